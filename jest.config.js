@@ -1,0 +1,8 @@
+/** Jest runs the compiled tests: the build is the only place where TypeScript is translated. */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/packages'],
+  testMatch: ['**/dist/**/*.test.js'],
+  transform: {},
+  testTimeout: 30_000,
+};
