@@ -1,0 +1,19 @@
+/**
+ * How the process ends: what restart policies and people can tell "restart me" from "do not" by.
+ */
+export const ExitCode = {
+  /** Drained and closed, or the command did what it was asked for. */
+  Done: 0,
+  /** Any failure without a code of its own. */
+  Fatal: 1,
+  /** The configuration, the command line, or a port that is in use. */
+  Configuration: 2,
+  /** Another process holds the data folder. */
+  StorageInUse: 3,
+  /** The data are damaged, or this node was removed: a person has to look. */
+  DataDamaged: 4,
+  /** An invariant is broken: the process stopped rather than guess. */
+  InvariantBroken: 5,
+} as const;
+
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

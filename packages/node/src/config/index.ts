@@ -1,0 +1,18 @@
+/**
+ * The configuration of a node: one table of settings, and everything that is made from it.
+ */
+export { isLoopback } from './address.js';
+export { configurationPage, defaultText, printConfig } from './describe.js';
+export { ExitCode } from './exit-codes.js';
+export { type ConfigurationInput, type LoadedConfig, loadConfig } from './load.js';
+export { ConfigurationError, type ConfigurationProblem, portInUse } from './problem.js';
+export {
+  type Config,
+  flagOf,
+  foreignKeys,
+  type SettingKey,
+  sections,
+  settingKeys,
+  settings,
+  variableOf,
+} from './settings.js';

@@ -1,0 +1,39 @@
+/**
+ * What can be wrong with a configuration, and the error that carries it.
+ */
+import { ExitCode } from './exit-codes.js';
+
+/** One thing that is wrong: which key or line, and what to do about it. */
+export interface ConfigurationProblem {
+  /** The key, when the problem belongs to one. */
+  readonly key?: string;
+  /** One line that names the key and its source, and says the way out. */
+  readonly message: string;
+}
+
+/** Everything that is wrong with a configuration, found in one go. */
+export class ConfigurationError extends Error {
+  readonly exitCode = ExitCode.Configuration;
+  readonly problems: readonly ConfigurationProblem[];
+
+  constructor(problems: readonly ConfigurationProblem[]) {
+    super(problems.map((problem) => `configuration: ${problem.message}`).join('\n'));
+    this.name = 'ConfigurationError';
+    this.problems = problems;
+  }
+}
+
+/** The error of a listener whose port another process holds. */
+export function portInUse(key: string, address: string, port: number): ConfigurationError {
+  return new ConfigurationError([
+    {
+      key,
+      message: `${key} = ${port}: the port is in use on ${address}; stop the process that listens there or choose another port`,
+    },
+  ]);
+}
+
+/** A value as an error shows it: in quotes, control characters escaped, cut when long. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+}

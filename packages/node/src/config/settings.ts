@@ -1,0 +1,416 @@
+/**
+ * The table of settings. Parsing, checking, `--help`, `--print-config` and docs/configuration.md all come from it: a new
+ * setting is one entry here.
+ *
+ * A key is written as in a configuration file; its unit, where it has one, stands last. `http_api_port` is the
+ * environment variable `SERVICE_HTTP_API_PORT`, the flag `--http-api-port` and the field `httpApiPort` of `Config`.
+ * A secret has no flag (a command line can be seen by others) and instead a second spelling, `KEY_file`, which names
+ * a file that holds it.
+ */
+import { isHostName } from './address.js';
+import {
+  address,
+  choice,
+  duration,
+  hostName,
+  integer,
+  type Kind,
+  path,
+  peers,
+  port,
+  size,
+  text,
+} from './kinds.js';
+
+/** One setting. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** What holds when nothing is set; `undefined`: then there is no value. */
+  readonly default: Default<T> | undefined;
+  /** What it sets, and what happens at the limit: one sentence or two, for people. */
+  readonly doc: string;
+  /** Never printed, and also readable from a file. */
+  readonly secret: boolean;
+}
+
+/** A default: a value, or what the machine and other settings make of it. */
+export type Default<T> =
+  | { readonly value: T }
+  | { readonly words: string; readonly of: (context: DefaultContext) => T };
+
+/** What a default may depend on. */
+export interface DefaultContext {
+  readonly hostName: string;
+  /** Whether other nodes are named in `cluster`. */
+  readonly clustered: boolean;
+}
+
+interface WithDefault<T> extends Setting<T> {
+  readonly default: Default<T>;
+}
+
+interface WithoutDefault<T> extends Setting<T> {
+  readonly default: undefined;
+}
+
+const MiB = 1024 ** 2;
+
+const listeners = {
+  http_api_port: setting(port(), 9210, 'Port of the HTTP API, where clients send queries. 0 disables it.'),
+  http_status_port: setting(
+    port(),
+    9230,
+    'Port for health checks and metrics (`/healthy`, `/ready`, `/started`, `/status`, `/metrics`); it needs no credentials and shows no data. 0 disables it.',
+  ),
+  listen_node_port: setting(port(), 9220, 'Port on which the nodes of a cluster talk to each other.'),
+  bind_client_addr: setting(
+    address(),
+    '127.0.0.1',
+    'Address that the HTTP API and the status port bind to. With any address beyond loopback a first start needs `admin_password`.',
+  ),
+  bind_node_addr: setting(address(), '127.0.0.1', 'Address that the node port binds to.'),
+};
+
+const node = {
+  storage_path: setting(
+    path(),
+    './data',
+    'Folder that holds all data; created when missing. One process at a time can use it.',
+  ),
+  node_name: derived(
+    hostName(),
+    'the host name',
+    ({ hostName }) => (isHostName(hostName) && !/^\d+$/.test(hostName) ? hostName : 'localhost'),
+    'Name of this node, by which the other nodes reach it.',
+  ),
+  admin_password: secret(
+    text(1, 127),
+    'Password of the user `admin`, used on the first start only, when the data folder is still empty.',
+  ),
+  log_level: setting(
+    choice('debug', 'info', 'warning', 'error', 'critical'),
+    'info',
+    'The least severe messages to log.',
+  ),
+  log_format: setting(
+    choice('auto', 'json', 'text'),
+    'auto',
+    'One JSON object a line, or text for people; `auto` is text on a terminal, else JSON.',
+  ),
+  drain_delay_ms: derived(
+    duration(0, 60_000),
+    '0 alone, 3000 in a cluster',
+    (context) => (context.clustered ? 3000 : 0),
+    'How long a node that was told to stop keeps serving while it reports that it is not ready, so that load balancers turn away.',
+  ),
+  shutdown_timeout_ms: setting(
+    duration(1000, 600_000),
+    45_000,
+    'How long a stop may take in all; then what still runs is cut off.',
+  ),
+};
+
+const queries = {
+  code_size_limit: setting(
+    size('bytes', 1024, 64 * MiB),
+    MiB,
+    'Longest code of one query; longer code is a `bad_data_err`.',
+  ),
+  query_duration_limit_ms: setting(
+    duration(10, 600_000),
+    1000,
+    'Longest time that one query may run. A query that takes longer ends with an error and changes nothing.',
+  ),
+  query_memory_limit_mb: setting(
+    size('MB', 16, 65_536),
+    512,
+    'Most memory that the values of one query may take; more is a `max_quota_err`.',
+  ),
+  result_size_limit: setting(
+    size('bytes', 1024, 1024 * MiB),
+    20 * MiB,
+    'Largest result of one query; a larger one is an error with code -6.',
+  ),
+  call_depth_limit: setting(
+    integer(32, 5000),
+    500,
+    'How deep closures and procedures may call each other; deeper is an `operation_err`.',
+  ),
+  nesting_limit: setting(
+    integer(500, 5000),
+    500,
+    'How deep lists and things may nest in MessagePack that clients send; deeper is a `bad_data_err`. JSON has a fixed limit of 127.',
+  ),
+  program_cache_mb: setting(
+    size('MB', 1, 4096),
+    32,
+    'Memory for the parsed form of queries that come again.',
+  ),
+};
+
+const http = {
+  request_size_limit: setting(
+    size('bytes', 1024, 1024 * MiB),
+    16 * MiB,
+    'Largest body of a request; a larger one gets status 413.',
+  ),
+  max_connections: setting(
+    integer(1, 1_000_000),
+    10_000,
+    'Most client connections at a time; further ones are closed at once.',
+  ),
+  max_connections_per_address: setting(
+    integer(1, 1_000_000),
+    4000,
+    'Most client connections at a time from one address. A load balancer is one address.',
+  ),
+  header_timeout_ms: setting(
+    duration(100, 600_000),
+    10_000,
+    'How long the headers of a request may take to arrive; then the connection is closed.',
+  ),
+  body_timeout_ms: setting(
+    duration(100, 600_000),
+    30_000,
+    'How long the body of a request may take to arrive, and a client may take to accept an answer; then the connection is closed.',
+  ),
+  keep_alive_timeout_ms: setting(
+    duration(1000, 3_600_000),
+    75_000,
+    'How long a connection may be idle between requests; keep it above the idle time of a load balancer in front.',
+  ),
+  request_queue_limit: setting(
+    integer(1, 1_000_000),
+    10_000,
+    'Most requests that may wait at a time; further ones get status 429.',
+  ),
+};
+
+const users = {
+  credential_cache_ms: setting(
+    duration(0, 3_600_000),
+    60_000,
+    'How long a password that was right is remembered in memory, so that its slow check is done once. Changing it takes effect at once all the same. 0 checks every time.',
+  ),
+  login_backoff_ms: setting(
+    duration(0, 60_000),
+    100,
+    'How long a user and address have to wait after a failed login; doubled with every further failure.',
+  ),
+  login_backoff_limit_ms: setting(
+    duration(0, 3_600_000),
+    30_000,
+    'The longest wait after failed logins; attempts before its end get status 429.',
+  ),
+  max_users: setting(integer(1, 1_000_000), 10_000, 'Most users; one more is a `max_quota_err`.'),
+  max_tokens_per_user: setting(
+    integer(1, 100_000),
+    129,
+    'Most tokens of one user; one more is a `max_quota_err`.',
+  ),
+  max_collections: setting(integer(1, 100_000), 1000, 'Most collections; one more is a `max_quota_err`.'),
+  max_procedures: setting(
+    integer(1, 1_000_000),
+    10_000,
+    'Most procedures of one scope; one more is a `max_quota_err`.',
+  ),
+};
+
+const storage = {
+  cache_size_mb: setting(
+    size('MB', 8, 1_048_576),
+    256,
+    'Memory for loaded things; those that were not used for longest are dropped and read again from disk.',
+  ),
+  checkpoint_interval_ms: setting(
+    duration(100, 3_600_000),
+    5000,
+    'Longest time between a change and its checkpoint. Changes are safe in the log before; checkpoints keep restarts short.',
+  ),
+  checkpoint_size_mb: setting(
+    size('MB', 1, 65_536),
+    32,
+    'Amount of changes after which a checkpoint is made before its time.',
+  ),
+  log_segment_mb: setting(size('MB', 1, 1024), 64, 'Size of one file of the log, allocated in advance.'),
+  disk_reserve_mb: setting(
+    size('MB', 0, 1_048_576),
+    64,
+    'Space kept aside on the disk. When the disk is full, changes are refused and the reserve is used to recover.',
+  ),
+};
+
+const cluster = {
+  cluster: setting(
+    peers(64),
+    [],
+    'The nodes of the cluster, this one included, as `host` or `host:port`, the same on every node. Empty: this node is alone.',
+  ),
+  cluster_secret: secret(text(16, 1024), 'Secret that the nodes of a cluster prove to each other.'),
+  election_timeout_ms: setting(
+    duration(100, 60_000),
+    1000,
+    'How long a node waits without word from its leader before it calls an election.',
+  ),
+  heartbeat_ms: setting(duration(10, 10_000), 100, 'Time between two signs of life from a leader.'),
+  tls_cert_file: optional(path(), 'Certificate (PEM) of this node, with its chain.'),
+  tls_key_file: optional(path(), 'Private key (PEM) of the certificate.'),
+  tls_client_ca_file: optional(
+    path(),
+    'Certificates (PEM) of the authorities whose client certificates are accepted.',
+  ),
+};
+
+/** All settings, by key. */
+export const settings = { ...listeners, ...node, ...queries, ...http, ...users, ...storage, ...cluster };
+
+/** The keys of the settings, grouped for people. */
+export const sections: readonly { readonly title: string; readonly keys: readonly SettingKey[] }[] = [
+  { title: 'Listeners', keys: keysOf(listeners) },
+  { title: 'Node', keys: keysOf(node) },
+  { title: 'Queries', keys: keysOf(queries) },
+  { title: 'HTTP', keys: keysOf(http) },
+  { title: 'Users and quotas', keys: keysOf(users) },
+  { title: 'Storage', keys: keysOf(storage) },
+  { title: 'Cluster', keys: keysOf(cluster) },
+];
+
+export type Settings = typeof settings;
+export type SettingKey = keyof Settings;
+
+/** The keys in the order of the table. */
+export const settingKeys: readonly SettingKey[] = sections.flatMap((section) => section.keys);
+
+/** Whether a text is the key of a setting. */
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(settings, key);
+}
+
+/** The effective configuration: a field for every setting, in camel case, checked. */
+export type Config = { readonly [K in SettingKey as CamelCase<K>]: SettingValue<K> };
+
+/** The value of a setting. */
+export type SettingValue<K extends SettingKey> =
+  Settings[K] extends WithDefault<infer T>
+    ? T
+    : Settings[K] extends WithoutDefault<infer T>
+      ? T | undefined
+      : never;
+
+/** `http_api_port` to `httpApiPort`. */
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/**
+ * Relations between settings that the settings alone can't state: the keys that they are about and what has to hold.
+ */
+export const rules: readonly Rule[] = [
+  {
+    keys: ['heartbeat_ms', 'election_timeout_ms'],
+    must: 'heartbeat_ms must be at most a third of election_timeout_ms',
+    holds: (config) => config.heartbeatMs * 3 <= config.electionTimeoutMs,
+  },
+  {
+    keys: ['tls_cert_file', 'tls_key_file'],
+    must: 'tls_cert_file and tls_key_file must be set together',
+    holds: (config) => (config.tlsCertFile === undefined) === (config.tlsKeyFile === undefined),
+  },
+  {
+    keys: ['tls_client_ca_file', 'tls_cert_file'],
+    must: 'tls_client_ca_file needs tls_cert_file and tls_key_file',
+    holds: (config) => config.tlsClientCaFile === undefined || config.tlsCertFile !== undefined,
+  },
+  {
+    keys: ['login_backoff_ms', 'login_backoff_limit_ms'],
+    must: 'login_backoff_ms must not exceed login_backoff_limit_ms',
+    holds: (config) => config.loginBackoffMs <= config.loginBackoffLimitMs,
+  },
+  {
+    keys: ['drain_delay_ms', 'shutdown_timeout_ms'],
+    must: 'drain_delay_ms must be below shutdown_timeout_ms',
+    holds: (config) => config.drainDelayMs < config.shutdownTimeoutMs,
+  },
+  {
+    keys: ['code_size_limit', 'request_size_limit'],
+    must: 'code_size_limit must not exceed request_size_limit',
+    holds: (config) => config.codeSizeLimit <= config.requestSizeLimit,
+  },
+  {
+    keys: ['http_api_port', 'http_status_port', 'listen_node_port'],
+    must: 'http_api_port, http_status_port and listen_node_port must be different (0 disables one)',
+    holds: (config) => {
+      const ports = [config.httpApiPort, config.httpStatusPort, config.listenNodePort].filter((p) => p !== 0);
+      return new Set(ports).size === ports.length;
+    },
+  },
+];
+
+export interface Rule {
+  readonly keys: readonly SettingKey[];
+  readonly must: string;
+  readonly holds: (config: Config) => boolean;
+}
+
+/**
+ * Keys of ThingsDB that Althing does not need: an existing file is understood, with a word on each.
+ */
+export const foreignKeys: ReadonlyMap<string, string> = new Map([
+  ['listen_client_port', 'the binary client protocol is not served; clients use http_api_port'],
+  ['pipe_client_name', 'there is no Unix socket for clients'],
+  ['ws_port', 'WebSockets are not served'],
+  ['ws_cert_file', 'WebSockets are not served'],
+  ['ws_key_file', 'WebSockets are not served'],
+  ['ip_support', 'the bind addresses decide'],
+  ['modules_path', 'there are no modules'],
+  ['python_interpreter', 'there are no modules'],
+  ['wait_for_modules', 'there are no modules'],
+  ['gcloud_key_file', 'there are no cloud backups'],
+  ['threshold_full_storage', 'checkpoints follow checkpoint_interval_ms and checkpoint_size_mb'],
+  ['threshold_query_cache', 'every query is cached; see program_cache_mb'],
+  ['cache_expiration_time', 'the query cache is bounded by program_cache_mb'],
+  ['shutdown_period', 'see drain_delay_ms and shutdown_timeout_ms'],
+  ['zone', 'there are no zones'],
+  ['query_duration_warn', 'see query_duration_limit_ms'],
+  ['query_duration_error', 'see query_duration_limit_ms'],
+]);
+
+/** The environment variable of a key. */
+export function variableOf(key: string): string {
+  return `SERVICE_${key.toUpperCase()}`;
+}
+
+/** The field of `Config` of a key. */
+export function fieldOf(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The command line flag of a key; a secret has none. */
+export function flagOf(key: SettingKey): string | undefined {
+  return settings[key].secret ? undefined : `--${key.replaceAll('_', '-')}`;
+}
+
+function setting<T>(kind: Kind<T>, value: NoInfer<T>, doc: string): WithDefault<T> {
+  return { kind, default: { value }, doc, secret: false };
+}
+
+function derived<T>(
+  kind: Kind<T>,
+  words: string,
+  of: (context: DefaultContext) => NoInfer<T>,
+  doc: string,
+): WithDefault<T> {
+  return { kind, default: { words, of }, doc, secret: false };
+}
+
+function optional<T>(kind: Kind<T>, doc: string): WithoutDefault<T> {
+  return { kind, default: undefined, doc, secret: false };
+}
+
+function secret<T>(kind: Kind<T>, doc: string): WithoutDefault<T> {
+  return { kind, default: undefined, doc, secret: true };
+}
+
+function keysOf(part: Partial<Settings>): readonly SettingKey[] {
+  return Object.keys(part).filter(isSettingKey);
+}
