@@ -13,14 +13,15 @@ import {
   variableOf,
 } from './settings.js';
 
-/** The effective values as a configuration file, each with where it comes from; secrets are masked. */
+/** The effective values as a configuration file, with where they come from; secrets are masked. */
 export function printConfig(loaded: LoadedConfig): string {
   const values = new Map<string, unknown>(Object.entries(loaded.config));
   const blocks = sections.map(({ title, keys }) => {
     const lines = keys.map((key) => {
       const value = plain(key, values.get(fieldOf(key)));
-      const source = `# ${loaded.sources.get(key) ?? 'default'}`;
-      return value === '' ? `${source}\n# ${key} =` : `${source}\n${key} = ${value}`;
+      const source = loaded.sources.get(key);
+      const comment = source === undefined || source === 'default' ? '' : `# from ${source}\n`;
+      return value === '' ? `# ${key} is not set` : `${comment}${key} = ${value}`;
     });
     return `# --- ${title}\n${lines.join('\n')}\n`;
   });

@@ -1,0 +1,155 @@
+/**
+ * One request to a node over HTTP, and what can go wrong on the way.
+ */
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { decodeMessagePack, isWireMap, parseJson, type WireValue } from './wire/index.js';
+
+export type Format = 'json' | 'msgpack';
+
+export interface Exchange {
+  /** Where the node is: http or https, with an optional path in front of the scopes. */
+  readonly url: URL;
+  /** The scope's path, encoded, beginning with `/`. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly format: Format;
+  readonly body: Uint8Array;
+  readonly timeoutMs: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** Largest answer that is read. */
+const answerSizeMax = 1024 ** 3;
+
+/** The node could not be reached, or did not answer as one. The message says what to check. */
+export class ConnectionError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConnectionError';
+  }
+}
+
+/**
+ * Sends one POST and reads the whole answer.
+ *
+ * @throws {ConnectionError}
+ */
+export function exchange(wanted: Exchange): Promise<Answer> {
+  const request = wanted.url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const contentType = wanted.format === 'json' ? 'application/json' : 'application/msgpack';
+  const options: RequestOptions = {
+    method: 'POST',
+    hostname: wanted.url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: wanted.url.port,
+    path: `${wanted.url.pathname.replace(/\/+$/, '')}${wanted.path}`,
+    agent: false,
+    headers: {
+      'Content-Type': contentType,
+      'Content-Length': wanted.body.length,
+      ...(wanted.authorization === undefined ? {} : { Authorization: wanted.authorization }),
+    },
+    signal: AbortSignal.timeout(wanted.timeoutMs),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(connectionError(error, wanted));
+    const sent = request(options, (response) => {
+      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), fail);
+    });
+    sent.on('error', fail);
+    sent.end(wanted.body);
+  });
+}
+
+/** An error that a node answered with. */
+export interface NodeError {
+  readonly code: bigint | undefined;
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Reads the error in an answer whose status is not 200; also what a proxy in front may have sent. */
+export function errorIn(answer: Answer, format: Format): NodeError {
+  const value = valueIn(answer.body, format);
+  const error = isWireMap(value) ? value.get('error') : undefined;
+  if (isWireMap(error)) {
+    const code = error.get('code');
+    if (typeof code === 'bigint') {
+      const name = error.get('name');
+      const message = error.get('message');
+      return {
+        code,
+        name: typeof name === 'string' ? name : 'error',
+        message: typeof message === 'string' ? message : '',
+      };
+    }
+  }
+  const [line = ''] = answer.body.subarray(0, 1000).toString('utf8').trim().split('\n');
+  return { code: undefined, name: `HTTP ${answer.status}`, message: line.slice(0, 200) };
+}
+
+function valueIn(body: Buffer, format: Format): WireValue | undefined {
+  try {
+    return format === 'json' ? parseJson(body.toString('utf8')) : decodeMessagePack(body);
+  } catch {
+    // Not from a node: the caller shows the text itself.
+    return undefined;
+  }
+}
+
+async function readBody(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response) {
+    size += part.length;
+    if (size > answerSizeMax) throw new Error(`the answer has more than ${answerSizeMax} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function connectionError(error: unknown, wanted: Exchange): ConnectionError {
+  const where = wanted.url.origin;
+  const { code, name, message } = partsOf(error);
+  switch (true) {
+    case code === 'ECONNREFUSED':
+      return new ConnectionError(
+        `nothing listens at ${where}: is the node running, and is this its bind_client_addr and http_api_port? (--url)`,
+      );
+    case code === 'ENOTFOUND' || code === 'EAI_AGAIN':
+      return new ConnectionError(`the name ${wanted.url.hostname} can't be resolved: check --url`);
+    case code === 'EHOSTUNREACH' || code === 'ENETUNREACH' || code === 'ETIMEDOUT':
+      return new ConnectionError(
+        `${where} can't be reached (${code}): check --url, the network and firewalls`,
+      );
+    case name === 'AbortError' || name === 'TimeoutError' || code === 'ABORT_ERR':
+      return new ConnectionError(
+        `no answer from ${where} within ${wanted.timeoutMs} ms; a change may have been made all the same (--timeout)`,
+      );
+    case code === 'ECONNRESET' || code === 'EPIPE':
+      return new ConnectionError(
+        `${where} closed the connection without an answer; a change may have been made all the same`,
+      );
+    case code.startsWith('HPE_'):
+      return new ConnectionError(`${where} does not speak HTTP: check the port, and http or https, in --url`);
+    case code === 'EPROTO' || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNED'):
+      return new ConnectionError(
+        `no TLS connection to ${where}: ${message}: check http or https in --url, and the certificate`,
+      );
+    default:
+      return new ConnectionError(`${where}: ${message}`);
+  }
+}
+
+function partsOf(error: unknown): { code: string; name: string; message: string } {
+  if (typeof error !== 'object' || error === null) return { code: '', name: '', message: String(error) };
+  return {
+    code: 'code' in error ? String(error.code) : '',
+    name: 'name' in error ? String(error.name) : '',
+    message: 'message' in error ? String(error.message) : '',
+  };
+}

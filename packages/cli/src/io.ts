@@ -1,0 +1,59 @@
+/**
+ * What a command sees of the world: streams, environment, signals. Tests hand in their own.
+ */
+import type { Readable, Writable } from 'node:stream';
+
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Calls back at every SIGTERM and SIGINT; returns how to stop that. */
+  onStopSignal(callback: (signal: NodeJS.Signals) => void): () => void;
+}
+
+/** The world of a real process. */
+export function processIo(): Io {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    onStopSignal(callback) {
+      process.on('SIGTERM', callback);
+      process.on('SIGINT', callback);
+      return () => {
+        process.off('SIGTERM', callback);
+        process.off('SIGINT', callback);
+      };
+    },
+  };
+}
+
+/** Writes and waits until the stream has taken it, so that the process may end afterwards. A closed pipe is no error. */
+export function write(stream: Writable, content: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(content, () => resolve());
+  });
+}
+
+/** Writes a line for people. */
+export function tell(io: Io, line: string): Promise<void> {
+  return write(io.stderr, `${line}\n`);
+}
+
+/** Longest text that is read from the standard input. */
+const inputSizeMax = 64 * 1024 ** 2;
+
+/** The whole standard input, as UTF-8. */
+export async function readInput(io: Io): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of io.stdin) {
+    const bytes = Buffer.from(part);
+    size += bytes.length;
+    if (size > inputSizeMax) throw new Error(`the standard input has more than ${inputSizeMax} bytes`);
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

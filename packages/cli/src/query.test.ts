@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { main } from './index.js';
+import { scopePath } from './scope.js';
+import { FakeIo, portOf } from './testing.js';
+import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from './wire/index.js';
+
+interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+let server: Server;
+let url: string;
+let received: Received[];
+let answer: { status: number; body: string | Uint8Array };
+
+beforeEach(async () => {
+  received = [];
+  answer = { status: 200, body: '2' };
+  server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(parts) });
+    response.writeHead(answer.status);
+    response.end(answer.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${portOf(server)}`;
+});
+
+afterEach(() => {
+  server.close();
+});
+
+async function query(io: FakeIo, ...args: string[]): Promise<number> {
+  return main(['query', ...args], io);
+}
+
+const user = ['--user', 'admin:pa:ss'];
+
+describe('a query', () => {
+  test('is sent as JSON and its answer printed as it came', async () => {
+    const io = new FakeIo();
+    answer = { status: 200, body: '{"#":9223372036854775807,"f":1.0}' };
+
+    const exitCode = await query(io, '@:stuff', '1 + 1;', '--url', url, ...user);
+
+    expect([exitCode, io.output, io.errors]).toEqual([0, '{"#":9223372036854775807,"f":1.0}\n', '']);
+    expect(received).toHaveLength(1);
+    expect(received[0]?.path).toBe('//stuff');
+    expect(received[0]?.headers['content-type']).toBe('application/json');
+    expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('admin:pa:ss')}`);
+    expect(received[0]?.body.toString()).toBe('{"type":"query","code":"1 + 1;"}');
+  });
+
+  test('takes its variables exactly as written', async () => {
+    const vars = '{"a": 9007199254740993, "b": 1.0, "c": [null, "x"]}';
+
+    await query(new FakeIo(), '//stuff', 'a;', '--vars', vars, '--url', url, ...user);
+
+    expect(received[0]?.body.toString()).toBe(
+      '{"type":"query","code":"a;","vars":{"a":9007199254740993,"b":1.0,"c":[null,"x"]}}',
+    );
+  });
+
+  test('for people travels as MessagePack and shows what JSON lacks', async () => {
+    const io = new FakeIo();
+    const value: WireValue = [1n, 1, new Uint8Array([0, 1]), Number.NaN];
+    answer = { status: 200, body: encodeMessagePack(value) };
+
+    const exitCode = await query(
+      io,
+      '@t',
+      'x;',
+      '--vars',
+      '{"n":1}',
+      '--format',
+      'pretty',
+      '--url',
+      url,
+      ...user,
+    );
+
+    expect([exitCode, io.output]).toEqual([0, '[1, 1.0, bytes("AAE="), nan]\n']);
+    expect(received[0]?.headers['content-type']).toBe('application/msgpack');
+    expect(decodeMessagePack(received[0]?.body ?? Buffer.alloc(0))).toEqual(
+      wireMap({ type: 'query', code: 'x;', vars: wireMap({ n: 1n }) }),
+    );
+  });
+
+  test('comes from the standard input', async () => {
+    const io = new FakeIo({}, 'return "é";\n');
+    await query(io, '@t', '-', '--url', url, ...user);
+    expect(JSON.parse(received[0]?.body.toString() ?? '')).toEqual({ type: 'query', code: 'return "é";\n' });
+  });
+
+  test('goes below the path of the URL, which may come from the environment', async () => {
+    await query(new FakeIo({ ALTHING_URL: `${url}/db/`, ALTHING_TOKEN: 'abc' }), '@t', '1;');
+    expect([received[0]?.path, received[0]?.headers.authorization]).toEqual(['/db/t', 'Bearer abc']);
+  });
+});
+
+describe('who asks', () => {
+  test('the command line wins over the environment', async () => {
+    const environment = { ALTHING_TOKEN: 'abc', ALTHING_PASSWORD: 'secret' };
+
+    await query(new FakeIo(environment), '@t', '1;', '--url', url, '--user', 'iris');
+    await query(new FakeIo(environment), '@t', '1;', '--url', url, '--token', 'def');
+    await query(new FakeIo({ ALTHING_USER: 'iris:x' }), '@t', '1;', '--url', url);
+
+    expect(received.map((request) => request.headers.authorization)).toEqual([
+      `Basic ${btoa('iris:secret')}`,
+      'Bearer def',
+      `Basic ${btoa('iris:x')}`,
+    ]);
+  });
+
+  test('a password is asked for on a terminal, and not shown', async () => {
+    const io = new FakeIo();
+    io.terminal();
+    const running = query(io, '@t', '1;', '--url', url, '--user', 'iris');
+    await io.rawMode(true);
+    io.stdin.write('sex\u007fcret\r');
+
+    expect(await running).toBe(0);
+    expect(io.errors).toBe('Password of iris: \n');
+    expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('iris:secret')}`);
+    await io.rawMode(false);
+  });
+
+  test('who gives up, or has no terminal, is told what to do', async () => {
+    const atTerminal = new FakeIo();
+    atTerminal.terminal();
+    const running = query(atTerminal, '@t', '1;', '--url', url, '--user', 'iris');
+    await atTerminal.rawMode(true);
+    atTerminal.stdin.write('abc\u0003');
+    const inScript = new FakeIo();
+
+    expect([await running, await query(inScript, '@t', '1;', '--url', url, '--user', 'iris')]).toEqual([
+      2, 2,
+    ]);
+    expect(inScript.errors).toContain('no password for iris: set ALTHING_PASSWORD');
+    expect(received).toEqual([]);
+  });
+});
+
+describe('wrong usage', () => {
+  test.each([
+    ['who are you?', []],
+    ['either --token or --user', ['--token', 'a', '--user', 'b']],
+    ['no JSON', ['--vars', '{a: 1}', ...user]],
+    ['must be a JSON object', ['--vars', '[1]', ...user]],
+    ['is no URL', ['--url', 'localhost:9210', ...user]],
+    ['must be a number', ['--timeout', 'soon', ...user]],
+    ['Allowed choices', ['--format', 'xml', ...user]],
+    ['unknown option', ['--tokn', 'x']],
+    ['no blanks', ['--token', 'a b']],
+  ])('%s', async (message, options) => {
+    const io = new FakeIo();
+    expect(await query(io, '@t', '1;', '--url', url, ...options)).toBe(2);
+    expect(io.errors).toContain(message);
+    expect([io.output, received]).toEqual(['', []]);
+  });
+});
+
+describe('what fails', () => {
+  test('an error of the query is told by name, code and message', async () => {
+    const error = { code: -54n, name: 'lookup_err', message: 'no thing 7' };
+    for (const format of ['json', 'pretty']) {
+      const io = new FakeIo();
+      const body = wireMap({ error: wireMap(error) });
+      answer = {
+        status: 404,
+        body:
+          format === 'json'
+            ? '{"error":{"code":-54,"name":"lookup_err","message":"no thing 7"}}'
+            : encodeMessagePack(body),
+      };
+
+      expect(await query(io, '@t', '#7;', '--url', url, '--format', format, ...user)).toBe(1);
+      expect([io.output, io.errors]).toEqual(['', 'lookup_err (-54): no thing 7\n']);
+    }
+  });
+
+  test('an answer that is not from a node shows its status and first line', async () => {
+    const io = new FakeIo();
+    answer = { status: 502, body: '<html>Bad gateway\n</html>' };
+    expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(1);
+    expect(io.errors).toBe('HTTP 502: <html>Bad gateway\n');
+  });
+
+  test('nothing listens', async () => {
+    const io = new FakeIo();
+    server.close();
+    await once(server, 'close');
+    expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(1);
+    expect(io.errors).toContain(`nothing listens at ${url}: is the node running`);
+  });
+
+  test('what listens closes the connection, does not speak HTTP, or says nothing', async () => {
+    let behaviour: 'close' | 'garbage' | 'silence' = 'close';
+    const listener = createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => {
+        if (behaviour === 'close') socket.destroy();
+        if (behaviour === 'garbage') socket.end('SSH-2.0-x\r\n');
+      });
+    });
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const there = ['--url', `http://127.0.0.1:${portOf(listener)}`];
+    const messages: string[] = [];
+    for (behaviour of ['close', 'garbage', 'silence'] as const) {
+      const io = new FakeIo();
+      expect(await query(io, '@t', '1;', ...there, '--timeout', '0.2', ...user)).toBe(1);
+      messages.push(io.errors);
+    }
+    listener.close();
+
+    expect(messages[0]).toContain('closed the connection without an answer');
+    expect(messages[1]).toContain('does not speak HTTP');
+    expect(messages[2]).toContain('no answer from');
+  });
+});
+
+describe('scopes', () => {
+  test.each([
+    ['@t', '/t'],
+    ['@thingsdb', '/thingsdb'],
+    ['@node:1', '/node/1'],
+    ['@:stuff', '//stuff'],
+    ['@collection:stuff', '/collection/stuff'],
+    ['//stuff', '//stuff'],
+    ['/stuff', '/stuff'],
+    ['stuff', '//stuff'],
+    ['.node', '/.node'],
+    ['//a b?#é', '//a%20b%3F%23%C3%A9'],
+  ])('%s is %s', (scope, path) => {
+    expect(scopePath(scope)).toBe(path);
+  });
+});

@@ -1,0 +1,125 @@
+import { type Command, Option } from 'commander';
+import type { CommandDefinition } from './command.js';
+import { type Io, tell, write } from './io.js';
+import type { LoadedConfig, RunningNode, SettingKey, StartNode } from './node.js';
+import { version } from './version.js';
+
+export const serveCommand: CommandDefinition = {
+  name: 'serve',
+  summary: 'Run a node',
+  async configure(command, io, finish) {
+    const node = await import('./node.js');
+    addOptions(command, node);
+    command.action(async () => finish(await serve(command, io, node)));
+  },
+};
+
+/** What `serve` needs of the server's package; tests hand in their own `startNode`. */
+export type ServerPackage = Omit<typeof import('./node.js'), 'startNode'> & { readonly startNode: StartNode };
+
+/** The options of `serve`: its own, and one for each setting that is no secret. */
+export function addOptions(command: Command, node: ServerPackage): void {
+  command
+    .addOption(new Option('-c, --config <file>', 'configuration file'))
+    .addOption(
+      new Option('--print-config', 'show the effective settings and where they come from, then exit'),
+    );
+  for (const { title, keys } of node.sections) {
+    for (const key of keys) {
+      const flag = node.flagOf(key);
+      if (flag === undefined) continue;
+      const { kind, doc } = node.settings[key];
+      const option = new Option(
+        `${flag} <${kind.placeholder}>`,
+        `${doc} (default: ${node.defaultText(key)})`,
+      );
+      command.addOption(option.helpGroup(`${title}:`));
+    }
+  }
+  command.addHelpText('after', () => helpAfter(node));
+}
+
+/** Runs a node until it ends, and says with which code the process should. */
+export async function serve(command: Command, io: Io, node: ServerPackage): Promise<number> {
+  try {
+    const loaded = load(command, io, node);
+    for (const warning of loaded.warnings) await tell(io, `althing: warning: ${warning}`);
+    if (command.getOptionValue('printConfig') === true) {
+      await write(io.stdout, node.printConfig(loaded));
+      return node.ExitCode.Done;
+    }
+    return await run(loaded, io, node);
+  } catch (error) {
+    await tell(io, described(error));
+    return exitCodeOf(error, node.ExitCode.Fatal);
+  }
+}
+
+function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
+  const flags = new Map<SettingKey, string>();
+  for (const option of command.options) {
+    const key = node.settingKeys.find((candidate) => node.flagOf(candidate) === option.long);
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (key !== undefined && typeof value === 'string') flags.set(key, value);
+  }
+  const path: unknown = command.getOptionValue('config');
+  return node.loadConfig({
+    ...(typeof path === 'string' ? { path } : {}),
+    environment: io.environment,
+    flags,
+  });
+}
+
+/** The first stop signal drains, the next ones stop at once; one that comes before the node is up is kept for then. */
+async function run(loaded: LoadedConfig, io: Io, node: ServerPackage): Promise<number> {
+  let signals = 0;
+  let running: RunningNode | undefined;
+  const stop = (): void => running?.stop(signals === 1 ? 'drain' : 'now');
+  const unsubscribe = io.onStopSignal(() => {
+    signals++;
+    stop();
+  });
+  try {
+    running = await node.startNode(loaded.config, { version: version() });
+    if (signals > 0) stop();
+    return await running.closed;
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** An error that knows its exit code was expected and has its say in its message; any other shows where it comes from. */
+function described(error: unknown): string {
+  if (!isErrorLike(error)) return `althing: ${String(error)}`;
+  const expected = 'exitCode' in error || 'code' in error;
+  const text = expected ? error.message : (error.stack ?? error.message);
+  return text
+    .split('\n')
+    .map((line) => (line.startsWith(' ') ? line : `althing: ${line}`))
+    .join('\n');
+}
+
+function exitCodeOf(error: unknown, otherwise: number): number {
+  if (!isErrorLike(error) || !('exitCode' in error)) return otherwise;
+  return typeof error.exitCode === 'number' && error.exitCode > 0 ? error.exitCode : otherwise;
+}
+
+function isErrorLike(error: unknown): error is { message: string; stack?: string } {
+  return (
+    typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+  );
+}
+
+function helpAfter(node: ServerPackage): string {
+  const secrets = node.settingKeys.filter((key) => node.settings[key].secret);
+  const lines = secrets.map((key) => `  ${key}, ${key}_file: ${node.settings[key].doc}`);
+  return `
+Secrets (in the file or the environment only):
+${lines.join('\n')}
+
+Each setting is also a key of the configuration file (http_api_port = 9210) and an environment variable
+(${node.variableOf('http_api_port')}=9210). A flag wins over the variable, the variable over the file.
+
+Exit codes: 0 drained and closed; 1 fatal error; 2 configuration; 3 data folder in use; 4 data damaged;
+5 invariant broken. SIGTERM and SIGINT drain; a second one stops at once.`;
+}

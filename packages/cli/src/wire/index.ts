@@ -1,0 +1,5 @@
+/** The exact form of values on the wire, in both formats. */
+export { floatText, parseJson, stringifyJson } from './json.js';
+export { decodeMessagePack, encodeMessagePack } from './msgpack.js';
+export { showValue } from './show.js';
+export { isWireBytes, isWireList, isWireMap, WireError, type WireValue, wireMap } from './value.js';
