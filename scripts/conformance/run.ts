@@ -1,0 +1,49 @@
+/**
+ * Runs many cases on many lanes and says what came of it.
+ */
+import type { Case } from './cases.js';
+import type { Lane } from './lanes.js';
+import type { Verdict } from './run-case.js';
+
+/** A case and how it came out. */
+export interface Result {
+  readonly case: Case;
+  readonly verdict: Verdict;
+}
+
+/** Some cases and the lanes that share them. */
+export interface Job {
+  readonly cases: readonly Case[];
+  readonly lanes: readonly Lane[];
+}
+
+/**
+ * Runs all jobs side by side. A lane takes the next case of its job as soon as it is free.
+ *
+ * @returns the verdicts by case, and the complaints of lanes about how nodes ended
+ */
+export async function runJobs(
+  jobs: readonly Job[],
+  onResult: (result: Result) => void = () => undefined,
+): Promise<{ verdicts: Map<Case, Verdict>; complaints: string[] }> {
+  const verdicts = new Map<Case, Verdict>();
+  const complaints: string[] = [];
+  const runners = jobs.flatMap(({ cases, lanes }) => {
+    const queue = cases.values();
+    return lanes.map(async (lane) => {
+      try {
+        for (const next of queue) {
+          const verdict = await lane.run(next);
+          verdicts.set(next, verdict);
+          onResult({ case: next, verdict });
+        }
+      } finally {
+        const complaint = await lane.close();
+        if (complaint !== undefined) complaints.push(complaint);
+      }
+    });
+  });
+  const ends = await Promise.allSettled(runners);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return { verdicts, complaints };
+}

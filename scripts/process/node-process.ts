@@ -1,0 +1,185 @@
+/**
+ * A real node in a process of its own, started through the command line, with storage that is thrown away.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from './ports.js';
+
+export interface NodeProcessOptions {
+  /** Settings by key, on top of ports, storage and a quiet log. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Folder in which the node's folder is made; default: that of temporary files. */
+  readonly storage?: string;
+  /** What to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
+  readonly command?: readonly [program: string, ...args: string[]];
+}
+
+/** How long a node may take to become ready. */
+const startTimeoutMs = 60_000;
+/** How long a node may take to stop when asked. */
+const stopTimeoutMs = 50_000;
+/** How much of a node's output is kept, in characters. */
+const outputMax = 20_000;
+
+const program = fileURLToPath(new URL('../../../packages/cli/bin/althing.js', import.meta.url));
+
+/** A started node. */
+export class NodeProcess {
+  readonly port: number;
+  readonly url: string;
+  readonly statusUrl: string;
+  readonly folder: string;
+  readonly pid: number;
+  /** Settles when the process has ended: its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  readonly #child: ChildProcess;
+  #output = '';
+  #isRunning = true;
+
+  private constructor(child: ChildProcess, pid: number, ports: readonly [number, number], folder: string) {
+    this.#child = child;
+    this.pid = pid;
+    this.port = ports[0];
+    this.url = `http://127.0.0.1:${ports[0]}`;
+    this.statusUrl = `http://127.0.0.1:${ports[1]}`;
+    this.folder = folder;
+    const keep = (part: Buffer): void => {
+      this.#output = (this.#output + part.toString('utf8')).slice(-outputMax);
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    const killWithUs = (): void => void child.kill('SIGKILL');
+    process.on('exit', killWithUs);
+    this.ended = new Promise((resolve) => {
+      child.on('exit', (code, signal) => {
+        this.#isRunning = false;
+        process.off('exit', killWithUs);
+        resolve(code ?? signal ?? 1);
+      });
+    });
+  }
+
+  /**
+   * Starts a node and waits until it is ready.
+   *
+   * @throws {Error} with the node's last words when it does not get ready
+   */
+  static async start(options: NodeProcessOptions = {}): Promise<NodeProcess> {
+    for (let attempt = 1; ; attempt++) {
+      const node = await NodeProcess.#spawn(options);
+      const problem = await node.#waitUntilReady();
+      if (problem === undefined) return node;
+      await node.discard();
+      // A port that was free a moment ago may be taken by now.
+      const isTaken = problem === 2 && node.output.includes('in use');
+      if (!isTaken || attempt === 3)
+        throw new Error(`the node did not get ready (${problem}): ${node.output.trim()}`);
+    }
+  }
+
+  /** The end of what the node printed. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Ends the node at once and removes its data. */
+  async discard(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Stops the node as an operator would, and removes its data; gives its exit code, or why it has none. */
+  async stop(): Promise<number | string> {
+    this.#child.kill('SIGTERM');
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`still running ${stopTimeoutMs} ms after SIGTERM`), stopTimeoutMs);
+    });
+    const result = await Promise.race([this.ended, timeout]);
+    clearTimeout(timer);
+    await this.discard();
+    return result;
+  }
+
+  static async #spawn(options: NodeProcessOptions): Promise<NodeProcess> {
+    const [apiPort = 0, statusPort = 0, nodePort = 0] = await freePorts(3);
+    const folder = mkdtempSync(join(options.storage ?? tmpdir(), 'althing-node-'));
+    const settings: Record<string, string> = {
+      http_api_port: String(apiPort),
+      http_status_port: String(statusPort),
+      listen_node_port: String(nodePort),
+      storage_path: join(folder, 'data'),
+      log_level: 'warning',
+      ...options.settings,
+    };
+    const [file, ...args] = options.command ?? [process.execPath, program, 'serve'];
+    const child = spawn(file, args, {
+      env: { ...inheritedEnvironment(), ...variablesOf(settings) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    if (child.pid === undefined) {
+      rmSync(folder, { recursive: true, force: true });
+      throw new Error(`${file} can't be started`);
+    }
+    return new NodeProcess(child, child.pid, [apiPort, statusPort], folder);
+  }
+
+  /** Waits for `/ready`; gives how the process ended, or what took too long, when it does not come. */
+  async #waitUntilReady(): Promise<number | string | undefined> {
+    const deadline = performance.now() + startTimeoutMs;
+    while (performance.now() < deadline) {
+      if (!this.#isRunning) return this.ended;
+      if ((await statusOf(`${this.statusUrl}/ready`)) === 200) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return `not ready after ${startTimeoutMs} ms`;
+  }
+}
+
+/** A folder in memory when there is one with room, for tests that need no disk. */
+export function memoryFolder(bytesNeeded: number): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    return bavail * bsize >= bytesNeeded ? '/dev/shm' : undefined;
+  } catch {
+    // No such file system here.
+    return undefined;
+  }
+}
+
+/** The settings of a small node for tests: little space on the disk. */
+export const smallNode: Readonly<Record<string, string>> = {
+  log_segment_mb: '4',
+  disk_reserve_mb: '1',
+  cache_size_mb: '64',
+};
+
+function inheritedEnvironment(): Record<string, string | undefined> {
+  const entries = Object.entries(process.env);
+  return Object.fromEntries(entries.filter(([name]) => !/^(SERVICE|THINGSDB)_/.test(name)));
+}
+
+function variablesOf(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(settings);
+  return Object.fromEntries(entries.map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]));
+}
+
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout: 5000 }, (response) => {
+      response.resume();
+      response.on('close', () => resolve(response.statusCode));
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(undefined));
+  });
+}
