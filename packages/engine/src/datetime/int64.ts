@@ -44,5 +44,5 @@ export function toInt32(value: Int): number {
 }
 
 function overflow(): DateTimeError {
-  return new DateTimeError('overflow_err', 'the moment does not fit in 64 bits');
+  return new DateTimeError('overflow_err', 'the result does not fit in 64 bits');
 }

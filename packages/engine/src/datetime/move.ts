@@ -30,7 +30,7 @@ export function move(time: DateTime, unit: MoveUnit, n: Int): DateTime {
   if (seconds !== undefined) {
     return new DateTime(time.kind, addInts(time.moment, multiplyInts(n, seconds)), time);
   }
-  const step = toInt32(unit === 'weeks' ? toInt32(n) * 7 : n);
+  const step = toInt32(unit === 'weeks' ? multiplyInts(n, 7) : n);
   const local = localFields(time.moment, time);
   const moment = momentOf(time, movedDays(local, unit, step), secondOfDay(local), local.offset);
   return new DateTime(time.kind, moment, time);
