@@ -3,6 +3,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Credentials } from '../process/node-client.js';
 import { parseJson, type WireValue } from '../wire/index.js';
 import { untagged } from './values.js';
 
@@ -30,10 +31,6 @@ export type Action =
   | { readonly kind: 'run'; readonly name: string; readonly args: WireValue }
   | { readonly kind: 'sleep'; readonly seconds: number }
   | { readonly kind: 'other'; readonly what: string };
-
-export type Credentials =
-  | { readonly token: string }
-  | { readonly basic: readonly [user: string, password: string] };
 
 /** What has to come out. */
 export type Expectation =

@@ -2,9 +2,9 @@
  * Where cases run: lanes. A lane runs one case at a time; several lanes run side by side.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Format, NodeClient } from '../process/node-client.js';
 import { NodeProcess, type NodeProcessOptions } from '../process/node-process.js';
 import type { Case } from './cases.js';
-import { type Format, NodeClient } from './client.js';
 import { prepareFresh, prepareShared, runCase, type Verdict } from './run-case.js';
 
 export interface Lane {

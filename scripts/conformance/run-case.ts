@@ -2,9 +2,9 @@
  * Runs one case on a node that is ready for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Credentials, Format, NodeClient, Outcome } from '../process/node-client.js';
 import { isWireMap, showValue, type WireValue, wireMap } from '../wire/index.js';
-import type { Case, Credentials, Expectation, Step } from './cases.js';
-import type { Format, NodeClient, Outcome } from './client.js';
+import type { Case, Expectation, Step } from './cases.js';
 import { difference, IdPairs } from './compare.js';
 import { fitsJson, substituted } from './values.js';
 

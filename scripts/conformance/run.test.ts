@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import type { Format } from '../process/node-client.js';
 import { type CaseFile, CaseFileError, parseCases } from './cases.js';
-import type { Format } from './client.js';
 import { type KnownFailures, parseKnown, reasonFor, strayEntries } from './known.js';
 import { FreshLane, type Lane, SharedLane } from './lanes.js';
 import { type Report, report } from './report.js';

@@ -2,6 +2,7 @@
  * Stands in for a node in tests of the tools: it has the same ports and the same form of requests and answers, and a query
  * language of a few words.
  *
+ *     new_token...      a token
  *     value             the variable `value`
  *     count             how many queries this collection had, counted from 1
  *     raise CODE TEXT   an error
@@ -56,6 +57,7 @@ function answer(body: WireValue, authorization: string): WireValue {
       process.exit(5);
       break;
     default:
+      if (code.startsWith('new_token')) return 'abcdefghijklmnopqrstuv';
       return code.startsWith('has_collection') ? true : 2n;
   }
   return null;

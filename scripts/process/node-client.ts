@@ -1,5 +1,5 @@
 /**
- * Sends the steps of cases to a node over HTTP.
+ * Sends requests to a node over HTTP and takes its answers exactly.
  */
 import { Agent, request } from 'node:http';
 import {
@@ -11,9 +11,13 @@ import {
   stringifyJson,
   type WireValue,
 } from '../wire/index.js';
-import type { Credentials } from './cases.js';
 
 export type Format = 'msgpack' | 'json';
+
+/** As whom to send a request. */
+export type Credentials =
+  | { readonly token: string }
+  | { readonly basic: readonly [user: string, password: string] };
 
 /** What came of a request. */
 export type Outcome =
@@ -22,7 +26,8 @@ export type Outcome =
   /** No answer that a node may give: a broken connection, a timeout, bytes that are no value. */
   | { readonly kind: 'broken'; readonly why: string };
 
-const contentTypes = { msgpack: 'application/msgpack', json: 'application/json' };
+/** The media type of a format. */
+export const contentTypes = { msgpack: 'application/msgpack', json: 'application/json' };
 
 export class NodeClient {
   readonly #url: URL;
@@ -111,7 +116,8 @@ export function scopePath(scope: string): string {
   return encodeURI(spelled);
 }
 
-function authorization(as: Credentials): string {
+/** The value of the header that carries credentials. */
+export function authorization(as: Credentials): string {
   if ('token' in as) return `Bearer ${as.token}`;
   return `Basic ${Buffer.from(as.basic.join(':')).toString('base64')}`;
 }

@@ -1,0 +1,142 @@
+/**
+ * npm run bench [-- http|append|echo ... OPTIONS]
+ */
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import { NodeProcess } from '../process/node-process.js';
+import { type AppendResult, measureAppends } from './append.js';
+import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
+import { requestOf, scenarios, titleOf } from './scenarios.js';
+import { percent, table, timeText } from './table.js';
+
+const help = `npm run bench [-- PARTS... OPTIONS]
+
+PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
+on a real node, each in turns with the echo). Default: append and http.
+
+  --seconds N       length of one measurement (default 1)
+  --rounds N        measurements of each scenario, of which the median counts (default 3)
+  --connections L   numbers of connections (default 1,16,64)
+  --only TEXT       only scenarios whose title contains TEXT
+  --workers N       processes that make load (default 1)
+  --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
+  --json            figures as JSON`;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string', default: '1' },
+      rounds: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '1,16,64' },
+      only: { type: 'string', default: '' },
+      workers: { type: 'string', default: '1' },
+      storage: { type: 'string', default: tmpdir() },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const unknown = positionals.find((part) => !['append', 'echo', 'http'].includes(part));
+  if (values.help || unknown !== undefined) {
+    console.log(unknown === undefined ? help : `there is no part ${unknown}\n\n${help}`);
+    return unknown === undefined ? 0 : 1;
+  }
+  const parts = positionals.length > 0 ? positionals : ['append', 'http'];
+  const options: BenchOptions = {
+    connections: values.connections.split(',').map((text) => positive(text, '--connections')),
+    durationMs: 1000 * positive(values.seconds, '--seconds'),
+    warmupMs: 300,
+    rounds: positive(values.rounds, '--rounds'),
+    workers: positive(values.workers, '--workers'),
+  };
+  const appends = parts.includes('append') ? measureAppends(values.storage, 2 * options.durationMs) : [];
+  const rows: Row[] = [];
+  if (parts.includes('echo')) rows.push(...(await echoRows(options)));
+  if (parts.includes('http')) rows.push(...(await httpRows(options, values.only, values.storage)));
+  console.log(values.json ? JSON.stringify({ appends, rows }, undefined, 2) : text(appends, rows));
+  return rows.some((row) => row.errors > 0) ? 1 : 0;
+}
+
+async function echoRows(options: BenchOptions): Promise<Row[]> {
+  const [scenario] = scenarios;
+  if (scenario === undefined) return [];
+  return benchEcho(requestOf(scenario, { basic: ['admin', 'pass'] }), options);
+}
+
+async function httpRows(options: BenchOptions, only: string, storage: string): Promise<Row[]> {
+  const wanted = scenarios.filter((scenario) => titleOf(scenario).includes(only));
+  const node = await NodeProcess.start({ storage });
+  try {
+    return await benchNode(node, wanted, options, (row) => {
+      console.error(`${row.name}, ${row.connections}: ${row.ratePerS.toFixed(0)}/s`);
+    });
+  } finally {
+    await node.stop();
+  }
+}
+
+function positive(text: string, option: string): number {
+  const value = Number(text);
+  if (value > 0 && value < 1e6) return value;
+  throw new Error(`${option} ${text}: must be a number above 0`);
+}
+
+function text(appends: readonly AppendResult[], rows: readonly Row[]): string {
+  const parts: string[] = [];
+  if (appends.length > 0) {
+    parts.push(
+      table([
+        ['', 'per s', 'p50', 'p99'],
+        ...appends.map((row) => [
+          row.name,
+          row.ratePerS.toFixed(0),
+          timeText(row.p50Ms),
+          timeText(row.p99Ms),
+        ]),
+      ]),
+    );
+  }
+  if (rows.length > 0) {
+    const headings = [
+      '',
+      'connections',
+      'per s',
+      'p50',
+      'p99',
+      'of echo',
+      'target',
+      'of append',
+      'server CPU',
+      'generator CPU',
+    ];
+    const appendPerS = appends.find((row) => row.name.includes('preallocated'))?.ratePerS;
+    parts.push(table([headings, ...rows.map((row) => cells(row, appendPerS))]));
+  }
+  for (const row of rows) {
+    if (row.errors > 0)
+      parts.push(`${row.name}, ${row.connections}: ${row.errors} errors, such as: ${row.lastError}`);
+  }
+  return parts.join('\n\n');
+}
+
+function cells(row: Row, appendPerS: number | undefined): string[] {
+  return [
+    row.name,
+    String(row.connections),
+    row.ratePerS.toFixed(0),
+    timeText(row.p50Ms),
+    timeText(row.p99Ms),
+    percent(row.shareOfEcho),
+    row.targetShare === undefined ? '' : percent(row.targetShare),
+    row.changes && appendPerS !== undefined ? percent(row.ratePerS / appendPerS) : '',
+    row.serverUs === undefined ? '' : `${row.serverUs.toFixed(1)} µs`,
+    `${row.generatorUs.toFixed(1)} µs`,
+  ];
+}
