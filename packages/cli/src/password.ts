@@ -11,9 +11,10 @@ import { type Io, write } from './io.js';
 export async function askPassword(io: Io, question: string): Promise<string | undefined> {
   const { stdin } = io;
   if (stdin.isTTY !== true || stdin.setRawMode === undefined) return undefined;
-  await write(io.stderr, question);
+  // Before the question: who types fast is not to see it either.
   stdin.setRawMode(true);
   try {
+    await write(io.stderr, question);
     return await readLine(io);
   } finally {
     stdin.setRawMode(false);
