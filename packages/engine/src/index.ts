@@ -1,1 +1,36 @@
-export {};
+export { Access } from './admin/access.js';
+export { bootstrapEffects } from './admin/bootstrap.js';
+export { Privilege } from './admin/privileges.js';
+export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
+export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';
+export type { PasswordHash, Token, User } from './admin/user.js';
+export { ByteReader, ByteWriter, FormatError } from './bytes.js';
+export {
+  type Call,
+  Engine,
+  type EngineOptions,
+  type Format,
+  type Outcome,
+  type ProcedureBody,
+  type QueryBody,
+} from './engine.js';
+export type { Environment } from './environment.js';
+export { ErrorCode, errorName, QueryError } from './error.js';
+export { keyHash } from './functions/users.js';
+export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
+export { quote } from './pack/json-writer.js';
+export { MsgpackReader } from './pack/msgpack-reader.js';
+export { MsgpackWriter } from './pack/msgpack-writer.js';
+export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
+export type { Prepared } from './run/program.js';
+export type { Quotas } from './run/runtime.js';
+export { CollectionGroup } from './state/collection-group.js';
+export { Group, type Position } from './state/group.js';
+export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
+export type { Procedure, Scope, ScopeKind } from './state/scope.js';
+export { DamagedStateError } from './state/store.js';
+export { takeBack, type Undo } from './state/transaction.js';
+export { List, ThingSet } from './value/containers.js';
+export { Bytes, Float } from './value/scalars.js';
+export { Thing } from './value/thing.js';
+export type { Value } from './value/value.js';

@@ -1,0 +1,36 @@
+import { forbiddenError } from '../error.js';
+import { privilegeText } from './privileges.js';
+import type { RootGroup, Target } from './root-group.js';
+import type { User } from './user.js';
+
+/** What one user may do, by the present state of the root scope. */
+export class Access {
+  readonly root: RootGroup;
+  readonly user: User;
+  /** The scope of the running request. */
+  readonly target: Target;
+
+  constructor(root: RootGroup, user: User, target: Target) {
+    this.root = root;
+    this.user = user;
+    this.target = target;
+  }
+
+  has(mask: number, target: Target = this.target): boolean {
+    return this.root.allows(target, this.user.id, mask);
+  }
+
+  /** @throws QueryError forbidden_err */
+  require(mask: number, target: Target = this.target): void {
+    if (!this.has(mask, target)) {
+      throw forbiddenError(
+        `user '${this.user.name}' lacks the privilege ${privilegeText(mask)} on ${this.nameOf(target)}`,
+      );
+    }
+  }
+
+  nameOf(target: Target): string {
+    if (typeof target === 'string') return `@${target}`;
+    return `@collection:${this.root.collections.get(target)?.name ?? '?'}`;
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * Effects of the root scope (continued from `state/effects.ts`):
+ *
+ *   effect     := 40 user                                  new or changed user, see `user.ts`
+ *               | 41 id:varint                             delete user, with its access everywhere
+ *               | 42 collection                            new or changed collection
+ *               | 43 id:varint                             delete collection, with the access to it
+ *               | 44 target:varint user:varint mask:u8     set access; `target` is a collection's id, 0 for
+ *                                                          @thingsdb, or 1 beyond the largest id for @node
+ *               | 45 target:varint user:varint             remove access
+ *               | 46 target:u8 deep:u8 zone:text           defaults of @thingsdb (0) or @node (1)
+ *   collection := id:varint name:text created:varint deep:u8 zone:text
+ *
+ * Records: USER (id) holds `user`, COLLECTION (id) `collection`; access lists and defaults lie in META.
+ */
+import { ByteReader, ByteWriter } from '../bytes.js';
+import { Dirty } from '../state/dirty.js';
+import { Group } from '../state/group.js';
+import { RecordKind } from '../state/records.js';
+import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
+
+export interface CollectionInfo {
+  readonly id: number;
+  readonly name: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** Default depth of results. */
+  readonly deep: number;
+  readonly timeZone: string;
+}
+
+/** What results and dates default to in a scope. */
+export interface ScopeDefaults {
+  readonly deep: number;
+  readonly timeZone: string;
+}
+
+/** What happened to a collection. */
+export interface CollectionEvent {
+  readonly kind: 'created' | 'deleted';
+  readonly id: number;
+}
+
+/** What an access list belongs to: `@thingsdb`, `@node`, or a collection, by id. */
+export type Target = 'thingsdb' | 'node' | number;
+
+export const RootEffect = {
+  PUT_USER: 0x40,
+  DELETE_USER: 0x41,
+  PUT_COLLECTION: 0x42,
+  DELETE_COLLECTION: 0x43,
+  SET_ACCESS: 0x44,
+  REMOVE_ACCESS: 0x45,
+  SET_DEFAULTS: 0x46,
+} as const;
+
+/** Number that stands for `@node` among targets; ids of collections stay below. */
+const NODE_TARGET = Number.MAX_SAFE_INTEGER;
+
+/** The state of the root scope: users, what they may do where, and the list of collections. */
+export class RootGroup extends Group {
+  readonly dirty = new Dirty();
+  readonly users = new Map<number, User>();
+  readonly usersByName = new Map<string, User>();
+  readonly collections = new Map<number, CollectionInfo>();
+  readonly collectionsByName = new Map<string, CollectionInfo>();
+  /** Rises with every change of users and access; what was decided before is to be decided anew. */
+  accessVersion = 0;
+  /** The next id for a user or collection. Ids are never used again. */
+  nextId = 1;
+  defaults: Record<'thingsdb' | 'node', ScopeDefaults> = {
+    thingsdb: { deep: 1, timeZone: 'UTC' },
+    node: { deep: 127, timeZone: 'UTC' },
+  };
+  private readonly access = new Map<Target, Map<number, number>>();
+  private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
+
+  /** Collections that came or went since this was last emptied, by its reader. */
+  readonly collectionEvents: CollectionEvent[] = [];
+
+  putUser(user: User): void {
+    const old = this.users.get(user.id);
+    if (old !== undefined) this.forgetUser(old);
+    this.indexUser(user);
+    const out = new ByteWriter();
+    writeUser(out, user);
+    this.dirty.put(RecordKind.USER, user.id, 0, out.take());
+  }
+
+  /** Deletes a user with its access everywhere; returns that access, for taking it back. */
+  deleteUser(id: number): readonly (readonly [Target, number])[] {
+    const user = this.users.get(id);
+    if (user === undefined) return [];
+    const lost = this.accessOf(id);
+    for (const list of this.access.values()) list.delete(id);
+    this.forgetUser(user);
+    this.users.delete(id);
+    this.accessVersion += 1;
+    this.dirty.put(RecordKind.USER, id, 0, null);
+    return lost;
+  }
+
+  putCollection(collection: CollectionInfo): void {
+    const old = this.collections.get(collection.id);
+    if (old !== undefined) this.collectionsByName.delete(old.name);
+    this.indexCollection(collection);
+    const out = new ByteWriter();
+    writeCollection(out, collection);
+    this.dirty.put(RecordKind.COLLECTION, collection.id, 0, out.take());
+    if (old === undefined) this.collectionEvents.push({ kind: 'created', id: collection.id });
+  }
+
+  /** Deletes a collection with the access to it; returns that access, for taking it back. */
+  deleteCollection(id: number): ReadonlyMap<number, number> {
+    const collection = this.collections.get(id);
+    if (collection === undefined) return new Map();
+    const lost = this.access.get(id) ?? new Map<number, number>();
+    this.access.delete(id);
+    this.collections.delete(id);
+    this.collectionsByName.delete(collection.name);
+    this.accessVersion += 1;
+    this.dirty.put(RecordKind.COLLECTION, id, 0, null);
+    this.collectionEvents.push({ kind: 'deleted', id });
+    return lost;
+  }
+
+  /** Sets what a user may do; null takes the entry away. */
+  setAccess(target: Target, userId: number, mask: number | null): void {
+    let list = this.access.get(target);
+    if (list === undefined) {
+      list = new Map();
+      this.access.set(target, list);
+    }
+    if (mask === null) list.delete(userId);
+    else list.set(userId, mask);
+    this.accessVersion += 1;
+  }
+
+  /** The privileges of a user; undefined when it has no entry. */
+  maskOf(target: Target, userId: number): number | undefined {
+    return this.access.get(target)?.get(userId);
+  }
+
+  /** Whether a user has all of these privileges. */
+  allows(target: Target, userId: number, mask: number): boolean {
+    return ((this.maskOf(target, userId) ?? 0) & mask) === mask;
+  }
+
+  /** All entries of a user: `@node`, `@thingsdb`, then collections. */
+  accessOf(userId: number): (readonly [Target, number])[] {
+    const targets: Target[] = ['node', 'thingsdb', ...this.collections.keys()];
+    return targets.flatMap((target) => {
+      const mask = this.maskOf(target, userId);
+      return mask === undefined ? [] : [[target, mask] as const];
+    });
+  }
+
+  setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {
+    this.defaults = { ...this.defaults, [kind]: defaults };
+  }
+
+  /** The token whose key begins like this, with its user. */
+  tokenByPrefix(prefix: string): { readonly user: User; readonly token: Token } | undefined {
+    return this.usersByTokenPrefix.get(prefix);
+  }
+
+  /** The token that a key could be the key of. Whether it is, its hash must tell. */
+  tokenByKey(key: string): { readonly user: User; readonly token: Token } | undefined {
+    return this.tokenByPrefix(key.slice(0, TOKEN_PREFIX_LENGTH));
+  }
+
+  protected override applyEffect(operation: number, input: ByteReader): boolean {
+    switch (operation) {
+      case RootEffect.PUT_USER:
+        this.putUser(readUser(input));
+        return true;
+      case RootEffect.DELETE_USER:
+        this.deleteUser(input.varint());
+        return true;
+      case RootEffect.PUT_COLLECTION:
+        this.putCollection(readCollection(input));
+        return true;
+      case RootEffect.DELETE_COLLECTION:
+        this.deleteCollection(input.varint());
+        return true;
+      case RootEffect.SET_ACCESS:
+        this.setAccess(readTarget(input), input.varint(), input.u8());
+        return true;
+      case RootEffect.REMOVE_ACCESS:
+        this.setAccess(readTarget(input), input.varint(), null);
+        return true;
+      case RootEffect.SET_DEFAULTS: {
+        const kind = input.u8() === 0 ? 'thingsdb' : 'node';
+        this.setDefaults(kind, { deep: input.u8(), timeZone: input.text() });
+        return true;
+      }
+      default:
+        return super.applyEffect(operation, input);
+    }
+  }
+
+  override loadRecord(kind: RecordKind, id: number, value: Uint8Array): void {
+    if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
+    else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
+    else super.loadRecord(kind, id, value);
+  }
+
+  /** ... nextId:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint mask:u8)*)* */
+  protected override writeMeta(out: ByteWriter): void {
+    out.varint(this.nextId);
+    for (const { deep, timeZone } of [this.defaults.thingsdb, this.defaults.node]) {
+      out.u8(deep);
+      out.text(timeZone);
+    }
+    out.varint(this.access.size);
+    for (const [target, list] of this.access) {
+      writeTarget(out, target);
+      out.varint(list.size);
+      for (const [userId, mask] of list) {
+        out.varint(userId);
+        out.u8(mask);
+      }
+    }
+  }
+
+  protected override readMeta(input: ByteReader): void {
+    this.nextId = input.varint();
+    const thingsdb = { deep: input.u8(), timeZone: input.text() };
+    const node = { deep: input.u8(), timeZone: input.text() };
+    this.defaults = { thingsdb, node };
+    for (let targets = input.varint(); targets > 0; targets--) {
+      const target = readTarget(input);
+      for (let users = input.varint(); users > 0; users--) {
+        this.setAccess(target, input.varint(), input.u8());
+      }
+    }
+  }
+
+  private indexUser(user: User): void {
+    this.users.set(user.id, user);
+    this.usersByName.set(user.name, user);
+    for (const token of user.tokens) this.usersByTokenPrefix.set(token.prefix, { user, token });
+    this.nextId = Math.max(this.nextId, user.id + 1);
+    this.accessVersion += 1;
+  }
+
+  private forgetUser(user: User): void {
+    this.usersByName.delete(user.name);
+    for (const token of user.tokens) this.usersByTokenPrefix.delete(token.prefix);
+  }
+
+  private indexCollection(collection: CollectionInfo): void {
+    this.collections.set(collection.id, collection);
+    this.collectionsByName.set(collection.name, collection);
+    this.nextId = Math.max(this.nextId, collection.id + 1);
+  }
+}
+
+export function writeCollection(out: ByteWriter, collection: CollectionInfo): void {
+  out.varint(collection.id);
+  out.text(collection.name);
+  out.varint(collection.createdAt);
+  out.u8(collection.deep);
+  out.text(collection.timeZone);
+}
+
+function readCollection(input: ByteReader): CollectionInfo {
+  return {
+    id: input.varint(),
+    name: input.text(),
+    createdAt: input.varint(),
+    deep: input.u8(),
+    timeZone: input.text(),
+  };
+}
+
+export function writeTarget(out: ByteWriter, target: Target): void {
+  out.varint(target === 'thingsdb' ? 0 : target === 'node' ? NODE_TARGET : target);
+}
+
+function readTarget(input: ByteReader): Target {
+  const number = input.varint();
+  return number === 0 ? 'thingsdb' : number === NODE_TARGET ? 'node' : number;
+}

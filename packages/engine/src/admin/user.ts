@@ -1,0 +1,107 @@
+/**
+ * Users as they are kept: with the hash of the password and the hashes of tokens, never with the secrets themselves.
+ * A record is immutable; a change replaces it.
+ */
+import type { ByteReader, ByteWriter } from '../bytes.js';
+
+/** A scrypt hash (RFC 7914) with its parameters. */
+export interface PasswordHash {
+  readonly salt: Uint8Array;
+  readonly hash: Uint8Array;
+  /** N = 2 ** logN. */
+  readonly logN: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+export interface Token {
+  /** The first characters of the key: how information functions show it, and how it is found. */
+  readonly prefix: string;
+  /** SHA-256 of the whole key. */
+  readonly hash: Uint8Array;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** Unix seconds; null for never. */
+  readonly expiresAt: number | null;
+  readonly description: string;
+}
+
+export interface User {
+  readonly id: number;
+  readonly name: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly password: PasswordHash | null;
+  readonly tokens: readonly Token[];
+}
+
+/** Characters of a token's key, and of the part that is shown. */
+export const TOKEN_LENGTH = 22;
+export const TOKEN_PREFIX_LENGTH = 6;
+
+/** How a token is shown after it was made. */
+export function shortToken(token: Token): string {
+  return `${token.prefix}...`;
+}
+
+/**
+ *   user    := id:varint name:text created:varint hasPassword:u8 password? count:varint token*
+ *   password:= salt:blob hash:blob logN:u8 r:varint p:varint
+ *   token   := prefix:text hash:blob created:varint expires:varint (0: never, else time + 1) description:text
+ */
+export function writeUser(out: ByteWriter, user: User): void {
+  out.varint(user.id);
+  out.text(user.name);
+  out.varint(user.createdAt);
+  const { password } = user;
+  out.u8(password === null ? 0 : 1);
+  if (password !== null) {
+    out.blob(password.salt);
+    out.blob(password.hash);
+    out.u8(password.logN);
+    out.varint(password.r);
+    out.varint(password.p);
+  }
+  out.varint(user.tokens.length);
+  for (const token of user.tokens) {
+    out.text(token.prefix);
+    out.blob(token.hash);
+    out.varint(token.createdAt);
+    out.varint(token.expiresAt === null ? 0 : token.expiresAt + 1);
+    out.text(token.description);
+  }
+}
+
+export function readUser(input: ByteReader): User {
+  const id = input.varint();
+  const name = input.text();
+  const createdAt = input.varint();
+  const password = input.u8() === 0 ? null : readPassword(input);
+  const tokens: Token[] = [];
+  for (let count = input.varint(); count > 0; count--) tokens.push(readToken(input));
+  return { id, name, createdAt, password, tokens };
+}
+
+function readPassword(input: ByteReader): PasswordHash {
+  return {
+    salt: input.blob(),
+    hash: input.blob(),
+    logN: input.u8(),
+    r: input.varint(),
+    p: input.varint(),
+  };
+}
+
+function readToken(input: ByteReader): Token {
+  const prefix = input.text();
+  const hash = input.blob();
+  const createdAt = input.varint();
+  const expires = input.varint();
+  return {
+    prefix,
+    hash,
+    createdAt,
+    expiresAt: expires === 0 ? null : expires - 1,
+    description: input.text(),
+  };
+}

@@ -1,0 +1,250 @@
+/**
+ * Writing and reading of bytes for our own formats.
+ *
+ *   varint   := 7 bits per byte, lowest first, high bit set on all but the last; up to 2^53 - 1
+ *   zigzag   := varint of (n >= 0 ? 2n : -2n - 1); |n| up to 2^52
+ *   text     := varint length in bytes, UTF-8
+ *   blob     := varint length, bytes
+ *   f64      := 8 bytes IEEE 754, big endian
+ *   i64      := 8 bytes two's complement, big endian
+ */
+
+/** Thrown for bytes that do not follow their format. */
+export class FormatError extends Error {}
+
+const SHORT_TEXT = 24;
+
+export class ByteWriter {
+  private buffer: Buffer;
+  private position = 0;
+
+  constructor(capacity = 256) {
+    this.buffer = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  get length(): number {
+    return this.position;
+  }
+
+  /** The bytes so far, without a copy: valid until the next write. */
+  view(): Buffer {
+    return this.buffer.subarray(0, this.position);
+  }
+
+  /** A copy of the bytes so far. */
+  take(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.buffer, 0, this.position);
+  }
+
+  /** Forgets everything written from `position` on. */
+  rewind(position = 0): void {
+    this.position = position;
+  }
+
+  u8(value: number): void {
+    this.reserve(1);
+    this.buffer[this.position++] = value;
+  }
+
+  u16(value: number): void {
+    this.reserve(2);
+    this.position = this.buffer.writeUInt16BE(value, this.position);
+  }
+
+  u32(value: number): void {
+    this.reserve(4);
+    this.position = this.buffer.writeUInt32BE(value, this.position);
+  }
+
+  varint(value: number): void {
+    this.reserve(8);
+    const buffer = this.buffer;
+    let rest = value;
+    while (rest >= 0x80000000) {
+      buffer[this.position++] = (rest % 128) | 0x80;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest >= 0x80) {
+      buffer[this.position++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    buffer[this.position++] = rest;
+  }
+
+  zigzag(value: number): void {
+    this.varint(value >= 0 ? value * 2 : value * -2 - 1);
+  }
+
+  f64(value: number): void {
+    this.reserve(8);
+    this.position = this.buffer.writeDoubleBE(value, this.position);
+  }
+
+  i64(value: bigint): void {
+    this.reserve(8);
+    this.position = this.buffer.writeBigInt64BE(value, this.position);
+  }
+
+  u64(value: bigint): void {
+    this.reserve(8);
+    this.position = this.buffer.writeBigUInt64BE(value, this.position);
+  }
+
+  bytes(value: Uint8Array): void {
+    this.reserve(value.length);
+    this.buffer.set(value, this.position);
+    this.position += value.length;
+  }
+
+  blob(value: Uint8Array): void {
+    this.varint(value.length);
+    this.bytes(value);
+  }
+
+  text(value: string): void {
+    const length = value.length;
+    if (length < SHORT_TEXT) {
+      this.reserve(length + 1);
+      const buffer = this.buffer;
+      const start = this.position;
+      let i = 0;
+      for (; i < length; i++) {
+        const code = value.charCodeAt(i);
+        if (code >= 0x80) break;
+        buffer[start + 1 + i] = code;
+      }
+      if (i === length) {
+        buffer[start] = length;
+        this.position = start + 1 + length;
+        return;
+      }
+    }
+    const size = Buffer.byteLength(value);
+    this.varint(size);
+    this.utf8(value, size);
+  }
+
+  /** The UTF-8 bytes of a text whose length in bytes is known, without a length in front. */
+  utf8(value: string, size: number): void {
+    this.reserve(size);
+    this.position += this.buffer.write(value, this.position, size, 'utf8');
+  }
+
+  private reserve(count: number): void {
+    const need = this.position + count;
+    if (need <= this.buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(need, this.buffer.length * 2));
+    this.buffer.copy(grown, 0, 0, this.position);
+    this.buffer = grown;
+  }
+}
+
+export class ByteReader {
+  private readonly buffer: Buffer;
+  private position: number;
+  private readonly end: number;
+
+  constructor(data: Uint8Array, start = 0, end = data.length) {
+    this.buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    this.position = start;
+    this.end = end;
+  }
+
+  get offset(): number {
+    return this.position;
+  }
+
+  get remaining(): number {
+    return this.end - this.position;
+  }
+
+  u8(): number {
+    this.require(1);
+    return this.buffer[this.position++] as number;
+  }
+
+  u16(): number {
+    this.require(2);
+    const value = this.buffer.readUInt16BE(this.position);
+    this.position += 2;
+    return value;
+  }
+
+  u32(): number {
+    this.require(4);
+    const value = this.buffer.readUInt32BE(this.position);
+    this.position += 4;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 8; i++) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (!Number.isSafeInteger(value)) break;
+        return value;
+      }
+      scale *= 128;
+    }
+    throw new FormatError(`number too long at byte ${this.position}`);
+  }
+
+  zigzag(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  f64(): number {
+    this.require(8);
+    const value = this.buffer.readDoubleBE(this.position);
+    this.position += 8;
+    return value;
+  }
+
+  i64(): bigint {
+    this.require(8);
+    const value = this.buffer.readBigInt64BE(this.position);
+    this.position += 8;
+    return value;
+  }
+
+  u64(): bigint {
+    this.require(8);
+    const value = this.buffer.readBigUInt64BE(this.position);
+    this.position += 8;
+    return value;
+  }
+
+  /** A view of the next `count` bytes, not a copy. */
+  bytes(count: number): Uint8Array {
+    this.require(count);
+    const start = this.position;
+    this.position += count;
+    return this.buffer.subarray(start, this.position);
+  }
+
+  /** A copy, free of the buffer that was read. */
+  blob(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.bytes(this.varint()));
+  }
+
+  text(): string {
+    return this.utf8(this.varint());
+  }
+
+  utf8(size: number): string {
+    this.require(size);
+    const start = this.position;
+    this.position += size;
+    return this.buffer.toString('utf8', start, this.position);
+  }
+
+  private require(count: number): void {
+    if (count > this.end - this.position) {
+      throw new FormatError(`ends at byte ${this.end}, but ${count} more are needed at ${this.position}`);
+    }
+  }
+}

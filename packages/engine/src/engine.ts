@@ -1,0 +1,244 @@
+import { Access } from './admin/access.js';
+import { RootGroup, type Target } from './admin/root-group.js';
+import type { PasswordHash, User } from './admin/user.js';
+import { ByteWriter } from './bytes.js';
+import type { Environment } from './environment.js';
+import { ErrorCode, operationError, QueryError } from './error.js';
+import { builtIns } from './functions/index.js';
+import { FunctionTable } from './functions/table.js';
+import { JSON_NESTING_MAX, JsonWriter } from './pack/json-writer.js';
+import { MsgpackWriter } from './pack/msgpack-writer.js';
+import { MSGPACK_NESTING_MAX, pack } from './pack/walk.js';
+import { invoke, runQuery } from './run/invoke.js';
+import type { QueryLimits } from './run/limits.js';
+import { compileStored, type Prepared, prepare } from './run/program.js';
+import { ProgramCache } from './run/program-cache.js';
+import { HashNeeded, NO_IDS, type Quotas, Runtime, share } from './run/runtime.js';
+import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
+import { CollectionGroup } from './state/collection-group.js';
+import type { RecordSource } from './state/records.js';
+import type { Procedure, Scope } from './state/scope.js';
+import { Transaction, type Undo } from './state/transaction.js';
+import { checkRestriction } from './value/restriction.js';
+import type { Value } from './value/value.js';
+
+export type Format = 'json' | 'msgpack';
+
+/** One request, routed and checked as far as that is possible without running it. */
+export interface Call {
+  readonly scope: Scope;
+  readonly user: User;
+  readonly body: QueryBody | ProcedureBody;
+  readonly format: Format;
+  readonly hashes?: ReadonlyMap<string, PasswordHash>;
+}
+
+export interface QueryBody {
+  readonly kind: 'query';
+  readonly prepared: Prepared;
+  readonly vars: ReadonlyMap<string, Value> | null;
+}
+
+export interface ProcedureBody {
+  readonly kind: 'run';
+  readonly procedure: Procedure;
+  /** By position or by name. */
+  readonly args: readonly Value[] | ReadonlyMap<string, Value>;
+}
+
+/** What came of a call. */
+export type Outcome =
+  | {
+      readonly kind: 'value';
+      /** The packed result: text for JSON, bytes for MessagePack. */
+      readonly result: string | Uint8Array;
+      /** What to replicate; null when nothing changed. */
+      readonly effects: Uint8Array | null;
+      /** The way back, until the effects are committed. */
+      readonly undo: readonly Undo[];
+    }
+  | { readonly kind: 'error'; readonly error: QueryError }
+  /** The call changed nothing; it can be run again with the hash of this password. */
+  | { readonly kind: 'hash'; readonly password: string };
+
+export interface EngineOptions {
+  readonly environment: Environment;
+  readonly limits: QueryLimits;
+  readonly quotas: Quotas;
+  /** Memory for compiled programs. */
+  readonly programCacheBytes: number;
+  /** Reports a defect of the engine itself. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/**
+ * The state of a node's scopes, and the machine that runs queries on it. Synchronous: a call runs to completion. Which
+ * calls may run, and what happens to their effects, is for the caller to decide.
+ */
+export class Engine {
+  readonly root = new RootGroup();
+  readonly runtime: Runtime;
+  private readonly options: EngineOptions;
+  private readonly programs: ProgramCache;
+  private readonly collections = new Map<number, CollectionScope>();
+  private readonly rootScope = new RootScope(this.root);
+  private readonly nodeScope = new NodeScope(this.root);
+  private readonly effects = new ByteWriter(4096);
+  private readonly packed = new MsgpackWriter(new ByteWriter(4096));
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+    this.programs = new ProgramCache(options.programCacheBytes);
+    this.runtime = new Runtime(
+      new FunctionTable(builtIns()),
+      options.environment,
+      { collection: (id) => this.collections.get(id)?.group },
+      options.quotas,
+      compileStored,
+    );
+  }
+
+  /** Makes the state of a collection's group, empty but for what `source` has. */
+  openCollection(id: number, source: RecordSource): CollectionGroup {
+    const group = new CollectionGroup(id, this.runtime.shapes, source);
+    this.collections.set(id, new CollectionScope(this.root, group));
+    return group;
+  }
+
+  closeCollection(id: number): void {
+    this.collections.delete(id);
+  }
+
+  /** The scope of a target; undefined for a collection that is not open. */
+  scope(target: Target): Scope | undefined {
+    if (target === 'thingsdb') return this.rootScope;
+    return target === 'node' ? this.nodeScope : this.collections.get(target);
+  }
+
+  /** Results of a scope have this depth unless the query sets another. */
+  defaultDeep(target: Target): number {
+    if (typeof target === 'string') return this.root.defaults[target].deep;
+    return this.root.collections.get(target)?.deep ?? 1;
+  }
+
+  /**
+   * The compiled form of a query text.
+   *
+   * @throws QueryError syntax_err and what else makes a text unfit to run
+   */
+  prepare(code: string): Prepared {
+    const { codeLength } = this.options.limits;
+    if (code.length > codeLength) {
+      throw new QueryError(
+        ErrorCode.SYNTAX,
+        `the code has ${code.length} characters; code_size_limit allows ${codeLength}`,
+      );
+    }
+    return this.programs.get(code, (text) => prepare(this.runtime, text));
+  }
+
+  /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
+  mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
+    const unit = body.kind === 'query' ? body.prepared.unit : this.runtime.unitOf(body.procedure.closure);
+    return scope.flags(unit);
+  }
+
+  /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */
+  run(call: Call): Outcome {
+    const { runtime: rt, root } = this;
+    const { scope, user } = call;
+    const target = targetOf(scope);
+    this.effects.rewind();
+    const transaction = new Transaction(scope.store, this.mayWrite(call), this.effects, checkRestriction);
+    rt.begin({
+      scope,
+      transaction,
+      access: new Access(root, user, target),
+      limits: this.options.limits,
+      deep: this.defaultDeep(target),
+      hashes: call.hashes ?? NO_HASHES,
+    });
+    try {
+      const value = this.evaluate(call);
+      const result = this.pack(value, call.format, scope);
+      const effects = transaction.finish();
+      if (effects !== null && scope.group !== null) {
+        const { group } = scope;
+        group.changeCount += 1;
+        transaction.onUndo(() => {
+          group.changeCount -= 1;
+        });
+      }
+      return { kind: 'value', result, effects, undo: transaction.inverse };
+    } catch (error) {
+      transaction.rollback();
+      return this.failed(error);
+    } finally {
+      rt.end();
+    }
+  }
+
+  private evaluate({ body }: Call): Value {
+    const { runtime: rt } = this;
+    if (body.kind === 'run') {
+      const { closure } = body.procedure;
+      return invoke(rt, closure, argumentsOf(rt, body));
+    }
+    const { vars } = body;
+    if (vars === null) return runQuery(rt, body.prepared.unit);
+    const cells = [...vars].map(([name, value]) => {
+      const cell = rt.symbols.cell(name);
+      share(value);
+      cell.value = value;
+      return cell;
+    });
+    try {
+      return runQuery(rt, body.prepared.unit);
+    } finally {
+      for (const cell of cells) cell.value = undefined;
+    }
+  }
+
+  private pack(value: Value, format: Format, scope: Scope): string | Uint8Array {
+    const { runtime: rt } = this;
+    const options = {
+      deep: rt.deep,
+      ids: (rt.flags & NO_IDS) === 0,
+      store: scope.store,
+      sizeMax: this.options.limits.resultBytes,
+    };
+    if (format === 'json') {
+      const sink = new JsonWriter();
+      pack(value, sink, { ...options, nestingMax: JSON_NESTING_MAX });
+      return sink.take();
+    }
+    this.packed.out.rewind();
+    pack(value, this.packed, { ...options, nestingMax: MSGPACK_NESTING_MAX });
+    return this.packed.out.take();
+  }
+
+  private failed(error: unknown): Outcome {
+    if (error instanceof QueryError) return { kind: 'error', error };
+    if (error instanceof HashNeeded) return { kind: 'hash', password: error.password };
+    if (error instanceof RangeError && error.message.includes('call stack')) {
+      return { kind: 'error', error: operationError('the query is nested too deeply') };
+    }
+    this.options.onInternalError(error);
+    return {
+      kind: 'error',
+      error: new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node'),
+    };
+  }
+}
+
+const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
+
+function targetOf(scope: Scope): Target {
+  return scope instanceof CollectionScope ? scope.group.id : scope.kind === 'node' ? 'node' : 'thingsdb';
+}
+
+function argumentsOf(rt: Runtime, { procedure, args }: ProcedureBody): readonly Value[] {
+  if (Array.isArray(args)) return args as readonly Value[];
+  const named = args as ReadonlyMap<string, Value>;
+  return rt.unitOf(procedure.closure).params.map(({ name }) => named.get(name) ?? null);
+}

@@ -1,0 +1,15 @@
+/** What the engine needs from outside: handed in, so that tests and the simulator decide it. */
+export interface Environment {
+  /** Wall clock in milliseconds since 1970, with a fraction. */
+  now(): number;
+  /** A clock that never jumps, in milliseconds. */
+  monotonic(): number;
+  /** Random bytes fit for secrets. */
+  randomBytes(count: number): Uint8Array;
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** Bytes of the heap in use, external memory included. */
+  heapUsed(): number;
+  /** What `log(v)` writes. */
+  log(text: string): void;
+}

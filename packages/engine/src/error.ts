@@ -1,0 +1,116 @@
+/**
+ * The error codes of the language. Codes and names are a contract with clients, texts are not.
+ */
+export const ErrorCode = {
+  CANCELLED: -64,
+  OPERATION: -63,
+  NUM_ARGUMENTS: -62,
+  TYPE: -61,
+  VALUE: -60,
+  OVERFLOW: -59,
+  ZERO_DIV: -58,
+  MAX_QUOTA: -57,
+  AUTH: -56,
+  FORBIDDEN: -55,
+  LOOKUP: -54,
+  BAD_DATA: -53,
+  SYNTAX: -52,
+  NODE: -51,
+  ASSERT: -50,
+  RESULT_TOO_LARGE: -6,
+  TIMEOUT: -5,
+  CANCELLED_REQUEST: -4,
+  WRITE: -3,
+  MEMORY: -2,
+  INTERNAL: -1,
+} as const;
+
+/** Names of the codes from -64 to -50, which are also the names of their constructors in the language. */
+export const ERROR_NAMES: ReadonlyMap<number, string> = new Map([
+  [-64, 'cancelled_err'],
+  [-63, 'operation_err'],
+  [-62, 'num_arguments_err'],
+  [-61, 'type_err'],
+  [-60, 'value_err'],
+  [-59, 'overflow_err'],
+  [-58, 'zero_div_err'],
+  [-57, 'max_quota_err'],
+  [-56, 'auth_err'],
+  [-55, 'forbidden_err'],
+  [-54, 'lookup_err'],
+  [-53, 'bad_data_err'],
+  [-52, 'syntax_err'],
+  [-51, 'node_err'],
+  [-50, 'assert_err'],
+]);
+
+const INTERNAL_NAMES: ReadonlyMap<number, string> = new Map([
+  [-6, 'result_too_large'],
+  [-5, 'timeout'],
+  [-4, 'request_cancelled'],
+  [-3, 'write_failed'],
+  [-2, 'out_of_memory'],
+  [-1, 'internal_err'],
+]);
+
+/** The name of any code: `lookup_err`, `result_too_large`, or `err` for codes of users. */
+export function errorName(code: number): string {
+  return ERROR_NAMES.get(code) ?? INTERNAL_NAMES.get(code) ?? 'err';
+}
+
+/**
+ * What a failing operation throws. No subclass of Error: queries raise and catch in loops, and a captured stack would
+ * cost more than the operation. `try` and `alt_raise` catch what is not fatal; codes from -49 to -1 are.
+ */
+export class QueryError {
+  readonly code: number;
+  readonly message: string;
+  /** True for a limit that ends the query in any case. */
+  readonly fatal: boolean;
+
+  constructor(code: number, message: string, fatal = code > ErrorCode.ASSERT) {
+    this.code = code;
+    this.message = message;
+    this.fatal = fatal;
+  }
+}
+
+export function typeError(message: string): QueryError {
+  return new QueryError(ErrorCode.TYPE, message);
+}
+
+export function valueError(message: string): QueryError {
+  return new QueryError(ErrorCode.VALUE, message);
+}
+
+export function lookupError(message: string): QueryError {
+  return new QueryError(ErrorCode.LOOKUP, message);
+}
+
+export function operationError(message: string): QueryError {
+  return new QueryError(ErrorCode.OPERATION, message);
+}
+
+export function overflowError(message = 'the result lies outside the 64-bit integer range'): QueryError {
+  return new QueryError(ErrorCode.OVERFLOW, message);
+}
+
+export function zeroDivisionError(): QueryError {
+  return new QueryError(ErrorCode.ZERO_DIV, 'division or modulo by zero');
+}
+
+export function argumentsError(message: string): QueryError {
+  return new QueryError(ErrorCode.NUM_ARGUMENTS, message);
+}
+
+export function forbiddenError(message: string): QueryError {
+  return new QueryError(ErrorCode.FORBIDDEN, message);
+}
+
+export function quotaError(message: string): QueryError {
+  return new QueryError(ErrorCode.MAX_QUOTA, message);
+}
+
+export function badDataError(message: string): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, message);
+}

@@ -1,0 +1,23 @@
+import { closureDoc, parseClosure } from '@althing/language';
+import { callClosure } from '../run/invoke.js';
+import type { Closure } from '../value/closure.js';
+import { Tag } from '../value/tag.js';
+import { type Entry, method, type Receiver, variadicMethod } from './define.js';
+import * as p from './params.js';
+
+const CLOSURE_RECEIVER: Receiver<Closure> = { tags: [Tag.CLOSURE] };
+
+/** Methods of closures. */
+export const CLOSURE: readonly Entry[] = [
+  method(CLOSURE_RECEIVER, 'doc', {
+    doc: 'The string that the body of the closure begins with.',
+    params: [],
+    run: (_rt, closure) => closureDoc(parseClosure(closure.source)),
+  }),
+  variadicMethod(CLOSURE_RECEIVER, 'call', {
+    doc: 'Calls the closure; arguments beyond its parameters are not evaluated.',
+    params: [],
+    rest: p.lazy('argument'),
+    run: callClosure,
+  }),
+];

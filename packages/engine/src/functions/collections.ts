@@ -1,0 +1,225 @@
+import { Privilege } from '../admin/privileges.js';
+import type { CollectionInfo, RootGroup, ScopeDefaults, Target } from '../admin/root-group.js';
+import { NAME } from '../admin/scope-name.js';
+import { ZONE_NAMES, zoneByName } from '../datetime/index.js';
+import { forbiddenError, lookupError, QueryError, quotaError, typeError, valueError } from '../error.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { DEEP_MAX, type Runtime } from '../run/runtime.js';
+import { List } from '../value/containers.js';
+import { MpData } from '../value/scalars.js';
+import { typeName, type Value } from '../value/value.js';
+import { type ChangeRule, type Entry, func, In } from './define.js';
+import * as p from './params.js';
+import { strArgument, targetOf } from './users.js';
+
+const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+
+/** Collections, and what results and dates default to in a scope. */
+export const COLLECTIONS: readonly Entry[] = [
+  func('new_collection', {
+    doc: 'Makes an empty collection; the one who makes it gets all privileges on it.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      checkName(name);
+      assertFree(rt.root, name);
+      if (rt.root.collections.size >= rt.quotas.collections) {
+        throw quotaError(
+          `there are ${rt.root.collections.size} collections, the most that max_collections allows`,
+        );
+      }
+      const id = rt.root.nextId;
+      const { deep, timeZone } = rt.root.defaults.thingsdb;
+      rt.editor.putCollection({ id, name, createdAt: rt.seconds(), deep, timeZone });
+      rt.editor.setAccess(id, rt.user.id, Privilege.FULL);
+      return name;
+    },
+  }),
+  func('del_collection', {
+    doc: 'Deletes a collection, given by name or id, with everything in it.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [nameOrId()],
+    run: (rt, which) => {
+      rt.editor.deleteCollection(collectionOf(rt.root, which));
+      return null;
+    },
+  }),
+  func('rename_collection', {
+    doc: 'Gives a collection another name.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [nameOrId(), p.lazy('new_name')],
+    run: (rt, which, code) => {
+      const collection = collectionOf(rt.root, which);
+      const name = strArgument(code, 'rename_collection', 2, 'new_name');
+      checkName(name);
+      assertFree(rt.root, name);
+      rt.editor.putCollection({ ...collection, name });
+      return null;
+    },
+  }),
+  func('has_collection', {
+    doc: 'Whether there is a collection of this name or id.',
+    in: In.ROOT,
+    params: [nameOrId()],
+    run: (rt, which) => findCollection(rt.root, which) !== undefined,
+  }),
+  func('collection_info', {
+    doc: 'What is known of a collection.',
+    in: In.ROOT,
+    params: [nameOrId()],
+    run: (rt, which) => {
+      const collection = collectionOf(rt.root, which);
+      if (!mayInspect(rt, collection)) {
+        throw forbiddenError(`QUERY or RUN on the collection '${collection.name}' is needed to inspect it`);
+      }
+      return collectionInfo(rt, collection);
+    },
+  }),
+  func('collections_info', {
+    doc: 'What is known of every collection that the user may inspect.',
+    in: In.ROOT,
+    params: [],
+    run: (rt) => {
+      const visible = [...rt.root.collections.values()].filter((collection) => mayInspect(rt, collection));
+      return new List(visible.map((collection) => collectionInfo(rt, collection)));
+    },
+  }),
+  func('set_default_deep', {
+    doc: 'Sets the default depth of results in a scope, 0 to 127.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.any('scope'), p.lazy('deep')],
+    run: (rt, where, code) => {
+      const target = changeableTarget(rt, where);
+      const deep = p.int('deep').accept(code(), { function: 'set_default_deep', position: 2 });
+      if (deep < 0 || deep > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${deep}`);
+      setDefaults(rt, target, { deep: Number(deep) });
+      return null;
+    },
+  }),
+  func('set_time_zone', {
+    doc: 'Sets the default time zone of a scope.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.any('scope'), p.lazy('zone')],
+    run: (rt, where, code) => {
+      const target = changeableTarget(rt, where);
+      const timeZone = strArgument(code, 'set_time_zone', 2, 'zone');
+      if (zoneByName(timeZone) === undefined) {
+        throw valueError(`'${timeZone}' is no known time zone; time_zones_info() lists them`);
+      }
+      setDefaults(rt, target, { timeZone });
+      return null;
+    },
+  }),
+  func('time_zones_info', {
+    doc: 'The names of all known time zones.',
+    params: [],
+    run: () => {
+      const out = new MsgpackWriter();
+      out.beginArray(ZONE_NAMES.length);
+      for (const name of ZONE_NAMES) out.str(name);
+      return new MpData(out.out.take());
+    },
+  }),
+];
+
+/** @throws QueryError value_err unless a name follows the naming rules */
+export function checkName(name: string): void {
+  if (!NAME.test(name)) {
+    throw valueError(
+      'a name begins with a letter or _, goes on with letters, digits and _, and has at most 255',
+    );
+  }
+}
+
+function nameOrId(): p.Param<string | number | bigint> {
+  return p.param(
+    'collection',
+    'the name (str) or id (int) of a collection',
+    (value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint',
+  );
+}
+
+function findCollection(root: RootGroup, which: string | number | bigint): CollectionInfo | undefined {
+  return typeof which === 'string' ? root.collectionsByName.get(which) : root.collections.get(Number(which));
+}
+
+function collectionOf(root: RootGroup, which: string | number | bigint): CollectionInfo {
+  const collection = findCollection(root, which);
+  if (collection === undefined) throw lookupError(`there is no collection ${JSON.stringify(String(which))}`);
+  return collection;
+}
+
+function assertFree(root: RootGroup, name: string): void {
+  if (root.collectionsByName.has(name)) throw lookupError(`there is a collection '${name}' already`);
+}
+
+function mayInspect(rt: Runtime, collection: CollectionInfo): boolean {
+  return (
+    rt.access.has(Privilege.QUERY, collection.id) ||
+    rt.access.has(Privilege.RUN, collection.id) ||
+    rt.access.has(Privilege.CHANGE, 'thingsdb')
+  );
+}
+
+/** A scope, or else a collection by name or id; the user must have CHANGE on it. */
+function changeableTarget(rt: Runtime, where: Value): Target {
+  const target = anyTarget(rt.root, where);
+  rt.access.require(Privilege.CHANGE, target);
+  return target;
+}
+
+function anyTarget(root: RootGroup, where: Value): Target {
+  if (typeof where !== 'string' && typeof where !== 'number' && typeof where !== 'bigint') {
+    throw typeError(`a scope is given as a str, not ${typeName(where)}`);
+  }
+  const collection = findCollection(root, where);
+  if (typeof where !== 'string') {
+    if (collection !== undefined) return collection.id;
+    throw typeError(`a scope is given as a str, and there is no collection with the id ${where}`);
+  }
+  try {
+    return targetOf(root, where);
+  } catch (error) {
+    if (error instanceof QueryError && collection !== undefined) return collection.id;
+    throw error;
+  }
+}
+
+function setDefaults(rt: Runtime, target: Target, change: Partial<ScopeDefaults>): void {
+  if (typeof target === 'string') {
+    rt.editor.setDefaults(target, { ...rt.root.defaults[target], ...change });
+    return;
+  }
+  const collection = rt.root.collections.get(target);
+  if (collection !== undefined) rt.editor.putCollection({ ...collection, ...change });
+}
+
+function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
+  const store = rt.catalog.collection(collection.id)?.store;
+  const out = new MsgpackWriter();
+  out.beginMap(9);
+  out.key('collection_id');
+  out.int(collection.id);
+  out.key('name');
+  out.str(collection.name);
+  out.key('created_at');
+  out.int(collection.createdAt);
+  out.key('things');
+  out.int(store?.thingCount ?? 0);
+  out.key('time_zone');
+  out.str(collection.timeZone);
+  out.key('default_deep');
+  out.int(collection.deep);
+  out.key('next_free_id');
+  out.int(store?.nextId ?? 0);
+  out.key('commit_history');
+  out.str('disabled');
+  out.key('ano_types');
+  out.int(0);
+  return new MpData(out.out.take());
+}

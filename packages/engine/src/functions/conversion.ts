@@ -1,0 +1,182 @@
+import { zoneByName } from '../datetime/index.js';
+import { lookupError, typeError, valueError } from '../error.js';
+import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '../regex/index.js';
+import { compileText } from '../run/program.js';
+import type { Runtime } from '../run/runtime.js';
+import { Closure } from '../value/closure.js';
+import { isTruthy } from '../value/compare.js';
+import { List, listOf, ThingSet } from '../value/containers.js';
+import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
+import { RegexValue } from '../value/regex-value.js';
+import { Float } from '../value/scalars.js';
+import { Tag } from '../value/tag.js';
+import { Thing } from '../value/thing.js';
+import { tagOf, typeName, type Value } from '../value/value.js';
+import { type Entry, func, variadic } from './define.js';
+import * as p from './params.js';
+
+/** Conversions and tests of types: `int(v)`, `is_int(v)` and the like. */
+export const CONVERSION: readonly Entry[] = [
+  func('bool', {
+    doc: 'Truth of a value.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = false) => isTruthy(value),
+  }),
+  func('int', {
+    doc: 'Converts to an int; default 0.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = 0) => toInt(value),
+  }),
+  func('float', {
+    doc: 'Converts to a float; default 0.0.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = 0) => toFloat(value),
+  }),
+  func('str', {
+    doc: 'Converts to a str; default empty.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = '') => toText(value),
+  }),
+  func('bytes', {
+    doc: 'Converts to bytes; default empty.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = '') => toBytes(value),
+  }),
+  func('list', {
+    doc: 'A new list, the given list or tuple itself, or a list of the things of a set.',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value) => {
+      if (value === undefined) return new List([]);
+      if (value instanceof List) return value;
+      if (value instanceof ThingSet) return listOf([...value.members]);
+      throw typeError(`${typeName(value)} can not be converted to a list`);
+    },
+  }),
+  variadic('set', {
+    doc: 'A new set of things, from a list or from arguments; a set is given back as it is.',
+    params: [],
+    rest: p.any('thing'),
+    run: (_rt, values) => {
+      const [first] = values;
+      if (values.length === 1 && first instanceof ThingSet) return first;
+      if (values.length === 1 && first instanceof List) return new ThingSet(first.items.map(asMember));
+      return new ThingSet(values.map(asMember));
+    },
+  }),
+  func('thing', {
+    doc: 'A new thing, the given thing itself, or the stored thing with an id.',
+    params: [p.optional(p.any('value'))],
+    readsState: true,
+    run: (rt, value) => {
+      if (value === undefined) return new Thing(0, rt.shapes.empty(), []);
+      if (value instanceof Thing) return value;
+      if (typeof value === 'number' || typeof value === 'bigint') return storedThing(rt, value);
+      throw typeError(`${typeName(value)} can not be converted to a thing`);
+    },
+  }),
+  func('closure', {
+    doc: 'Compiles a text to a closure; without argument one that gives nil.',
+    params: [p.optional(p.any('source'))],
+    run: (rt, value = '||nil') => {
+      if (value instanceof Closure) return value;
+      if (typeof value !== 'string') throw typeError(`${typeName(value)} can not be converted to a closure`);
+      return compileText(rt, value);
+    },
+  }),
+  func('regex', {
+    doc: 'Makes a regular expression from a pattern and flags.',
+    params: [p.str('pattern'), p.optional(p.str('flags'))],
+    run: (_rt, pattern, flags = '') => makeRegex(pattern, flags),
+  }),
+  ...(
+    [
+      ['is_nil', Tag.NIL],
+      ['is_bool', Tag.BOOL],
+      ['is_int', Tag.INT],
+      ['is_float', Tag.FLOAT],
+      ['is_str', Tag.STR],
+      ['is_utf8', Tag.STR],
+      ['is_bytes', Tag.BYTES],
+      ['is_regex', Tag.REGEX],
+      ['is_datetime', Tag.DATETIME],
+      ['is_timeval', Tag.TIMEVAL],
+      ['is_err', Tag.ERROR],
+      ['is_closure', Tag.CLOSURE],
+      ['is_list', Tag.LIST],
+      ['is_tuple', Tag.TUPLE],
+      ['is_set', Tag.SET],
+      ['is_thing', Tag.THING],
+      ['is_mpdata', Tag.MPDATA],
+    ] as const
+  ).map(([name, tag]) => test(name, `of the type ${name.slice(3)}`, (value) => tagOf(value) === tag)),
+  ...['is_room', 'is_task', 'is_future', 'is_module', 'is_enum'].map((name) =>
+    // No function makes a value of these types yet.
+    test(name, `of the type ${name.slice(3)}`, () => false),
+  ),
+  test('is_array', 'a list or tuple', (value) => value instanceof List),
+  test('is_raw', 'str, bytes or mpdata', (value) => {
+    const tag = tagOf(value);
+    return tag === Tag.STR || tag === Tag.BYTES || tag === Tag.MPDATA;
+  }),
+  test(
+    'is_ascii',
+    'a str with only the characters 1 to 127',
+    (value) => typeof value === 'string' && ASCII.test(value),
+  ),
+  test('is_nan', 'nan, or nothing that has a numeric value', (value) => {
+    if (value instanceof Float) return Number.isNaN(value.value);
+    return typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean';
+  }),
+  test('is_inf', 'an infinite float', (value) => {
+    if (value instanceof Float) return Math.abs(value.value) === Number.POSITIVE_INFINITY;
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return false;
+    throw typeError(`is_inf() takes an int, float or bool, not ${typeName(value)}`);
+  }),
+  test(
+    'is_email',
+    'a str with the form of an e-mail address',
+    (value) => typeof value === 'string' && isEmail(value),
+  ),
+  test('is_url', 'a str with the form of a URL', (value) => typeof value === 'string' && isUrl(value)),
+  test(
+    'is_tel',
+    'a str with the form of a telephone number',
+    (value) => typeof value === 'string' && isTel(value),
+  ),
+  test(
+    'is_time_zone',
+    'the name of a known time zone',
+    (value) => typeof value === 'string' && zoneByName(value) !== undefined,
+  ),
+];
+
+const ASCII = /^[\x01-\x7f]*$/;
+
+function test(name: string, what: string, holds: (value: Value) => boolean): Entry {
+  return func(name, {
+    doc: `Whether a value is ${what}.`,
+    params: [p.any('value')],
+    run: (_rt, value) => holds(value),
+  });
+}
+
+function asMember(value: Value): Thing {
+  if (value instanceof Thing) return value;
+  throw typeError(`a set holds things, not ${typeName(value)}`);
+}
+
+function storedThing(rt: Runtime, id: number | bigint): Thing {
+  const thing = rt.store?.find(Number(id));
+  if (thing === undefined) throw lookupError(`there is no thing with the id ${id}`);
+  return thing;
+}
+
+/** Compiles a regular expression; throws value_err for a bad pattern or flag. */
+export function makeRegex(pattern: string, flags: string): RegexValue {
+  try {
+    return new RegexValue(pattern, flags, compileRegex(pattern, flags));
+  } catch (error) {
+    if (error instanceof RegexSyntaxError) throw valueError(`bad regular expression: ${error.message}`);
+    throw error;
+  }
+}

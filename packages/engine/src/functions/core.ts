@@ -1,0 +1,221 @@
+import { ERROR_NAMES, ErrorCode, errorName, QueryError, typeError, valueError } from '../error.js';
+import { isTruthy } from '../value/compare.js';
+import { toText } from '../value/convert.js';
+import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
+import { Tag } from '../value/tag.js';
+import { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
+import { type Entry, func, In, method, type Receiver, variadic } from './define.js';
+import * as p from './params.js';
+
+const ERROR: Receiver<ErrorValue> = { tags: [Tag.ERROR] };
+
+/** Errors, and the small functions around the running query. */
+export const CORE: readonly Entry[] = [
+  variadic('try', {
+    doc: 'Gives the value of an expression, or the error value when it fails with one of the given errors (default: any).',
+    params: [p.lazy('expression')],
+    rest: p.lazy('error'),
+    run: (rt, expression, errors) => {
+      const { signal } = rt;
+      try {
+        return expression();
+      } catch (error) {
+        if (!(error instanceof QueryError) || error.fatal) throw error;
+        rt.signal = signal;
+        if (errors.length > 0 && !errors.some((code) => codeOf(code()) === error.code)) throw error;
+        return new ErrorValue(error.code, error.message);
+      }
+    },
+  }),
+  func('alt_raise', {
+    doc: 'Gives the value of an expression; when it fails, raises another error instead.',
+    params: [p.lazy('expression'), p.lazy('code'), p.optional(p.lazy('message'))],
+    run: (_rt, expression, code, message) => {
+      try {
+        return expression();
+      } catch (error) {
+        if (!(error instanceof QueryError) || error.fatal) throw error;
+        const raised = errorCode(code(), 'alt_raise', 2);
+        throw new QueryError(
+          raised,
+          message === undefined ? error.message : errorMessage(message(), 'alt_raise', 3),
+        );
+      }
+    },
+  }),
+  func('raise', {
+    doc: 'Ends the query with an error, or with code -100 and a message.',
+    params: [p.optional(p.any('error'))],
+    run: (_rt, value) => {
+      if (value === undefined) throw new QueryError(USER_ERROR, defaultMessage(USER_ERROR));
+      if (value instanceof ErrorValue) throw new QueryError(value.code, value.message, false);
+      if (typeof value === 'string') throw new QueryError(USER_ERROR, checkedMessage(value));
+      if (value instanceof Bytes || value instanceof MpData) {
+        throw new QueryError(USER_ERROR, checkedMessage(toText(new Bytes(value.data))));
+      }
+      throw typeError(`raise() takes an error or a text, not ${typeName(value)}`);
+    },
+  }),
+  func('assert', {
+    doc: 'Raises assert_err with a message unless the condition holds.',
+    params: [p.any('condition'), p.optional(p.lazy('message'))],
+    run: (_rt, condition, message) => {
+      if (isTruthy(condition)) return null;
+      throw new QueryError(
+        ErrorCode.ASSERT,
+        message === undefined ? 'assertion failed' : errorMessage(message(), 'assert', 2),
+      );
+    },
+  }),
+  func('err', {
+    doc: 'Makes an error value: code from -127 to -50 (default -100) and message.',
+    params: [p.optional(codeParam()), p.optional(messageParam())],
+    run: (_rt, code = USER_ERROR, message = defaultMessage(code)) => new ErrorValue(code, message),
+  }),
+  ...[...ERROR_NAMES].map(([code, name]) =>
+    func(name, {
+      doc: `Makes an error value with code ${code}.`,
+      params: [p.optional(messageParam())],
+      run: (_rt, message = defaultMessage(code)) => new ErrorValue(code, message),
+    }),
+  ),
+  method(ERROR, 'code', { doc: 'The code of the error.', params: [], run: (_rt, error) => error.code }),
+  method(ERROR, 'msg', { doc: 'The message of the error.', params: [], run: (_rt, error) => error.message }),
+
+  func('wse', {
+    doc: 'Gives its argument; makes the whole query a change ("with side effects").',
+    params: [p.optional(p.any('value'))],
+    changes: { scopes: In.DATA },
+    run: (_rt, value = null) => value,
+  }),
+  func('nse', {
+    doc: 'Gives its argument; text behind it does not make the query a change ("no side effects").',
+    params: [p.optional(p.any('value'))],
+    run: (_rt, value = null) => value,
+  }),
+  func('change_id', {
+    doc: 'Number of the change that runs; nil in a query without one. Rises with every change of the scope.',
+    params: [],
+    readsState: true,
+    run: (rt) => (rt.transaction.writable ? rt.scope.changeId : null),
+  }),
+  func('deep', {
+    doc: 'The depth of the result, 0 to 127; with an argument sets it first.',
+    params: [p.optional(p.any('deep'))],
+    readsState: true,
+    run: (rt, deep) => {
+      if (deep !== undefined) rt.setDeep(deep);
+      return rt.deep;
+    },
+  }),
+  func('log', {
+    doc: 'Writes a text to the log of the node.',
+    params: [p.any('value')],
+    run: (rt, value) => {
+      rt.environment.log(toText(value));
+      return null;
+    },
+  }),
+  func('refs', {
+    doc: 'A hint of how many references to the value exist; for diagnosis only.',
+    params: [p.any('value')],
+    run: (_rt, value) => (value instanceof Thing ? value.refs + 1 : 1),
+  }),
+  func('timeit', {
+    doc: 'Runs an expression and gives a thing with its value (data) and the seconds it took (time).',
+    params: [p.lazy('expression')],
+    run: (rt, expression) => {
+      const start = rt.environment.monotonic();
+      const data = expression();
+      const seconds = (rt.environment.monotonic() - start) / 1000;
+      const thing = new Thing(0, rt.shapes.empty(), []);
+      rt.transaction.setProperty(thing, 'data', data);
+      rt.transaction.setProperty(thing, 'time', new Float(seconds));
+      return thing;
+    },
+  }),
+  func('type', {
+    doc: 'Name of the type of a value.',
+    params: [p.any('value')],
+    run: (_rt, value) => typeName(value),
+  }),
+  func('root', {
+    doc: 'The root thing of the collection; nil in other scopes.',
+    params: [],
+    readsState: true,
+    run: (rt) => (rt.store === null ? null : rt.store.root),
+  }),
+];
+
+const USER_ERROR = -100;
+const MESSAGE_BYTES_MAX = 16383;
+
+function codeParam(): p.Param<number> {
+  return {
+    name: 'code',
+    type: 'an int from -127 to -50',
+    optional: false,
+    lazy: false,
+    accept: (value, where) => errorCode(value, where.function, where.position),
+  };
+}
+
+function messageParam(): p.Param<string> {
+  return {
+    name: 'message',
+    type: 'a str',
+    optional: false,
+    lazy: false,
+    accept: (value, where) => errorMessage(value, where.function, where.position),
+  };
+}
+
+function errorCode(value: Value, name: string, position: number): number {
+  if (typeof value !== 'number' && typeof value !== 'bigint') {
+    throw p.wrongType(value, { function: name, position }, 'code', 'an int');
+  }
+  if (value < -127 || value > -50) throw valueError(`an error code must be from -127 to -50, not ${value}`);
+  return Number(value);
+}
+
+function errorMessage(value: Value, name: string, position: number): string {
+  if (typeof value !== 'string') throw p.wrongType(value, { function: name, position }, 'message', 'a str');
+  return checkedMessage(value);
+}
+
+function checkedMessage(message: string): string {
+  if (message.length * 3 > MESSAGE_BYTES_MAX && Buffer.byteLength(message) > MESSAGE_BYTES_MAX) {
+    throw valueError(`an error message has at most ${MESSAGE_BYTES_MAX} bytes`);
+  }
+  return message;
+}
+
+function defaultMessage(code: number): string {
+  const name = errorName(code);
+  return name === 'err' ? `error:${code}` : (DEFAULT_MESSAGES[name] ?? name);
+}
+
+const DEFAULT_MESSAGES: Readonly<Record<string, string>> = {
+  cancelled_err: 'the operation was cancelled before it was complete',
+  operation_err: 'the operation is not valid here',
+  num_arguments_err: 'wrong number of arguments',
+  type_err: 'the value is of the wrong type',
+  value_err: 'the value is of the right type, but not acceptable',
+  overflow_err: 'the result lies outside the 64-bit integer range',
+  zero_div_err: 'division or modulo by zero',
+  max_quota_err: 'a limit is reached',
+  auth_err: 'wrong credentials',
+  forbidden_err: 'a privilege is missing',
+  lookup_err: 'there is nothing by that name, key or id',
+  bad_data_err: 'the data is malformed',
+  syntax_err: 'the source text is not accepted',
+  node_err: 'the node can not handle the request now',
+  assert_err: 'assertion failed',
+};
+
+/** The code of an error value given to `try`. */
+function codeOf(value: Value): number {
+  if (value instanceof ErrorValue) return value.code;
+  throw typeError(`try() takes error values after the expression, not ${typeName(value)}`);
+}

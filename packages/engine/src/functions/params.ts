@@ -1,0 +1,134 @@
+import { type QueryError, typeError } from '../error.js';
+import type { Code } from '../run/unit.js';
+import { Closure } from '../value/closure.js';
+import { List, ThingSet } from '../value/containers.js';
+import { DateTimeValue } from '../value/datetime-value.js';
+import { RegexValue } from '../value/regex-value.js';
+import { Bytes, ErrorValue, Float } from '../value/scalars.js';
+import { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
+
+/** One parameter of a built-in function. */
+export interface Param<T> {
+  readonly name: string;
+  /** What it accepts, in words for error messages and the reference. */
+  readonly type: string;
+  readonly optional: boolean;
+  /** Whether the function gets the code of the argument, to run it when and if it wants. */
+  readonly lazy: boolean;
+  /**
+   * Checks an argument right after it was evaluated.
+   *
+   * @param where gives the name of the function and the position of the argument, for the message
+   * @throws QueryError type_err, or value_err where a range is part of the parameter
+   */
+  accept(value: Value, where: Where): T;
+}
+
+/** The place of an argument in a call. */
+export interface Where {
+  readonly function: string;
+  /** From 1. */
+  readonly position: number;
+}
+
+/** A parameter of one kind of value. */
+export function param<T>(
+  name: string,
+  type: string,
+  accepts: (value: Value) => value is Value & T,
+): Param<T> {
+  return {
+    name,
+    type,
+    optional: false,
+    lazy: false,
+    accept(value, where) {
+      if (!accepts(value)) throw wrongType(value, where, name, type);
+      return value;
+    },
+  };
+}
+
+export function wrongType(value: Value, where: Where, name: string, type: string): QueryError {
+  return typeError(
+    `argument ${where.position} (${name}) of ${where.function}() must be ${type}, not ${typeName(value)}`,
+  );
+}
+
+/** The same parameter, which may be left out; the function gets undefined then. */
+export function optional<T>(of: Param<T>): Param<T | undefined> {
+  return { ...of, optional: true };
+}
+
+/** An argument that is evaluated when the function asks for it. */
+export function lazy(name: string): Param<Code> {
+  return {
+    name,
+    type: 'anything',
+    optional: false,
+    lazy: true,
+    accept() {
+      throw new Error('a lazy argument is never evaluated before the call');
+    },
+  };
+}
+
+export function any(name: string): Param<Value> {
+  return { name, type: 'anything', optional: false, lazy: false, accept: (value) => value };
+}
+
+export function str(name: string): Param<string> {
+  return param(name, 'a str', (value) => typeof value === 'string');
+}
+
+export function int(name: string): Param<number | bigint> {
+  return param(name, 'an int', (value) => typeof value === 'number' || typeof value === 'bigint');
+}
+
+export function bool(name: string): Param<boolean> {
+  return param(name, 'a bool', (value) => typeof value === 'boolean');
+}
+
+/** An int or a float. */
+export function number(name: string): Param<number | bigint | Float> {
+  return param(
+    name,
+    'an int or float',
+    (value) => typeof value === 'number' || typeof value === 'bigint' || value instanceof Float,
+  );
+}
+
+export function closure(name: string): Param<Closure> {
+  return param(name, 'a closure', (value) => value instanceof Closure);
+}
+
+export function thing(name: string): Param<Thing> {
+  return param(name, 'a thing', (value) => value instanceof Thing);
+}
+
+/** A list or a tuple. */
+export function array(name: string): Param<List> {
+  return param(name, 'a list or tuple', (value) => value instanceof List);
+}
+
+export function set(name: string): Param<ThingSet> {
+  return param(name, 'a set', (value) => value instanceof ThingSet);
+}
+
+export function error(name: string): Param<ErrorValue> {
+  return param(name, 'an error', (value) => value instanceof ErrorValue);
+}
+
+export function bytes(name: string): Param<Bytes> {
+  return param(name, 'bytes', (value) => value instanceof Bytes);
+}
+
+/** A datetime or timeval. */
+export function datetime(name: string): Param<DateTimeValue> {
+  return param(name, 'a datetime or timeval', (value) => value instanceof DateTimeValue);
+}
+
+export function strOrRegex(name: string): Param<string | RegexValue> {
+  return param(name, 'a str or regex', (value) => typeof value === 'string' || value instanceof RegexValue);
+}

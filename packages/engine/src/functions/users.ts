@@ -1,0 +1,354 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Privilege, privilegeText } from '../admin/privileges.js';
+import type { RootGroup, Target } from '../admin/root-group.js';
+import { parseScope } from '../admin/scope-name.js';
+import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
+import { forbiddenError, lookupError, operationError, quotaError, valueError } from '../error.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import type { Runtime } from '../run/runtime.js';
+import type { Code } from '../run/unit.js';
+import { List } from '../value/containers.js';
+import { DateTimeValue } from '../value/datetime-value.js';
+import { MpData } from '../value/scalars.js';
+import type { Value } from '../value/value.js';
+import { type ChangeRule, type Entry, func, In } from './define.js';
+import * as p from './params.js';
+
+const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+
+/** Latest time of expiry: the end of 32 bits. */
+export const EXPIRY_MAX = 4_294_967_295;
+
+/** Users, passwords, tokens and privileges. */
+export const USERS: readonly Entry[] = [
+  func('new_user', {
+    doc: 'Makes a user without password, tokens and privileges.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    before: needGrant,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      checkUserName(name);
+      if (rt.root.usersByName.has(name)) throw lookupError(`there is a user '${name}' already`);
+      rt.editor.putUser({
+        id: rt.root.nextId,
+        name,
+        createdAt: rt.seconds(),
+        password: null,
+        tokens: [],
+      });
+      return name;
+    },
+  }),
+  func('del_user', {
+    doc: 'Deletes a user with its tokens and privileges.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    before: needGrant,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      const user = userByName(rt.root, name);
+      if (user.id === rt.user.id) throw operationError('you can not delete your own account');
+      rt.editor.deleteUser(user);
+      return null;
+    },
+  }),
+  func('rename_user', {
+    doc: 'Gives a user another name.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    before: needGrant,
+    params: [p.str('name'), p.lazy('new_name')],
+    run: (rt, name, code) => {
+      const user = userByName(rt.root, name);
+      const newName = strArgument(code, 'rename_user', 2, 'new_name');
+      checkUserName(newName);
+      if (rt.root.usersByName.has(newName)) throw lookupError(`there is a user '${newName}' already`);
+      rt.editor.putUser({ ...user, name: newName });
+      return null;
+    },
+  }),
+  func('has_user', {
+    doc: 'Whether there is a user of this name.',
+    in: In.ROOT,
+    before: needGrant,
+    params: [p.str('name')],
+    run: (rt, name) => rt.root.usersByName.has(name),
+  }),
+  func('set_password', {
+    doc: 'Sets the password of a user; nil removes it.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.lazy('password')],
+    run: (rt, name, code) => {
+      const user = ownOrGranted(rt, name);
+      const password = code();
+      if (password !== null && typeof password !== 'string') {
+        throw p.wrongType(password, { function: 'set_password', position: 2 }, 'password', 'a str or nil');
+      }
+      if (password !== null && !/^[\x20-\x7e]{1,127}$/.test(password)) {
+        throw valueError('a password has 1 to 127 printable ASCII characters');
+      }
+      rt.editor.putUser({ ...user, password: password === null ? null : rt.hashOf(password) });
+      return null;
+    },
+  }),
+  func('user_info', {
+    doc: 'What is known of a user; without argument of the one that asks.',
+    params: [p.optional(p.any('name'))],
+    readsState: true,
+    run: (rt, name) => {
+      if (name === undefined) return userInfo(rt, rt.root.users.get(rt.user.id) ?? rt.user);
+      if (rt.scope.kind !== 'thingsdb') {
+        throw forbiddenError('user_info() of others can only be called in the scope @thingsdb');
+      }
+      needGrant(rt);
+      if (typeof name !== 'string') {
+        throw p.wrongType(name, { function: 'user_info', position: 1 }, 'name', 'a str');
+      }
+      return userInfo(rt, userByName(rt.root, name));
+    },
+  }),
+  func('users_info', {
+    doc: 'What is known of every user.',
+    in: In.ROOT,
+    before: needGrant,
+    params: [],
+    run: (rt) => new List([...rt.root.users.values()].map((user) => userInfo(rt, user))),
+  }),
+  func('new_token', {
+    doc: 'Makes a token for a user and gives its key, which is never shown again.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('user'), p.optional(p.lazy('expiry')), p.optional(p.str('description'))],
+    run: (rt, name, expiry, description = '') => {
+      const user = ownOrGranted(rt, name);
+      if (user.tokens.length >= rt.quotas.tokensPerUser) {
+        throw quotaError(
+          `user '${name}' has ${user.tokens.length} tokens, the most that max_tokens_per_user allows`,
+        );
+      }
+      const expiresAt = expiry === undefined ? null : expiryArgument(rt, expiry());
+      const key = newKey(rt);
+      const token: Token = {
+        prefix: key.slice(0, TOKEN_PREFIX_LENGTH),
+        hash: keyHash(key),
+        createdAt: rt.seconds(),
+        expiresAt,
+        description,
+      };
+      rt.editor.putUser({ ...user, tokens: [...user.tokens, token] });
+      return key;
+    },
+  }),
+  func('del_token', {
+    doc: 'Deletes a token, given by its key or its shortened form.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('key')],
+    run: (rt, key) => {
+      const found = findToken(rt.root, key);
+      const mine = found !== undefined && found.user.id === rt.user.id;
+      if (found === undefined || (!mine && !rt.access.has(Privilege.GRANT, 'thingsdb'))) {
+        throw lookupError('there is no such token');
+      }
+      const { user, token } = found;
+      rt.editor.putUser({ ...user, tokens: user.tokens.filter((other) => other !== token) });
+      return null;
+    },
+  }),
+  func('has_token', {
+    doc: 'Whether there is a token with this key or shortened form.',
+    in: In.ROOT,
+    before: needGrant,
+    params: [p.str('key')],
+    run: (rt, key) => findToken(rt.root, key) !== undefined,
+  }),
+  func('del_expired', {
+    doc: 'Deletes all expired tokens of all users.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    before: needGrant,
+    params: [],
+    run: (rt) => {
+      const now = rt.seconds();
+      for (const user of rt.root.users.values()) {
+        const tokens = user.tokens.filter(({ expiresAt }) => expiresAt === null || expiresAt >= now);
+        if (tokens.length < user.tokens.length) rt.editor.putUser({ ...user, tokens });
+      }
+      return null;
+    },
+  }),
+  func('grant', {
+    doc: 'Gives a user privileges on a scope.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('scope'), p.lazy('user'), p.lazy('mask')],
+    run: (rt, scope, userCode, maskCode) => {
+      const target = grantedTarget(rt, scope);
+      const user = userByName(rt.root, strArgument(userCode, 'grant', 2, 'user'));
+      const mask = maskArgument(maskCode, 'grant');
+      const implied = (mask & Privilege.GRANT) === 0 ? mask : mask | Privilege.CHANGE;
+      rt.editor.setAccess(target, user.id, (rt.root.maskOf(target, user.id) ?? 0) | implied);
+      return null;
+    },
+  }),
+  func('revoke', {
+    doc: 'Takes privileges on a scope away from a user.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('scope'), p.lazy('user'), p.lazy('mask')],
+    run: (rt, scope, userCode, maskCode) => {
+      const target = grantedTarget(rt, scope);
+      const user = userByName(rt.root, strArgument(userCode, 'revoke', 2, 'user'));
+      const mask = maskArgument(maskCode, 'revoke');
+      const implied = (mask & Privilege.CHANGE) === 0 ? mask : mask | Privilege.GRANT;
+      if (user.id === rt.user.id && (implied & (Privilege.QUERY | Privilege.GRANT)) !== 0) {
+        throw operationError('you can not take QUERY or GRANT away from yourself');
+      }
+      const left = (rt.root.maskOf(target, user.id) ?? 0) & ~implied;
+      if (rt.root.maskOf(target, user.id) !== undefined) {
+        rt.editor.setAccess(target, user.id, left === 0 ? null : left);
+      }
+      return null;
+    },
+  }),
+];
+
+/** Hash under which the key of a token is kept. Keys are random, so a fast hash is enough. */
+export function keyHash(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest();
+}
+
+/** The target that a scope names. Throws value_err for what is no scope, lookup_err for an unknown collection. */
+export function targetOf(root: RootGroup, scope: string): Target {
+  const name = parseScope(scope);
+  if (name.kind !== 'collection') return name.kind;
+  const collection = root.collectionsByName.get(name.name);
+  if (collection === undefined) throw lookupError(`there is no collection '${name.name}'`);
+  return collection.id;
+}
+
+/** Evaluates an argument that must be a str. */
+export function strArgument(code: Code, name: string, position: number, argument: string): string {
+  return p.str(argument).accept(code(), { function: name, position });
+}
+
+/** A text as ISO 8601 in UTC. */
+export function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+function needGrant(rt: Runtime): void {
+  rt.access.require(Privilege.GRANT, 'thingsdb');
+}
+
+function checkUserName(name: string): void {
+  if (!/^[\x21-\x7e]{1,127}$/.test(name)) {
+    throw valueError('the name of a user has 1 to 127 visible ASCII characters');
+  }
+}
+
+function userByName(root: RootGroup, name: string): User {
+  const user = root.usersByName.get(name);
+  if (user === undefined) throw lookupError(`there is no user '${name}'`);
+  return user;
+}
+
+/** The user of a name, when it is one's own account or one may administer others. */
+function ownOrGranted(rt: Runtime, name: string): User {
+  const user = userByName(rt.root, name);
+  if (user.id !== rt.user.id) needGrant(rt);
+  return user;
+}
+
+function grantedTarget(rt: Runtime, scope: string): Target {
+  const target = targetOf(rt.root, scope);
+  rt.access.require(Privilege.GRANT, target);
+  return target;
+}
+
+function maskArgument(code: Code, name: string): number {
+  const mask = p.int('mask').accept(code(), { function: name, position: 3 });
+  return Number(BigInt.asUintN(64, BigInt(mask)) & BigInt(Privilege.FULL));
+}
+
+function expiryArgument(rt: Runtime, value: Value): number | null {
+  if (value === null) return null;
+  if (!(value instanceof DateTimeValue)) {
+    throw p.wrongType(value, { function: 'new_token', position: 2 }, 'expiry', 'a datetime, timeval or nil');
+  }
+  const { moment } = value.time;
+  if (moment < rt.seconds()) throw valueError('a token can not expire in the past');
+  if (moment > EXPIRY_MAX) throw valueError('a token can expire until 2106-02-07T06:28:15Z at the latest');
+  return Number(moment);
+}
+
+const KEY_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** A key whose beginning no other token has. */
+function newKey(rt: Runtime): string {
+  for (;;) {
+    let key = '';
+    for (const byte of rt.environment.randomBytes(TOKEN_LENGTH)) key += KEY_ALPHABET[byte & 63];
+    if (rt.root.tokenByPrefix(key.slice(0, TOKEN_PREFIX_LENGTH)) === undefined) return key;
+  }
+}
+
+/** The token of a key or shortened form. Throws value_err for what is neither. */
+function findToken(root: RootGroup, key: string): { readonly user: User; readonly token: Token } | undefined {
+  if (/^[A-Za-z0-9+/]{6}\.\.\.$/.test(key)) return root.tokenByPrefix(key.slice(0, TOKEN_PREFIX_LENGTH));
+  if (!/^[\x21-\x7e]{22}$/.test(key)) {
+    throw valueError(
+      'a token is given by its 22 characters, or as user_info shows it: the first six and ...',
+    );
+  }
+  const found = root.tokenByKey(key);
+  return found !== undefined && timingSafeEqual(found.token.hash, keyHash(key)) ? found : undefined;
+}
+
+function userInfo(rt: Runtime, user: User): MpData {
+  const out = new MsgpackWriter();
+  out.beginMap(7);
+  out.key('user_id');
+  out.int(user.id);
+  out.key('name');
+  out.str(user.name);
+  out.key('created_at');
+  out.int(user.createdAt);
+  out.key('has_password');
+  out.bool(user.password !== null);
+  out.key('access');
+  const access = rt.root.accessOf(user.id);
+  out.beginArray(access.length);
+  for (const [target, mask] of access) {
+    out.beginMap(2);
+    out.key('scope');
+    out.str(rt.access.nameOf(target));
+    out.key('privileges');
+    out.str(privilegeText(mask));
+  }
+  out.key('tokens');
+  out.beginArray(user.tokens.length);
+  for (const token of user.tokens) writeToken(out, token, rt.seconds());
+  out.key('whitelists');
+  out.beginMap(0);
+  return new MpData(out.out.take());
+}
+
+function writeToken(out: MsgpackWriter, token: Token, now: number): void {
+  const { expiresAt, description } = token;
+  out.beginMap(description === '' ? 4 : 5);
+  out.key('key');
+  out.str(shortToken(token));
+  out.key('status');
+  out.str(expiresAt === null || expiresAt > now ? 'OK' : 'EXPIRED');
+  out.key('expiration_time');
+  out.str(expiresAt === null ? 'never' : timeText(expiresAt));
+  if (description !== '') {
+    out.key('description');
+    out.str(description);
+  }
+  out.key('created_on');
+  out.str(timeText(token.createdAt));
+}

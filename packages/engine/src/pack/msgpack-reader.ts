@@ -1,0 +1,302 @@
+/**
+ * MessagePack from clients. Everything is checked before memory is given to it: sizes against the bytes that are left,
+ * nesting against a limit, text against UTF-8. Only plain types are read; extension types, and what libraries build on
+ * them (records, references, timestamps), are refused.
+ */
+import { badDataError, overflowError, typeError, valueError } from '../error.js';
+import { attach } from '../state/store.js';
+import { List, toItem } from '../value/containers.js';
+import { toIntValue } from '../value/numbers.js';
+import { Bytes, Float } from '../value/scalars.js';
+import type { ShapeTree } from '../value/shape.js';
+import { isReservedKey, Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Sink } from './walk.js';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export class MsgpackReader {
+  private readonly data: Buffer;
+  private readonly shapes: ShapeTree;
+  private readonly nestingMax: number;
+  private position = 0;
+
+  constructor(data: Uint8Array, shapes: ShapeTree, nestingMax: number) {
+    this.data = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    this.shapes = shapes;
+    this.nestingMax = nestingMax;
+  }
+
+  /** The next value; maps become things and arrays lists. */
+  value(nesting = 0): Value {
+    const code = this.u8();
+    if (code < 0x80) return code;
+    if (code >= 0xe0) return code - 0x100;
+    if (code < 0x90) return this.thing(code & 0x0f, nesting);
+    if (code < 0xa0) return this.list(code & 0x0f, nesting);
+    if (code < 0xc0) return this.text(code & 0x1f);
+    switch (code) {
+      case 0xc0:
+        return null;
+      case 0xc2:
+        return false;
+      case 0xc3:
+        return true;
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return new Bytes(Uint8Array.prototype.slice.call(this.bytes(this.length(code - 0xc4))));
+      case 0xca:
+        return new Float(this.bytes(4).readFloatBE(0));
+      case 0xcb:
+        return new Float(this.bytes(8).readDoubleBE(0));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return this.length(code - 0xcc);
+      case 0xcf: {
+        const value = this.bytes(8).readBigUInt64BE(0);
+        if (value > 0x7fffffffffffffffn) throw overflowError(`the integer ${value} is larger than 2^63 - 1`);
+        return toIntValue(value);
+      }
+      case 0xd0:
+        return this.bytes(1).readInt8(0);
+      case 0xd1:
+        return this.bytes(2).readInt16BE(0);
+      case 0xd2:
+        return this.bytes(4).readInt32BE(0);
+      case 0xd3:
+        return toIntValue(this.bytes(8).readBigInt64BE(0));
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return this.text(this.length(code - 0xd9));
+      case 0xdc:
+      case 0xdd:
+        return this.list(this.length(code - 0xdc + 1), nesting);
+      case 0xde:
+      case 0xdf:
+        return this.thing(this.length(code - 0xde + 1), nesting);
+      default:
+        throw badDataError(
+          `MessagePack type 0x${code.toString(16)} is not accepted (byte ${this.position - 1})`,
+        );
+    }
+  }
+
+  /** Number of pairs when a map comes next, else null; nothing is read then. */
+  mapSize(): number | null {
+    const code = this.data[this.position];
+    if (code === undefined) throw this.ends();
+    if (code >= 0x80 && code < 0x90) {
+      this.position += 1;
+      return code & 0x0f;
+    }
+    if (code !== 0xde && code !== 0xdf) return null;
+    this.position += 1;
+    return this.countOf(this.length(code - 0xde + 1), 2);
+  }
+
+  /** Number of items when an array comes next, else null; nothing is read then. */
+  arraySize(): number | null {
+    const code = this.data[this.position];
+    if (code === undefined) throw this.ends();
+    if (code >= 0x90 && code < 0xa0) {
+      this.position += 1;
+      return code & 0x0f;
+    }
+    if (code !== 0xdc && code !== 0xdd) return null;
+    this.position += 1;
+    return this.countOf(this.length(code - 0xdc + 1), 1);
+  }
+
+  /** The next value when it is a str, else null; then it is not read. */
+  str(): string | null {
+    const code = this.data[this.position] ?? 0;
+    const isStr = (code >= 0xa0 && code < 0xc0) || (code >= 0xd9 && code <= 0xdb);
+    if (!isStr) return null;
+    const value = this.value();
+    return typeof value === 'string' ? value : null;
+  }
+
+  private list(announced: number, nesting: number): List {
+    const count = this.countOf(announced, 1);
+    this.enter(nesting);
+    const list = new List([]);
+    for (let i = 0; i < count; i++) list.items.push(toItem(this.value(nesting + 1), list));
+    return list;
+  }
+
+  private thing(announced: number, nesting: number): Thing {
+    const count = this.countOf(announced, 2);
+    this.enter(nesting);
+    const thing = new Thing(0, this.shapes.empty(), []);
+    for (let i = 0; i < count; i++) {
+      const key = this.str();
+      if (key === null) throw typeError('the keys of a map must be str');
+      if (isReservedKey(key)) throw valueError(`the key '${key}' is reserved`);
+      const value = this.value(nesting + 1);
+      thing.put(key, value);
+      attach(thing, key, value);
+    }
+    return thing;
+  }
+
+  private text(size: number): string {
+    const bytes = this.bytes(size);
+    if (size < 32) {
+      let ascii = '';
+      for (let i = 0; i < size; i++) {
+        const code = bytes[i] as number;
+        if (code >= 0x80) return this.utf8(bytes);
+        ascii += String.fromCharCode(code);
+      }
+      return ascii;
+    }
+    return this.utf8(bytes);
+  }
+
+  private utf8(bytes: Buffer): string {
+    try {
+      return UTF8.decode(bytes);
+    } catch {
+      throw badDataError('a str is not valid UTF-8');
+    }
+  }
+
+  private enter(nesting: number): void {
+    if (nesting >= this.nestingMax)
+      throw badDataError(`the data is nested more than ${this.nestingMax} deep`);
+  }
+
+  /** A length of 1, 2 or 4 bytes (`size` 0, 1, 2). */
+  private length(size: number): number {
+    if (size === 0) return this.u8();
+    return size === 1 ? this.bytes(2).readUInt16BE(0) : this.bytes(4).readUInt32BE(0);
+  }
+
+  /** Refuses a count of values that can't fit into the bytes that are left. */
+  private countOf(count: number, bytesEach: number): number {
+    if (count * bytesEach > this.data.length - this.position) throw this.ends();
+    return count;
+  }
+
+  private u8(): number {
+    const value = this.data[this.position];
+    if (value === undefined) throw this.ends();
+    this.position += 1;
+    return value;
+  }
+
+  private bytes(size: number): Buffer {
+    if (size > this.data.length - this.position) throw this.ends();
+    const start = this.position;
+    this.position += size;
+    return this.data.subarray(start, this.position);
+  }
+
+  private ends(): ReturnType<typeof badDataError> {
+    return badDataError(`the MessagePack data ends too early, after ${this.data.length} bytes`);
+  }
+}
+
+/** Hands MessagePack of our own making over to a sink. */
+export function readMsgpackInto(data: Uint8Array, sink: Sink): void {
+  new Transcoder(Buffer.from(data.buffer, data.byteOffset, data.byteLength), sink).value();
+}
+
+class Transcoder {
+  private readonly data: Buffer;
+  private readonly sink: Sink;
+  private position = 0;
+
+  constructor(data: Buffer, sink: Sink) {
+    this.data = data;
+    this.sink = sink;
+  }
+
+  value(): void {
+    const { sink } = this;
+    const code = this.uint(1);
+    if (code < 0x80) sink.int(code);
+    else if (code >= 0xe0) sink.int(code - 0x100);
+    else if (code < 0x90) this.map(code & 0x0f);
+    else if (code < 0xa0) this.array(code & 0x0f);
+    else if (code < 0xc0) sink.str(this.text(code & 0x1f));
+    else this.other(code);
+  }
+
+  private other(code: number): void {
+    const { sink } = this;
+    switch (code) {
+      case 0xc0:
+        return sink.nil();
+      case 0xc2:
+        return sink.bool(false);
+      case 0xc3:
+        return sink.bool(true);
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return sink.bin(this.bytes(this.uint(1 << (code - 0xc4))));
+      case 0xcb:
+        return sink.float(this.bytes(8).readDoubleBE(0));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return sink.int(this.uint(1 << (code - 0xcc)));
+      case 0xcf:
+        return sink.int(toIntValue(this.bytes(8).readBigUInt64BE(0)));
+      case 0xd0:
+        return sink.int(this.bytes(1).readInt8(0));
+      case 0xd1:
+        return sink.int(this.bytes(2).readInt16BE(0));
+      case 0xd2:
+        return sink.int(this.bytes(4).readInt32BE(0));
+      case 0xd3:
+        return sink.int(toIntValue(this.bytes(8).readBigInt64BE(0)));
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return sink.str(this.text(this.uint(1 << (code - 0xd9))));
+      case 0xdc:
+      case 0xdd:
+        return this.array(this.uint(code === 0xdc ? 2 : 4));
+      case 0xde:
+      case 0xdf:
+        return this.map(this.uint(code === 0xde ? 2 : 4));
+      default:
+        throw new Error(`unexpected MessagePack type ${code} in packed data`);
+    }
+  }
+
+  private array(count: number): void {
+    this.sink.beginArray(count);
+    for (let i = 0; i < count; i++) this.value();
+    this.sink.endArray();
+  }
+
+  private map(count: number): void {
+    this.sink.beginMap(count);
+    for (let i = 0; i < count; i++) {
+      const code = this.uint(1);
+      this.sink.key(this.text(code < 0xc0 ? code & 0x1f : this.uint(1 << (code - 0xd9))));
+      this.value();
+    }
+    this.sink.endMap();
+  }
+
+  private text(size: number): string {
+    return this.bytes(size).toString('utf8');
+  }
+
+  private uint(size: number): number {
+    return this.bytes(size).readUIntBE(0, size);
+  }
+
+  private bytes(size: number): Buffer {
+    const start = this.position;
+    this.position += size;
+    return this.data.subarray(start, this.position);
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Calls of a name without a receiver. A built-in function wins; then comes a procedure of the scope; then a variable
+ * that holds a closure.
+ */
+import { lookupError, typeError } from '../error.js';
+import { Closure } from '../value/closure.js';
+import { typeName } from '../value/value.js';
+import { compileFunctionCall } from './dispatch.js';
+import { callClosure } from './invoke.js';
+import type { Runtime } from './runtime.js';
+import type { Code } from './unit.js';
+
+export function compileCall(rt: Runtime, name: string, args: readonly Code[]): Code {
+  const entry = rt.functions.function(name);
+  if (entry !== undefined) return compileFunctionCall(rt, entry, args);
+  const cell = rt.symbols.cell(name);
+  return () => {
+    const procedure = rt.scope.procedure(name);
+    if (procedure !== undefined) return callClosure(rt, procedure.closure, args);
+    const value = cell.value;
+    if (value instanceof Closure) return callClosure(rt, value, args);
+    if (value === undefined) throw lookupError(`there is no function, procedure or variable '${name}'`);
+    throw typeError(`'${name}' is a variable of type ${typeName(value)}: only closures can be called`);
+  };
+}

@@ -1,0 +1,302 @@
+/**
+ * Chains: properties, method calls, indexes and slices behind a value, and assignments to them.
+ */
+import type { AssignOp, Chain, Link } from '@althing/language';
+import { lookupError, typeError, valueError } from '../error.js';
+import type { Entry } from '../functions/define.js';
+import { Closure } from '../value/closure.js';
+import { copyList, List, ThingSet } from '../value/containers.js';
+import { Bytes, ErrorValue } from '../value/scalars.js';
+import type { Shape } from '../value/shape.js';
+import { TAG_COUNT } from '../value/tag.js';
+import { characterAt, hasPairs, lengthOf } from '../value/text.js';
+import { Thing } from '../value/thing.js';
+import { tagOf, typeName, type Value } from '../value/value.js';
+import type { Compiler } from './compile.js';
+import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
+import { callClosure } from './invoke.js';
+import { assignOperator, type Operate, updateInPlace } from './operators.js';
+import type { Runtime } from './runtime.js';
+import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
+import type { Code } from './unit.js';
+
+/** One link of a chain, given the value before it. */
+type Step = (value: Value) => Value;
+
+/** Chains up to this length become nested calls; longer ones a loop, so that no text can fill the stack. */
+const NESTED_LINKS_MAX = 16;
+
+export function compileChain(compiler: Compiler, chain: Chain): Code {
+  const { rt } = compiler;
+  const head = chain.head === null ? () => rt.rootThing() : compiler.operand(chain.head);
+  const steps = chain.links.map((link) => compileLink(compiler, link));
+  const optional = chain.links.map((link, i) => isOptional(link) && !(i === 0 && chain.head === null));
+  if (optional.includes(true)) {
+    return () => {
+      let value: Value = head();
+      for (let i = 0; i < steps.length; i++) {
+        if (optional[i] && (value === null || value instanceof ErrorValue)) return value;
+        value = (steps[i] as Step)(value);
+      }
+      return value;
+    };
+  }
+  if (steps.length > NESTED_LINKS_MAX) {
+    return () => {
+      let value: Value = head();
+      for (const step of steps) value = step(value);
+      return value;
+    };
+  }
+  return steps.reduce<Code>((before, step) => () => step(before()), head);
+}
+
+function isOptional(link: Link): boolean {
+  return 'optional' in link && link.optional;
+}
+
+function compileLink(compiler: Compiler, link: Link): Step {
+  const { rt } = compiler;
+  switch (link.kind) {
+    case 'property':
+      return readProperty(rt, link.name);
+    case 'method':
+      return callMethod(
+        rt,
+        link.name,
+        link.args.map((arg) => compiler.operand(arg)),
+      );
+    case 'index':
+      return readIndex(rt, compiler.operand(link.index));
+    case 'slice':
+      return readSlice(rt, sliceCode(compiler, link));
+    case 'assign_property':
+      return assignProperty(rt, link.name, link.op, compiler.operand(link.value));
+    case 'assign_index':
+      return assignIndex(rt, compiler.operand(link.index), link.op, compiler.operand(link.value));
+    case 'assign_slice':
+      return assignSlice(rt, sliceCode(compiler, link), link.op, compiler.operand(link.value));
+  }
+}
+
+function sliceCode(
+  compiler: Compiler,
+  link: Extract<Link, { kind: 'slice' } | { kind: 'assign_slice' }>,
+): SliceCode {
+  return {
+    from: link.from === null ? null : compiler.operand(link.from),
+    to: link.to === null ? null : compiler.operand(link.to),
+    step: link.step === null ? null : compiler.operand(link.step),
+  };
+}
+
+function readProperty(rt: Runtime, name: string): Step {
+  let knownShape: Shape | null = null;
+  let knownSlot = 0;
+  return (value) => {
+    if (!(value instanceof Thing)) throw noProperty(value, name);
+    rt.load(value);
+    const shape = value.shape;
+    if (shape === knownShape) return value.slots[knownSlot] as Value;
+    const slot = shape.index.get(name);
+    if (slot === undefined) throw unknownProperty(name);
+    if (!shape.owned) {
+      knownShape = shape;
+      knownSlot = slot;
+    }
+    return value.slots[slot] as Value;
+  };
+}
+
+/** A built-in method of the receiver's type wins; on things, a property that holds a closure comes next. */
+function callMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
+  const methods = rt.functions.method(name);
+  /** Code for each type of receiver that came by. */
+  const known = new Array<Step | undefined>(TAG_COUNT).fill(undefined);
+  return (self) => {
+    const tag = tagOf(self);
+    let call = known[tag];
+    if (call === undefined) {
+      const entry = methods?.[tag];
+      call = entry === undefined ? otherMethod(rt, name, args) : builtInMethod(rt, entry, args);
+      known[tag] = call;
+    }
+    return call(self);
+  };
+}
+
+function builtInMethod(rt: Runtime, entry: Entry, args: readonly Code[]): Step {
+  const call = compileMethodCall(rt, entry, args);
+  return (self) => {
+    if (self instanceof Thing) rt.load(self);
+    return call(self);
+  };
+}
+
+function otherMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
+  return (self) => {
+    if (!(self instanceof Thing)) throw lookupError(`${typeName(self)} has no method '${name}'`);
+    rt.load(self);
+    const closure = self.get(name);
+    if (closure === undefined) throw lookupError(`there is no method or property '${name}'`);
+    if (!(closure instanceof Closure)) {
+      throw typeError(`the property '${name}' is ${typeName(closure)}: only closures can be called`);
+    }
+    return callClosure(rt, closure, args);
+  };
+}
+
+function readIndex(rt: Runtime, index: Code): Step {
+  return (value) => {
+    if (value instanceof List) {
+      const i = index();
+      return value.items[position(i, value.items.length)] as Value;
+    }
+    if (value instanceof Thing) {
+      const key = index();
+      if (typeof key !== 'string') throw typeError(`a key must be a str, not ${typeName(key)}`);
+      rt.load(value);
+      const property = value.get(key);
+      if (property === undefined) throw unknownProperty(key);
+      return property;
+    }
+    if (typeof value === 'string') return characterAt(value, position(index(), lengthOf(value)));
+    if (value instanceof Bytes) {
+      const i = position(index(), value.data.length);
+      return new Bytes(value.data.subarray(i, i + 1));
+    }
+    throw typeError(`${typeName(value)} can not be indexed`);
+  };
+}
+
+/** The place of an index; negative ones count from the end. */
+function position(index: Value, length: number): number {
+  if (!isInt(index)) throw typeError(`an index must be an int, not ${typeName(index)}`);
+  const i = toNumber(index);
+  const place = i < 0 ? i + length : i;
+  if (place < 0 || place >= length) throw lookupError(`the index ${index} is out of range`);
+  return place;
+}
+
+function readSlice(rt: Runtime, slice: SliceCode): Step {
+  return (value) => {
+    if (value instanceof List) {
+      const length = value.items.length;
+      if (length === 0) return new List([]);
+      const range = rangeOf(slice, length);
+      const { start, stop, step } = range;
+      rt.charge(length);
+      return copyList(
+        value,
+        step === 1 ? value.items.slice(start, Math.max(start, stop)) : pick(value.items, range),
+      );
+    }
+    if (typeof value === 'string') {
+      if (value === '') return value;
+      if (!hasPairs(value)) return sliceOf(slice, value);
+      const characters = [...value];
+      return pick(characters, rangeOf(slice, characters.length)).join('');
+    }
+    if (value instanceof Bytes) {
+      const { data } = value;
+      return data.length === 0 ? value : new Bytes(Uint8Array.from(pick(data, rangeOf(slice, data.length))));
+    }
+    throw typeError(`${typeName(value)} can not be sliced`);
+  };
+}
+
+function sliceOf(slice: SliceCode, text: string): string {
+  const range = rangeOf(slice, text.length);
+  if (range.step === 1) return text.slice(range.start, Math.max(range.start, range.stop));
+  return pick(text, range).join('');
+}
+
+function assignProperty(rt: Runtime, name: string, op: AssignOp, value: Code): Step {
+  const operate = op === '=' ? null : assignOperator(op);
+  return (target) => {
+    if (!(target instanceof Thing)) throw noProperty(target, name);
+    rt.load(target);
+    lockForWriting(rt, target);
+    try {
+      const right = value();
+      if (operate === null || op === '=') return rt.transaction.setProperty(target, name, right);
+      return updateProperty(rt, target, name, op, operate, right);
+    } finally {
+      unlockWriting(target);
+    }
+  };
+}
+
+function updateProperty(
+  rt: Runtime,
+  target: Thing,
+  key: string,
+  op: Exclude<AssignOp, '='>,
+  operate: Operate,
+  right: Value,
+): Value {
+  const left = target.get(key);
+  if (left === undefined) throw unknownProperty(key);
+  if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
+  const result = operate(left, right);
+  if (typeof result === 'string') rt.chargeLength(result.length);
+  return rt.transaction.setProperty(target, key, result);
+}
+
+function assignIndex(rt: Runtime, index: Code, op: AssignOp, value: Code): Step {
+  const operate = op === '=' ? null : assignOperator(op);
+  return (target) => {
+    if (!(target instanceof Thing) && !(target instanceof List && !target.tuple)) {
+      throw typeError(`${typeName(target)} does not support assignment to an index`);
+    }
+    if (target instanceof Thing) rt.load(target);
+    lockForWriting(rt, target);
+    try {
+      const place = index();
+      if (target instanceof Thing) {
+        if (typeof place !== 'string') throw typeError(`a key must be a str, not ${typeName(place)}`);
+        const right = value();
+        if (operate === null || op === '=') return rt.transaction.setProperty(target, place, right);
+        return updateProperty(rt, target, place, op, operate, right);
+      }
+      const i = position(place, target.items.length);
+      const right = value();
+      const item = operate === null ? right : operate(target.items[i] as Value, right);
+      rt.transaction.spliceList(target, i, 1, [item]);
+      return target.items[i] as Value;
+    } finally {
+      unlockWriting(target);
+    }
+  };
+}
+
+function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): Step {
+  return (target) => {
+    if (!(target instanceof List) || target.tuple) {
+      throw typeError(`${typeName(target)} does not support assignment to a slice`);
+    }
+    if (op !== '=') throw typeError('a slice can only be assigned with =');
+    lockForWriting(rt, target);
+    try {
+      const { start, stop, step } = rangeOf(slice, target.items.length);
+      if (step !== 1) throw valueError('a slice that is assigned to must have a step of 1');
+      const right = value();
+      if (!(right instanceof List)) {
+        throw typeError(`only a list or tuple can be assigned to a slice, not ${typeName(right)}`);
+      }
+      rt.charge(right.items.length);
+      rt.transaction.spliceList(target, start, Math.max(0, stop - start), right.items.slice());
+      return null;
+    } finally {
+      unlockWriting(target);
+    }
+  };
+}
+
+function unknownProperty(key: string): ReturnType<typeof lookupError> {
+  return lookupError(`there is no property '${key}'`);
+}
+
+function noProperty(value: Value, name: string): ReturnType<typeof typeError> {
+  return typeError(`${typeName(value)} has no properties: '${name}' can't be used on it`);
+}

@@ -1,0 +1,180 @@
+/**
+ * Calls of built-in functions and methods: the code for one call in the text, made for its number of arguments.
+ *
+ * Order of checks: scope, privilege, number of arguments, then (for a modifying method) whether the receiver may be
+ * modified and is free, then the arguments from left to right, each checked before the next is evaluated.
+ */
+import { argumentsError, lookupError, operationError } from '../error.js';
+import type { Entry } from '../functions/define.js';
+import type { Where } from '../functions/params.js';
+import { List, ThingSet, WRITE_LOCKED } from '../value/containers.js';
+import { Thing, ThingBit } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Runtime } from './runtime.js';
+import type { Code } from './unit.js';
+
+/** Code of a call of a function. */
+export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Code[]): Code {
+  const run = entry.run;
+  const wrongCount = countError(entry, args.length);
+  if (wrongCount !== null) {
+    return () => {
+      enterFunction(rt, entry);
+      throw wrongCount;
+    };
+  }
+  const read = args.map((code, i) => argumentReader(entry, code, i));
+  const restricted = entry.in !== 7 || entry.before !== null;
+  if (entry.rest !== null) {
+    return () => {
+      if (restricted) enterFunction(rt, entry);
+      return run(rt, ...collect(entry, read));
+    };
+  }
+  const [a, b, c] = read;
+  if (a === undefined) {
+    return () => {
+      if (restricted) enterFunction(rt, entry);
+      return run(rt);
+    };
+  }
+  if (b === undefined) {
+    return () => {
+      if (restricted) enterFunction(rt, entry);
+      return run(rt, a());
+    };
+  }
+  if (c === undefined) {
+    return () => {
+      if (restricted) enterFunction(rt, entry);
+      return run(rt, a(), b());
+    };
+  }
+  return () => {
+    if (restricted) enterFunction(rt, entry);
+    return run(rt, ...collect(entry, read));
+  };
+}
+
+/** Code of a call of a method, given its receiver. */
+export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Value) => Value {
+  const wrongCount = countError(entry, args.length);
+  if (wrongCount !== null) {
+    return () => {
+      throw wrongCount;
+    };
+  }
+  const call = methodCall(rt, entry, args);
+  switch (entry.lock) {
+    case 'read':
+      return (self) => {
+        lockForReading(self);
+        try {
+          return call(self);
+        } finally {
+          unlockReading(self);
+        }
+      };
+    case 'write':
+      return (self) => {
+        lockForWriting(rt, self);
+        try {
+          return call(self);
+        } finally {
+          unlockWriting(self);
+        }
+      };
+    default:
+      return call;
+  }
+}
+
+function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Value) => Value {
+  const run = entry.run;
+  const read = args.map((code, i) => argumentReader(entry, code, i));
+  if (entry.rest !== null) return (self) => run(rt, self, ...collect(entry, read));
+  const [a, b] = read;
+  if (a === undefined) return (self) => run(rt, self);
+  if (b === undefined) return (self) => run(rt, self, a());
+  if (read.length === 2) return (self) => run(rt, self, a(), b());
+  return (self) => run(rt, self, ...collect(entry, read));
+}
+
+type ArgumentReader = () => unknown;
+
+function argumentReader(entry: Entry, code: Code, i: number): ArgumentReader {
+  const param = entry.params[i] ?? entry.rest;
+  if (!param) throw new Error(`${entry.name} has no parameter ${i}`);
+  if (param.lazy) return () => code;
+  const where: Where = { function: entry.name, position: i + 1 };
+  return () => param.accept(code(), where);
+}
+
+/** Evaluates arguments in order; those beyond the parameters become one array. */
+function collect(entry: Entry, read: readonly ArgumentReader[]): unknown[] {
+  const fixed = entry.params.length;
+  const values: unknown[] = [];
+  for (let i = 0; i < fixed; i++) values.push(read[i]?.());
+  if (entry.rest !== null) {
+    const rest: unknown[] = [];
+    for (let i = fixed; i < read.length; i++) rest.push((read[i] as ArgumentReader)());
+    values.push(rest);
+  }
+  return values;
+}
+
+function enterFunction(rt: Runtime, entry: Entry): void {
+  if ((entry.in & rt.scope.bit) === 0) {
+    throw lookupError(`the function ${entry.name}() does not exist in the scope ${rt.scope.name}`);
+  }
+  entry.before?.(rt);
+}
+
+function countError(entry: Entry, count: number): ReturnType<typeof argumentsError> | null {
+  if (count >= entry.min && count <= entry.max) return null;
+  return argumentsError(`${entry.name}() takes ${countText(entry)}, not ${count}`);
+}
+
+function countText({ min, max }: Entry): string {
+  if (max === 0) return 'no arguments';
+  if (min === max) return min === 1 ? '1 argument' : `${min} arguments`;
+  if (max === Number.POSITIVE_INFINITY) return min === 1 ? '1 argument or more' : `${min} arguments or more`;
+  return `${min} to ${max} arguments`;
+}
+
+/** Keeps a thing, list or set from being modified; may be nested. */
+export function lockForReading(self: Value): void {
+  if (self instanceof Thing) self.bits += ThingBit.READ_LOCK;
+  else if (self instanceof List || self instanceof ThingSet) self.lock += 1;
+}
+
+export function unlockReading(self: Value): void {
+  if (self instanceof Thing) self.bits -= ThingBit.READ_LOCK;
+  else if (self instanceof List || self instanceof ThingSet) self.lock -= 1;
+}
+
+/**
+ * Takes the exclusive lock of a modification.
+ *
+ * @throws QueryError operation_err when the query may not modify the value, or when it is in use
+ */
+export function lockForWriting(rt: Runtime, self: Value): void {
+  if (self instanceof Thing) {
+    rt.transaction.assertWritable(self);
+    if (self.locked) throw inUse('thing');
+    self.bits |= ThingBit.WRITE_LOCK;
+  } else if (self instanceof List || self instanceof ThingSet) {
+    rt.transaction.assertWritable(self);
+    if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
+    self.lock = WRITE_LOCKED;
+  }
+}
+
+export function unlockWriting(self: Value): void {
+  if (self instanceof Thing) self.bits &= ~ThingBit.WRITE_LOCK;
+  else if (self instanceof List || self instanceof ThingSet) self.lock -= WRITE_LOCKED;
+}
+
+export function inUse(what: string): ReturnType<typeof operationError> {
+  return operationError(`the ${what} is in use: it is being iterated or modified`);
+}

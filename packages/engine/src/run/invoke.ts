@@ -1,0 +1,223 @@
+/**
+ * Calls of closures. Scoping is dynamic with shallow binding (see `symbols.ts`): a call saves the cells of its
+ * parameters, binds them, runs the body, and puts everything back, whichever way the body ends. Locals are saved when
+ * they are first assigned, since until then their names mean what they mean at the caller.
+ */
+import { operationError } from '../error.js';
+import { ACTIVATIONS_MAX, type Closure } from '../value/closure.js';
+import type { Value } from '../value/value.js';
+import { Jump, Signal } from './jump.js';
+import { type Runtime, type SavedValue, share, UNTOUCHED } from './runtime.js';
+import type { Cell } from './symbols.js';
+import type { Code, Unit } from './unit.js';
+
+/** The compiled body of a closure, after checking that this query may run it. */
+export function unitOf(rt: Runtime, closure: Closure): Unit {
+  const unit = rt.unitOf(closure);
+  if (!rt.transaction.writable && rt.scope.flags(unit)) {
+    throw operationError('the closure makes changes, but this query has no change: use wse(...)');
+  }
+  return unit;
+}
+
+/** Calls a closure with argument expressions; those beyond its parameters are not evaluated. */
+export function callClosure(rt: Runtime, closure: Closure, args: readonly Code[]): Value {
+  const unit = unitOf(rt, closure);
+  const params = unit.params;
+  if (params.length === 1) {
+    const code = args[0];
+    return run1(rt, closure, unit, params[0] as Cell, code === undefined ? null : code());
+  }
+  const values: Value[] = [];
+  for (let i = 0; i < params.length; i++) {
+    const code = args[i];
+    values.push(code === undefined ? null : code());
+  }
+  return run(rt, closure, unit, values);
+}
+
+/** Calls a closure with values; missing ones are nil, surplus ones are ignored. */
+export function invoke(rt: Runtime, closure: Closure, values: readonly Value[]): Value {
+  return run(rt, closure, unitOf(rt, closure), values);
+}
+
+function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]): Value {
+  const params = unit.params;
+  const hidden: (Value | undefined)[] = [];
+  enter(rt, closure, unit);
+  const outer = rt.saved;
+  const saved = localsOf(unit);
+  rt.saved = saved;
+  for (let i = 0; i < params.length; i++) {
+    const cell = params[i] as Cell;
+    const value = i < values.length ? (values[i] as Value) : null;
+    hidden.push(cell.value);
+    share(value);
+    cell.value = value;
+  }
+  try {
+    return body(rt, unit);
+  } finally {
+    restoreLocals(unit, saved);
+    for (let i = params.length - 1; i >= 0; i--) (params[i] as Cell).value = hidden[i];
+    rt.saved = outer;
+    leave(rt, closure, unit);
+  }
+}
+
+/** The same as `run` for the most frequent shape of a closure. */
+function run1(rt: Runtime, closure: Closure, unit: Unit, cell: Cell, value: Value): Value {
+  enter(rt, closure, unit);
+  const outer = rt.saved;
+  const saved = localsOf(unit);
+  rt.saved = saved;
+  const hidden = cell.value;
+  share(value);
+  cell.value = value;
+  try {
+    return body(rt, unit);
+  } finally {
+    restoreLocals(unit, saved);
+    cell.value = hidden;
+    rt.saved = outer;
+    leave(rt, closure, unit);
+  }
+}
+
+/**
+ * A closure that a built-in function calls again and again: what its parameters hide is saved once. `end` must be
+ * called when the function ends, however it ends; `withCallback` sees to that.
+ */
+export class Callback {
+  private readonly rt: Runtime;
+  private readonly closure: Closure;
+  private readonly unit: Unit;
+  private readonly first: Cell | undefined;
+  private readonly second: Cell | undefined;
+  private readonly third: Cell | undefined;
+  private readonly hidden: (Value | undefined)[];
+  private readonly outer: SavedValue[];
+  private saved: SavedValue[];
+
+  constructor(rt: Runtime, closure: Closure) {
+    const unit = unitOf(rt, closure);
+    enter(rt, closure, unit);
+    this.rt = rt;
+    this.closure = closure;
+    this.unit = unit;
+    [this.first, this.second, this.third] = unit.params;
+    this.hidden = unit.params.map((cell) => cell.value);
+    for (let i = 3; i < unit.params.length; i++) (unit.params[i] as Cell).value = null;
+    this.outer = rt.saved;
+    this.saved = localsOf(unit);
+    rt.saved = this.saved;
+  }
+
+  /** Number of parameters that the closure declares. */
+  get arity(): number {
+    return this.unit.params.length;
+  }
+
+  /** Calls the closure; it sees as many values as it has parameters. */
+  call(a: Value, b: Value = null, c: Value = null): Value {
+    const rt = this.rt;
+    if (--rt.steps < 0) rt.check();
+    if (this.first !== undefined) {
+      share(a);
+      this.first.value = a;
+      if (this.second !== undefined) {
+        share(b);
+        this.second.value = b;
+        if (this.third !== undefined) {
+          share(c);
+          this.third.value = c;
+        }
+      }
+    }
+    const value = body(rt, this.unit);
+    if (this.saved.length > 0) {
+      restoreLocals(this.unit, this.saved);
+      this.saved = localsOf(this.unit);
+      rt.saved = this.saved;
+    }
+    return value;
+  }
+
+  end(): void {
+    const params = this.unit.params;
+    restoreLocals(this.unit, this.saved);
+    for (let i = params.length - 1; i >= 0; i--) (params[i] as Cell).value = this.hidden[i];
+    this.rt.saved = this.outer;
+    leave(this.rt, this.closure, this.unit);
+  }
+}
+
+/** Runs `work` with a callback and ends it afterwards. */
+export function withCallback<T>(rt: Runtime, closure: Closure, work: (callback: Callback) => T): T {
+  const callback = new Callback(rt, closure);
+  try {
+    return work(callback);
+  } finally {
+    callback.end();
+  }
+}
+
+/** Runs the body of a query: the outermost frame. */
+export function runQuery(rt: Runtime, unit: Unit): Value {
+  rt.enter(unit.nesting);
+  try {
+    return body(rt, unit);
+  } finally {
+    for (const cell of unit.locals) cell.value = undefined;
+    rt.leave(unit.nesting);
+  }
+}
+
+function body(rt: Runtime, unit: Unit): Value {
+  if (!unit.throwsJumps) {
+    const value = unit.body();
+    return unit.returns && rt.signal === Signal.RETURN ? takeReturned(rt) : value;
+  }
+  try {
+    const value = unit.body();
+    return rt.signal === Signal.RETURN ? takeReturned(rt) : value;
+  } catch (error) {
+    if (error !== Jump.RETURN) throw error;
+    return takeReturned(rt);
+  }
+}
+
+function takeReturned(rt: Runtime): Value {
+  const value = rt.returned;
+  rt.signal = Signal.NONE;
+  rt.returned = null;
+  return value;
+}
+
+function enter(rt: Runtime, closure: Closure, unit: Unit): void {
+  if (--rt.steps < 0) rt.check();
+  if (closure.active >= ACTIVATIONS_MAX) {
+    throw operationError(`a closure can run inside itself at most ${ACTIVATIONS_MAX} times`);
+  }
+  rt.enter(unit.nesting);
+  closure.active += 1;
+}
+
+function leave(rt: Runtime, closure: Closure, unit: Unit): void {
+  closure.active -= 1;
+  rt.leave(unit.nesting);
+}
+
+const NO_LOCALS: SavedValue[] = [];
+
+function localsOf(unit: Unit): SavedValue[] {
+  const count = unit.locals.length;
+  return count === 0 ? NO_LOCALS : new Array<SavedValue>(count).fill(UNTOUCHED);
+}
+
+function restoreLocals(unit: Unit, saved: readonly SavedValue[]): void {
+  for (let i = 0; i < saved.length; i++) {
+    const value = saved[i];
+    if (value !== UNTOUCHED) (unit.locals[i] as Cell).value = value;
+  }
+}

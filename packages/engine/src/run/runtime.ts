@@ -1,0 +1,307 @@
+import type { Access } from '../admin/access.js';
+import { RootEditor } from '../admin/root-editor.js';
+import type { RootGroup } from '../admin/root-group.js';
+import type { PasswordHash, User } from '../admin/user.js';
+import type { Environment } from '../environment.js';
+import {
+  ErrorCode,
+  lookupError,
+  operationError,
+  QueryError,
+  quotaError,
+  typeError,
+  valueError,
+} from '../error.js';
+import { CONSTANTS } from '../functions/constants.js';
+import type { FunctionTable } from '../functions/table.js';
+import type { CollectionGroup } from '../state/collection-group.js';
+import type { Group } from '../state/group.js';
+import type { Scope } from '../state/scope.js';
+import type { Store } from '../state/store.js';
+import type { Transaction } from '../state/transaction.js';
+import type { Closure } from '../value/closure.js';
+import { List, ThingSet } from '../value/containers.js';
+import { ShapeTree } from '../value/shape.js';
+import type { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
+import { Signal } from './jump.js';
+import { CHECKS_PER_HEAP_LOOK, DEPTH_MAX, type QueryLimits, STEPS_PER_CHECK } from './limits.js';
+import { Symbols } from './symbols.js';
+import type { Unit } from './unit.js';
+
+/** What a query runs as and with. */
+export interface Execution {
+  readonly scope: Scope;
+  readonly transaction: Transaction;
+  readonly access: Access;
+  readonly limits: QueryLimits;
+  /** Depth of the result, until the query sets another one. */
+  readonly deep: number;
+  /** Hashes of passwords that the query sets, made beforehand: see `HashNeeded`. */
+  readonly hashes: ReadonlyMap<string, PasswordHash>;
+}
+
+/** Collections of this node, for the functions of the root scope that look into them. */
+export interface Catalog {
+  collection(id: number): CollectionGroup | undefined;
+}
+
+/** How many of something there may be. */
+export interface Quotas {
+  readonly tokensPerUser: number;
+  readonly users: number;
+  readonly collections: number;
+  readonly procedures: number;
+}
+
+/**
+ * Thrown by a query that sets a password. Hashing takes tens of milliseconds, so it is done elsewhere, and the query,
+ * which has changed nothing, is run again with the hash.
+ */
+export class HashNeeded {
+  readonly password: string;
+
+  constructor(password: string) {
+    this.password = password;
+  }
+}
+
+/** Bit of `return v, deep, flags` that leaves ids out of the result. */
+export const NO_IDS = 32;
+
+/**
+ * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds
+ * everything about the running query here. Queries run one after another, each to completion.
+ */
+export class Runtime {
+  readonly symbols = new Symbols();
+  readonly shapes = new ShapeTree();
+  readonly functions: FunctionTable;
+  readonly environment: Environment;
+  readonly catalog: Catalog;
+  readonly quotas: Quotas;
+
+  scope!: Scope;
+  /** The things of the running query's collection; null in the root and node scopes. */
+  store: Store | null = null;
+  transaction!: Transaction;
+  access!: Access;
+  limits!: QueryLimits;
+  deep = 1;
+  flags = 0;
+  /** Rises with every query; tells what belongs to an earlier one. */
+  epoch = 0;
+  /** Whether a sort is running: sorts don't nest. */
+  sorting = false;
+
+  /** Set by a jump in statement position. */
+  signal: Signal = Signal.NONE;
+  /** Value of a `return` on its way out. */
+  returned: Value = null;
+  /** What the locals of the running closure hide: see `invoke.ts`. */
+  saved: SavedValue[] = [];
+  /** Levels of expressions that run inside each other. */
+  depth = 0;
+  /** Steps until the next look at the clock. */
+  steps = 0;
+  /** Compiles a closure that came as text. */
+  readonly compileClosure: (closure: Closure) => Unit;
+
+  private hashes: ReadonlyMap<string, PasswordHash> = new Map();
+  private deadline = 0;
+  private heapMax = 0;
+  private looks = 0;
+
+  constructor(
+    functions: FunctionTable,
+    environment: Environment,
+    catalog: Catalog,
+    quotas: Quotas,
+    compileClosure: (runtime: Runtime, closure: Closure) => Unit,
+  ) {
+    this.functions = functions;
+    this.environment = environment;
+    this.catalog = catalog;
+    this.quotas = quotas;
+    this.compileClosure = (closure) => compileClosure(this, closure);
+  }
+
+  /** The user that the query runs as. */
+  get user(): User {
+    return this.access.user;
+  }
+
+  /** The state of the root scope, as far as this node knows it. */
+  get root(): RootGroup {
+    return this.access.root;
+  }
+
+  /** The state that the query may change. */
+  get group(): Group {
+    const { group } = this.scope;
+    if (group === null) throw new Error('the scope of a node has no state to change');
+    return group;
+  }
+
+  /** Makes changes of the root scope's state. */
+  get editor(): RootEditor {
+    return new RootEditor(this.root, this.transaction);
+  }
+
+  /** The wall clock in whole seconds. */
+  seconds(): number {
+    return Math.floor(this.environment.now() / 1000);
+  }
+
+  /** The hash of a password. Throws `HashNeeded` while it is not at hand. */
+  hashOf(password: string): PasswordHash {
+    const hash = this.hashes.get(password);
+    if (hash === undefined) throw new HashNeeded(password);
+    return hash;
+  }
+
+  /** The compiled body of a closure. */
+  unitOf(closure: Closure): Unit {
+    closure.unit ??= this.compileClosure(closure);
+    return closure.unit;
+  }
+
+  /** Prepares for a query. */
+  begin(execution: Execution): void {
+    this.scope = execution.scope;
+    this.store = execution.scope.store;
+    this.transaction = execution.transaction;
+    this.access = execution.access;
+    this.limits = execution.limits;
+    this.hashes = execution.hashes;
+    this.deep = execution.deep;
+    this.flags = 0;
+    this.epoch += 1;
+    this.sorting = false;
+    this.signal = Signal.NONE;
+    this.returned = null;
+    this.saved = [];
+    this.depth = 0;
+    this.steps = STEPS_PER_CHECK;
+    this.deadline = 0;
+    this.heapMax = 0;
+    this.looks = 0;
+  }
+
+  /** Forgets the query, so that nothing of it stays alive. */
+  end(): void {
+    this.returned = null;
+    this.saved = [];
+    this.store = null;
+  }
+
+  /** The root thing of the collection; what a leading dot means. */
+  rootThing(): Thing {
+    if (this.store === null)
+      throw lookupError(`the scope ${this.scope.name} has no stored data: there is no '.'`);
+    return this.store.root;
+  }
+
+  /** What a name means that is no variable: a procedure of the scope, then a constant. */
+  nameWithoutVariable(name: string): Value {
+    const procedure = this.scope.procedure(name);
+    if (procedure !== undefined) return procedure.closure;
+    const constant = CONSTANTS.get(name);
+    if (constant !== undefined) return constant;
+    throw lookupError(`there is no variable, procedure or constant '${name}'`);
+  }
+
+  /** Sets the depth of the result: the last one set anywhere in the query counts. */
+  setDeep(value: Value): void {
+    if (typeof value !== 'number' && typeof value !== 'bigint') {
+      throw typeError(`deep must be an int, not ${typeName(value)}`);
+    }
+    if (value < 0 || value > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${value}`);
+    this.deep = Number(value);
+  }
+
+  /** Adds result flags; only NO_IDS counts. */
+  addFlags(value: Value): void {
+    if (typeof value !== 'number' && typeof value !== 'bigint') {
+      throw typeError(`flags must be an int, not ${typeName(value)}`);
+    }
+    if ((BigInt(value) & BigInt(NO_IDS)) !== 0n) this.flags |= NO_IDS;
+  }
+
+  /** Makes sure that the properties of a thing are in memory. */
+  load(thing: Thing): void {
+    if (thing.id !== 0) this.store?.load(thing);
+  }
+
+  /**
+   * Looks at clock and heap. Called when `steps` ran out, which the code of loops and calls counts down.
+   *
+   * @throws QueryError -5 past the time limit, max_quota_err past the memory limit; neither can be caught
+   */
+  check(): void {
+    this.steps = STEPS_PER_CHECK;
+    const now = this.environment.monotonic();
+    if (this.deadline === 0) {
+      // The clock starts at the first check: a short query never looks at it.
+      this.deadline = now + this.limits.durationMs;
+      this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
+      return;
+    }
+    if (now > this.deadline) {
+      throw new QueryError(
+        ErrorCode.TIMEOUT,
+        `the query ran longer than ${this.limits.durationMs} ms (query_duration_limit_ms) and was ended`,
+      );
+    }
+    this.looks += 1;
+    if (this.looks % CHECKS_PER_HEAP_LOOK === 0 && this.environment.heapUsed() > this.heapMax) {
+      throw new QueryError(
+        ErrorCode.MAX_QUOTA,
+        `the query used more than ${this.limits.memoryBytes / 1048576} MB (query_memory_limit_mb) and was ended`,
+        true,
+      );
+    }
+  }
+
+  /** Counts work that takes longer than a step: about one step for each 64 units. */
+  charge(units: number): void {
+    this.steps -= units >> 6;
+    if (this.steps < 0) this.check();
+  }
+
+  /** Counts and bounds a str or bytes value that was just made or is about to be. */
+  chargeLength(length: number): void {
+    if (length > this.limits.valueBytes) {
+      throw quotaError(
+        `a value of ${length} bytes is larger than value_size_limit (${this.limits.valueBytes})`,
+      );
+    }
+    this.charge(length);
+  }
+
+  /** Goes `levels` deeper; throws operation_err where the stack would get too full. */
+  enter(levels: number): void {
+    this.depth += levels;
+    if (this.depth > DEPTH_MAX) {
+      this.depth -= levels;
+      throw operationError('calls are nested too deeply');
+    }
+  }
+
+  leave(levels: number): void {
+    this.depth -= levels;
+  }
+}
+
+/** Deepest level of things in a result. */
+export const DEEP_MAX = 127;
+
+/** A local of a closure that was not assigned in this activation yet: nothing is hidden. */
+export const UNTOUCHED = Symbol('untouched');
+
+export type SavedValue = Value | undefined | typeof UNTOUCHED;
+
+/** Notes that a variable may refer to a list or set, so that placing it elsewhere copies it. */
+export function share(value: Value): void {
+  if (typeof value === 'object' && (value instanceof List || value instanceof ThingSet)) value.shared = true;
+}

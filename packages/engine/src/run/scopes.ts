@@ -1,0 +1,98 @@
+import type { RootGroup } from '../admin/root-group.js';
+import { In } from '../functions/define.js';
+import type { CollectionGroup } from '../state/collection-group.js';
+import type { Procedure, Scope } from '../state/scope.js';
+import type { Unit } from './unit.js';
+
+/** The scope `@thingsdb`. */
+export class RootScope implements Scope {
+  readonly kind = 'thingsdb';
+  readonly bit = In.ROOT;
+  readonly name = '@thingsdb';
+  readonly store = null;
+  readonly group: RootGroup;
+
+  constructor(root: RootGroup) {
+    this.group = root;
+  }
+
+  get timeZone(): string {
+    return this.group.defaults.thingsdb.timeZone;
+  }
+
+  get changeId(): number {
+    return this.group.changeCount + 1;
+  }
+
+  procedure(name: string): Procedure | undefined {
+    return this.group.procedures.get(name);
+  }
+
+  flags(unit: Unit): boolean {
+    return unit.changesRoot;
+  }
+}
+
+/** The scope of a collection. */
+export class CollectionScope implements Scope {
+  readonly kind = 'collection';
+  readonly bit = In.COLLECTION;
+  readonly group: CollectionGroup;
+  private readonly root: RootGroup;
+
+  constructor(root: RootGroup, group: CollectionGroup) {
+    this.root = root;
+    this.group = group;
+  }
+
+  get store(): CollectionGroup['store'] {
+    return this.group.store;
+  }
+
+  get name(): string {
+    return `@collection:${this.root.collections.get(this.group.id)?.name ?? '?'}`;
+  }
+
+  get timeZone(): string {
+    return this.root.collections.get(this.group.id)?.timeZone ?? 'UTC';
+  }
+
+  get changeId(): number {
+    return this.group.changeCount + 1;
+  }
+
+  procedure(name: string): Procedure | undefined {
+    return this.group.procedures.get(name);
+  }
+
+  flags(unit: Unit): boolean {
+    return unit.changesCollection;
+  }
+}
+
+/** The scope of a node: nothing in it is replicated, and nothing makes a change. */
+export class NodeScope implements Scope {
+  readonly kind = 'node';
+  readonly bit = In.NODE;
+  readonly name = '@node';
+  readonly group = null;
+  readonly store = null;
+  readonly changeId = 0;
+  private readonly root: RootGroup;
+
+  constructor(root: RootGroup) {
+    this.root = root;
+  }
+
+  get timeZone(): string {
+    return this.root.defaults.node.timeZone;
+  }
+
+  procedure(): undefined {
+    return undefined;
+  }
+
+  flags(): boolean {
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Value } from '../value/value.js';
+import type { Cell } from './symbols.js';
+
+/** A compiled expression. Everything it needs besides lies in cells and in the `Runtime` it was compiled for. */
+export type Code = () => Value;
+
+/** A compiled body: of a whole query or of one closure. */
+export interface Unit {
+  readonly params: readonly Cell[];
+  /** Names that plain assignments and loops in the body bind, parameters excluded. */
+  readonly locals: readonly Cell[];
+  readonly body: Code;
+  /** Whether running it needs a change, in a collection and in the root scope. */
+  readonly changesCollection: boolean;
+  readonly changesRoot: boolean;
+  /** Whether a `return` may end it. */
+  readonly returns: boolean;
+  /** Whether a jump may come as an exception. */
+  readonly throwsJumps: boolean;
+  /** Levels of expressions nested in the body, for the guard of the stack. */
+  readonly nesting: number;
+}

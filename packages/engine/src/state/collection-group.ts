@@ -1,0 +1,53 @@
+import { type ByteReader, ByteWriter } from '../bytes.js';
+import type { ShapeTree } from '../value/shape.js';
+import { Thing } from '../value/thing.js';
+import { applyThingEffect } from './effects.js';
+import { Group } from './group.js';
+import { RecordKind, type RecordSink, type RecordSource } from './records.js';
+import { Store } from './store.js';
+import { writeThing } from './thing-record.js';
+
+/** The state of one collection. */
+export class CollectionGroup extends Group {
+  readonly id: number;
+  readonly store: Store;
+
+  constructor(id: number, shapes: ShapeTree, source: RecordSource) {
+    super();
+    this.id = id;
+    this.store = new Store(shapes, source);
+  }
+
+  get dirty(): Store['dirty'] {
+    return this.store.dirty;
+  }
+
+  /** Gives a new collection its root thing. */
+  create(): void {
+    const root = new Thing(0, this.store.shapes.empty(), []);
+    this.store.register(root, 1);
+    // The collection itself refers to its root.
+    root.refs = 1;
+  }
+
+  protected override applyEffect(operation: number, input: ByteReader): boolean {
+    return applyThingEffect(operation, input, this.store) || super.applyEffect(operation, input);
+  }
+
+  /** ... nextId:varint things:varint */
+  protected override writeMeta(out: ByteWriter): void {
+    out.varint(this.store.nextId);
+    out.varint(this.store.thingCount);
+  }
+
+  protected override readMeta(input: ByteReader): void {
+    this.store.nextId = input.varint();
+    this.store.thingCount = input.varint();
+  }
+
+  override saveThing(thing: Thing, sink: RecordSink): void {
+    const out = new ByteWriter(64);
+    writeThing(out, thing);
+    sink.put(RecordKind.THING, thing.id, 0, out.take());
+  }
+}

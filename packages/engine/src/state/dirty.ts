@@ -1,0 +1,138 @@
+import { type Thing, ThingBit } from '../value/thing.js';
+import type { RecordKind } from './records.js';
+
+/** A record that is written as a whole whenever it changes; null when it is to be deleted. */
+export interface SmallRecord {
+  readonly kind: RecordKind;
+  readonly id: number;
+  readonly part: number;
+  readonly value: Uint8Array | null;
+}
+
+/** What changed while one checkpoint was the latest. */
+export interface Changes {
+  readonly things: Set<Thing>;
+  /** Ids of removed things. */
+  readonly removed: Set<number>;
+  readonly records: Map<string, SmallRecord>;
+}
+
+/**
+ * What the next checkpoint must write. A checkpoint freezes the changes so far and encodes them bit by bit while
+ * queries go on: a frozen thing that is about to change is encoded first, as it was (copy on write). Two dirty bits
+ * take turns, so that freezing needs no walk over the things.
+ */
+export class Dirty {
+  private current: Changes = noChanges();
+  private frozen: Changes | null = null;
+  private bit: number = ThingBit.DIRTY_EVEN;
+  private saveFrozen: ((thing: Thing) => void) | null = null;
+
+  /** Bit that says that a thing is among the current changes. */
+  get currentBit(): number {
+    return this.bit;
+  }
+
+  get size(): number {
+    return this.current.things.size + this.current.removed.size + this.current.records.size;
+  }
+
+  get freezing(): boolean {
+    return this.frozen !== null;
+  }
+
+  /** Must be called before a thing changes. */
+  mark(thing: Thing): void {
+    if ((thing.bits & this.bit) !== 0) return;
+    this.thaw(thing);
+    thing.bits |= this.bit;
+    this.current.things.add(thing);
+  }
+
+  /** Must be called before a thing is removed. */
+  remove(thing: Thing): void {
+    this.thaw(thing);
+    if ((thing.bits & this.bit) !== 0) {
+      thing.bits &= ~this.bit;
+      this.current.things.delete(thing);
+    }
+    this.current.removed.add(thing.id);
+  }
+
+  /** A removed thing is back. */
+  restore(thing: Thing): void {
+    this.current.removed.delete(thing.id);
+    this.mark(thing);
+  }
+
+  /** A new thing never was: its creation was taken back. */
+  forget(thing: Thing): void {
+    thing.bits &= ~this.bit;
+    this.current.things.delete(thing);
+  }
+
+  isRemoved(id: number): boolean {
+    return this.current.removed.has(id) || (this.frozen?.removed.has(id) ?? false);
+  }
+
+  put(kind: RecordKind, id: number, part: number, value: Uint8Array | null): void {
+    this.current.records.set(`${kind}:${id}:${part}`, { kind, id, part, value });
+  }
+
+  /** Starts a checkpoint. `save` is called for each frozen thing that changes before it was encoded. */
+  freeze(save: (thing: Thing) => void): Changes {
+    if (this.frozen !== null) throw new Error('a checkpoint is under way already');
+    const changes = this.current;
+    this.frozen = changes;
+    this.saveFrozen = save;
+    this.current = noChanges();
+    this.bit = this.bit === ThingBit.DIRTY_EVEN ? ThingBit.DIRTY_ODD : ThingBit.DIRTY_EVEN;
+    return changes;
+  }
+
+  /** Whether a thing is frozen and not encoded yet. */
+  isFrozen(thing: Thing): boolean {
+    return (thing.bits & this.frozenBit) !== 0;
+  }
+
+  /** Says that a frozen thing is encoded. */
+  saved(thing: Thing): void {
+    thing.bits &= ~this.frozenBit;
+  }
+
+  /** Ends a checkpoint that is durable. */
+  release(): void {
+    this.frozen = null;
+    this.saveFrozen = null;
+  }
+
+  /** Ends a checkpoint that failed: what it should have written is dirty again. */
+  refreeze(): void {
+    if (this.frozen === null) return;
+    const { things, removed, records } = this.frozen;
+    const now = this.current;
+    for (const thing of things) {
+      thing.bits &= ~this.frozenBit;
+      if ((thing.bits & ThingBit.GONE) !== 0) continue;
+      thing.bits |= this.bit;
+      now.things.add(thing);
+    }
+    for (const id of removed) if (!now.removed.has(id)) now.removed.add(id);
+    for (const [key, record] of records) if (!now.records.has(key)) now.records.set(key, record);
+    this.release();
+  }
+
+  private get frozenBit(): number {
+    return (ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD) & ~this.bit;
+  }
+
+  private thaw(thing: Thing): void {
+    if ((thing.bits & this.frozenBit) === 0) return;
+    this.saveFrozen?.(thing);
+    this.saved(thing);
+  }
+}
+
+function noChanges(): Changes {
+  return { things: new Set(), removed: new Set(), records: new Map() };
+}

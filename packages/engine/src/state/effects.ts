@@ -1,0 +1,153 @@
+/**
+ * Effects: what a change did to the state of its scope, in the order in which it did it. A leader writes them while it
+ * runs a query; followers, and every node that replays its log, apply them.
+ *
+ *   effects     := effect*
+ *   effect      := 01 base:varint count:varint properties*    new things with the ids base, base + 1, ...
+ *                | 02 thing:varint key:text value             set property
+ *                | 03 thing:varint key:text                   delete property
+ *                | 04 thing:varint from:text to:text          rename property
+ *                | 05 thing:varint                            clear thing
+ *                | 06 thing:varint restriction:text           restrict
+ *                | 07 thing:varint key:text start:varint removed:varint added:varint value*    splice list
+ *                | 08 thing:varint key:text value             fill list
+ *                | 09 thing:varint key:text count:varint id:varint*    add to set
+ *                | 0a thing:varint key:text count:varint id:varint*    remove from set
+ *                | 0b count:varint id:varint*                 remove things that nothing refers to
+ *                | 20 name:text created:varint source:text    new or modified procedure
+ *                | 21 name:text                               delete procedure
+ *                | 22 from:text to:text                       rename procedure
+ *                | 40 and above: effects of the root scope, see `admin/root-effects.ts`
+ *
+ * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`.
+ */
+import { type ByteReader, FormatError } from '../bytes.js';
+import { List, ThingSet } from '../value/containers.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Store } from './store.js';
+import { readProperties } from './thing-record.js';
+import { readValue } from './value-codec.js';
+
+export const Effect = {
+  NEW_THINGS: 0x01,
+  SET: 0x02,
+  DELETE: 0x03,
+  RENAME: 0x04,
+  CLEAR: 0x05,
+  RESTRICT: 0x06,
+  SPLICE: 0x07,
+  FILL: 0x08,
+  ADD_MEMBERS: 0x09,
+  REMOVE_MEMBERS: 0x0a,
+  REMOVE_THINGS: 0x0b,
+  PUT_PROCEDURE: 0x20,
+  DELETE_PROCEDURE: 0x21,
+  RENAME_PROCEDURE: 0x22,
+} as const;
+
+/** Applies one effect on things. Returns false when the operation is not one of these. */
+export function applyThingEffect(operation: number, input: ByteReader, store: Store): boolean {
+  const thingOfId = (id: number): Thing => store.thingOfId(id);
+  const thing = (): Thing => thingOfId(input.varint());
+  switch (operation) {
+    case Effect.NEW_THINGS:
+      newThings(input, store);
+      return true;
+    case Effect.SET: {
+      const target = thing();
+      const key = input.text();
+      store.put(target, key, readValue(input, thingOfId));
+      return true;
+    }
+    case Effect.DELETE:
+      store.drop(thing(), input.text());
+      return true;
+    case Effect.RENAME:
+      store.rename(thing(), input.text(), input.text());
+      return true;
+    case Effect.CLEAR:
+      store.clear(thing());
+      return true;
+    case Effect.RESTRICT: {
+      const target = thing();
+      const restriction = input.text();
+      store.restrict(target, restriction === '' ? null : restriction);
+      return true;
+    }
+    case Effect.SPLICE: {
+      const list = listAt(input, store);
+      const start = input.varint();
+      const removed = input.varint();
+      store.splice(list, start, removed, readItems(input, thingOfId));
+      return true;
+    }
+    case Effect.FILL: {
+      const list = listAt(input, store);
+      const value = readValue(input, thingOfId);
+      store.splice(list, 0, list.items.length, new Array<Value>(list.items.length).fill(value));
+      return true;
+    }
+    case Effect.ADD_MEMBERS:
+      store.addMembers(setAt(input, store), readThings(input, store));
+      return true;
+    case Effect.REMOVE_MEMBERS:
+      store.removeMembers(setAt(input, store), readThings(input, store));
+      return true;
+    case Effect.REMOVE_THINGS:
+      for (const removed of readThings(input, store)) store.remove(removed);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** All new things exist before any gets its properties: they may refer to each other in any order. */
+function newThings(input: ByteReader, store: Store): void {
+  const base = input.varint();
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} new things in ${input.remaining} bytes`);
+  const things: Thing[] = [];
+  for (let i = 0; i < count; i++) {
+    const thing = new Thing(0, store.shapes.empty(), []);
+    store.register(thing, base + i);
+    things.push(thing);
+  }
+  for (const thing of things) {
+    readProperties(input, thing, store);
+    store.adopt(thing);
+  }
+}
+
+function readItems(input: ByteReader, thingOfId: (id: number) => Thing): Value[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} items in ${input.remaining} bytes`);
+  const items: Value[] = [];
+  for (let i = 0; i < count; i++) items.push(readValue(input, thingOfId));
+  return items;
+}
+
+function readThings(input: ByteReader, store: Store): Thing[] {
+  const count = input.varint();
+  const things: Thing[] = [];
+  for (let i = 0; i < count; i++) things.push(store.thingOfId(input.varint()));
+  return things;
+}
+
+function listAt(input: ByteReader, store: Store): List {
+  const value = propertyAt(input, store);
+  if (!(value instanceof List)) throw new FormatError('an effect on a list meets something else');
+  return value;
+}
+
+function setAt(input: ByteReader, store: Store): ThingSet {
+  const value = propertyAt(input, store);
+  if (!(value instanceof ThingSet)) throw new FormatError('an effect on a set meets something else');
+  return value;
+}
+
+function propertyAt(input: ByteReader, store: Store): Value | undefined {
+  const thing = store.thingOfId(input.varint());
+  store.load(thing);
+  return thing.get(input.text());
+}

@@ -1,0 +1,147 @@
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { Closure } from '../value/closure.js';
+import type { Thing } from '../value/thing.js';
+import type { Dirty } from './dirty.js';
+import { Effect } from './effects.js';
+import { RecordKind, type RecordSink } from './records.js';
+import type { Procedure } from './scope.js';
+
+/** Where in its log a state stands. */
+export interface Position {
+  readonly index: number;
+  readonly term: number;
+}
+
+/**
+ * The state of one Raft group: of the root scope, or of one collection. It changes by effects alone. `Transaction` and
+ * the functions that use it make and record them on the leader; `apply` repeats them everywhere else.
+ */
+export abstract class Group {
+  /** Number of the last change; rises by one with each. */
+  changeCount = 0;
+  readonly procedures = new Map<string, Procedure>();
+  abstract readonly dirty: Dirty;
+  /** Numbers of the records that procedures lie in; local to this node. */
+  private readonly procedureRecords = new Map<string, number>();
+  private nextProcedureRecord = 1;
+
+  /** Applies the effects of one committed change. */
+  apply(effects: Uint8Array): void {
+    const input = new ByteReader(effects);
+    while (input.remaining > 0) {
+      const operation = input.u8();
+      if (!this.applyEffect(operation, input)) throw new FormatError(`unknown effect ${operation}`);
+    }
+    this.changeCount += 1;
+  }
+
+  /** Applies one effect; returns false when the operation is unknown. */
+  protected applyEffect(operation: number, input: ByteReader): boolean {
+    switch (operation) {
+      case Effect.PUT_PROCEDURE: {
+        const name = input.text();
+        const createdAt = input.varint();
+        this.putProcedure({ name, closure: storedClosure(input.text()), createdAt });
+        return true;
+      }
+      case Effect.DELETE_PROCEDURE:
+        this.deleteProcedure(input.text());
+        return true;
+      case Effect.RENAME_PROCEDURE:
+        this.renameProcedure(input.text(), input.text());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  putProcedure(procedure: Procedure): void {
+    this.procedures.set(procedure.name, procedure);
+    this.saveProcedure(procedure);
+  }
+
+  deleteProcedure(name: string): void {
+    this.procedures.delete(name);
+    const record = this.procedureRecords.get(name);
+    if (record === undefined) return;
+    this.procedureRecords.delete(name);
+    this.dirty.put(RecordKind.PROCEDURE, record, 0, null);
+  }
+
+  renameProcedure(from: string, to: string): void {
+    const procedure = this.procedures.get(from);
+    if (procedure === undefined) return;
+    this.deleteProcedure(from);
+    this.putProcedure({ ...procedure, name: to });
+  }
+
+  private saveProcedure({ name, createdAt, closure }: Procedure): void {
+    let record = this.procedureRecords.get(name);
+    if (record === undefined) {
+      record = this.nextProcedureRecord++;
+      this.procedureRecords.set(name, record);
+    }
+    const out = new ByteWriter();
+    out.text(name);
+    out.varint(createdAt);
+    out.text(closure.store());
+    this.dirty.put(RecordKind.PROCEDURE, record, 0, out.take());
+  }
+
+  /**
+   * Takes up a record of the last checkpoint, in any order. Things are not among them: they are read when touched.
+   *
+   *   procedure := name:text created:varint source:text
+   */
+  loadRecord(kind: RecordKind, id: number, value: Uint8Array): void {
+    if (kind !== RecordKind.PROCEDURE) throw new FormatError(`unexpected record of kind ${kind}`);
+    const input = new ByteReader(value);
+    const name = input.text();
+    const createdAt = input.varint();
+    this.procedures.set(name, { name, createdAt, closure: storedClosure(input.text()) });
+    this.procedureRecords.set(name, id);
+    this.nextProcedureRecord = Math.max(this.nextProcedureRecord, id + 1);
+  }
+
+  /** The counters of the group at a position in the log; see `loadMeta`. */
+  protected abstract writeMeta(out: ByteWriter): void;
+  protected abstract readMeta(input: ByteReader): void;
+
+  /**
+   *   meta := format:u8 index:varint term:varint changes:varint ...
+   *
+   * The rest is described by the kinds of groups.
+   */
+  encodeMeta(position: Position): Uint8Array {
+    const out = new ByteWriter();
+    out.u8(META_FORMAT);
+    out.varint(position.index);
+    out.varint(position.term);
+    out.varint(this.changeCount);
+    this.writeMeta(out);
+    return out.take();
+  }
+
+  /** Takes up the counters of the last checkpoint and returns its position. */
+  loadMeta(value: Uint8Array): Position {
+    const input = new ByteReader(value);
+    const format = input.u8();
+    if (format !== META_FORMAT)
+      throw new FormatError(`state of format ${format}; this version reads ${META_FORMAT}`);
+    const position = { index: input.varint(), term: input.varint() };
+    this.changeCount = input.varint();
+    this.readMeta(input);
+    return position;
+  }
+
+  /** Writes one thing to a checkpoint. Only collections have things. */
+  saveThing(_thing: Thing, _sink: RecordSink): void {
+    throw new Error('this group has no things');
+  }
+}
+
+const META_FORMAT = 1;
+
+function storedClosure(source: string): Closure {
+  return new Closure(source, null, source);
+}

@@ -1,0 +1,32 @@
+/**
+ * Kinds of records in the state of a group. A record has the key (kind, id, part); `part` numbers the pieces of one
+ * object that is stored in several records. The bytes of each kind are described where they are encoded.
+ */
+export const RecordKind = {
+  /** id 0: the counters of the group; see `group.ts`. */
+  META: 1,
+  /** id: the thing; part 0 the thing itself, others chunks of its large lists and sets; see `thing-record.ts`. */
+  THING: 2,
+  /** id: number of the procedure. */
+  PROCEDURE: 3,
+  /** id: position in the table of recent requests; see `requests.ts`. */
+  REQUEST: 4,
+  USER: 5,
+  COLLECTION: 6,
+} as const;
+
+export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];
+
+/** Where a group reads what its last checkpoint wrote. Synchronous: a thing is loaded when it is touched. */
+export interface RecordSource {
+  read(kind: RecordKind, id: number, part: number): Uint8Array | undefined;
+}
+
+/** Where a checkpoint puts records. */
+export interface RecordSink {
+  put(kind: RecordKind, id: number, part: number, value: Uint8Array): void;
+  delete(kind: RecordKind, id: number, part: number): void;
+}
+
+/** A source without records, for a new group. */
+export const EMPTY_SOURCE: RecordSource = { read: () => undefined };

@@ -1,0 +1,34 @@
+import type { Unit } from '../run/unit.js';
+import type { Closure } from '../value/closure.js';
+import type { Group } from './group.js';
+import type { Store } from './store.js';
+
+export type ScopeKind = 'collection' | 'thingsdb' | 'node';
+
+/** A procedure: a named closure in a scope. */
+export interface Procedure {
+  readonly name: string;
+  readonly closure: Closure;
+  /** Unix seconds. */
+  readonly createdAt: number;
+}
+
+/** What a query sees of the scope that it runs in. */
+export interface Scope {
+  readonly kind: ScopeKind;
+  /** The bit of `In` for this kind. */
+  readonly bit: number;
+  /** The long form of the name: `@collection:stuff`. */
+  readonly name: string;
+  /** The state that changes in this scope change; null in a node scope. */
+  readonly group: Group | null;
+  /** Stored things; null in the root and node scopes. */
+  readonly store: Store | null;
+  /** Default time zone. */
+  readonly timeZone: string;
+  /** Number of the change that runs or would run now: see `change_id()`. */
+  readonly changeId: number;
+  procedure(name: string): Procedure | undefined;
+  /** Whether running a body needs a change in this scope. */
+  flags(unit: Unit): boolean;
+}

@@ -1,0 +1,332 @@
+import { List, ThingSet } from '../value/containers.js';
+import type { Shape, ShapeTree } from '../value/shape.js';
+import { Thing, ThingBit } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Dirty } from './dirty.js';
+import { RecordKind, type RecordSource } from './records.js';
+import { ThingTable } from './table.js';
+import { readThing } from './thing-record.js';
+
+/** State on disk that can't be what was written there. The node must stop serving it. */
+export class DamagedStateError extends Error {}
+
+/**
+ * The things of one collection, in memory as far as they were touched, and the primitive changes to them.
+ *
+ * Every primitive keeps three things right: reference counts, which list or set is attached where, and what the next
+ * checkpoint must write. It checks nothing and can be neither refused nor undone: a leader comes here through
+ * `Transaction`, which does both, and a follower through `applyEffects`.
+ */
+export class Store {
+  readonly shapes: ShapeTree;
+  readonly dirty = new Dirty();
+  readonly table = new ThingTable();
+  /** The next id for a thing, room or task. Ids are never used again. */
+  nextId = 1;
+  /** Number of stored things, loaded or not. */
+  thingCount = 0;
+  /** Things whose last stored reference went away in this transaction. */
+  readonly orphans = new Set<Thing>();
+  private readonly source: RecordSource;
+
+  constructor(shapes: ShapeTree, source: RecordSource) {
+    this.shapes = shapes;
+    this.source = source;
+  }
+
+  /** The root thing; it exists from the first entry of the collection's log on. */
+  get root(): Thing {
+    return this.thingOfId(1);
+  }
+
+  /** The thing with this id, made as a stub when it is not in memory. For ids that are known to exist. */
+  thingOfId(id: number): Thing {
+    const known = this.table.get(id);
+    if (known !== undefined) return known;
+    const stub = new Thing(id, this.shapes.empty(), NO_SLOTS);
+    stub.bits = 0;
+    this.table.set(id, stub);
+    return stub;
+  }
+
+  /** The stored thing with this id, or undefined when there is none. */
+  find(id: number): Thing | undefined {
+    const known = this.table.get(id);
+    if (known !== undefined) return known;
+    if (id <= 0 || id >= this.nextId || this.dirty.isRemoved(id)) return undefined;
+    if (this.source.read(RecordKind.THING, id, 0) === undefined) return undefined;
+    return this.thingOfId(id);
+  }
+
+  /** Brings the properties of a thing into memory. Every access to a thing that may be stored starts here. */
+  load(thing: Thing): void {
+    if ((thing.bits & ThingBit.LOADED) !== 0) {
+      thing.bits |= ThingBit.USED;
+      return;
+    }
+    const record = this.source.read(RecordKind.THING, thing.id, 0);
+    if (record === undefined) throw new DamagedStateError(`thing ${thing.id} is referred to but not stored`);
+    readThing(record, thing, this);
+    thing.bits |= ThingBit.LOADED | ThingBit.USED;
+    thing.forEach((key, value) => {
+      attach(thing, key, value);
+      this.hold(value, 1);
+    });
+  }
+
+  /** Must be called before any change to a stored thing. */
+  touch(thing: Thing): void {
+    this.load(thing);
+    this.dirty.mark(thing);
+  }
+
+  /** Makes a loose thing stored, under an id that was never used. References from its values are counted. */
+  register(thing: Thing, id: number): void {
+    thing.id = id;
+    this.table.set(id, thing);
+    this.dirty.mark(thing);
+    this.thingCount += 1;
+    if (id >= this.nextId) this.nextId = id + 1;
+  }
+
+  /** Counts what a registered thing refers to, once it has its properties. */
+  adopt(thing: Thing): void {
+    thing.forEach((key, value) => {
+      attach(thing, key, value);
+      this.retain(value);
+    });
+  }
+
+  /** Takes `adopt` back. */
+  disown(thing: Thing): void {
+    thing.forEach((_, value) => this.release(value));
+  }
+
+  /** Takes `register` back. */
+  unregister(thing: Thing): void {
+    this.table.delete(thing.id);
+    this.dirty.forget(thing);
+    this.orphans.delete(thing);
+    this.thingCount -= 1;
+    thing.id = 0;
+  }
+
+  /** Sets a property of a stored thing. The value is one of the thing's own: see `Transaction.setProperty`. */
+  put(thing: Thing, key: string, value: Value): void {
+    this.touch(thing);
+    this.retain(value);
+    const old = thing.put(key, value);
+    if (old !== undefined) this.discard(old);
+    attach(thing, key, value);
+  }
+
+  /** Takes a property of a stored thing away; returns its value. */
+  drop(thing: Thing, key: string): Value | undefined {
+    this.touch(thing);
+    const old = thing.drop(key);
+    if (old !== undefined) this.discard(old);
+    return old;
+  }
+
+  /** Gives a property another name, which must be free; it becomes the last one. */
+  rename(thing: Thing, from: string, to: string): void {
+    this.touch(thing);
+    const value = thing.drop(from);
+    if (value === undefined) return;
+    thing.put(to, value);
+    attach(thing, to, value);
+  }
+
+  /** Takes all properties of a stored thing away. */
+  clear(thing: Thing): void {
+    this.touch(thing);
+    const old = thing.entries();
+    thing.shape = thing.shape.cleared();
+    thing.slots = [];
+    for (const [, value] of old) this.discard(value);
+  }
+
+  /** Changes which values a stored thing accepts. */
+  restrict(thing: Thing, restriction: string | null): void {
+    this.touch(thing);
+    thing.shape = thing.shape.restricted(restriction);
+  }
+
+  /** Replaces `count` items from `start` on by others; returns the removed ones. */
+  splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
+    this.touch(ownerOf(list));
+    for (const item of items) this.retain(item);
+    const removed = spliceItems(list.items, start, count, items);
+    for (const item of removed) this.release(item);
+    return removed;
+  }
+
+  /** Adds things to a stored set; they must not be in it. */
+  addMembers(set: ThingSet, things: readonly Thing[]): void {
+    this.touch(ownerOf(set));
+    for (const thing of things) {
+      this.retain(thing);
+      set.members.add(thing);
+    }
+  }
+
+  /** Takes things out of a stored set; they must be in it. */
+  removeMembers(set: ThingSet, things: readonly Thing[]): void {
+    this.touch(ownerOf(set));
+    for (const thing of things) {
+      set.members.delete(thing);
+      this.release(thing);
+    }
+  }
+
+  /** Takes `put` of a new key back. `places` are those of the thing before. */
+  unput(thing: Thing, key: string, places: Places): void {
+    this.touch(thing);
+    const value = thing.get(key);
+    if (value !== undefined) this.discard(value);
+    if (places.shape.owned) places.shape.index.delete(key);
+    places.restore(thing);
+  }
+
+  /** Takes `drop` back: the value was in this slot. */
+  undrop(thing: Thing, key: string, value: Value, slot: number, places: Places): void {
+    this.touch(thing);
+    this.retain(value);
+    places.restore(thing);
+    thing.reinsert(key, value, slot);
+    attach(thing, key, value);
+  }
+
+  /** Takes `rename` back. */
+  unrename(thing: Thing, from: string, to: string, slot: number, places: Places): void {
+    this.touch(thing);
+    const value = thing.get(to);
+    if (value === undefined) throw new Error(`no property '${to}' to take back`);
+    if (places.shape.owned) places.shape.index.delete(to);
+    places.restore(thing);
+    thing.reinsert(from, value, slot);
+    attach(thing, from, value);
+  }
+
+  /** Takes `clear` back. */
+  unclear(thing: Thing, places: Places): void {
+    this.touch(thing);
+    places.restore(thing);
+    this.adopt(thing);
+  }
+
+  /** Removes a thing that nothing stored refers to, with its references to others. */
+  remove(thing: Thing): void {
+    this.load(thing);
+    this.dirty.remove(thing);
+    thing.forEach((_, value) => this.release(value));
+    this.table.delete(thing.id);
+    thing.bits |= ThingBit.GONE;
+    this.orphans.delete(thing);
+    this.thingCount -= 1;
+  }
+
+  /** Takes `remove` back. */
+  revive(thing: Thing): void {
+    thing.bits &= ~ThingBit.GONE;
+    this.table.set(thing.id, thing);
+    this.dirty.restore(thing);
+    thing.forEach((_, value) => this.retain(value));
+    this.thingCount += 1;
+  }
+
+  /** Counts a new reference from stored data to every thing in a value. */
+  retain(value: Value): void {
+    eachThing(value, (thing) => {
+      this.touch(thing);
+      thing.refs += 1;
+      thing.holders += 1;
+      if (thing.refs === 1) this.orphans.delete(thing);
+    });
+  }
+
+  /** Takes `retain` back. */
+  release(value: Value): void {
+    eachThing(value, (thing) => {
+      this.touch(thing);
+      thing.refs -= 1;
+      thing.holders -= 1;
+      if (thing.refs === 0) this.orphans.add(thing);
+    });
+  }
+
+  private discard(old: Value): void {
+    this.release(old);
+    detach(old);
+  }
+
+  private hold(value: Value, by: number): void {
+    eachThing(value, (thing) => {
+      thing.holders += by;
+    });
+  }
+}
+
+const NO_SLOTS: Value[] = [];
+
+/** Where the values of a thing lay at some moment, for taking later changes back. */
+export interface Places {
+  readonly shape: Shape;
+  /** Puts the thing back to these places; what changed in place since then is taken back apart. */
+  restore(thing: Thing): void;
+}
+
+export function placesOf(thing: Thing): Places {
+  const { shape, slots } = thing;
+  const count = slots.length;
+  return {
+    shape,
+    restore(target: Thing): void {
+      slots.length = count;
+      target.shape = shape;
+      target.slots = slots;
+    },
+  };
+}
+
+/** Says to a list or set of which thing it is a property. */
+export function attach(thing: Thing, key: string, value: Value): void {
+  if (value instanceof List || value instanceof ThingSet) {
+    value.owner = thing;
+    value.key = key;
+  }
+}
+
+/** Makes a list or set that was a property loose. */
+export function detach(value: Value): void {
+  if (value instanceof List || value instanceof ThingSet) {
+    value.owner = null;
+    value.key = '';
+  }
+}
+
+/** Calls `visit` for each thing that a property value refers to directly, through lists, tuples and sets. */
+export function eachThing(value: Value, visit: (thing: Thing) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value instanceof Thing) visit(value);
+  else if (value instanceof List) for (const item of value.items) eachThing(item, visit);
+  else if (value instanceof ThingSet) for (const thing of value.members) visit(thing);
+}
+
+/** `Array.prototype.splice` for any number of items. */
+export function spliceItems(items: Value[], start: number, count: number, added: readonly Value[]): Value[] {
+  if (added.length < SPREAD_MAX) return items.splice(start, count, ...added);
+  const tail = items.splice(start);
+  const removed = tail.splice(0, count);
+  for (const item of added) items.push(item);
+  for (const item of tail) items.push(item);
+  return removed;
+}
+
+/** Arguments of one call at most; more could overflow the stack. */
+const SPREAD_MAX = 10_000;
+
+function ownerOf(value: List | ThingSet): Thing {
+  if (value.owner === null) throw new Error('a list or set that is not attached has no owner to touch');
+  return value.owner;
+}

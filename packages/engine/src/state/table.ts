@@ -1,0 +1,63 @@
+import type { Thing } from '../value/thing.js';
+
+const PAGE_BITS = 10;
+const PAGE_SIZE = 1 << PAGE_BITS;
+
+interface Page {
+  readonly things: (Thing | undefined)[];
+  count: number;
+}
+
+/** The things of a collection that are in memory, by id. Ids are dense, so this is an array in pages. */
+export class ThingTable {
+  private readonly pages = new Map<number, Page>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  get(id: number): Thing | undefined {
+    return this.pages.get(Math.floor(id / PAGE_SIZE))?.things[id % PAGE_SIZE];
+  }
+
+  set(id: number, thing: Thing): void {
+    const number = Math.floor(id / PAGE_SIZE);
+    let page = this.pages.get(number);
+    if (page === undefined) {
+      page = { things: new Array<Thing | undefined>(PAGE_SIZE).fill(undefined), count: 0 };
+      this.pages.set(number, page);
+    }
+    const place = id % PAGE_SIZE;
+    if (page.things[place] === undefined) {
+      page.count += 1;
+      this.count += 1;
+    }
+    page.things[place] = thing;
+  }
+
+  delete(id: number): void {
+    const number = Math.floor(id / PAGE_SIZE);
+    const page = this.pages.get(number);
+    const place = id % PAGE_SIZE;
+    if (page === undefined || page.things[place] === undefined) return;
+    page.things[place] = undefined;
+    page.count -= 1;
+    this.count -= 1;
+    if (page.count === 0) this.pages.delete(number);
+  }
+
+  clear(): void {
+    this.pages.clear();
+    this.count = 0;
+  }
+
+  /** Numbers of the pages in use; `inPage` gives their things. For walks in slices. */
+  pageNumbers(): number[] {
+    return [...this.pages.keys()];
+  }
+
+  inPage(number: number): readonly (Thing | undefined)[] {
+    return this.pages.get(number)?.things ?? [];
+  }
+}

@@ -1,0 +1,47 @@
+import { compactSource, parseClosure, prettySource } from '@althing/language';
+import type { Unit } from '../run/unit.js';
+import { Tag } from './tag.js';
+
+/** Simultaneous activations of one closure at most. */
+export const ACTIVATIONS_MAX = 24;
+
+/**
+ * A closure. It captures nothing: free names mean whatever the callers define when it runs. One that was read from
+ * disk or made from a text is compiled when it is first called.
+ */
+export class Closure {
+  /** Source text, exactly as written. */
+  readonly source: string;
+  /** Null until it is compiled. */
+  unit: Unit | null;
+  /** Running activations. */
+  active = 0;
+  private compact: string | null;
+
+  /** @param compact the stored form of the text, when the closure is already stored */
+  constructor(source: string, unit: Unit | null, compact: string | null = null) {
+    this.source = source;
+    this.unit = unit;
+    this.compact = compact;
+  }
+
+  get tag(): typeof Tag.CLOSURE {
+    return Tag.CLOSURE;
+  }
+
+  /** What a client gets: the source as written, or, once the closure was stored, the source without white space. */
+  get text(): string {
+    return this.compact ?? this.source;
+  }
+
+  /** Switches to the stored form for good and returns its text. */
+  store(): string {
+    if (this.compact === null) this.compact = compactSource(this.source, 0, this.source.length);
+    return this.compact;
+  }
+
+  /** The source, laid out for reading; what `str(c)` gives. */
+  pretty(): string {
+    return prettySource(parseClosure(this.source), this.source);
+  }
+}

@@ -1,0 +1,107 @@
+import { operationError } from '../error.js';
+import { Tag } from './tag.js';
+import type { Thing } from './thing.js';
+import type { Value } from './value.js';
+
+/** A lock is 0 while free. It counts running iterations, and this is added for one running modification. */
+export const WRITE_LOCKED = 1 << 24;
+
+/** Tuples nested directly inside each other at most, so that walks over a value may recurse. */
+export const TUPLE_NESTING_MAX = 500;
+
+/**
+ * A list, or a tuple: an immutable list inside another one. A list is *attached* when it is the value of a property
+ * (`owner`, `key`), and stored when its owner is.
+ */
+export class List {
+  items: Value[];
+  readonly tuple: boolean;
+  /** Levels of tuples inside. */
+  nesting = 0;
+  owner: Thing | null = null;
+  key = '';
+  lock = 0;
+  /** Whether a variable may refer to it: then placing it in a property or a list copies it. */
+  shared = false;
+
+  constructor(items: Value[], tuple = false) {
+    this.items = items;
+    this.tuple = tuple;
+  }
+
+  get tag(): typeof Tag.LIST | typeof Tag.TUPLE {
+    return this.tuple ? Tag.TUPLE : Tag.LIST;
+  }
+
+  get stored(): boolean {
+    return this.owner !== null && this.owner.id !== 0;
+  }
+}
+
+/** A set of things, by identity, in insertion order. Attached and stored like a list. */
+export class ThingSet {
+  members: Set<Thing>;
+  owner: Thing | null = null;
+  key = '';
+  lock = 0;
+  shared = false;
+
+  constructor(members?: Iterable<Thing>) {
+    this.members = new Set(members);
+  }
+
+  get tag(): typeof Tag.SET {
+    return Tag.SET;
+  }
+
+  get stored(): boolean {
+    return this.owner !== null && this.owner.id !== 0;
+  }
+}
+
+/**
+ * Turns the value of a list item into what a list holds: lists and sets become tuples of their own.
+ * `into` learns how deep its tuples go.
+ */
+export function toItem(value: Value, into: List): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof List) {
+    const tuple = value.tuple ? value : toTuple(value);
+    nest(into, tuple);
+    return tuple;
+  }
+  if (value instanceof ThingSet) {
+    const tuple = new List([...value.members], true);
+    nest(into, tuple);
+    return tuple;
+  }
+  return value;
+}
+
+/** A new list of these values as items. */
+export function listOf(values: readonly Value[], tuple = false): List {
+  const list = new List(new Array<Value>(values.length), tuple);
+  for (let i = 0; i < values.length; i++) list.items[i] = toItem(values[i] as Value, list);
+  return list;
+}
+
+/** A list that holds what another list or tuple holds. The items are items already. */
+export function copyList(source: List, items: readonly Value[] = source.items): List {
+  const list = new List(items.slice());
+  list.nesting = source.nesting;
+  return list;
+}
+
+function toTuple(list: List): List {
+  const tuple = new List(list.shared || list.owner !== null ? list.items.slice() : list.items, true);
+  tuple.nesting = list.nesting;
+  return tuple;
+}
+
+function nest(into: List, tuple: List): void {
+  if (tuple.nesting < into.nesting) return;
+  into.nesting = tuple.nesting + 1;
+  if (into.nesting > TUPLE_NESTING_MAX) {
+    throw operationError(`lists are nested more than ${TUPLE_NESTING_MAX} deep`);
+  }
+}

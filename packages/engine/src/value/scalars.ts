@@ -1,0 +1,58 @@
+import { Tag } from './tag.js';
+
+/**
+ * A float. Ints are bare JavaScript numbers (bigints outside the safe range), so floats are boxed: `1` is not `1.0`.
+ * Negative zero does not exist in the language; the constructor turns it into zero.
+ */
+export class Float {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value + 0;
+  }
+
+  get tag(): typeof Tag.FLOAT {
+    return Tag.FLOAT;
+  }
+}
+
+/** Immutable bytes. Whoever makes one hands over the array and must not write to it afterwards. */
+export class Bytes {
+  readonly data: Uint8Array;
+
+  constructor(data: Uint8Array) {
+    this.data = data;
+  }
+
+  get tag(): typeof Tag.BYTES {
+    return Tag.BYTES;
+  }
+}
+
+/** An error as a value: falsy, equal by code. `QueryError` is what is thrown when one is raised. */
+export class ErrorValue {
+  readonly code: number;
+  readonly message: string;
+
+  constructor(code: number, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+
+  get tag(): typeof Tag.ERROR {
+    return Tag.ERROR;
+  }
+}
+
+/** Packed MessagePack that is passed on without unpacking, as the information functions return it. */
+export class MpData {
+  readonly data: Uint8Array;
+
+  constructor(data: Uint8Array) {
+    this.data = data;
+  }
+
+  get tag(): typeof Tag.MPDATA {
+    return Tag.MPDATA;
+  }
+}

@@ -1,0 +1,101 @@
+/** A thing with more properties than this gets a shape of its own. */
+const SHARED_KEYS_MAX = 32;
+
+/** Shared shapes of one engine at most: keys can come from data. */
+const SHARED_SHAPES_MAX = 8192;
+
+/**
+ * The keys of a thing and the slot of each value. Things with the same keys in the same order share one shape, so that
+ * a thing costs little more than its array of values; their slots are 0, 1, 2, ... without holes. A thing with many
+ * keys, or one that comes when the tree is full, *owns* its shape: keys are added and removed in place, and a removed
+ * key leaves a hole in the slots.
+ */
+export class Shape {
+  /** Slot of each key, in the order of the keys. */
+  readonly index: Map<string, number>;
+  readonly owned: boolean;
+  /** What values the thing accepts, as given to `restrict`; null for everything. */
+  readonly restriction: string | null;
+  private readonly tree: ShapeTree;
+  private readonly next: Map<string, Shape> = new Map();
+
+  constructor(tree: ShapeTree, index: Map<string, number>, owned: boolean, restriction: string | null) {
+    this.tree = tree;
+    this.index = index;
+    this.owned = owned;
+    this.restriction = restriction;
+  }
+
+  get size(): number {
+    return this.index.size;
+  }
+
+  /** The shape with one more key, whose value goes to `slot` (for a shared shape: the one after the last). */
+  with(key: string, slot: number): Shape {
+    if (this.owned) {
+      this.index.set(key, slot);
+      return this;
+    }
+    const known = this.next.get(key);
+    if (known !== undefined) return known;
+    if (this.index.size >= SHARED_KEYS_MAX || this.tree.full) return this.own().with(key, slot);
+    const index = new Map(this.index);
+    index.set(key, slot);
+    const shape = this.tree.share(index, this.restriction);
+    this.next.set(key, shape);
+    return shape;
+  }
+
+  /** The shape of the remaining keys of a shared shape, in the same order, slots closed up. */
+  without(key: string): Shape {
+    let shape = this.tree.empty(this.restriction);
+    let slot = 0;
+    for (const other of this.index.keys()) {
+      if (other !== key) shape = shape.with(other, slot++);
+    }
+    return shape;
+  }
+
+  /** A shape with the same keys and slots that its one thing may change. */
+  own(): Shape {
+    return new Shape(this.tree, new Map(this.index), true, this.restriction);
+  }
+
+  /** The same keys and slots under another restriction. */
+  restricted(restriction: string | null): Shape {
+    if (this.owned) return new Shape(this.tree, this.index, true, restriction);
+    let shape = this.tree.empty(restriction);
+    for (const [key, slot] of this.index) shape = shape.with(key, slot);
+    return shape;
+  }
+
+  /** The shape without properties that a thing gets when it is cleared. */
+  cleared(): Shape {
+    return this.tree.empty(this.restriction);
+  }
+}
+
+/** All shared shapes of one engine. */
+export class ShapeTree {
+  private readonly roots = new Map<string | null, Shape>();
+  private count = 0;
+
+  get full(): boolean {
+    return this.count >= SHARED_SHAPES_MAX;
+  }
+
+  /** The shape of a thing without properties. */
+  empty(restriction: string | null = null): Shape {
+    let root = this.roots.get(restriction);
+    if (root === undefined) {
+      root = this.share(new Map(), restriction);
+      this.roots.set(restriction, root);
+    }
+    return root;
+  }
+
+  share(index: Map<string, number>, restriction: string | null): Shape {
+    this.count += 1;
+    return new Shape(this, index, false, restriction);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Shape } from './shape.js';
+import { Tag } from './tag.js';
+import type { Value } from './value.js';
+
+/** Bits of `Thing.bits`. */
+export const ThingBit = {
+  /** Its properties are in memory. A stored thing without this bit is a stub. */
+  LOADED: 1,
+  /** Touched since the last round of the eviction clock. */
+  USED: 2,
+  /** Changed since the checkpoint of even or odd number began; see `state/checkpoint.ts`. */
+  DIRTY_EVEN: 4,
+  DIRTY_ODD: 8,
+  /** Removed: nothing stored refers to it any more. */
+  GONE: 16,
+  /** The receiver of a running modification. */
+  WRITE_LOCK: 32,
+  /** One running iteration; the bits above count them. */
+  READ_LOCK: 64,
+} as const;
+
+const ANY_LOCK = ~(ThingBit.READ_LOCK - 1) | ThingBit.WRITE_LOCK;
+
+/**
+ * A thing: mutable properties with identity. It is *stored* when it has an id, else *loose*. Values lie in `slots`, at
+ * the places that its shape gives to the keys.
+ *
+ * Only the functions of this file and of `state/things.ts` change a thing.
+ */
+export class Thing {
+  /** 0 while loose. */
+  id: number;
+  shape: Shape;
+  slots: Value[];
+  /** References from stored containers, enum members and tasks; kept on disk with the thing. */
+  refs = 0;
+  /** References from containers that are in memory. A stub that nothing in memory refers to may be forgotten. */
+  holders = 0;
+  bits: number = ThingBit.LOADED;
+
+  constructor(id: number, shape: Shape, slots: Value[]) {
+    this.id = id;
+    this.shape = shape;
+    this.slots = slots;
+  }
+
+  get tag(): typeof Tag.THING {
+    return Tag.THING;
+  }
+
+  get stored(): boolean {
+    return this.id !== 0;
+  }
+
+  get locked(): boolean {
+    return (this.bits & ANY_LOCK) !== 0;
+  }
+
+  /** The value of a key; undefined when there is no such property. The thing must be loaded. */
+  get(key: string): Value | undefined {
+    const slot = this.shape.index.get(key);
+    return slot === undefined ? undefined : this.slots[slot];
+  }
+
+  /** Sets a property; a new key comes last. Returns the value that was there before. */
+  put(key: string, value: Value): Value | undefined {
+    const slot = this.shape.index.get(key);
+    if (slot !== undefined) {
+      const old = this.slots[slot];
+      this.slots[slot] = value;
+      return old;
+    }
+    const end = this.slots.length;
+    this.shape = this.shape.with(key, end);
+    this.slots.push(value);
+    return undefined;
+  }
+
+  /** Takes a property away and returns its value; undefined when there was none. */
+  drop(key: string): Value | undefined {
+    const slot = this.shape.index.get(key);
+    if (slot === undefined) return undefined;
+    const value = this.slots[slot];
+    if (this.shape.owned) {
+      this.shape.index.delete(key);
+      this.slots[slot] = null;
+      if (this.slots.length > 2 * this.shape.size + 16) this.closeHoles();
+    } else {
+      this.shape = this.shape.without(key);
+      this.slots = this.slots.toSpliced(slot, 1);
+    }
+    return value;
+  }
+
+  /**
+   * Puts a property back that `drop` took away, to its old slot. A shared shape has kept the key all along; in an owned
+   * one the slots tell the order.
+   */
+  reinsert(key: string, value: Value, slot: number): void {
+    this.slots[slot] = value;
+    if (!this.shape.owned) return;
+    const index = this.shape.index;
+    index.set(key, slot);
+    const ordered = [...index].sort((a, b) => a[1] - b[1]);
+    index.clear();
+    for (const [name, place] of ordered) index.set(name, place);
+  }
+
+  /** Calls `visit` for each property in order. */
+  forEach(visit: (key: string, value: Value) => void): void {
+    const slots = this.slots;
+    for (const [key, slot] of this.shape.index) visit(key, slots[slot] as Value);
+  }
+
+  entries(): [string, Value][] {
+    const entries: [string, Value][] = [];
+    this.forEach((key, value) => entries.push([key, value]));
+    return entries;
+  }
+
+  /** Moves to a fresh shape and slots; the old ones stay as they are, for taking the change back. */
+  private closeHoles(): void {
+    const shape = this.shape.own();
+    const slots: Value[] = [];
+    for (const [key, slot] of this.shape.index) {
+      shape.index.set(key, slots.length);
+      slots.push(this.slots[slot] as Value);
+    }
+    this.shape = shape;
+    this.slots = slots;
+  }
+}
+
+/** Whether a key is one of the sixteen single characters that no thing may have as a key. */
+export function isReservedKey(key: string): boolean {
+  if (key.length !== 1) return false;
+  const code = key.charCodeAt(0);
+  return code >= 0x20 && code <= 0x2f;
+}

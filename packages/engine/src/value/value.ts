@@ -1,0 +1,69 @@
+import type { Closure } from './closure.js';
+import type { List, ThingSet } from './containers.js';
+import type { DateTimeValue } from './datetime-value.js';
+import type { RegexValue } from './regex-value.js';
+import type { Bytes, ErrorValue, Float, MpData } from './scalars.js';
+import { Tag } from './tag.js';
+import type { Thing } from './thing.js';
+
+/**
+ * A value of the language.
+ *
+ * nil is null, a bool a boolean, a str a string of valid Unicode. An int is a number while it is a safe integer (and
+ * never -0), else a bigint within int64. Everything else is an object with a `tag`.
+ */
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Float
+  | Bytes
+  | RegexValue
+  | DateTimeValue
+  | ErrorValue
+  | Closure
+  | List
+  | ThingSet
+  | Thing
+  | MpData;
+
+/** The tag of any value. */
+export function tagOf(value: Value): Tag {
+  switch (typeof value) {
+    case 'number':
+    case 'bigint':
+      return Tag.INT;
+    case 'string':
+      return Tag.STR;
+    case 'boolean':
+      return Tag.BOOL;
+    default:
+      return value === null ? Tag.NIL : value.tag;
+  }
+}
+
+const TYPE_NAMES: readonly string[] = [
+  'nil',
+  'bool',
+  'int',
+  'float',
+  'str',
+  'bytes',
+  'regex',
+  'datetime',
+  'timeval',
+  'error',
+  'closure',
+  'list',
+  'tuple',
+  'set',
+  'thing',
+  'mpdata',
+];
+
+/** The name that `type(v)` gives. */
+export function typeName(value: Value): string {
+  return TYPE_NAMES[tagOf(value)] as string;
+}
