@@ -1,0 +1,262 @@
+/**
+ * The state of one node, and what every part of the protocol needs of it: sending, tracing, drawing a timeout. The
+ * protocol itself is in the files beside, as functions on a `Core`:
+ *
+ *   step.ts          messages come in: checks, terms, dispatch
+ *   ticking.ts       time passes
+ *   roles.ts         follower, candidate, leader
+ *   election.ts      campaigns and votes
+ *   replication.ts   appends, responses, commit
+ *   heartbeats.ts    heartbeats, read confirmation, leases
+ *   readindex.ts     reads
+ *   snapshots.ts     snapshots instead of entries
+ *   configuration.ts membership changes
+ *   transfer.ts      leadership transfer
+ *   quiescence.ts    silence of idle groups
+ *   proposals.ts     proposals and their limits
+ *   settle.ts        what follows from any of it: commit, membership, waiting reads
+ *   readying.ts      what the host gets
+ */
+import { assert } from './assert.js';
+import type { RaftConfig, Settings } from './config.js';
+import type { LogView } from './hostlog.js';
+import { Lease } from './lease.js';
+import { RaftLog } from './log.js';
+import { isRemoved, isVoter } from './membership.js';
+import type { Message } from './messages.js';
+import type { Bugs } from './mutants.js';
+import { ForwardedReads, LeaderReads, type ReadResult } from './reads.js';
+import type { IgnoreReason, RefusalReason, RoleReason, TraceEvent } from './trace.js';
+import { Tracker } from './tracker.js';
+import { type Index, type MembershipAt, NO_NODE, type NodeId, type Role, type Term } from './types.js';
+import { WritesInFlight } from './writes.js';
+
+/** What `step` says about a message. */
+export type StepResult =
+  | { readonly status: 'ok' }
+  /** Nothing is wrong with it, it just does not matter any more, or not here. */
+  | { readonly status: 'ignored'; readonly reason: IgnoreReason }
+  /** Its sender is damaged or mad. Nothing was taken over; the host should log it, and distrust the sender. */
+  | { readonly status: 'refused'; readonly reason: RefusalReason };
+
+export const OK: StepResult = Object.freeze({ status: 'ok' });
+
+/** A leadership transfer under way. */
+export interface Transfer {
+  readonly to: NodeId;
+  readonly since: number;
+  /** The target was told to campaign. */
+  told: boolean;
+}
+
+/** A mark that the log must reach before the node counts again; see `Promised`. */
+export interface RecoveryMark {
+  readonly index: Index;
+  readonly term: Term;
+}
+
+export interface ElectionRecord {
+  readonly reason: RoleReason;
+  readonly term: Term;
+  /** The tick in which it began. */
+  readonly tick: number;
+}
+
+export class Core {
+  readonly id: NodeId;
+  readonly settings: Settings;
+  readonly bugs: Bugs;
+  readonly view: LogView;
+  readonly log: RaftLog;
+  readonly tracker: Tracker;
+  readonly writes = new WritesInFlight();
+  readonly #trace: ((event: TraceEvent) => void) | undefined;
+
+  role: Role = 'follower';
+  leader: NodeId = NO_NODE;
+  #term: Term;
+  #vote: NodeId;
+  /** What of term and vote is durable, and what was handed out for writing. `durable <= handed <= current`. */
+  durableTerm: Term;
+  durableVote: NodeId;
+  handedTerm: Term;
+  handedVote: NodeId;
+  handedCommit: Index;
+
+  /** Ticks that this node has lived. */
+  now = 0;
+  /** Ticks since the leader was heard, or since the last campaign. */
+  electionElapsed = 0;
+  heartbeatElapsed = 0;
+  /** Drawn anew at each reset. */
+  electionTimeout = 0;
+  /** Votes are refused before this tick: with leases, a restarted node may have forgotten a leader that it follows. */
+  readonly mutedUntil: number;
+
+  /** Messages that may leave at once. */
+  outbox: Message[] = [];
+  /** Messages that promise something which is not yet durable. */
+  gated: Message[] = [];
+
+  /** Names the current pre-vote. */
+  attempt: number;
+  lastElection: ElectionRecord | null = null;
+
+  /** Leader: index of the first entry of its term. Nothing before it is committed by counting. */
+  termStart: Index = 0;
+  transfer: Transfer | null = null;
+  readonly reads = new LeaderReads();
+  readonly forwarded: ForwardedReads;
+  readonly lease: Lease | null;
+  readResults: ReadResult[] = [];
+  /** Leader: appends are to be sent when the host next asks for what is ready. */
+  flushDue = false;
+  /** Leader: the commit index may have to be raised. */
+  commitDue = false;
+
+  quiesced = false;
+  recovery: RecoveryMark | null = null;
+
+  /** Index of the entry that brought the membership in force. */
+  membershipIndex: Index;
+  membershipChanged = false;
+  /** Memberships of changes that are committed and not yet handed out for applying. */
+  membershipHistory: MembershipAt[] = [];
+
+  refusedCount = 0;
+  ignoredCount = 0;
+  outboxDropped = 0;
+  readonly refusedByReason = new Map<RefusalReason, number>();
+
+  constructor(config: RaftConfig, settings: Settings) {
+    const { id, hardState, applied, membership, promised } = config;
+    this.id = id;
+    this.settings = settings;
+    this.bugs = settings.bugs;
+    this.#trace = settings.trace;
+    this.view = config.log;
+    this.log = new RaftLog(config.log, hardState, applied, promised !== undefined);
+    // If the hard state was lost, so was the vote of its term. A vote for itself, which it does not use, keeps the node
+    // from voting a second time.
+    const isLost = promised !== undefined && promised.currentTerm > hardState.term;
+    this.#term = isLost ? promised.currentTerm : hardState.term;
+    this.#vote = isLost ? id : hardState.vote;
+    if (settings.bugs.vote_twice_after_restart) this.#vote = NO_NODE;
+    assert(this.#term >= this.log.lastTerm, 'The log is ahead of the term', this.log.lastTerm, this.#term);
+    this.durableTerm = hardState.term;
+    this.durableVote = hardState.vote;
+    this.handedTerm = hardState.term;
+    this.handedVote = hardState.vote;
+    this.handedCommit = hardState.commit;
+    this.membershipIndex = applied;
+    this.tracker = new Tracker(id, membership, this.log.last + 1, settings, settings.bugs);
+    this.attempt = settings.random() % FIRST_ID_RANGE;
+    this.forwarded = new ForwardedReads((settings.random() % FIRST_ID_RANGE) * FIRST_ID_STEP);
+    this.lease = settings.lease === null ? null : new Lease(settings.lease.clock_ms, settings.lease_ms);
+    this.mutedUntil = settings.lease === null ? 0 : settings.electionTicks;
+    this.drawElectionTimeout();
+  }
+
+  get term(): Term {
+    return this.#term;
+  }
+
+  get vote(): NodeId {
+    return this.#vote;
+  }
+
+  /** Enters a higher term, in which this node has not voted. */
+  enterTerm(term: Term): void {
+    assert(term > this.#term, 'The term falls', term, this.#term);
+    this.#term = term;
+    this.#vote = NO_NODE;
+  }
+
+  /** Gives the vote of this term away; once, and for ever (I1). */
+  voteFor(node: NodeId): void {
+    assert(node !== NO_NODE, 'A vote for nobody');
+    assert(this.#vote === NO_NODE || this.#vote === node, 'A second vote in the same term', this.#vote, node);
+    this.#vote = node;
+  }
+
+  /** Whether this node may campaign: it votes, holds what it promised, and its state machine is not being replaced. */
+  get isPromotable(): boolean {
+    const { membership } = this.tracker;
+    if (!isVoter(membership, this.id) || isRemoved(membership, this.id)) return false;
+    return this.log.installing === 0 && this.recovery === null && !this.isDiskStalled;
+  }
+
+  /** Whether the oldest write has been under way for too long. */
+  get isDiskStalled(): boolean {
+    const { diskStallTicks } = this.settings;
+    return diskStallTicks > 0 && this.now - this.writes.oldestTick(this.now) > diskStallTicks;
+  }
+
+  /** Sends a message that promises nothing that is not yet durable. */
+  send(message: Message): void {
+    assert(
+      message.to !== this.id && message.to !== NO_NODE,
+      'A message to nobody, or to oneself',
+      message.to,
+    );
+    if (this.outbox.length + this.gated.length >= this.settings.maxOutbox) {
+      this.outboxDropped += 1;
+      this.trace?.({ node: this.id, type: 'outbox_full', to: message.to, kind: message.kind });
+      return;
+    }
+    this.outbox.push(message);
+  }
+
+  /** Sends a message as soon as everything that this node has done so far is durable. */
+  sendWhenDurable(message: Message): void {
+    if (this.bugs.send_before_sync) {
+      this.send(message);
+      return;
+    }
+    assert(
+      message.to !== this.id && message.to !== NO_NODE,
+      'A message to nobody, or to oneself',
+      message.to,
+    );
+    if (this.outbox.length + this.gated.length >= this.settings.maxOutbox) {
+      this.outboxDropped += 1;
+      this.trace?.({ node: this.id, type: 'outbox_full', to: message.to, kind: message.kind });
+      return;
+    }
+    this.gated.push(message);
+  }
+
+  get trace(): ((event: TraceEvent) => void) | undefined {
+    return this.#trace;
+  }
+
+  /** A timeout in [electionTicks, 2 electionTicks). */
+  drawElectionTimeout(): void {
+    const { electionTicks, random } = this.settings;
+    const drawn = random();
+    assert(
+      Number.isSafeInteger(drawn) && drawn >= 0,
+      'The random source must give non-negative integers',
+      drawn,
+    );
+    this.electionTimeout = electionTicks + (drawn % electionTicks);
+  }
+
+  /** Counts a message that is of no use, and says so. */
+  ignored(message: Message, reason: IgnoreReason): StepResult {
+    this.ignoredCount += 1;
+    this.trace?.({ node: this.id, type: 'ignored', from: message.from, kind: message.kind, reason });
+    return { status: 'ignored', reason };
+  }
+
+  /** Counts a message that no sound node sends, and says so. */
+  refused(message: Message, reason: RefusalReason): StepResult {
+    this.refusedCount += 1;
+    this.refusedByReason.set(reason, (this.refusedByReason.get(reason) ?? 0) + 1);
+    this.trace?.({ node: this.id, type: 'refused', from: message.from, kind: message.kind, reason });
+    return { status: 'refused', reason };
+  }
+}
+
+const FIRST_ID_RANGE = 2 ** 20;
+const FIRST_ID_STEP = 2 ** 32;

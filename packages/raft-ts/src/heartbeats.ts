@@ -1,0 +1,81 @@
+/** Heartbeats: signs of life, the commit index, and the rounds of read confirmation. They are small and always alike. */
+import { assert } from './assert.js';
+import { type Core, OK, type StepResult } from './core.js';
+import type { Heartbeat, HeartbeatResponse } from './messages.js';
+import type { Progress } from './progress.js';
+import type { WaitingRead } from './reads.js';
+import { reject, sendAppend } from './replication.js';
+
+/** Leader: sends a heartbeat to every member; a round of read confirmation goes along if reads wait or leases are on. */
+export function broadcastHeartbeats(core: Core): void {
+  assert(core.role === 'leader', 'Only a leader sends heartbeats');
+  core.heartbeatElapsed = 0;
+  const { reads, lease, log, term, id: from } = core;
+  let round = 0;
+  if (reads.hasConfirmable || lease !== null) {
+    round = reads.startRound(core.bugs.read_id_reused);
+    lease?.sent(round);
+    core.trace?.({ node: from, type: 'read_round', round, reads: reads.count });
+  }
+  for (const peer of core.tracker.peers) {
+    // Never beyond what the member is known to have: it could have something else there.
+    const commit = Math.min(peer.match, log.commit);
+    core.send({ kind: 'heartbeat', from, to: peer.id, term, commit, round });
+    peer.sentCommit = Math.max(peer.sentCommit, commit);
+  }
+}
+
+/** Follower: the leader lives. */
+export function onHeartbeat(core: Core, message: Heartbeat): StepResult {
+  const { log, id: from, term } = core;
+  if (message.commit > log.last) {
+    // The leader counts on entries that are not here. Either this node knows that it lost them, or someone is mad.
+    if (core.recovery === null) return core.refused(message, 'commit_beyond_log');
+    reject(core, message, message.commit, term);
+  } else if (message.commit > log.commit) {
+    log.commitTo(message.commit);
+    core.trace?.({ node: from, type: 'commit', index: message.commit });
+  }
+  core.send({ kind: 'heartbeatResponse', from, to: message.from, term, round: message.round });
+  return OK;
+}
+
+/** Leader: a member lives. */
+export function onHeartbeatResponse(core: Core, message: HeartbeatResponse): StepResult {
+  const peer = core.tracker.progressOf(message.from);
+  if (core.role !== 'leader') return core.ignored(message, 'not_leader');
+  if (peer === undefined) return core.ignored(message, 'not_a_member');
+  if (message.round > core.reads.round) return core.refused(message, 'unknown_round');
+  peer.lastActive = core.now;
+  peer.paused = false;
+  if (message.round > peer.ackedRound) {
+    peer.ackedRound = message.round;
+    confirmReads(core);
+  }
+  // A lost append shows itself here: the member lives and still has not everything.
+  if (peer.match < core.log.last || peer.state === 'probe') sendAppend(core, peer, true);
+  return OK;
+}
+
+/** Leader: gives out the reads that a quorum has confirmed. */
+export function confirmReads(core: Core): void {
+  const round = core.tracker.quorumOf(ackedRound);
+  core.lease?.confirmed(round, core.now + core.settings.electionTicks);
+  for (const read of core.reads.confirm(round)) releaseRead(core, read);
+}
+
+/** Leader: a read may be served. */
+export function releaseRead(core: Core, { from, id, index, context }: WaitingRead): void {
+  assert(
+    index > 0 && index <= core.log.commit,
+    'A read at an index that is not committed',
+    index,
+    core.log.commit,
+  );
+  if (from === core.id) core.readResults.push({ outcome: 'ready', context, index });
+  else core.send({ kind: 'readIndexResponse', from: core.id, to: from, term: core.term, id, index });
+}
+
+function ackedRound(progress: Progress): number {
+  return progress.ackedRound;
+}

@@ -1,0 +1,135 @@
+/** What nodes say to each other. The byte format is in `codec.ts`. */
+import type { Entry, Index, NodeId, SnapshotMeta, Term } from './types.js';
+
+interface Envelope {
+  readonly from: NodeId;
+  readonly to: NodeId;
+  /** The sender's term; in `preVote` and in a granted `preVoteResponse` the term that the sender would campaign for. */
+  readonly term: Term;
+}
+
+/** What the sender knows as committed; lets a node learn the fate of a membership change while there is no leader. */
+interface CommitClaim {
+  readonly commit: Index;
+  readonly commitTerm: Term;
+}
+
+/** "Would you vote for me?" Changes nothing at the receiver (Raft dissertation, section 9.6). */
+export interface PreVote extends Envelope, CommitClaim {
+  readonly kind: 'preVote';
+  /** Names this attempt; a response to an earlier one does not count. */
+  readonly attempt: number;
+  readonly lastIndex: Index;
+  readonly lastTerm: Term;
+}
+
+export interface PreVoteResponse extends Envelope, CommitClaim {
+  readonly kind: 'preVoteResponse';
+  readonly attempt: number;
+  readonly granted: boolean;
+}
+
+export interface Vote extends Envelope, CommitClaim {
+  readonly kind: 'vote';
+  readonly lastIndex: Index;
+  readonly lastTerm: Term;
+  /** The leader itself asked for this election: nobody refuses for the leader's sake. */
+  readonly transfer: boolean;
+}
+
+export interface VoteResponse extends Envelope, CommitClaim {
+  readonly kind: 'voteResponse';
+  readonly granted: boolean;
+}
+
+export interface Append extends Envelope {
+  readonly kind: 'append';
+  /** The entry before `entries`: index, term and chain hash. */
+  readonly prevIndex: Index;
+  readonly prevTerm: Term;
+  readonly prevHash: number;
+  readonly commit: Index;
+  readonly entries: readonly Entry[];
+}
+
+export interface AppendResponse extends Envelope {
+  readonly kind: 'appendResponse';
+  /** Accepted: the log agrees with the leader's up to here, durably. Rejected: the `prevIndex` that did not fit. */
+  readonly index: Index;
+  readonly rejected: boolean;
+  /** Rejected: the highest index, and its term, at which the logs may agree. */
+  readonly hintIndex: Index;
+  readonly hintTerm: Term;
+  /** The sender lost entries that it had promised: it must not be counted until it has them again. */
+  readonly recovering: boolean;
+}
+
+export interface Heartbeat extends Envelope {
+  readonly kind: 'heartbeat';
+  readonly commit: Index;
+  /** The round of read confirmation, 0 if none; comes back in the response. */
+  readonly round: number;
+}
+
+export interface HeartbeatResponse extends Envelope {
+  readonly kind: 'heartbeatResponse';
+  readonly round: number;
+}
+
+/** Stands for a snapshot whose content the host transfers. The host delivers it when the content is complete. */
+export interface InstallSnapshot extends Envelope {
+  readonly kind: 'snapshot';
+  readonly snapshot: SnapshotMeta;
+}
+
+/** "Campaign at once": the last step of a leadership transfer. */
+export interface TimeoutNow extends Envelope {
+  readonly kind: 'timeoutNow';
+}
+
+/** "All is said up to `index`; do not expect heartbeats." */
+export interface Quiesce extends Envelope {
+  readonly kind: 'quiesce';
+  readonly index: Index;
+}
+
+/** From a follower to a quiesced leader: "someone needs heartbeats again." */
+export interface Wake extends Envelope {
+  readonly kind: 'wake';
+}
+
+export interface ReadIndexRequest extends Envelope {
+  readonly kind: 'readIndex';
+  readonly id: number;
+}
+
+export interface ReadIndexResponse extends Envelope {
+  readonly kind: 'readIndexResponse';
+  readonly id: number;
+  readonly index: Index;
+}
+
+/** A forwarded proposal. It is forwarded once; its outcome is unknown to the sender. */
+export interface Propose extends Envelope {
+  readonly kind: 'propose';
+  readonly payloads: readonly Uint8Array[];
+}
+
+export type Message =
+  | PreVote
+  | PreVoteResponse
+  | Vote
+  | VoteResponse
+  | Append
+  | AppendResponse
+  | Heartbeat
+  | HeartbeatResponse
+  | InstallSnapshot
+  | TimeoutNow
+  | Quiesce
+  | Wake
+  | ReadIndexRequest
+  | ReadIndexResponse
+  | Propose;
+
+export type MessageKind = Message['kind'];

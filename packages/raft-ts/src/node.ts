@@ -1,0 +1,197 @@
+/** The door: one node of one group. Everything goes through here, and after each call everything that follows is done. */
+import { assert, isCount } from './assert.js';
+import { type Promised, type RaftConfig, settingsOf } from './config.js';
+import { type ChangeResult, proposeChange } from './configuration.js';
+import { Core, type StepResult } from './core.js';
+import { campaign } from './election.js';
+import type { MembershipChange } from './membership.js';
+import type { Message } from './messages.js';
+import { type ProposeResult, propose } from './proposals.js';
+import { canQuiesce, leaderSilent, quiesce, wake } from './quiescence.js';
+import { type ReadIndexResult, readIndex } from './readindex.js';
+import {
+  Announcer,
+  completeWrite,
+  hasReady,
+  noteApplied,
+  noteInstalled,
+  type Ready,
+  takeReady,
+} from './readying.js';
+import { noteRecovery } from './replication.js';
+import { settle } from './settle.js';
+import { reportSnapshot } from './snapshots.js';
+import { type Status, statusOf } from './status.js';
+import { step } from './step.js';
+import { tick } from './ticking.js';
+import { type TransferResult, transferLeadership } from './transfer.js';
+import type { Index, NodeId, Role, Term } from './types.js';
+import type { Acknowledgement } from './writes.js';
+
+/**
+ * One node of a Raft group. Calls never block, never fail for what peers do, and throw only `RaftAssertionError`, when
+ * the host breaks the contract or an invariant is broken; the node must not be used after that.
+ */
+export class RaftNode {
+  readonly #core: Core;
+  readonly #announcer: Announcer;
+
+  /** Starts from what is durable. Throws `RaftConfigError`. */
+  constructor(config: RaftConfig) {
+    const settings = settingsOf(config);
+    const core = new Core(config, settings);
+    this.#core = core;
+    this.#announcer = new Announcer(core.term);
+    if (config.promised !== undefined && !settings.bugs.lost_tail_not_noticed) recall(core, config.promised);
+    settle(core);
+  }
+
+  get id(): NodeId {
+    return this.#core.id;
+  }
+
+  get role(): Role {
+    return this.#core.role;
+  }
+
+  get term(): Term {
+    return this.#core.term;
+  }
+
+  /** The leader as far as it is known, or 0. */
+  get leader(): NodeId {
+    return this.#core.leader;
+  }
+
+  get quiesced(): boolean {
+    return this.#core.quiesced;
+  }
+
+  get commitIndex(): Index {
+    return this.#core.log.commit;
+  }
+
+  /** One unit of time has passed. */
+  tick(): void {
+    tick(this.#core);
+    settle(this.#core);
+  }
+
+  /** Takes in a message from a peer. */
+  step(message: Message): StepResult {
+    const result = step(this.#core, message);
+    settle(this.#core);
+    return result;
+  }
+
+  /** Proposes entries with these payloads: all of them or none. */
+  propose(payloads: readonly Uint8Array[]): ProposeResult {
+    return propose(this.#core, payloads);
+  }
+
+  /** Proposes a membership change; see `changeOf`. */
+  proposeChange(change: MembershipChange): ChangeResult {
+    return proposeChange(this.#core, change);
+  }
+
+  /** Asks for an index at which a linearizable read may be served; the outcome comes with `ready().reads`. */
+  readIndex(context: unknown): ReadIndexResult {
+    return readIndex(this.#core, context);
+  }
+
+  /** Hands leadership over. Whether it worked shows in the soft state. */
+  transferLeadership(to: NodeId): TransferResult {
+    const result = transferLeadership(this.#core, to);
+    settle(this.#core);
+    return result;
+  }
+
+  /** Begins an election now, if this node may. Whether it did. */
+  campaign(): boolean {
+    wake(this.#core);
+    const began = campaign(this.#core, 'host');
+    settle(this.#core);
+    return began;
+  }
+
+  /** Whether `ready()` has anything to say. */
+  hasReady(): boolean {
+    return hasReady(this.#core, this.#announcer);
+  }
+
+  /** Everything that is to be done now. It is handed out once; several may be in progress at the same time. */
+  ready(): Ready {
+    const ready = takeReady(this.#core, this.#announcer);
+    settle(this.#core);
+    return ready;
+  }
+
+  /**
+   * The write with this sequence and term, and every one before it, is durable and visible in the log view. Returns the
+   * messages that had to wait for it; there is no other way to get at them.
+   */
+  persisted(write: Acknowledgement): readonly Message[] {
+    const messages = completeWrite(this.#core, write);
+    settle(this.#core);
+    return messages;
+  }
+
+  /** The state machine holds the effect of every entry up to `index`. */
+  applied(index: Index): void {
+    assert(isCount(index), 'Applied up to no index', index);
+    noteApplied(this.#core, index);
+  }
+
+  /** The state machine was switched to the snapshot with this index that a write asked to install. */
+  snapshotInstalled(index: Index): void {
+    noteInstalled(this.#core, index);
+  }
+
+  /** The entries up to `index` are gone from the log view. They must be applied, and `LogView.snapshot` must cover them. */
+  compacted(index: Index): void {
+    this.#core.log.compactedTo(index);
+  }
+
+  /** A message to this member was surely lost. */
+  reportUnreachable(node: NodeId): void {
+    const peer = this.#core.tracker.progressOf(node);
+    if (this.#core.role === 'leader' && peer?.state === 'replicate') peer.becomeProbe();
+  }
+
+  /** The transfer of a snapshot to this member has ended. Must be called for every `snapshot` message, late if need be. */
+  reportSnapshot(node: NodeId, arrived: boolean): void {
+    reportSnapshot(this.#core, node, arrived);
+  }
+
+  /** Whether the group could fall silent. */
+  canQuiesce(): boolean {
+    return canQuiesce(this.#core);
+  }
+
+  /** Leader: lets the group fall silent, if it can. Whether it did. */
+  quiesce(): boolean {
+    return quiesce(this.#core);
+  }
+
+  /** Ends the silence. */
+  wake(): void {
+    wake(this.#core);
+  }
+
+  /** The host found the leader's process gone, or replaced by another. Ends the silence, and the trust in that leader. */
+  leaderSilent(): void {
+    leaderSilent(this.#core);
+  }
+
+  status(): Status {
+    return statusOf(this.#core);
+  }
+}
+
+/** A log that ends before what the node once promised was damaged: the node must get it back before it counts again. */
+function recall(core: Core, { index, term }: Promised): void {
+  core.recovery = { index, term };
+  noteRecovery(core);
+  if (core.recovery === null) return;
+  core.trace?.({ node: core.id, type: 'recovering', on: true, index, term });
+}

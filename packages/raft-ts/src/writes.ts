@@ -1,0 +1,110 @@
+/** Writes that were handed out to the host and are not yet acknowledged as durable. */
+import { assert } from './assert.js';
+import type { Message } from './messages.js';
+import type { Entry, HardState, Index, NodeId, SnapshotMeta, Term } from './types.js';
+
+/** What the host must make durable, in one atomic step. */
+export interface Write {
+  /** Comes back in `persisted`, with `term`. Ascending. */
+  readonly sequence: number;
+  readonly term: Term;
+  /** Null if unchanged. */
+  readonly hardState: HardState | null;
+  /** Install this and drop the whole log, before `entries` are appended. */
+  readonly snapshot: SnapshotMeta | null;
+  /** Append these; whatever stands at or behind the first one's index goes. */
+  readonly entries: readonly Entry[];
+}
+
+/** Names a write; see {@link Write}. */
+export interface Acknowledgement {
+  readonly sequence: number;
+  readonly term: Term;
+}
+
+/** What a completed write, or several, made durable. */
+export interface Completion {
+  /** The log is durable up to here, as far as these writes can tell; 0 if they hold nothing that still stands. */
+  readonly lastIndex: Index;
+  readonly hardTerm: Term;
+  readonly hardVote: NodeId;
+  /** May leave now. */
+  readonly messages: readonly Message[];
+}
+
+interface Pending {
+  readonly sequence: number;
+  readonly term: Term;
+  /** The last index that this write can attest. Lowered when entries of it are overwritten by a later write. */
+  lastIndex: Index;
+  readonly hardTerm: Term;
+  readonly hardVote: NodeId;
+  readonly messages: Message[];
+  readonly tick: number;
+}
+
+export class WritesInFlight {
+  #pending: Pending[] = [];
+  #lastSequence = 0;
+
+  get count(): number {
+    return this.#pending.length;
+  }
+
+  /** The tick in which the oldest one was handed out; `now` if there is none. */
+  oldestTick(now: number): number {
+    return this.#pending[0]?.tick ?? now;
+  }
+
+  /** Registers a write; returns its sequence number. */
+  add(
+    term: Term,
+    lastIndex: Index,
+    hardTerm: Term,
+    hardVote: NodeId,
+    messages: Message[],
+    tick: number,
+  ): number {
+    assert(lastIndex >= 0 && hardTerm <= term, 'A write from the future', hardTerm, term);
+    this.#lastSequence += 1;
+    this.#pending.push({ sequence: this.#lastSequence, term, lastIndex, hardTerm, hardVote, messages, tick });
+    return this.#lastSequence;
+  }
+
+  /** Lets messages wait for the youngest write; false if none is in flight. */
+  attach(messages: readonly Message[]): boolean {
+    const youngest = this.#pending[this.#pending.length - 1];
+    if (youngest === undefined) return false;
+    for (const message of messages) youngest.messages.push(message);
+    return true;
+  }
+
+  /**
+   * The log was cut: entries from `index` on are not what writes in flight hold there. Without this an
+   * acknowledgement could count for an entry that was overwritten and is being written again (the ABA race).
+   */
+  cutFrom(index: Index): void {
+    for (const write of this.#pending) write.lastIndex = Math.min(write.lastIndex, index - 1);
+  }
+
+  /** Takes out every write up to the acknowledged one. */
+  complete(acknowledgement: Acknowledgement): Completion {
+    const at = this.#pending.findIndex((write) => write.sequence === acknowledgement.sequence);
+    assert(at >= 0, 'Acknowledgement of a write that is not in flight', acknowledgement.sequence);
+    const write = this.#pending[at]!;
+    assert(
+      write.term === acknowledgement.term,
+      'Acknowledgement with another term',
+      acknowledgement.term,
+      write.term,
+    );
+    if (at === 0) {
+      this.#pending.shift();
+      return write;
+    }
+    const done = this.#pending.splice(0, at + 1);
+    const lastIndex = done.reduce((highest, { lastIndex }) => Math.max(highest, lastIndex), 0);
+    const messages = done.flatMap((earlier) => earlier.messages);
+    return { lastIndex, hardTerm: write.hardTerm, hardVote: write.hardVote, messages };
+  }
+}
