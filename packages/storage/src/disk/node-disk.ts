@@ -1,0 +1,217 @@
+import fs from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { DiskError } from '../errors.js';
+import type { Disk, DiskEntry, DiskFile, WriteDone } from './disk.js';
+
+/**
+ * A real folder. Files are opened with O_DSYNC: a write completes when its bytes are durable, in one system call, and
+ * it costs less than an append and an fdatasync (no metadata, one trip through the thread pool).
+ */
+export class NodeDisk implements Disk {
+  readonly path: string;
+
+  constructor(folder: string) {
+    this.path = folder;
+  }
+
+  /** Makes the folder (mode 0700) where it is missing. */
+  static async make(folder: string): Promise<NodeDisk> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return new NodeDisk(folder);
+  }
+
+  list(): Promise<DiskEntry[]> {
+    return this.#run('list', '.', async () => {
+      const entries: DiskEntry[] = [];
+      for (const entry of await readdir(this.path, { withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        entries.push({ name: entry.name, bytes: (await stat(path.join(this.path, entry.name))).size });
+      }
+      return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    });
+  }
+
+  open(name: string): Promise<DiskFile> {
+    return this.#run('open', name, async () => {
+      const fd = await openFile(path.join(this.path, name), fs.constants.O_RDWR | DSYNC);
+      return new NodeFile(fd, name, (await statFile(fd)).size);
+    });
+  }
+
+  create(name: string, bytes: number): Promise<DiskFile> {
+    const target = path.join(this.path, name);
+    return this.#run('create', name, async () => {
+      await rm(target, { force: true });
+      const flags = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL | DSYNC;
+      const file = new NodeFile(await openFile(target, flags), name, 0);
+      try {
+        await fill(file, 0, bytes);
+      } catch (error) {
+        await file.close();
+        await rm(target, { force: true });
+        throw error;
+      }
+      return file;
+    });
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#run('remove', name, () => rm(path.join(this.path, name)));
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#run('rename', from, () => rename(path.join(this.path, from), path.join(this.path, to)));
+  }
+
+  sync(): Promise<void> {
+    return this.#run('sync', '.', () => syncFolder(this.path));
+  }
+
+  freeBytes(): Promise<number> {
+    return this.#run('statfs', '.', async () => {
+      const volume = await statfs(this.path);
+      return volume.bavail * volume.bsize;
+    });
+  }
+
+  async #run<T>(operation: string, name: string, task: () => Promise<T>): Promise<T> {
+    try {
+      return await task();
+    } catch (error) {
+      throw toDiskError(error, operation, path.join(this.path, name));
+    }
+  }
+}
+
+/** Makes the names inside a folder durable. Windows has no such call, and needs none. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const fd = await openFile(folder, fs.constants.O_RDONLY);
+  try {
+    await new Promise<void>((resolve, reject) => fs.fsync(fd, settle(resolve, reject)));
+  } finally {
+    await closeFile(fd);
+  }
+}
+
+/** Windows has no O_DSYNC: there each write is followed by an fdatasync. */
+const DSYNC: number = fs.constants.O_DSYNC ?? 0;
+
+/** Zeros are written in slices, so that a log write next to it never waits for a whole new segment. */
+const FILL_SLICE_BYTES = 1 << 20;
+
+class NodeFile implements DiskFile {
+  readonly #fd: number;
+  readonly #name: string;
+  #bytes: number;
+
+  constructor(fd: number, name: string, bytes: number) {
+    this.#fd = fd;
+    this.#name = name;
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  read(position: number, length: number): Buffer {
+    const buffer = Buffer.allocUnsafe(length);
+    let done = 0;
+    try {
+      while (done < length) {
+        const count = fs.readSync(this.#fd, buffer, done, length - done, position + done);
+        if (count === 0) break;
+        done += count;
+      }
+    } catch (error) {
+      throw toDiskError(error, 'read', this.#name);
+    }
+    return done === length ? buffer : buffer.subarray(0, done);
+  }
+
+  write(buffers: readonly Uint8Array[], position: number, done: WriteDone): void {
+    this.#writeFrom(buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers), 0, position, done);
+  }
+
+  async resize(bytes: number): Promise<void> {
+    try {
+      if (bytes > this.#bytes) {
+        await fill(this, this.#bytes, bytes);
+      } else {
+        await new Promise<void>((resolve, reject) => fs.ftruncate(this.#fd, bytes, settle(resolve, reject)));
+        await new Promise<void>((resolve, reject) => fs.fsync(this.#fd, settle(resolve, reject)));
+        this.#bytes = bytes;
+      }
+    } catch (error) {
+      throw toDiskError(error, 'resize', this.#name);
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await closeFile(this.#fd);
+    } catch (error) {
+      throw toDiskError(error, 'close', this.#name);
+    }
+  }
+
+  /** A system call may write less than asked (a signal, a nearly full disk): then the rest is asked for again. */
+  #writeFrom(buffer: Uint8Array, from: number, position: number, done: WriteDone): void {
+    fs.write(this.#fd, buffer, from, buffer.length - from, position + from, (error, count) => {
+      const written = from + (error ? 0 : count);
+      this.#bytes = Math.max(this.#bytes, position + written);
+      if (error || (count === 0 && written < buffer.length)) {
+        done(toDiskError(error ?? new Error('nothing written'), 'write', this.#name, written));
+      } else if (written < buffer.length) {
+        this.#writeFrom(buffer, written, position, done);
+      } else if (DSYNC === 0) {
+        fs.fdatasync(this.#fd, (failed) =>
+          done(failed ? toDiskError(failed, 'fsync', this.#name, written) : undefined),
+        );
+      } else {
+        done(undefined);
+      }
+    });
+  }
+}
+
+async function fill(file: NodeFile, from: number, to: number): Promise<void> {
+  const zeros = Buffer.alloc(Math.min(FILL_SLICE_BYTES, to - from));
+  for (let at = from; at < to; at += zeros.length) {
+    const slice = zeros.subarray(0, Math.min(zeros.length, to - at));
+    await new Promise<void>((resolve, reject) => file.write([slice], at, settle(resolve, reject)));
+  }
+}
+
+function toDiskError(error: unknown, operation: string, file: string, written = 0): DiskError {
+  if (error instanceof DiskError) return error;
+  return new DiskError(errnoOf(error), operation, file, written, error);
+}
+
+function errnoOf(error: unknown): string {
+  const known =
+    typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
+  return known ? String(error.code) : 'EIO';
+}
+
+function settle(resolve: () => void, reject: (error: Error) => void): (error?: Error | null) => void {
+  return (error) => (error ? reject(error) : resolve());
+}
+
+function openFile(file: string, flags: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.open(file, flags, 0o600, (error, fd) => (error ? reject(error) : resolve(fd)));
+  });
+}
+
+function statFile(fd: number): Promise<fs.Stats> {
+  return new Promise((resolve, reject) =>
+    fs.fstat(fd, (error, stats) => (error ? reject(error) : resolve(stats))),
+  );
+}
+
+function closeFile(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => fs.close(fd, settle(resolve, reject)));
+}

@@ -1,0 +1,53 @@
+import { demand } from '../errors.js';
+import { noMutants, type StorageMutant } from '../mutants.js';
+import { SEGMENT_HEADER_BYTES, STORE_ID_BYTES } from './format.js';
+
+export type LogStoreOptions = {
+  /** Size of a segment file. Default 16 MiB. */
+  readonly segmentBytes?: number;
+  /** Payload bytes of the newest entries, over all groups, that stay in memory. Default 32 MiB. */
+  readonly cacheBytes?: number;
+  /** The largest append call, as it lies on the disk. Default 256 MiB. */
+  readonly maxAppendBytes?: number;
+  /** What waits is written in writes of at most so many bytes (a larger append makes a larger write). Default 8 MiB. */
+  readonly maxWriteBytes?: number;
+  /** Appends that wait, in bytes; more is refused with `LimitError`. Default 1 GiB. */
+  readonly maxWaitingBytes?: number;
+  /** 16 bytes that tell this store from others, checked at each start. Default: zeros. */
+  readonly storeId?: Uint8Array;
+  /** Planted bugs, for tests of the tests. */
+  readonly mutants?: ReadonlySet<StorageMutant>;
+};
+
+export type LogStoreSettings = Required<Omit<LogStoreOptions, 'storeId'>> & { readonly storeId: Buffer };
+
+const MEBIBYTE = 1 << 20;
+const SEGMENT_BYTES_MIN = SEGMENT_HEADER_BYTES + 512;
+const APPEND_BYTES_MAX = 1 << 30;
+
+export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
+  const storeId = Buffer.alloc(STORE_ID_BYTES);
+  if (options.storeId !== undefined) {
+    demand(options.storeId.length === STORE_ID_BYTES, 'the identity of a log store has 16 bytes');
+    storeId.set(options.storeId);
+  }
+  const settings = {
+    segmentBytes: options.segmentBytes ?? 16 * MEBIBYTE,
+    cacheBytes: options.cacheBytes ?? 32 * MEBIBYTE,
+    maxAppendBytes: options.maxAppendBytes ?? 256 * MEBIBYTE,
+    maxWriteBytes: options.maxWriteBytes ?? 8 * MEBIBYTE,
+    maxWaitingBytes: options.maxWaitingBytes ?? 1024 * MEBIBYTE,
+    storeId,
+    mutants: options.mutants ?? noMutants,
+  };
+  const { segmentBytes, maxAppendBytes } = settings;
+  demand(
+    segmentBytes % 8 === 0 && segmentBytes >= SEGMENT_BYTES_MIN,
+    'a segment size below 1 KiB or not of eights',
+  );
+  demand(
+    segmentBytes <= APPEND_BYTES_MAX && maxAppendBytes <= APPEND_BYTES_MAX,
+    'a segment or append over 1 GiB',
+  );
+  return settings;
+}
