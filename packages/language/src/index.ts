@@ -1,1 +1,16 @@
-export {};
+/** The door of the package: text to tree, static analysis, and tree to text. */
+export {
+  type Analysis,
+  analyse,
+  type CallRule,
+  type ChangeScopes,
+  type Changes,
+  type ClosureChanges,
+  type Rules,
+} from './analyse.js';
+export type * from './ast.js';
+export { compactClosure, compactSource } from './compact.js';
+export { LanguageError, type LanguageErrorCode } from './error.js';
+export { NAME_LENGTH_MAX, NESTING_MAX } from './limits.js';
+export { parse, parseClosure } from './parse.js';
+export { closureDoc, prettySource, quoteStr } from './pretty.js';

@@ -1,0 +1,607 @@
+// @ts-check
+/**
+ * Writes the parser: a class with one method for each rule.
+ *
+ * - A rule whose text is all that counts becomes a *recogniser* `$rule(p)`: the end of the match, or -1.
+ * - Every other rule becomes a method that takes the start of its first token and returns its value, or undefined if
+ *   it does not match; `this.pos` is then the end of the match.
+ * - A rule that only chooses between other rules and is applied in one place is written out in that place.
+ *
+ * Rules through which every recursion passes (cycleBreakers) count the nesting and remember where they failed: an
+ * alternative that fails after having parsed much is never parsed again from the same place.
+ *
+ * @typedef {import('./read.mjs').Expr} Expr
+ * @typedef {import('./read.mjs').Rule} Rule
+ * @typedef {import('./read.mjs').Case} Case
+ * @typedef {import('./actions.mjs').Action} Action
+ * @typedef {import('./match.mjs').Place} Place
+ * @typedef {import('./match.mjs').Target} Target
+ * @typedef {import('./match.mjs').Fail} Fail
+ * @typedef {{ type: string, optional: boolean, many: boolean }} Child  one value of a part
+ */
+import { ALL } from './charset.mjs';
+import { appliedBy, cycleBreakers, factsOf } from './facts.mjs';
+import { ladderHelpers, matchLadder, readLadder, writeScan } from './ladder.mjs';
+import { alternatives, arity, consumed, lookAhead, match, note } from './match.mjs';
+import { Writer } from './writer.mjs';
+
+/**
+ * @param {Map<string, Rule>} rules  as read with the roots `start` and `space`
+ * @param {Record<string, Action>} actions
+ * @param {string} start
+ * @returns {string} the source text of the module
+ */
+export function emitParser(rules, actions, start) {
+  return new Emitter(rules, actions).module(start);
+}
+
+export class Emitter {
+  w = new Writer();
+  /** Targets that have their value on the path through the code being written. @type {Set<Target>} */
+  written = new Set();
+  /** @type {string[][]} */
+  #expectations = [];
+  /** Rules that need a method. @type {Set<string>} */
+  #requested = new Set(['space']);
+
+  /** @param {Map<string, Rule>} rules @param {Record<string, Action>} actions */
+  constructor(rules, actions) {
+    this.rules = rules;
+    this.actions = actions;
+    this.facts = factsOf(rules);
+    this.breakers = cycleBreakers(rules);
+    this.spaceFirst = this.facts.guard([{ op: 'apply', rule: 'space' }]);
+    /** @type {Map<string, number>} */
+    this.uses = new Map();
+    for (const rule of rules.values()) {
+      for (const name of appliedBy(rule)) this.uses.set(name, (this.uses.get(name) ?? 0) + 1);
+    }
+    const top = [...rules.keys()].find((name) => this.#isLevel(name) && !this.#isAppliedByLevel(name));
+    if (top === undefined) throw new Error('the grammar has no levels of operators');
+    this.ladder = readLadder(rules, top, (name) => this.#actionOf(name));
+  }
+
+  /** @param {string} start */
+  module(start) {
+    const startRule = this.facts.ruleOf(start);
+    const { w } = this;
+    w.open('export class GeneratedParser {');
+    w.line(
+      '/** The source with a 0 behind it, so that looking at the character behind the last one is no special case. */',
+    );
+    w.line('readonly text: string;');
+    w.line('readonly length: number;');
+    w.line('/** End of what the last successful rule matched. */');
+    w.line('pos = 0;');
+    w.line(
+      '/** Rightmost place at which something was missing, and what (indexes into EXPECTED). Kept while tracing only. */',
+    );
+    w.line('far: number;');
+    w.line('readonly wanted: number[] = [];');
+    w.line('depth = -1;');
+    for (const name of this.breakers) {
+      w.line(`/** Where ${name} has failed: it need not be tried there again. */`);
+      w.line(`failed${name}: Set<number> | undefined;`);
+    }
+    w.line('skippedFrom = -1;');
+    w.line('skippedTo = -1;');
+    w.line('');
+    w.function('constructor(readonly source: string, tracing: boolean) {', () => {
+      w.line("this.text = source + '\\0';");
+      w.line('this.length = source.length;');
+      w.line('this.far = tracing ? -1 : Number.MAX_SAFE_INTEGER;');
+    });
+    w.line('/** The value of the whole source, or undefined if it does not fit the grammar. */');
+    w.function(`parse(): ${this.#typeOf(startRule)} | undefined {`, () => {
+      w.line(`return this.${this.methodOf(start)}(this.skip(0));`);
+    });
+    w.function('note(q: number, expectation: number): void {', () => {
+      w.open('if (q > this.far) {');
+      w.line('this.far = q;');
+      w.line('this.wanted.length = 0;');
+      w.close();
+      w.line('if (!this.wanted.includes(expectation)) this.wanted.push(expectation);');
+    });
+    w.line('/** The first place from `from` on that is not white space. */');
+    w.function('skip(from: number): number {', () => {
+      w.line('if (from === this.skippedFrom) return this.skippedTo;');
+      w.line('let p = from;');
+      w.line('for (let end = this.$space(p); end >= 0; end = this.$space(p)) p = end;');
+      w.line('this.skippedFrom = from;');
+      w.line('this.skippedTo = p;');
+      w.line('return p;');
+    });
+    for (const name of this.breakers) {
+      w.function(`giveUp${name}(start: number): undefined {`, () => {
+        w.line('this.depth--;');
+        w.line(`if (this.failed${name} === undefined) this.failed${name} = new Set();`);
+        w.line(`this.failed${name}.add(start);`);
+        w.line('return undefined;');
+      });
+    }
+    writeScan(this, this.ladder);
+    // Methods are written as they are asked for; those asked for by none are not needed.
+    for (const name of this.#requested) this.#rule(this.facts.ruleOf(name));
+    w.close();
+    return this.#header(w.toString());
+  }
+
+  /** @param {string} name */
+  methodOf(name) {
+    const rule = this.facts.ruleOf(name);
+    this.#requested.add(name);
+    const method = [rule.base, ...rule.args].join('Of');
+    return this.#isRecogniser(rule) ? `$${method}` : method;
+  }
+
+  /** The number of a list of expectations in the table EXPECTED. @param {string[]} expected */
+  expectation(expected) {
+    const sorted = [...expected].sort();
+    const known = this.#expectations.findIndex((each) => each.join('\n') === sorted.join('\n'));
+    return known >= 0 ? known : this.#expectations.push(sorted) - 1;
+  }
+
+  /** Whether the rule is written out where it is applied, instead of being a method. @param {string} name */
+  isInlined(name) {
+    const rule = this.facts.ruleOf(name);
+    if (!rule.syntactic || this.breakers.has(name) || this.#isLevel(name) || name === this.ladder.operand)
+      return false;
+    // Rules that make a node or recur at once have frames of their own, or else one frame would hold the variables
+    // of them all.
+    const isLarge =
+      rule.cases.some(({ label }) => this.actions[label]?.make === 'node') ||
+      appliedBy(rule).some((each) => this.breakers.has(each));
+    const isSmall =
+      rule.cases.length <= 2 && rule.cases.every(({ label, factors }) => this.#isPassed(label, factors));
+    return rule.args.length > 0 || isSmall || (!isLarge && this.uses.get(name) === 1);
+  }
+
+  /** Whether the value of a case is that of its only part, a rule. @param {string} label @param {Expr[]} factors */
+  #isPassed(label, factors) {
+    const action = this.actions[label];
+    return (
+      factors.length === 1 && factors[0]?.op === 'apply' && (action === undefined || action.make === 'pick')
+    );
+  }
+
+  /** Matches a rule. @param {Place} place @param {string} name @param {Target | null} target @param {Fail} fail */
+  matchRule(place, name, target, fail) {
+    const { w } = this;
+    const rule = this.facts.ruleOf(name);
+    if (name === this.ladder.top) return matchLadder(this, place, this.ladder, target, fail);
+    if (this.isInlined(name)) return this.#matchInlined(place, rule, target, fail);
+    const { q } = lookAhead(this, place);
+    if (this.#isRecogniser(rule)) {
+      w.lent('number', (end) => {
+        w.line(`${end} = this.${this.methodOf(name)}(${q});`);
+        w.open(`if (${end} < 0) {`);
+        note(this, place, q, this.facts.expected([{ op: 'apply', rule: name }]));
+        fail();
+        w.close();
+        target?.write(this.#tokenValue(rule, q, end));
+        w.line(`p = ${end};`);
+      });
+      consumed(place);
+    } else {
+      const value = w.variable(`${target?.type ?? this.#typeOf(rule)} | undefined`);
+      w.line(`${value} = this.${this.methodOf(name)}(${q});`);
+      w.open(`if (${value} === undefined) {`);
+      fail();
+      w.close();
+      w.line('p = this.pos;');
+      target?.write(value);
+      place.next = null;
+      place.synced = true;
+    }
+  }
+
+  /** @param {Place} place @param {Rule} rule @param {Target | null} target @param {Fail} fail */
+  #matchInlined(place, rule, target, fail) {
+    const { w } = this;
+    const label = w.label('rule');
+    const { q } = lookAhead(this, place);
+    const outerStart = place.start;
+    if (q !== place.start) {
+      place.start = w.variable('number');
+      w.line(`${place.start} = ${q};`);
+    }
+    w.open(`${label}: {`);
+    w.scoped(() => {
+      this.#cases(place, rule, rule.cases, 0, [], fail, (value) => {
+        target?.write(value);
+        w.line(`break ${label};`);
+      });
+    });
+    w.close();
+    place.start = outerStart;
+    consumed(place);
+  }
+
+  /** @param {Rule} rule */
+  #rule(rule) {
+    if (this.#isRecogniser(rule)) this.#recogniser(rule);
+    else this.#valueRule(rule);
+  }
+
+  /** @param {Rule} rule */
+  #recogniser(rule) {
+    const { w } = this;
+    const parts = rule.cases.map(({ factors }) => /** @type {Expr} */ ({ op: 'seq', parts: factors }));
+    const [only] = parts;
+    const body = parts.length === 1 && only !== undefined ? only : /** @type {Expr} */ ({ op: 'alt', parts });
+    w.function(`${this.methodOf(rule.name)}(start: number): number {`, () => {
+      w.line('const text = this.text;');
+      w.line('const length = this.length;');
+      w.line('let p = start;');
+      /** @type {Place} */
+      const place = { lexical: true, silent: true, start: 'start', next: null, synced: false };
+      match(this, place, body, [], () => w.line('return -1;'));
+      w.line('return p;');
+    });
+  }
+
+  /** @param {Rule} rule */
+  #valueRule(rule) {
+    const { w } = this;
+    const isBreaker = this.breakers.has(rule.name);
+    const { name } = rule;
+    w.function(`${this.methodOf(name)}(start: number): ${this.#typeOf(rule)} | undefined {`, () => {
+      if (isBreaker) {
+        w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return undefined;`);
+        w.line('if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);');
+      }
+      w.line('const text = this.text;');
+      w.line('const length = this.length;');
+      w.line('let p = start;');
+      /** @type {Place} */
+      const place = { lexical: !rule.syntactic, silent: false, start: 'start', next: null, synced: false };
+      if (rule.syntactic) {
+        w.line('const c0 = text.charCodeAt(start);');
+        place.next = { q: 'start', c: 'c0', known: ALL };
+      }
+      const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : 'return undefined;');
+      this.#cases(place, rule, rule.cases, 0, [], fail, (value, synced) => {
+        if (isBreaker) w.line('this.depth--;');
+        if (!synced) w.line('this.pos = p;');
+        w.line(`return ${value};`);
+      });
+    });
+  }
+
+  /**
+   * Matches one of the cases of a rule. What they begin with in common is matched once.
+   *
+   * @param {Place} place
+   * @param {Rule} rule
+   * @param {Case[]} cases
+   * @param {number} from   factors already matched
+   * @param {string[]} names  variables with the values of the children so far ('' for none)
+   * @param {Fail} fail
+   * @param {(value: string, synced: boolean) => void} done
+   */
+  #cases(place, rule, cases, from, names, fail, done) {
+    const [first, ...others] = cases;
+    if (first === undefined) throw new Error(`rule ${rule.name} has no cases`);
+    const factor = first.factors[from];
+    if (others.length === 0 && factor === undefined) {
+      done(this.#value(first, names, place.start), place.synced);
+      return;
+    }
+    if (factor !== undefined && others.every((each) => same(each.factors[from], factor))) {
+      const before = names.length;
+      const targets = this.#declare(rule, cases, factor, names);
+      match(this, place, factor, targets, fail);
+      this.#cases(place, rule, cases, from + 1, names, fail, done);
+      names.length = before;
+      return;
+    }
+    // Cases that begin alike stand together in one alternative.
+    /** @type {Case[][]} */
+    const groups = [];
+    for (const each of cases) {
+      const group = groups.at(-1);
+      if (group?.[0] !== undefined && same(group[0].factors[from], each.factors[from])) group.push(each);
+      else groups.push([each]);
+    }
+    alternatives(
+      this,
+      place,
+      groups.map((group) => ({
+        parts: commonParts(group, from),
+        write: (failGroup) => this.#cases(place, rule, group, from, names, failGroup, done),
+      })),
+      fail,
+    );
+  }
+
+  /**
+   * Declares the variables for the values of a factor that a case wants, and says how they are set.
+   *
+   * @param {Rule} rule
+   * @param {Case[]} cases
+   * @param {Expr} factor
+   * @param {string[]} names
+   * @returns {(Target | null)[]}
+   */
+  #declare(rule, cases, factor, names) {
+    const { w } = this;
+    return this.#children(factor, false, false).map((child) => {
+      const index = names.length;
+      const wanted = cases.some((each) => this.#wants(rule, each, index));
+      names.push('');
+      if (!wanted) return null;
+      const action = this.actions[cases[0]?.label ?? ''];
+      if (action?.make === 'list') {
+        const item = action.item(this.#argTypes(rule));
+        const items = names.find((name) => name !== '') ?? w.variable(`${item}[] | undefined`);
+        if (names.every((name) => name === '')) w.line(`${items} = [];`);
+        names[index] = items;
+        return this.#pushing(item, (value) => w.line(`${items}.push(${value});`));
+      }
+      if ('rule' in factor && !this.isInlined(factor.rule)) {
+        // The value stays in the variable in which it arrives, or goes on at once.
+        const isPassed = cases.every(({ label, factors }) => this.#isPassed(label, factors));
+        return this.#target(
+          isPassed ? this.#typeOf(rule) : child.type,
+          (value) => {
+            names[index] = isPassed ? value : this.#named(value, child.type);
+          },
+          () => {},
+        );
+      }
+      if (child.many) {
+        const name = w.variable(`${listOf(child.type)} | undefined`);
+        names[index] = name;
+        w.line(`${name} = undefined;`);
+        return this.#pushing(child.type, (value) => {
+          w.line(`if (${name} === undefined) ${name} = [${value}];`);
+          w.line(`else ${name}.push(${value});`);
+        });
+      }
+      const name = w.variable(`${child.type} | ${child.optional ? 'null' : 'undefined'}`);
+      names[index] = name;
+      if (child.optional) w.line(`${name} = null;`);
+      return this.#target(
+        child.type,
+        (value) => w.line(`${name} = ${value};`),
+        () => child.optional && w.line(`${name} = null;`),
+      );
+    });
+  }
+
+  /** @param {string} type @param {(value: string) => void} write @param {() => void} reset @returns {Target} */
+  #target(type, write, reset) {
+    /** @type {Target} */
+    const target = {
+      type,
+      write: (value) => {
+        this.written.add(target);
+        write(value);
+      },
+      reset,
+    };
+    return target;
+  }
+
+  /** @param {string} type @param {(value: string) => void} write */
+  #pushing(type, write) {
+    return this.#target(type, write, () => {
+      throw new Error('a list cannot take back an item: its part must be the last that can fail');
+    });
+  }
+
+  /** The value in a variable of its own, unless it is one. @param {string} value @param {string} type */
+  #named(value, type) {
+    if (/^\w+$/.test(value)) return value;
+    const name = this.w.variable(`${type} | undefined`);
+    this.w.line(`${name} = ${value};`);
+    return name;
+  }
+
+  /** @param {Expr} expr @param {boolean} optional @param {boolean} many @returns {Child[]} */
+  #children(expr, optional, many) {
+    switch (expr.op) {
+      case 'not':
+        return [];
+      case 'seq':
+        return expr.parts.flatMap((part) => this.#children(part, optional, many));
+      case 'opt':
+        return this.#children(expr.body, true, many);
+      case 'star':
+      case 'plus':
+        return this.#children(expr.body, optional, true);
+      case 'and':
+        return this.#children(expr.body, optional, many);
+      case 'alt': {
+        const types = new Set(
+          expr.parts.flatMap((part) => this.#children(part, false, false)).map(({ type }) => type),
+        );
+        return [{ type: [...types].join(' | '), optional, many }];
+      }
+      case 'apply':
+      case 'island':
+        return [{ type: this.#typeOf(this.facts.ruleOf(expr.rule)), optional, many }];
+      default:
+        return [{ type: 'string', optional, many }];
+    }
+  }
+
+  /** Whether the value of a case needs its child. @param {Rule} rule @param {Case} each @param {number} index */
+  #wants(rule, each, index) {
+    const action = this.actions[each.label];
+    if (action === undefined) {
+      const count = each.factors.reduce((sum, factor) => sum + arity(factor), 0);
+      if (count !== 1) throw new Error(`rule ${rule.name} has ${count} parts and no action`);
+      return true;
+    }
+    return 'shape' in action && action.shape[index] !== '_';
+  }
+
+  /** The value of a case as an expression. @param {Case} each @param {string[]} names @param {string} start */
+  #value(each, names, start) {
+    const action = this.actions[each.label];
+    if (action === undefined) return names[0] ?? '';
+    const children = each.factors.flatMap((factor) => this.#children(factor, false, false));
+    if ('shape' in action && action.shape.length !== children.length) {
+      throw new Error(
+        `${each.label}: the shape names ${action.shape.length} parts, the rule has ${children.length}`,
+      );
+    }
+    switch (action.make) {
+      case 'node': {
+        const kind = action.kind === '' ? [] : [`kind: '${action.kind}'`];
+        const fields = action.shape.flatMap((field, i) => {
+          if (field === '_') return [];
+          const value = children[i]?.many ? `${names[i]} ?? []` : `${names[i]}`;
+          return [`${field}: ${value}`];
+        });
+        const constants = Object.entries(action.constants).map(([field, value]) => `${field}: ${value}`);
+        const begin = start === 'start' ? start : `start: ${start}`;
+        return `{ ${[...kind, begin, 'end: p', ...fields, ...constants].join(', ')} }`;
+      }
+      case 'call': {
+        const args = action.shape.flatMap((field, i) => (field === '_' ? [] : [names[i]]));
+        return `${action.function}(${[start, 'p', ...args].join(', ')})`;
+      }
+      case 'list':
+        return names.find((name) => name !== '') ?? '[]';
+      case 'pick':
+        return names[action.shape.findIndex((field) => field !== '_')] ?? '';
+      default:
+        throw new Error(`${each.label}: ${action.make} is for rules that are one token`);
+    }
+  }
+
+  /** The value of a token that stands from q to end. @param {Rule} rule @param {string} q @param {string} end */
+  #tokenValue(rule, q, end) {
+    const action = this.#actionOf(rule.name);
+    const slice = `this.source.slice(${q}, ${end})`;
+    if (action === undefined) return slice;
+    if (action.make === 'token') return `${action.convert}(${slice}${action.placed ? `, ${q}` : ''})`;
+    if (action.make !== 'leaf') throw new Error(`rule ${rule.name}: unexpected action`);
+    const converted = Object.entries(action.convert).map(
+      ([field, convert]) => `${field}: ${convert}(${slice})`,
+    );
+    const constants = Object.entries(action.constants).map(([field, value]) => `${field}: ${value}`);
+    return `{ kind: '${action.kind}', start: ${q}, end: ${end}${[...converted, ...constants].map((each) => `, ${each}`).join('')} }`;
+  }
+
+  /** @param {string} name */
+  #actionOf(name) {
+    return this.actions[this.facts.ruleOf(name).base];
+  }
+
+  /** @param {string} name */
+  #isLevel(name) {
+    return this.#actionOf(name)?.make === 'level';
+  }
+
+  /** @param {string} name */
+  #isAppliedByLevel(name) {
+    return [...this.rules.values()].some(
+      (rule) => this.#isLevel(rule.name) && appliedBy(rule).includes(name),
+    );
+  }
+
+  /** Whether only the text of the rule counts. @param {Rule} rule */
+  #isRecogniser(rule) {
+    const make = this.actions[rule.base]?.make;
+    return !rule.syntactic && (make === undefined || make === 'token' || make === 'leaf');
+  }
+
+  /** @param {Rule} rule */
+  #argTypes(rule) {
+    return rule.args.map((arg) => this.#typeOf(this.facts.ruleOf(arg)));
+  }
+
+  /** @param {Rule} rule @returns {string} */
+  #typeOf(rule) {
+    const types = new Set(
+      rule.cases.map(({ label, factors }) => {
+        const action = this.actions[label];
+        if (action !== undefined) return action.type(this.#argTypes(rule));
+        if (!rule.syntactic) return 'string';
+        return this.#children({ op: 'seq', parts: factors }, false, false)[0]?.type ?? 'undefined';
+      }),
+    );
+    return [...types].join(' | ');
+  }
+
+  /** @param {string} body */
+  #header(body) {
+    const helpers = ladderHelpers(this.ladder);
+    const all = body + helpers;
+    const used = (/** @type {string[]} */ names) =>
+      [...new Set(names)].filter((name) => new RegExp(`\\b${name}\\b`).test(all)).sort();
+    const table = Object.values(this.actions);
+    const types = used([
+      'BinaryOp',
+      ...[...this.rules.values()].flatMap((rule) =>
+        this.#isRecogniser(rule) && !this.actions[rule.base]
+          ? []
+          : (this.#typeOf(rule).match(/\b[A-Z]\w+/g) ?? []),
+      ),
+    ]);
+    const builders = used(table.flatMap((action) => (action.make === 'call' ? [action.function] : [])));
+    const literals = used(
+      table.flatMap((action) =>
+        action.make === 'token'
+          ? [action.convert]
+          : action.make === 'leaf'
+            ? Object.values(action.convert)
+            : [],
+      ),
+    );
+    return `// Made from grammar.ohm by generator/main.mjs. Do not edit: change the grammar and run the build.
+import type { ${types.join(', ')} } from './ast.js';
+import { ${builders.join(', ')} } from './build.js';
+import { NESTING_MAX, nestedTooDeep } from './limits.js';
+import { ${literals.join(', ')} } from './literals.js';
+
+/** What can be missing at a place, in the words of the grammar. */
+export const EXPECTED: readonly (readonly string[])[] = [
+${this.#expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
+];
+
+/** What any statement may begin with. */
+export const STATEMENT: readonly string[] = ${JSON.stringify(this.#statement())};
+
+${body}${helpers}`;
+  }
+
+  #statement() {
+    const [breaker] = this.breakers;
+    if (breaker === undefined) return [];
+    return [...new Set(this.facts.expected([{ op: 'apply', rule: breaker }]))].sort();
+  }
+}
+
+/** @param {string} type */
+const listOf = (type) => (type.includes('|') ? `(${type})[]` : `${type}[]`);
+
+/** @param {Expr | undefined} a @param {Expr | undefined} b */
+const same = (a, b) => a !== undefined && b !== undefined && show(a) === show(b);
+
+/** @param {Expr} expr */
+const show = (expr) =>
+  JSON.stringify(expr, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+
+/**
+ * What the cases of a group begin with, as far as the choice between groups needs it.
+ *
+ * @param {Case[]} group
+ * @param {number} from
+ * @returns {Expr[]}
+ */
+function commonParts(group, from) {
+  const [only] = group;
+  if (group.length === 1) return only?.factors.slice(from) ?? [];
+  // The rest of the cases may fail once the first factor has matched.
+  const first = only?.factors[from];
+  return first === undefined
+    ? []
+    : [
+        first,
+        { op: 'alt', parts: group.map(({ factors }) => ({ op: 'seq', parts: factors.slice(from + 1) })) },
+      ];
+}

@@ -1,0 +1,178 @@
+/**
+ * Closures and statements printed in one layout, comments removed: a tab for each level, blanks around binary
+ * operators, a line for each statement of a block and for each element of a list or thing that has several.
+ */
+import type { Closure, Entry, Link, Node } from './ast.js';
+
+/**
+ * The text of a node in the layout of definitions. `source` is the text that the node's offsets refer to; literals are
+ * taken from it as they are written.
+ */
+export function prettySource(node: Node, source: string): string {
+  const out: string[] = [];
+  const work: Item[] = [node];
+  let level = 0;
+  for (let item = work.pop(); item !== undefined; item = work.pop()) {
+    if (typeof item === 'string') out.push(item);
+    else if (item === INDENT) level++;
+    else if (item === DEDENT) level--;
+    else if (item === NEWLINE) out.push('\n', '\t'.repeat(level));
+    else {
+      const parts = 'kind' in item ? partsOf(item, source) : entryParts(item);
+      for (let i = parts.length - 1; i >= 0; i--) work.push(parts[i]!);
+    }
+  }
+  return out.join('');
+}
+
+/** The documentation of a closure: the string that its block begins with, else `''`. */
+export function closureDoc(closure: Closure): string {
+  if (closure.body.kind !== 'block') return '';
+  const first = closure.body.statements[0];
+  return first?.kind === 'str' ? first.value : '';
+}
+
+/** A str literal with that value: in single quotes, or in double ones if only single ones occur in it. */
+export function quoteStr(value: string): string {
+  if (value.includes("'") && !value.includes('"')) return `"${value}"`;
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Longest source text of a ternary, or of a chain with several links, that is printed on one line. */
+const LINE_MAX = 40;
+
+const INDENT: unique symbol = Symbol('indent');
+const DEDENT: unique symbol = Symbol('dedent');
+const NEWLINE: unique symbol = Symbol('newline');
+
+type Item = string | Node | Entry | typeof INDENT | typeof DEDENT | typeof NEWLINE;
+
+function partsOf(node: Node, source: string): Item[] {
+  switch (node.kind) {
+    case 'nil':
+    case 'bool':
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'regex':
+    case 'template':
+      return [source.slice(node.start, node.end)];
+    case 'variable':
+      return [node.name];
+    case 'thing':
+      return elements('{', node.entries, '}');
+    case 'anonymous':
+      return elements('&{', node.entries, '}');
+    case 'list':
+      return elements('[', node.items, ']');
+    case 'paren':
+      return ['(', node.body, ')'];
+    case 'assign':
+      return [node.name, ` ${node.op} `, node.value];
+    case 'call':
+      return [node.name, '(', ...separated(node.args), ')'];
+    case 'instance':
+      return [node.name, node.thing];
+    case 'enum':
+      return [node.name, '{', node.closure ?? node.member ?? '', '}'];
+    case 'chain':
+      return chainParts(node.head, node.links, node.end - node.start);
+    case 'prefix': {
+      // A sign directly before a digit would belong to the number.
+      const isApart = /[-+]$/.test(node.ops) && /\d/.test(source.charAt(node.operand.start));
+      return [node.ops, isApart ? ' ' : '', node.operand];
+    }
+    case 'operation':
+      return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [` ${node.ops[i - 1]} `, operand]));
+    case 'and':
+      return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [' && ', operand]));
+    case 'or':
+      return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [' || ', operand]));
+    case 'ternary': {
+      const { condition, then, otherwise } = node;
+      if (node.end - node.start <= LINE_MAX) return [condition, ' ? ', then, ' : ', otherwise];
+      return [condition, INDENT, NEWLINE, '? ', then, NEWLINE, ': ', otherwise, DEDENT];
+    }
+    case 'if': {
+      const otherwise = node.otherwise === null ? [] : [' else ', node.otherwise];
+      return ['if (', node.condition, ') ', node.then, ...otherwise];
+    }
+    case 'for':
+      return ['for (', node.names.join(', '), ' in ', node.iterable, ') ', node.body];
+    case 'return': {
+      const values = [node.value, node.deep, node.flags].filter((value) => value !== null);
+      return values.length === 0 ? ['return'] : ['return ', ...separated(values)];
+    }
+    case 'break':
+    case 'continue':
+      return [node.kind];
+    case 'closure':
+      return ['|', node.params.join(', '), '| ', node.body];
+    case 'block': {
+      const lines = node.statements.flatMap((statement): Item[] => [NEWLINE, statement, ';']);
+      return ['{', INDENT, ...lines, DEDENT, NEWLINE, '}'];
+    }
+  }
+}
+
+function separated(nodes: readonly Node[]): Item[] {
+  return nodes.flatMap((node, i) => (i === 0 ? [node] : [', ', node]));
+}
+
+function elements(open: string, items: readonly (Node | Entry)[], close: string): Item[] {
+  if (items.length <= 1) return [open, ...items, close];
+  return [open, INDENT, ...items.flatMap((item): Item[] => [NEWLINE, item, ',']), DEDENT, NEWLINE, close];
+}
+
+function entryParts({ key, value }: Entry): Item[] {
+  return value === null ? [`${key}:`] : [`${key}: `, value];
+}
+
+/** A long chain has its first link on the line of its head and each further one on a line of its own. */
+function chainParts(head: Node | null, links: readonly Link[], length: number): Item[] {
+  const isMember = (link: Link): boolean => 'name' in link;
+  const further = links.filter(isMember).length - 1;
+  const isBroken = further >= 2 && length > LINE_MAX;
+  const parts: Item[] = [];
+  if (head !== null) parts.push(head);
+  // A dot must not touch a number.
+  if (head !== null && (head.kind === 'int' || head.kind === 'float') && isMember(links[0]!)) parts.push(' ');
+  let members = 0;
+  for (const link of links) {
+    if (isMember(link) && ++members > 1 && isBroken) {
+      if (members === 2) parts.push(INDENT);
+      parts.push(NEWLINE);
+    }
+    parts.push(...linkParts(link));
+  }
+  if (isBroken) parts.push(DEDENT);
+  return parts;
+}
+
+function linkParts(link: Link): Item[] {
+  switch (link.kind) {
+    case 'property':
+      return [link.optional ? '..' : '.', link.name];
+    case 'method':
+      return [link.optional ? '..' : '.', link.name, '(', ...separated(link.args), ')'];
+    case 'assign_property':
+      return [link.optional ? '..' : '.', link.name, ` ${link.op} `, link.value];
+    case 'index':
+      return ['[', link.index, ']'];
+    case 'assign_index':
+      return ['[', link.index, '] ', `${link.op} `, link.value];
+    case 'slice':
+      return ['[', ...sliceParts(link.from, link.to, link.step), ']'];
+    case 'assign_slice':
+      return ['[', ...sliceParts(link.from, link.to, link.step), '] ', `${link.op} `, link.value];
+  }
+}
+
+function sliceParts(from: Node | null, to: Node | null, step: Node | null): Item[] {
+  const parts: Item[] = [];
+  if (from !== null) parts.push(from);
+  parts.push(':');
+  if (to !== null) parts.push(to);
+  if (step !== null) parts.push(':', step);
+  return parts;
+}
