@@ -130,7 +130,7 @@ export class Engine {
     const { codeLength } = this.options.limits;
     if (code.length > codeLength) {
       throw new QueryError(
-        ErrorCode.SYNTAX,
+        ErrorCode.BAD_DATA,
         `the code has ${code.length} characters; code_size_limit allows ${codeLength}`,
       );
     }
@@ -139,8 +139,8 @@ export class Engine {
 
   /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
-    const unit = body.kind === 'query' ? body.prepared.unit : this.runtime.unitOf(body.procedure.closure);
-    return scope.flags(unit);
+    if (body.kind === 'query') return scope.isAmong(body.prepared.unit.changes);
+    return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
   }
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */

@@ -177,7 +177,7 @@ function procedureInfo(rt: Runtime, procedure: Procedure): MpData {
     out.str(closure.pretty());
   }
   out.key('with_side_effects');
-  out.bool(rt.scope.flags(unit));
+  out.bool(rt.needsChange(closure));
   out.key('arguments');
   out.beginArray(unit.params.length);
   for (const { name } of unit.params) out.str(name);

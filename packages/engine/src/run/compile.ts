@@ -6,6 +6,7 @@ import type {
   Analysis,
   AssignOp,
   Entry as AstEntry,
+  Changes,
   Closure as ClosureNode,
   For,
   If,
@@ -41,14 +42,16 @@ type Position = 'statement' | 'operand';
 export function compileProgram(rt: Runtime, program: Program, analysis: Analysis): Unit {
   const compiler = new Compiler(rt, program.source, analysis, [], true);
   const body = compiler.sequence(program.statements);
-  return compiler.unit(body, analysis.changes);
+  return compiler.unit(body, analysis.changes, analysis.changes);
 }
 
 /** Compiles one closure of a text. */
 export function compileClosureNode(rt: Runtime, source: string, node: ClosureNode, analysis: Analysis): Unit {
   const compiler = new Compiler(rt, source, analysis, node.params, false);
   const body = compiler.statement(node.body);
-  return compiler.unit(body, analysis.closureChanges(node));
+  const flags = analysis.closures.get(node);
+  if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
+  return compiler.unit(body, flags.changes, flags.alone);
 }
 
 /** Compiles the body of one query or closure. */
@@ -80,13 +83,13 @@ export class Compiler {
     this.outermost = outermost;
   }
 
-  unit(body: Code, changes: { readonly collection: boolean; readonly thingsdb: boolean }): Unit {
+  unit(body: Code, changes: Changes, changesAlone: Changes): Unit {
     return {
       params: this.params,
       locals: this.locals,
       body,
-      changesCollection: changes.collection,
-      changesRoot: changes.thingsdb,
+      changes,
+      changesAlone,
       returns: this.returns > 0,
       throwsJumps: this.thrown > 0,
       nesting: this.nesting + 1,

@@ -14,7 +14,7 @@ import type { Code, Unit } from './unit.js';
 /** The compiled body of a closure, after checking that this query may run it. */
 export function unitOf(rt: Runtime, closure: Closure): Unit {
   const unit = rt.unitOf(closure);
-  if (!rt.transaction.writable && rt.scope.flags(unit)) {
+  if (!rt.transaction.writable && rt.needsChange(closure)) {
     throw operationError('the closure makes changes, but this query has no change: use wse(...)');
   }
   return unit;

@@ -1,12 +1,15 @@
 import {
-  type Analysis,
   analyse,
-  analyseClosure,
+  type CallRule,
+  type ChangeScopes,
   LanguageError,
   parse,
   parseClosure,
+  type Rules,
 } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
+import { type ChangeRule, In } from '../functions/define.js';
+import type { FunctionTable } from '../functions/table.js';
 import { compileRegex, RegexSyntaxError } from '../regex/index.js';
 import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile.js';
@@ -28,17 +31,81 @@ export interface Prepared {
 export function prepare(rt: Runtime, code: string): Prepared {
   return withLanguageErrors(() => {
     const program = parse(code);
-    const analysis = analyse(program, rulesOf(rt));
+    const analysis = analyse(program, rt.rules);
     return { unit: compileProgram(rt, program, analysis), usesState: analysis.usesState };
   });
 }
 
-/** The closure that a text is the source of; what `closure(text)` gives. */
+/**
+ * The closure that a text is the source of; what `closure(text)` gives.
+ *
+ * @throws QueryError as `prepare`; bad_data_err for more than one statement, lookup_err for what is no closure
+ */
 export function compileText(rt: Runtime, source: string): Closure {
   return withLanguageErrors(() => new Closure(source, compileSource(rt, source)));
 }
 
-/** The body of a closure that is known to be correct: it was checked before it was stored. */
+/** The body of a closure that was checked before it was stored. */
 export function compileStored(rt: Runtime, closure: Closure): Unit {
   return withLanguageErrors(() => compileSource(rt, closure.source));
 }
+
+function compileSource(rt: Runtime, source: string): Unit {
+  const node = parseClosure(source);
+  return compileClosureNode(rt, source, node, analyse(node, rt.rules, source));
+}
+
+const CODES: Readonly<Record<LanguageError['code'], number>> = {
+  syntax_err: ErrorCode.SYNTAX,
+  overflow_err: ErrorCode.OVERFLOW,
+  value_err: ErrorCode.VALUE,
+  bad_data_err: ErrorCode.BAD_DATA,
+  lookup_err: ErrorCode.LOOKUP,
+};
+
+function withLanguageErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof LanguageError) throw new QueryError(CODES[error.code], error.message);
+    throw error;
+  }
+}
+
+/** What the analysis has to know of the built-in functions. */
+export function rulesOf(functions: FunctionTable): Rules {
+  const functionRules = new Map<string, CallRule>();
+  const methodRules = new Map<string, CallRule>();
+  for (const entry of functions.entries) {
+    const rules = entry.on === null ? functionRules : methodRules;
+    const { changes } = entry;
+    const pure = !entry.readsState && entry.in === In.ALL && changes === null;
+    // Methods count by name alone: one that changes, on whatever type, decides for all of that name.
+    if (!rules.has(entry.name) || changes !== null) rules.set(entry.name, callRule(changes, pure));
+  }
+  return {
+    func: (name) => functionRules.get(name),
+    method: (name) => methodRules.get(name),
+    checkRegex(body, flags) {
+      try {
+        compileRegex(body, flags);
+        return null;
+      } catch (error) {
+        if (error instanceof RegexSyntaxError) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+function callRule(changes: ChangeRule | null, pure: boolean): CallRule {
+  return {
+    changes: changes === null ? 'none' : (CHANGE_SCOPES[changes.scopes & In.DATA] ?? 'none'),
+    nse: changes?.nse ?? false,
+    unlessDirect: changes?.unlessDirect ?? false,
+    pure,
+  };
+}
+
+/** Names of the sets of scopes, by the bits of `In`. */
+const CHANGE_SCOPES: readonly ChangeScopes[] = ['none', 'collection', 'thingsdb', 'both'];

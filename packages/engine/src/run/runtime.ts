@@ -1,3 +1,4 @@
+import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
 import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
@@ -26,6 +27,7 @@ import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { Signal } from './jump.js';
 import { CHECKS_PER_HEAP_LOOK, DEPTH_MAX, type QueryLimits, STEPS_PER_CHECK } from './limits.js';
+import { rulesOf } from './program.js';
 import { Symbols } from './symbols.js';
 import type { Unit } from './unit.js';
 
@@ -77,6 +79,8 @@ export class Runtime {
   readonly symbols = new Symbols();
   readonly shapes = new ShapeTree();
   readonly functions: FunctionTable;
+  /** What the analysis of a text has to know of the functions. */
+  readonly rules: Rules;
   readonly environment: Environment;
   readonly catalog: Catalog;
   readonly quotas: Quotas;
@@ -120,6 +124,7 @@ export class Runtime {
     compileClosure: (runtime: Runtime, closure: Closure) => Unit,
   ) {
     this.functions = functions;
+    this.rules = rulesOf(functions);
     this.environment = environment;
     this.catalog = catalog;
     this.quotas = quotas;
@@ -146,6 +151,12 @@ export class Runtime {
   /** Makes changes of the root scope's state. */
   get editor(): RootEditor {
     return new RootEditor(this.root, this.transaction);
+  }
+
+  /** Whether running a closure needs a change in the scope of the query. */
+  needsChange(closure: Closure): boolean {
+    const unit = this.unitOf(closure);
+    return this.scope.isAmong(closure.isStored ? unit.changesAlone : unit.changes);
   }
 
   /** The wall clock in whole seconds. */

@@ -1,8 +1,8 @@
+import type { Changes } from '@althing/language';
 import type { RootGroup } from '../admin/root-group.js';
 import { In } from '../functions/define.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import type { Procedure, Scope } from '../state/scope.js';
-import type { Unit } from './unit.js';
 
 /** The scope `@thingsdb`. */
 export class RootScope implements Scope {
@@ -28,8 +28,8 @@ export class RootScope implements Scope {
     return this.group.procedures.get(name);
   }
 
-  flags(unit: Unit): boolean {
-    return unit.changesRoot;
+  isAmong(changes: Changes): boolean {
+    return changes.thingsdb;
   }
 }
 
@@ -65,8 +65,8 @@ export class CollectionScope implements Scope {
     return this.group.procedures.get(name);
   }
 
-  flags(unit: Unit): boolean {
-    return unit.changesCollection;
+  isAmong(changes: Changes): boolean {
+    return changes.collection;
   }
 }
 
@@ -92,7 +92,7 @@ export class NodeScope implements Scope {
     return undefined;
   }
 
-  flags(): boolean {
+  isAmong(): boolean {
     return false;
   }
 }

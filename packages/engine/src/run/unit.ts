@@ -1,3 +1,4 @@
+import type { Changes } from '@althing/language';
 import type { Value } from '../value/value.js';
 import type { Cell } from './symbols.js';
 
@@ -10,9 +11,10 @@ export interface Unit {
   /** Names that plain assignments and loops in the body bind, parameters excluded. */
   readonly locals: readonly Cell[];
   readonly body: Code;
-  /** Whether running it needs a change, in a collection and in the root scope. */
-  readonly changesCollection: boolean;
-  readonly changesRoot: boolean;
+  /** In which scopes running it needs a change, as it stands in its text. */
+  readonly changes: Changes;
+  /** The same by its own text alone, which counts once a closure is stored. */
+  readonly changesAlone: Changes;
   /** Whether a `return` may end it. */
   readonly returns: boolean;
   /** Whether a jump may come as an exception. */

@@ -1,4 +1,4 @@
-import type { Unit } from '../run/unit.js';
+import type { Changes } from '@althing/language';
 import type { Closure } from '../value/closure.js';
 import type { Group } from './group.js';
 import type { Store } from './store.js';
@@ -29,6 +29,6 @@ export interface Scope {
   /** Number of the change that runs or would run now: see `change_id()`. */
   readonly changeId: number;
   procedure(name: string): Procedure | undefined;
-  /** Whether running a body needs a change in this scope. */
-  flags(unit: Unit): boolean;
+  /** Of the scopes in which something needs a change: whether this is one. */
+  isAmong(changes: Changes): boolean;
 }

@@ -29,6 +29,10 @@ export class Closure {
     return Tag.CLOSURE;
   }
 
+  get isStored(): boolean {
+    return this.compact !== null;
+  }
+
   /** What a client gets: the source as written, or, once the closure was stored, the source without white space. */
   get text(): string {
     return this.compact ?? this.source;
