@@ -56,6 +56,7 @@ export function search(prepared: Prepared, subject: Subject, start: number, budg
         if (larger === null) throw exhausted(budget, 'memory');
         stack = larger;
       }
+      // The cases are numbers, which the types hold to the names, so that the runtime makes a jump table of them.
       switch (code[pc]!) {
         case 0 satisfies Op.Match: {
           budget.instructions = fuel - (slotCount >> SCAN_BITS);
