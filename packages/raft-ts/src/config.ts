@@ -52,7 +52,7 @@ export interface RaftConfig extends Partial<RaftOptions> {
   readonly hardState: HardState;
   /** The state machine holds the effect of every entry up to here. */
   readonly applied: Index;
-  /** The membership in force at `applied`; at `applied` = 0, the first one (or none, for a node that is yet to be added). */
+  /** The membership in force at `applied`. A group begins with `genesisOf`; a node that is yet to be added has none. */
   readonly membership: Membership;
   readonly promised?: Promised;
   /** Randomness for election timeouts: a source, or a seed from which one is made. */
@@ -192,6 +192,12 @@ function checkIdentity(config: RaftConfig): void {
   }
   if (!isCount(applied)) throw new RaftConfigError('applied', 'must be an index');
   if (!isValidMembership(membership)) throw new RaftConfigError('membership', 'is impossible');
+  if (membership.voters.length > 0 !== applied > 0) {
+    throw new RaftConfigError(
+      'membership',
+      'must be empty on a node that is yet to be added, and else begin with genesisOf',
+    );
+  }
   if (promised === undefined) return;
   if (!isCount(promised.index) || !isCount(promised.term) || !isCount(promised.currentTerm)) {
     throw new RaftConfigError('promised', 'holds something that is no term or index');

@@ -12,7 +12,7 @@ export function broadcastHeartbeats(core: Core): void {
   core.heartbeatElapsed = 0;
   const { reads, lease, log, term, id: from } = core;
   let round = 0;
-  if (reads.hasConfirmable || lease !== null) {
+  if ((reads.hasConfirmable || lease !== null) && !core.tracker.isAlone) {
     round = reads.startRound(core.bugs.read_id_reused);
     lease?.sent(round);
     core.trace?.({ node: from, type: 'read_round', round, reads: reads.count });

@@ -21,6 +21,7 @@ export {
 export type { ChangeRefusal, ChangeResult } from './configuration.js';
 export type { StepResult } from './core.js';
 export { formatEntry, formatMembership, formatMessage, formatTrace } from './format.js';
+export { type Genesis, genesisOf } from './genesis.js';
 export { chainEntry, chainHash, murmur3, type PayloadHash, ROOT_HASH } from './hash.js';
 export type { LogView } from './hostlog.js';
 export {
