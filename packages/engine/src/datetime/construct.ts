@@ -1,35 +1,21 @@
 import { DateTime, type DateTimeKind } from './datetime.js';
 import { DateTimeError } from './error.js';
-import {
-  checkField,
-  type DateFields,
-  daysOfDate,
-  localFields,
-  secondOfDay,
-  type TimeFields,
-} from './fields.js';
+import { checkField, type DateFields, daysOfDate, secondOfDay, type TimeFields } from './fields.js';
 import type { Int } from './int64.js';
 import { momentOf, type Place } from './place.js';
 import { zoneByName } from './zone.js';
 
 /**
- * Any moment of int64, also outside the calendar: for moments that the program did not write down, such as now. What a
- * program gives as a number goes through `fromInt` and `fromFloat`.
+ * `datetime(int)`: any moment of int64, also one outside the calendar, which can be compared and moved by seconds but has
+ * no date; `overflow_err` outside int64.
  */
 export function fromMoment(kind: DateTimeKind, moment: Int, place: Place): DateTime {
   return new DateTime(kind, moment, place);
 }
 
-/** `datetime(int)`: `overflow_err` outside int64, `value_err` outside the calendar (decision 4). */
-export function fromInt(kind: DateTimeKind, moment: Int, place: Place): DateTime {
-  const time = new DateTime(kind, moment, place);
-  localFields(time.moment, time);
-  return time;
-}
-
-/** `datetime(float)`: cut towards zero; `overflow_err` for nan, infinities and outside int64, else as `fromInt`. */
+/** `datetime(float)`: cut towards zero; `overflow_err` for nan, infinities and outside int64. */
 export function fromFloat(kind: DateTimeKind, moment: number, place: Place): DateTime {
-  return fromInt(kind, Math.trunc(moment), place);
+  return fromMoment(kind, Math.trunc(moment), place);
 }
 
 /** `datetime(y, m, d, …)`: local time by §11.8; ranges by `checkField`; a day that the month lacks is `value_err`. */

@@ -2,7 +2,7 @@
  * Dates, times and time zones of the query language: chapter 02, §11 and §12. Pure: nothing here reads the clock, and every
  * value is immutable. Failures are DateTimeErrors.
  */
-export { fromFields, fromFloat, fromInt, fromMoment, fromStored, inPlace, withKind } from './construct.js';
+export { fromFields, fromFloat, fromMoment, fromStored, inPlace, withKind } from './construct.js';
 export { compareMoments, DateTime, type DateTimeKind } from './datetime.js';
 export { DateTimeError, type DateTimeErrorCode } from './error.js';
 export { checkField, FIELD_NAMES, type FieldName } from './fields.js';

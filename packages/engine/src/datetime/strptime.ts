@@ -9,9 +9,8 @@ import { type Int, toInt } from './int64.js';
 import { COMPOSITES, MONTH_NAMES, WEEKDAY_NAMES } from './names.js';
 import { momentOf, type Place } from './place.js';
 
-/** The reader takes leap seconds as C does; that they don't exist here (decision 4) is found afterwards. */
-const SECOND_READ_MAX = 61;
-const SECOND_MAX = 59;
+/** As in C a text may name leap seconds; 60 and 61 run over into the next minute. */
+const SECOND_MAX = 61;
 
 /** What was read so far. Parts that nobody gave are undefined. */
 interface Reading {
@@ -145,7 +144,7 @@ function readSpecifier(reading: Reading, specifier: string): void {
       reading.minute = readNumber(reading, 0, 59, 2);
       return;
     case 'S':
-      reading.second = readNumber(reading, 0, SECOND_READ_MAX, 2);
+      reading.second = readNumber(reading, 0, SECOND_MAX, 2);
       return;
     case 's':
       readMomentField(reading);
@@ -267,8 +266,6 @@ function isSpace(char: string): boolean {
 }
 
 function timeOf({ hour, minute, second, isTwelveHour, isAfternoon }: Reading): TimeFields {
-  if (second > SECOND_MAX)
-    throw new DateTimeError('value_err', `there is no second ${second}; seconds are 0 to 59`);
   return { hour: isTwelveHour && isAfternoon ? hour + 12 : hour, minute, second };
 }
 
