@@ -57,8 +57,14 @@ export class MemoryLog implements LogView {
       'Gap in the log',
       first.index,
     );
-    this.#entries.length = first.index - this.#border.index - 1;
+    this.cutFrom(first.index);
     for (const entry of entries) this.#entries.push(entry);
+  }
+
+  /** Removes the entries from `index` on. */
+  cutFrom(index: Index): void {
+    assert(index > this.#border.index, 'Cut before the first entry', index, this.#border.index);
+    this.#entries.length = Math.min(this.#entries.length, index - this.#border.index - 1);
   }
 
   /** Notes that a snapshot may be sent to followers. */

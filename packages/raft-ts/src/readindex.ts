@@ -49,7 +49,8 @@ export function onReadIndexResponse(core: Core, message: ReadIndexResponse): Ste
 
 /** Whether reads wait for something that can be done now. */
 export function hasReadsToStart(core: Core): boolean {
-  if (core.role === 'leader') return core.reads.hasConfirmable && !core.reads.underWay;
+  if (core.role === 'leader')
+    return core.reads.hasConfirmable && (!core.reads.underWay || core.tracker.isAlone);
   return core.forwarded.canAsk && core.leader !== NO_NODE;
 }
 

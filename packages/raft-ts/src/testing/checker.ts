@@ -37,8 +37,8 @@ export class Checker {
   readonly #votes = new Map<string, NodeId>();
   /** Chain hash by index and term; it covers everything before, so equal hashes are equal logs. */
   readonly #entryHashes = new Map<string, number>();
-  /** The entries that anybody was told to apply. */
-  readonly #committed: Entry[] = [];
+  /** The entries that anybody was told to apply, and the highest term that they can have been committed in. */
+  readonly #committed: { readonly entry: Entry; readonly term: Term }[] = [];
   readonly #memberships: MembershipAt[] = [];
   readonly #machineHashes = new Map<Index, number>();
   readonly #seen = new Map<NodeId, Seen>();
@@ -53,8 +53,9 @@ export class Checker {
     return this.#maxCommitted;
   }
 
-  get committed(): readonly Entry[] {
-    return this.#committed;
+  /** How many entries were committed. */
+  get committedCount(): number {
+    return this.#committed.length;
   }
 
   onTrace(host: Host | undefined, event: TraceEvent): void {
@@ -193,7 +194,10 @@ export class Checker {
     this.#leaders.set(term, node);
     if (host === undefined) return;
     const { log } = host.disk;
-    for (const { index, term: entryTerm } of this.#committed.filter((entry) => entry !== undefined)) {
+    for (const committed of this.#committed) {
+      // A leader of an old term, who is one only by late votes, need not know what later leaders committed.
+      if (committed === undefined || committed.term >= term) continue;
+      const { index, term: entryTerm } = committed.entry;
       if (index < log.firstIndex()) continue;
       const holds = index <= log.lastIndex() && log.term(index) === entryTerm;
       check(holds, 'I3', `${node} leads in term ${term} without ${index}/${entryTerm}`);
@@ -212,13 +216,13 @@ export class Checker {
     const known = this.#committed[entry.index - 1];
     if (known !== undefined) {
       check(
-        known.hash === entry.hash,
+        known.entry.hash === entry.hash,
         'I4',
         `two entries are committed at ${entry.index}, one of them at ${host.id}`,
       );
       return;
     }
-    this.#committed[entry.index - 1] = entry;
+    this.#committed[entry.index - 1] = { entry, term: host.node.term };
     // It may have been committed under a membership that was followed by others since.
     const latest = this.#memberships.slice(-RECENT_MEMBERSHIPS);
     const isSafe = latest.some(({ membership }) => isDurableAtQuorum(entry, membership, disks));
