@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Writes the parser: a class with one method for each rule.
+ * Writes the rules as methods of a class.
  *
  * - A rule whose text is all that counts becomes a *recogniser* `$rule(p)`: the end of the match, or -1.
  * - Every other rule becomes a method that takes the start of its first token and returns its value, or undefined if
@@ -9,6 +9,8 @@
  *
  * Rules through which every recursion passes (cycleBreakers) count the nesting and remember where they failed: an
  * alternative that fails after having parsed much is never parsed again from the same place.
+ *
+ * The same is written a second time without values, for a class that notes where a text stops to fit (`traces`).
  *
  * @typedef {import('./read.mjs').Expr} Expr
  * @typedef {import('./read.mjs').Rule} Rule
@@ -21,33 +23,28 @@
  */
 import { ALL } from './charset.mjs';
 import { appliedBy, cycleBreakers, factsOf } from './facts.mjs';
-import { ladderHelpers, matchLadder, readLadder, writeScan } from './ladder.mjs';
+import { matchLadder, readLadder } from './ladder.mjs';
 import { alternatives, arity, consumed, lookAhead, match, note } from './match.mjs';
 import { Writer } from './writer.mjs';
-
-/**
- * @param {Map<string, Rule>} rules  as read with the roots `start` and `space`
- * @param {Record<string, Action>} actions
- * @param {string} start
- * @returns {string} the source text of the module
- */
-export function emitParser(rules, actions, start) {
-  return new Emitter(rules, actions).module(start);
-}
 
 export class Emitter {
   w = new Writer();
   /** Targets that have their value on the path through the code being written. @type {Set<Target>} */
   written = new Set();
-  /** @type {string[][]} */
-  #expectations = [];
+  /** The lists of things that can be missing somewhere. @type {string[][]} */
+  expectations = [];
   /** Rules that need a method. @type {Set<string>} */
-  #requested = new Set(['space']);
+  requested = new Set();
 
-  /** @param {Map<string, Rule>} rules @param {Record<string, Action>} actions */
-  constructor(rules, actions) {
+  /**
+   * @param {Map<string, Rule>} rules
+   * @param {Record<string, Action>} actions
+   * @param {boolean} traces  whether the code notes what is missing where, instead of making values
+   */
+  constructor(rules, actions, traces) {
     this.rules = rules;
     this.actions = actions;
+    this.traces = traces;
     this.facts = factsOf(rules);
     this.breakers = cycleBreakers(rules);
     this.spaceFirst = this.facts.guard([{ op: 'apply', rule: 'space' }]);
@@ -61,84 +58,19 @@ export class Emitter {
     this.ladder = readLadder(rules, top, (name) => this.#actionOf(name));
   }
 
-  /** @param {string} start */
-  module(start) {
-    const startRule = this.facts.ruleOf(start);
-    const { w } = this;
-    w.open('export class GeneratedParser {');
-    w.line(
-      '/** The source with a 0 behind it, so that looking at the character behind the last one is no special case. */',
-    );
-    w.line('readonly text: string;');
-    w.line('readonly length: number;');
-    w.line('/** End of what the last successful rule matched. */');
-    w.line('pos = 0;');
-    w.line(
-      '/** Rightmost place at which something was missing, and what (indexes into EXPECTED). Kept while tracing only. */',
-    );
-    w.line('far: number;');
-    w.line('readonly wanted: number[] = [];');
-    w.line('depth = -1;');
-    for (const name of this.breakers) {
-      w.line(`/** Where ${name} has failed: it need not be tried there again. */`);
-      w.line(`failed${name}: Set<number> | undefined;`);
-    }
-    w.line('skippedFrom = -1;');
-    w.line('skippedTo = -1;');
-    w.line('');
-    w.function('constructor(readonly source: string, tracing: boolean) {', () => {
-      w.line("this.text = source + '\\0';");
-      w.line('this.length = source.length;');
-      w.line('this.far = tracing ? -1 : Number.MAX_SAFE_INTEGER;');
-    });
-    w.line('/** The value of the whole source, or undefined if it does not fit the grammar. */');
-    w.function(`parse(): ${this.#typeOf(startRule)} | undefined {`, () => {
-      w.line(`return this.${this.methodOf(start)}(this.skip(0));`);
-    });
-    w.function('note(q: number, expectation: number): void {', () => {
-      w.open('if (q > this.far) {');
-      w.line('this.far = q;');
-      w.line('this.wanted.length = 0;');
-      w.close();
-      w.line('if (!this.wanted.includes(expectation)) this.wanted.push(expectation);');
-    });
-    w.line('/** The first place from `from` on that is not white space. */');
-    w.function('skip(from: number): number {', () => {
-      w.line('if (from === this.skippedFrom) return this.skippedTo;');
-      w.line('let p = from;');
-      w.line('for (let end = this.$space(p); end >= 0; end = this.$space(p)) p = end;');
-      w.line('this.skippedFrom = from;');
-      w.line('this.skippedTo = p;');
-      w.line('return p;');
-    });
-    for (const name of this.breakers) {
-      w.function(`giveUp${name}(start: number): undefined {`, () => {
-        w.line('this.depth--;');
-        w.line(`if (this.failed${name} === undefined) this.failed${name} = new Set();`);
-        w.line(`this.failed${name}.add(start);`);
-        w.line('return undefined;');
-      });
-    }
-    writeScan(this, this.ladder);
-    // Methods are written as they are asked for; those asked for by none are not needed.
-    for (const name of this.#requested) this.#rule(this.facts.ruleOf(name));
-    w.close();
-    return this.#header(w.toString());
-  }
-
   /** @param {string} name */
   methodOf(name) {
     const rule = this.facts.ruleOf(name);
-    this.#requested.add(name);
+    this.requested.add(name);
     const method = [rule.base, ...rule.args].join('Of');
-    return this.#isRecogniser(rule) ? `$${method}` : method;
+    return this.isRecogniser(rule) ? `$${method}` : method;
   }
 
   /** The number of a list of expectations in the table EXPECTED. @param {string[]} expected */
   expectation(expected) {
     const sorted = [...expected].sort();
-    const known = this.#expectations.findIndex((each) => each.join('\n') === sorted.join('\n'));
-    return known >= 0 ? known : this.#expectations.push(sorted) - 1;
+    const known = this.expectations.findIndex((each) => each.join('\n') === sorted.join('\n'));
+    return known >= 0 ? known : this.expectations.push(sorted) - 1;
   }
 
   /** Whether the rule is written out where it is applied, instead of being a method. @param {string} name */
@@ -171,7 +103,7 @@ export class Emitter {
     if (name === this.ladder.top) return matchLadder(this, place, this.ladder, target, fail);
     if (this.isInlined(name)) return this.#matchInlined(place, rule, target, fail);
     const { q } = lookAhead(this, place);
-    if (this.#isRecogniser(rule)) {
+    if (this.isRecogniser(rule)) {
       w.lent('number', (end) => {
         w.line(`${end} = this.${this.methodOf(name)}(${q});`);
         w.open(`if (${end} < 0) {`);
@@ -182,8 +114,15 @@ export class Emitter {
         w.line(`p = ${end};`);
       });
       consumed(place);
+    } else if (this.traces) {
+      w.open(`if (!this.${this.methodOf(name)}(${q})) {`);
+      fail();
+      w.close();
+      w.line('p = this.pos;');
+      place.next = null;
+      place.synced = true;
     } else {
-      const value = w.variable(`${target?.type ?? this.#typeOf(rule)} | undefined`);
+      const value = w.variable(`${target?.type ?? this.typeOf(rule)} | undefined`);
       w.line(`${value} = this.${this.methodOf(name)}(${q});`);
       w.open(`if (${value} === undefined) {`);
       fail();
@@ -217,9 +156,9 @@ export class Emitter {
     consumed(place);
   }
 
-  /** @param {Rule} rule */
-  #rule(rule) {
-    if (this.#isRecogniser(rule)) this.#recogniser(rule);
+  /** Writes the method of a rule. @param {Rule} rule */
+  writeRule(rule) {
+    if (this.isRecogniser(rule)) this.#recogniser(rule);
     else this.#valueRule(rule);
   }
 
@@ -245,9 +184,11 @@ export class Emitter {
     const { w } = this;
     const isBreaker = this.breakers.has(rule.name);
     const { name } = rule;
-    w.function(`${this.methodOf(name)}(start: number): ${this.#typeOf(rule)} | undefined {`, () => {
+    const type = this.traces ? 'boolean' : `${this.typeOf(rule)} | undefined`;
+    const failed = this.traces ? 'false' : 'undefined';
+    w.function(`${this.methodOf(name)}(start: number): ${type} {`, () => {
       if (isBreaker) {
-        w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return undefined;`);
+        w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return ${failed};`);
         w.line('if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);');
       }
       w.line('const text = this.text;');
@@ -259,7 +200,7 @@ export class Emitter {
         w.line('const c0 = text.charCodeAt(start);');
         place.next = { q: 'start', c: 'c0', known: ALL };
       }
-      const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : 'return undefined;');
+      const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : `return ${failed};`);
       this.#cases(place, rule, rule.cases, 0, [], fail, (value, synced) => {
         if (isBreaker) w.line('this.depth--;');
         if (!synced) w.line('this.pos = p;');
@@ -327,7 +268,7 @@ export class Emitter {
     const { w } = this;
     return this.#children(factor, false, false).map((child) => {
       const index = names.length;
-      const wanted = cases.some((each) => this.#wants(rule, each, index));
+      const wanted = !this.traces && cases.some((each) => this.#wants(rule, each, index));
       names.push('');
       if (!wanted) return null;
       const action = this.actions[cases[0]?.label ?? ''];
@@ -342,7 +283,7 @@ export class Emitter {
         // The value stays in the variable in which it arrives, or goes on at once.
         const isPassed = cases.every(({ label, factors }) => this.#isPassed(label, factors));
         return this.#target(
-          isPassed ? this.#typeOf(rule) : child.type,
+          isPassed ? this.typeOf(rule) : child.type,
           (value) => {
             names[index] = isPassed ? value : this.#named(value, child.type);
           },
@@ -420,7 +361,7 @@ export class Emitter {
       }
       case 'apply':
       case 'island':
-        return [{ type: this.#typeOf(this.facts.ruleOf(expr.rule)), optional, many }];
+        return [{ type: this.typeOf(this.facts.ruleOf(expr.rule)), optional, many }];
       default:
         return [{ type: 'string', optional, many }];
     }
@@ -440,6 +381,7 @@ export class Emitter {
   /** The value of a case as an expression. @param {Case} each @param {string[]} names @param {string} start */
   #value(each, names, start) {
     const action = this.actions[each.label];
+    if (this.traces) return 'true';
     if (action === undefined) return names[0] ?? '';
     const children = each.factors.flatMap((factor) => this.#children(factor, false, false));
     if ('shape' in action && action.shape.length !== children.length) {
@@ -504,18 +446,18 @@ export class Emitter {
   }
 
   /** Whether only the text of the rule counts. @param {Rule} rule */
-  #isRecogniser(rule) {
+  isRecogniser(rule) {
     const make = this.actions[rule.base]?.make;
     return !rule.syntactic && (make === undefined || make === 'token' || make === 'leaf');
   }
 
   /** @param {Rule} rule */
   #argTypes(rule) {
-    return rule.args.map((arg) => this.#typeOf(this.facts.ruleOf(arg)));
+    return rule.args.map((arg) => this.typeOf(this.facts.ruleOf(arg)));
   }
 
   /** @param {Rule} rule @returns {string} */
-  #typeOf(rule) {
+  typeOf(rule) {
     const types = new Set(
       rule.cases.map(({ label, factors }) => {
         const action = this.actions[label];
@@ -525,54 +467,6 @@ export class Emitter {
       }),
     );
     return [...types].join(' | ');
-  }
-
-  /** @param {string} body */
-  #header(body) {
-    const helpers = ladderHelpers(this.ladder);
-    const all = body + helpers;
-    const used = (/** @type {string[]} */ names) =>
-      [...new Set(names)].filter((name) => new RegExp(`\\b${name}\\b`).test(all)).sort();
-    const table = Object.values(this.actions);
-    const types = used([
-      'BinaryOp',
-      ...[...this.rules.values()].flatMap((rule) =>
-        this.#isRecogniser(rule) && !this.actions[rule.base]
-          ? []
-          : (this.#typeOf(rule).match(/\b[A-Z]\w+/g) ?? []),
-      ),
-    ]);
-    const builders = used(table.flatMap((action) => (action.make === 'call' ? [action.function] : [])));
-    const literals = used(
-      table.flatMap((action) =>
-        action.make === 'token'
-          ? [action.convert]
-          : action.make === 'leaf'
-            ? Object.values(action.convert)
-            : [],
-      ),
-    );
-    return `// Made from grammar.ohm by generator/main.mjs. Do not edit: change the grammar and run the build.
-import type { ${types.join(', ')} } from './ast.js';
-import { ${builders.join(', ')} } from './build.js';
-import { NESTING_MAX, nestedTooDeep } from './limits.js';
-import { ${literals.join(', ')} } from './literals.js';
-
-/** What can be missing at a place, in the words of the grammar. */
-export const EXPECTED: readonly (readonly string[])[] = [
-${this.#expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
-];
-
-/** What any statement may begin with. */
-export const STATEMENT: readonly string[] = ${JSON.stringify(this.#statement())};
-
-${body}${helpers}`;
-  }
-
-  #statement() {
-    const [breaker] = this.breakers;
-    if (breaker === undefined) return [];
-    return [...new Set(this.facts.expected([{ op: 'apply', rule: breaker }]))].sort();
   }
 }
 

@@ -2,15 +2,25 @@
 import { fileURLToPath } from 'node:url';
 import * as ohm from 'ohm-js';
 import { actions } from './actions.mjs';
-import { emitParser } from './emit.mjs';
+import { parserModule, tracerModule } from './module.mjs';
 import { readGrammar } from './read.mjs';
 
-/** The grammar, and the parser that is made from it. */
-export const GRAMMAR = fileURLToPath(new URL('../src/grammar.ohm', import.meta.url));
-export const PARSER = fileURLToPath(new URL('../src/parser.generated.ts', import.meta.url));
+/** @param {string} name */
+const inSource = (name) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 
-/** The source text of the parser. @param {string} grammarText */
+/** The grammar. */
+export const GRAMMAR = inSource('grammar.ohm');
+
+/**
+ * The files that are made from the grammar: path and text of each.
+ *
+ * @param {string} grammarText
+ * @returns {{ path: string, text: string }[]}
+ */
 export function generate(grammarText) {
   const rules = readGrammar(ohm.grammar(grammarText), ['Query', 'space']);
-  return emitParser(rules, actions, 'Query');
+  return [
+    { path: inSource('parser.generated.ts'), text: parserModule(rules, actions, 'Query') },
+    { path: inSource('tracer.generated.ts'), text: tracerModule(rules, actions, 'Query') },
+  ];
 }

@@ -123,21 +123,23 @@ export function matchLadder(e, place, ladder, target, fail) {
   const { w } = e;
   /** @type {import('./read.mjs').Expr} */
   const operand = { op: 'apply', rule: ladder.operand };
-  const value = w.variable('Node | undefined');
-  const levels = w.variable('Level[] | undefined');
+  const value = e.traces ? '' : w.variable('Node | undefined');
+  const levels = e.traces ? w.variable('number') : w.variable('Level[] | undefined');
+  const none = e.traces ? '0' : 'undefined';
   const at = w.variable('number');
   const op = w.variable('number');
-  w.line(`${levels} = undefined;`);
+  w.line(`${levels} = ${none};`);
   w.line(`${at} = ${lookAhead(e, place).q};`);
   place.next = null;
   w.open('for (;;) {');
-  w.line(`${value} = this.${e.methodOf(ladder.operand)}(${at});`);
-  w.open(`if (${value} === undefined) {`);
-  w.open(`if (${levels} === undefined) {`);
+  const call = `this.${e.methodOf(ladder.operand)}(${at})`;
+  if (!e.traces) w.line(`${value} = ${call};`);
+  w.open(e.traces ? `if (!${call}) {` : `if (${value} === undefined) {`);
+  w.open(`if (${levels} === ${none}) {`);
   fail();
   w.close();
   w.line('// No operand behind the operator: it does not belong to this expression.');
-  w.line(`${value} = unshift(${levels});`);
+  if (!e.traces) w.line(`${value} = unshift(${levels});`);
   w.line('break;');
   w.close();
   w.line('p = this.pos;');
@@ -153,10 +155,14 @@ export function matchLadder(e, place, ladder, target, fail) {
   note(e, place, at, e.facts.expected([operand]));
   w.line('break;');
   w.close();
-  w.line(`if (${levels} === undefined) ${levels} = [];`);
-  w.line(`shift(${levels}, ${value}, ${op});`);
+  if (e.traces) {
+    w.line(`${levels} = 1;`);
+  } else {
+    w.line(`if (${levels} === undefined) ${levels} = [];`);
+    w.line(`shift(${levels}, ${value}, ${op});`);
+  }
   w.close();
-  w.line(`if (${levels} !== undefined) ${value} = close(${levels}, ${value});`);
+  if (!e.traces) w.line(`if (${levels} !== undefined) ${value} = close(${levels}, ${value});`);
   consumed(place);
   target?.write(value);
 }
@@ -198,15 +204,19 @@ export function writeScan(e, ladder) {
   });
 }
 
-/** What the generated file needs besides: tables of operators, and how operands become nodes. @param {Ladder} ladder */
-export function ladderHelpers(ladder) {
-  const { operators, kinds } = ladder;
+/** The table of the operators' lengths. @param {Ladder} ladder */
+export const widthsTable = ({ operators }) => `
+/** The lengths of the operators. */
+const WIDTHS: readonly number[] = [${operators.map(({ text }) => text.length).join(', ')}];
+`;
+
+/** Tables of operators, and how operands become nodes. @param {Ladder} ladder */
+export function levelHelpers({ operators, kinds }) {
   const levelsOf = (/** @type {string} */ kind) =>
     kinds.flatMap((each, level) => (each === kind ? [`level === ${level}`] : [])).join(' || ') || 'false';
   const ops = operators.map(({ text, level }) => (kinds[level] === 'operation' ? quoted(text) : 'undefined'));
   return `
-/** The operators: how long they are, how tight (0 is the loosest), and how they are called in an operation. */
-const WIDTHS: readonly number[] = [${operators.map(({ text }) => text.length).join(', ')}];
+/** How tight the operators are (0 is the loosest), and how they are called in an operation. */
 const LEVELS: readonly number[] = [${operators.map(({ level }) => level).join(', ')}];
 const OPS: readonly (BinaryOp | undefined)[] = [${ops.join(', ')}];
 

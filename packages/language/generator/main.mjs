@@ -1,15 +1,17 @@
 // @ts-check
-/** Writes src/parser.generated.ts from src/grammar.ohm, if it is not current. Runs before the TypeScript compiler. */
+/** Writes the files that are made from src/grammar.ohm, where they are not current. Runs before the TypeScript compiler. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { GRAMMAR, generate, PARSER } from './generate.mjs';
+import { GRAMMAR, generate } from './generate.mjs';
 
-const made = generate(readFileSync(GRAMMAR, 'utf8'));
-if (made !== current()) writeFileSync(PARSER, made);
+for (const { path, text } of generate(readFileSync(GRAMMAR, 'utf8'))) {
+  if (text !== textOf(path)) writeFileSync(path, text);
+}
 
-function current() {
+/** @param {string} path */
+function textOf(path) {
   try {
-    return readFileSync(PARSER, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
-    return '';
+    return null;
   }
 }

@@ -110,9 +110,9 @@ export function skipSpace(e, q, c) {
   w.close();
 }
 
-/** Notes, while an error is being placed, what would have been accepted here. @param {Emitter} e @param {Place} place @param {string} q @param {string[]} expected */
+/** Notes, in the class that traces, what would have been accepted here. @param {Emitter} e @param {Place} place @param {string} q @param {string[]} expected */
 export function note(e, place, q, expected) {
-  if (place.silent || expected.length === 0) return;
+  if (!e.traces || place.silent || expected.length === 0) return;
   e.w.line(`if (${q} >= this.far) this.note(${q}, ${e.expectation(expected)});`);
 }
 
@@ -248,7 +248,7 @@ function matchOptional(e, place, body, targets) {
   w.open(isGuarded ? `${label}: if (${condition(guard, c)}) {` : `${label}: {`);
   place.next = { q, c, known: known & guard };
   w.scoped(() => match(e, place, body, targets, abandon(e, body, targets, label)));
-  if (isGuarded && expected.length > 0 && !place.silent) {
+  if (e.traces && isGuarded && expected.length > 0 && !place.silent) {
     w.next('} else {');
     note(e, place, q, expected);
   }

@@ -127,7 +127,11 @@ export interface Chain extends Span {
   readonly links: readonly Link[];
 }
 
-/** One step of a chain. An assignment can only be the last link. `optional` marks `..` before a name. */
+/**
+ * One step of a chain. `optional` marks `..` before a name. An assignment takes everything to its right as its value, so
+ * it is the last link, unless that value ends with a block or a jump: in `.a = {b; c}[0]` the index is a link behind the
+ * assignment and applies to what was assigned.
+ */
 export type Link =
   | PropertyLink
   | MethodLink

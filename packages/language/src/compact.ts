@@ -2,12 +2,13 @@
 import type { Closure, Link, Node } from './ast.js';
 import { pushChildren } from './children.js';
 import { parseClosure } from './parse.js';
+import { isBareReturn, isLastSlash } from './slashes.js';
 
 /**
  * The closure that stands in `source` from `start` to `end`, in the form in which closures are stored: its tokens without
  * white space and comments. One blank stays where the source has white space behind `return` and `else`, before `else`
  * and `in`, and wherever the text would read differently without it (`x in y`, `7 .f()`, `a / /re/`). Strings,
- * regexes and templates stay as they are.
+ * regexes and templates stay as they are; so does the line feed behind a regex that only the end of the line ends.
  *
  * @throws {LanguageError} if the text is not a closure
  */
@@ -18,11 +19,13 @@ export function compactSource(source: string, start: number, end: number): strin
 
 /** The same for a closure that is parsed already; `source` is the text that its offsets refer to. */
 export function compactClosure(closure: Closure, source: string): string {
-  const { verbatim, apart } = placesOf(closure, source);
+  const { verbatim, apart, endOfLine } = placesOf(closure, source);
   const out: string[] = [];
   let previous: Token = { text: '', isWord: false, afterDot: false };
   let at = closure.start;
   let isSpaced = false;
+  // Whether the next line feed must stay.
+  let needsLine = false;
 
   const emit = (text: string, isVerbatim: boolean): void => {
     const isWord = !isVerbatim && WORD.test(text);
@@ -31,6 +34,7 @@ export function compactClosure(closure: Closure, source: string): string {
     previous = { text, isWord, afterDot: previous.text === '.' };
     isSpaced = false;
     at += text.length;
+    needsLine ||= endOfLine.has(at);
   };
 
   for (const { start, end } of [...verbatim, { start: closure.end, end: closure.end }]) {
@@ -41,6 +45,10 @@ export function compactClosure(closure: Closure, source: string): string {
       if (BLANK.test(text)) {
         isSpaced = true;
         at += text.length;
+        if (needsLine && text.includes('\n')) {
+          out.push('\n');
+          needsLine = false;
+        }
       } else {
         emit(text, false);
       }
@@ -74,30 +82,50 @@ function needsBlank(previous: Token, text: string, isWord: boolean): boolean {
   return previous.afterDot && text === '.' && /^\d/.test(previous.text);
 }
 
-/**
- * Literals that stay as they are, in the order of the text, and places that must stay apart from what is before them:
- * where an operator and its operand would run together into something else.
- */
-function placesOf(closure: Closure, source: string): { verbatim: (Node | Link)[]; apart: Set<number> } {
+interface Places {
+  /** Literals that stay as they are, in the order of the text. */
+  readonly verbatim: readonly (Node | Link)[];
+  /** What must stay apart from the operator before it, with which it would run together into something else. */
+  readonly apart: ReadonlySet<number>;
+  /** Ends of slashes that are what they are only because no other slash follows on their line. */
+  readonly endOfLine: ReadonlySet<number>;
+}
+
+function placesOf(closure: Closure, source: string): Places {
   const verbatim: (Node | Link)[] = [];
   const apart = new Set<number>();
+  const endOfLine = new Set<number>();
   const stack: (Node | Link)[] = [closure];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (node.kind === 'str' || node.kind === 'regex' || node.kind === 'template') {
       verbatim.push(node);
+      if (isLastSlash(node)) endOfLine.add(node.end);
       continue;
     }
     if (node.kind === 'prefix' && isDigit(source, node.operand.start)) apart.add(node.operand.start);
     if (node.kind === 'operation') {
       node.operands.forEach((operand, i) => {
         const op = i === 0 ? undefined : node.ops[i - 1];
-        // `a | |x| x`, `a & &{...}`, `a / /re/`
-        if (op === source.charAt(operand.start)) apart.add(operand.start);
+        const first = source.charAt(operand.start);
+        // `a | |x| x`, `a & &{...}`, `a / /re/`, `return & {...}`
+        if (op === first || (op === '&' && first === '{')) apart.add(operand.start);
+        const left = node.operands[i - 1];
+        if (op === '/' && left !== undefined && isBareReturn(left)) {
+          endOfLine.add(source.indexOf('/', skipped(source, left.end)) + 1);
+        }
       });
     }
     pushChildren(stack, node);
   }
-  return { verbatim, apart };
+  return { verbatim, apart, endOfLine };
+}
+
+/** Where the white space that begins at the place ends. */
+function skipped(source: string, place: number): number {
+  const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+  space.lastIndex = place;
+  space.test(source);
+  return space.lastIndex;
 }
 
 function isDigit(source: string, at: number): boolean {

@@ -41,6 +41,7 @@ interface Hint {
 const HINTS: readonly Hint[] = [
   // Things that are not closed.
   { next: /^\/\*/, say: 'the comment is not closed, "*/" is missing' },
+  { before: /\/$/, next: /^\*/, say: 'the comment is not closed, "*/" is missing' },
   {
     operand: true,
     next: /^['"]/,

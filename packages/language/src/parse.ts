@@ -44,7 +44,7 @@ function statementsOf(source: string): readonly Node[] {
     throw placed(new LanguageError('bad_data_err', reason, source.search(/\p{Surrogate}/u)), source);
   }
   try {
-    const statements = new GeneratedParser(source, false).parse();
+    const statements = new GeneratedParser(source).parse();
     if (statements !== undefined) return statements;
   } catch (error) {
     throw error instanceof LanguageError ? placed(error, source) : error;

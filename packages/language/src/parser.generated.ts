@@ -4,87 +4,28 @@ import { headedChain, indexLink, orNone, prefixed, rootChain, ternary } from './
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { isOptional, toAssignOp, toFloat, toInt, toName, toRegexBody, toRegexFlags, toStr, toTemplateText } from './literals.js';
 
-/** What can be missing at a place, in the words of the grammar. */
-export const EXPECTED: readonly (readonly string[])[] = [
-  ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"],
-  ["the end"],
-  ["\";\""],
-  ["an operator"],
-  ["\":\""],
-  ["\"?\""],
-  ["\"~\""],
-  ["a prefix operator"],
-  ["\".\" or \"..\"","\"[\""],
-  ["\"false\""],
-  ["\"nil\""],
-  ["\"true\""],
-  ["a float"],
-  ["an int"],
-  ["a string"],
-  ["a regular expression"],
-  ["\"&{\"","\"(\"","\"[\"","\"false\"","\"nil\"","\"true\"","\"{\"","a float","a regular expression","a string","a template","a variable name","an int"],
-  ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"false\"","\"nil\"","\"true\"","\"{\"","a float","a regular expression","a string","a template","a variable name","an int"],
-  ["\"if\""],
-  ["\"(\""],
-  ["\")\""],
-  ["\"else\""],
-  ["\"return\""],
-  ["\",\""],
-  ["\"for\""],
-  ["a variable name"],
-  ["\"in\""],
-  ["\"break\""],
-  ["\"continue\""],
-  ["\"|\""],
-  ["\".\" or \"..\""],
-  ["a name"],
-  ["an assignment"],
-  ["\"[\""],
-  ["\"]\""],
-  ["\"&{\""],
-  ["\"}\""],
-  ["\"`\""],
-  ["template text"],
-  ["\"{\"","template text"],
-  ["\"|\"","a name"],
-  ["\"{\""],
-];
-
-/** What any statement may begin with. */
-export const STATEMENT: readonly string[] = ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"];
-
 export class GeneratedParser {
-  /** The source with a 0 behind it, so that looking at the character behind the last one is no special case. */
+  /** The source with a 0 behind it, so that looking behind its last character is no special case. */
   readonly text: string;
   readonly length: number;
   /** End of what the last successful rule matched. */
   pos = 0;
-  /** Rightmost place at which something was missing, and what (indexes into EXPECTED). Kept while tracing only. */
-  far: number;
-  readonly wanted: number[] = [];
+  /** Statements around the current place. */
   depth = -1;
   /** Where Stmt has failed: it need not be tried there again. */
   failedStmt: Set<number> | undefined;
+  /** The last stretch of white space that was skipped. */
   skippedFrom = -1;
   skippedTo = -1;
 
-  constructor(readonly source: string, tracing: boolean) {
+  constructor(readonly source: string) {
     this.text = source + '\0';
     this.length = source.length;
-    this.far = tracing ? -1 : Number.MAX_SAFE_INTEGER;
   }
 
   /** The value of the whole source, or undefined if it does not fit the grammar. */
   parse(): readonly Node[] | undefined {
     return this.Query(this.skip(0));
-  }
-
-  note(q: number, expectation: number): void {
-    if (q > this.far) {
-      this.far = q;
-      this.wanted.length = 0;
-    }
-    if (!this.wanted.includes(expectation)) this.wanted.push(expectation);
   }
 
   /** The first place from `from` on that is not white space. */
@@ -162,6 +103,36 @@ export class GeneratedParser {
     }
   }
 
+  Query(start: number): readonly Node[] | undefined {
+    let v1: Node[] | null = null;
+    let v2: Node[] | undefined;
+    let v3 = 0;
+    let v4 = 0;
+    const text = this.text;
+    let p = start;
+    const c0 = text.charCodeAt(start);
+    v1 = null;
+    opt1: if (((c0 >= 33 && c0 <= 34) || (c0 >= 38 && c0 <= 40) || c0 === 43 || (c0 >= 45 && c0 <= 57) || (c0 >= 65 && c0 <= 91) || (c0 >= 95 && c0 <= 124) || c0 === 126)) {
+      v2 = this.Stmts(start);
+      if (v2 === undefined) {
+        break opt1;
+      }
+      p = this.pos;
+      v1 = v2;
+    }
+    v3 = p;
+    v4 = text.charCodeAt(v3);
+    if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+      v3 = this.skip(v3);
+      v4 = text.charCodeAt(v3);
+    }
+    if (v3 !== this.length) {
+      return undefined;
+    }
+    this.pos = p;
+    return orNone(start, p, v1);
+  }
+
   $space(start: number): number {
     let v2 = 0;
     let v3 = 0;
@@ -194,37 +165,76 @@ export class GeneratedParser {
     return p;
   }
 
-  Query(start: number): readonly Node[] | undefined {
-    let v1: Node[] | null = null;
-    let v2: Node[] | undefined;
+  Stmts(start: number): Node[] | undefined {
+    let v1: Node[] | undefined;
+    let v2: Node | undefined;
     let v3 = 0;
     let v4 = 0;
+    let v5 = 0;
+    let v6 = 0;
+    let v7 = 0;
+    let v8: Node | undefined;
     const text = this.text;
     let p = start;
-    const c0 = text.charCodeAt(start);
-    v1 = null;
-    opt1: if (((c0 >= 33 && c0 <= 34) || (c0 >= 38 && c0 <= 40) || c0 === 43 || (c0 >= 45 && c0 <= 57) || (c0 >= 65 && c0 <= 91) || (c0 >= 95 && c0 <= 124) || c0 === 126)) {
-      v2 = this.Stmts(start);
-      if (v2 === undefined) {
-        break opt1;
-      }
-      p = this.pos;
-      v1 = v2;
-    } else {
-      if (start >= this.far) this.note(start, 0);
-    }
-    v3 = p;
-    v4 = text.charCodeAt(v3);
-    if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-      v3 = this.skip(v3);
-      v4 = text.charCodeAt(v3);
-    }
-    if (v3 !== this.length) {
-      if (v3 >= this.far) this.note(v3, 1);
+    v1 = [];
+    v2 = this.Stmt(start);
+    if (v2 === undefined) {
       return undefined;
     }
+    p = this.pos;
+    v1.push(v2);
+    loop1: for (;;) {
+      v3 = p;
+      v4 = text.charCodeAt(v3);
+      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+        v3 = this.skip(v3);
+        v4 = text.charCodeAt(v3);
+      }
+      if (!(v4 === 59)) {
+        break;
+      }
+      v5 = p;
+      p = v3 + 1;
+      loop2: for (;;) {
+        v6 = p;
+        v7 = text.charCodeAt(v6);
+        if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
+          v6 = this.skip(v6);
+          v7 = text.charCodeAt(v6);
+        }
+        if (!(v7 === 59)) {
+          break;
+        }
+        p = v6 + 1;
+      }
+      v3 = p;
+      v4 = text.charCodeAt(v3);
+      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+        v3 = this.skip(v3);
+        v4 = text.charCodeAt(v3);
+      }
+      v8 = this.Stmt(v3);
+      if (v8 === undefined) {
+        p = v5;
+        break loop1;
+      }
+      p = this.pos;
+      v1.push(v8);
+    }
+    loop3: for (;;) {
+      v5 = p;
+      v4 = text.charCodeAt(v5);
+      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+        v5 = this.skip(v5);
+        v4 = text.charCodeAt(v5);
+      }
+      if (!(v4 === 59)) {
+        break;
+      }
+      p = v5 + 1;
+    }
     this.pos = p;
-    return orNone(start, p, v1);
+    return v1;
   }
 
   $lineComment(start: number): number {
@@ -278,81 +288,6 @@ export class GeneratedParser {
     return p;
   }
 
-  Stmts(start: number): Node[] | undefined {
-    let v1: Node[] | undefined;
-    let v2: Node | undefined;
-    let v3 = 0;
-    let v4 = 0;
-    let v5 = 0;
-    let v6 = 0;
-    let v7 = 0;
-    let v8: Node | undefined;
-    const text = this.text;
-    let p = start;
-    v1 = [];
-    v2 = this.Stmt(start);
-    if (v2 === undefined) {
-      return undefined;
-    }
-    p = this.pos;
-    v1.push(v2);
-    loop1: for (;;) {
-      v3 = p;
-      v4 = text.charCodeAt(v3);
-      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-        v3 = this.skip(v3);
-        v4 = text.charCodeAt(v3);
-      }
-      if (!(v4 === 59)) {
-        if (v3 >= this.far) this.note(v3, 2);
-        break;
-      }
-      v5 = p;
-      p = v3 + 1;
-      loop2: for (;;) {
-        v6 = p;
-        v7 = text.charCodeAt(v6);
-        if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
-          v6 = this.skip(v6);
-          v7 = text.charCodeAt(v6);
-        }
-        if (!(v7 === 59)) {
-          if (v6 >= this.far) this.note(v6, 2);
-          break;
-        }
-        p = v6 + 1;
-      }
-      v3 = p;
-      v4 = text.charCodeAt(v3);
-      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-        v3 = this.skip(v3);
-        v4 = text.charCodeAt(v3);
-      }
-      v8 = this.Stmt(v3);
-      if (v8 === undefined) {
-        p = v5;
-        break loop1;
-      }
-      p = this.pos;
-      v1.push(v8);
-    }
-    loop3: for (;;) {
-      v5 = p;
-      v4 = text.charCodeAt(v5);
-      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-        v5 = this.skip(v5);
-        v4 = text.charCodeAt(v5);
-      }
-      if (!(v4 === 59)) {
-        if (v5 >= this.far) this.note(v5, 2);
-        break;
-      }
-      p = v5 + 1;
-    }
-    this.pos = p;
-    return v1;
-  }
-
   Stmt(start: number): Node | undefined {
     let v1: Node | undefined;
     let v2: Level[] | undefined;
@@ -392,7 +327,6 @@ export class GeneratedParser {
       }
       v4 = (v6 === 33 || (v6 >= 37 && v6 <= 38) || (v6 >= 42 && v6 <= 43) || v6 === 45 || v6 === 47 || (v6 >= 60 && v6 <= 62) || v6 === 94 || v6 === 124) ? this.operator(v5) : -1;
       if (v4 < 0) {
-        if (v5 >= this.far) this.note(v5, 3);
         break;
       }
       v3 = v5 + WIDTHS[v4]!;
@@ -402,7 +336,6 @@ export class GeneratedParser {
         v6 = text.charCodeAt(v3);
       }
       if (!(((v6 >= 33 && v6 <= 34) || (v6 >= 38 && v6 <= 40) || v6 === 43 || (v6 >= 45 && v6 <= 57) || (v6 >= 65 && v6 <= 91) || (v6 >= 95 && v6 <= 124) || v6 === 126))) {
-        if (v3 >= this.far) this.note(v3, 0);
         break;
       }
       if (v2 === undefined) v2 = [];
@@ -440,7 +373,6 @@ export class GeneratedParser {
         v11 = text.charCodeAt(v10);
       }
       if (v11 !== 58) {
-        if (v10 >= this.far) this.note(v10, 4);
         p = v9;
         v7 = null;
         break opt1;
@@ -460,8 +392,6 @@ export class GeneratedParser {
       }
       p = this.pos;
       v8 = v13;
-    } else {
-      if (v5 >= this.far) this.note(v5, 5);
     }
     this.depth--;
     this.pos = p;
@@ -547,7 +477,6 @@ export class GeneratedParser {
             v5 = text.charCodeAt(v4);
           }
           if (!(v5 === 126)) {
-            if (v4 >= this.far) this.note(v4, 6);
             break;
           }
           p = v4 + 1;
@@ -563,12 +492,10 @@ export class GeneratedParser {
             v4 = text.charCodeAt(v5);
           }
           if (!((v4 === 33 || v4 === 43 || v4 === 45))) {
-            if (v5 >= this.far) this.note(v5, 7);
             break;
           }
           v7 = this.$sign(v5);
           if (v7 < 0) {
-            if (v5 >= this.far) this.note(v5, 7);
             break loop10;
           }
           if (v6 === undefined) v6 = [this.source.slice(v5, v7)];
@@ -598,7 +525,6 @@ export class GeneratedParser {
                 v12 = text.charCodeAt(v11);
               }
               if (!((v12 === 46 || v12 === 91))) {
-                if (v11 >= this.far) this.note(v11, 8);
                 break;
               }
               rule14: {
@@ -622,7 +548,6 @@ export class GeneratedParser {
                   else v10.push(v14);
                   break rule14;
                 }
-                if (v11 >= this.far) this.note(v11, 8);
                 break loop13;
               }
             }
@@ -634,7 +559,6 @@ export class GeneratedParser {
               no19: if (v5 === 102) {
                 v12 = this.$false(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 9);
                   break no19;
                 }
                 p = v12;
@@ -644,7 +568,6 @@ export class GeneratedParser {
               no20: if (v5 === 110) {
                 v12 = this.$nil(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 10);
                   break no20;
                 }
                 p = v12;
@@ -654,7 +577,6 @@ export class GeneratedParser {
               no21: if (v5 === 116) {
                 v12 = this.$true(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 11);
                   break no21;
                 }
                 p = v12;
@@ -664,7 +586,6 @@ export class GeneratedParser {
               no22: if ((v5 === 43 || (v5 >= 45 && v5 <= 46) || (v5 >= 48 && v5 <= 57) || v5 === 105 || v5 === 110)) {
                 v12 = this.$float(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 12);
                   break no22;
                 }
                 p = v12;
@@ -674,7 +595,6 @@ export class GeneratedParser {
               no23: if ((v5 === 43 || v5 === 45 || (v5 >= 48 && v5 <= 57))) {
                 v12 = this.$int(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 13);
                   break no23;
                 }
                 p = v12;
@@ -684,7 +604,6 @@ export class GeneratedParser {
               no24: if ((v5 === 34 || v5 === 39)) {
                 v12 = this.$string(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 14);
                   break no24;
                 }
                 p = v12;
@@ -694,7 +613,6 @@ export class GeneratedParser {
               no25: if (v5 === 47) {
                 v12 = this.$regex(v4);
                 if (v12 < 0) {
-                  if (v4 >= this.far) this.note(v4, 15);
                   break no25;
                 }
                 p = v12;
@@ -755,7 +673,6 @@ export class GeneratedParser {
                 v15 = v16;
                 break rule18;
               }
-              if (v4 >= this.far) this.note(v4, 16);
               break no17;
             }
             v10 = undefined;
@@ -767,7 +684,6 @@ export class GeneratedParser {
                 v11 = text.charCodeAt(v12);
               }
               if (!((v11 === 46 || v11 === 91))) {
-                if (v12 >= this.far) this.note(v12, 8);
                 break;
               }
               rule33: {
@@ -791,14 +707,12 @@ export class GeneratedParser {
                   else v10.push(v9);
                   break rule33;
                 }
-                if (v12 >= this.far) this.note(v12, 8);
                 break loop32;
               }
             }
             v8 = headedChain(v7, p, v15, v10);
             break rule11;
           }
-          if (v4 >= this.far) this.note(v4, 17);
           p = v1;
           break no7;
         }
@@ -816,7 +730,6 @@ export class GeneratedParser {
       p = this.pos;
       return v2;
     }
-    if (start >= this.far) this.note(start, 0);
     return undefined;
   }
 
@@ -834,7 +747,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$if(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 18);
       return undefined;
     }
     p = v1;
@@ -845,7 +757,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 40) {
-      if (v1 >= this.far) this.note(v1, 19);
       return undefined;
     }
     p = v1 + 1;
@@ -867,7 +778,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
-      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -893,7 +803,6 @@ export class GeneratedParser {
       v6 = p;
       v7 = this.$else(v1);
       if (v7 < 0) {
-        if (v1 >= this.far) this.note(v1, 21);
         p = v6;
         break opt1;
       }
@@ -911,8 +820,6 @@ export class GeneratedParser {
       }
       p = this.pos;
       v5 = v9;
-    } else {
-      if (v1 >= this.far) this.note(v1, 21);
     }
     this.pos = p;
     return { kind: 'if', start, end: p, condition: v3, then: v4, otherwise: v5 };
@@ -939,7 +846,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$return(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 22);
       return undefined;
     }
     p = v1;
@@ -1003,14 +909,8 @@ export class GeneratedParser {
           }
           p = this.pos;
           v4 = v16;
-        } else {
-          if (v10 >= this.far) this.note(v10, 23);
         }
-      } else {
-        if (v7 >= this.far) this.note(v7, 23);
       }
-    } else {
-      if (v1 >= this.far) this.note(v1, 0);
     }
     this.pos = p;
     return { kind: 'return', start, end: p, value: v2, deep: v3, flags: v4 };
@@ -1031,7 +931,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$for(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 24);
       return undefined;
     }
     p = v1;
@@ -1042,7 +941,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 40) {
-      if (v1 >= this.far) this.note(v1, 19);
       return undefined;
     }
     p = v1 + 1;
@@ -1056,7 +954,6 @@ export class GeneratedParser {
       v5 = [];
       v6 = this.$variable(v1);
       if (v6 < 0) {
-        if (v1 >= this.far) this.note(v1, 25);
         return undefined;
       }
       v5.push(toName(this.source.slice(v1, v6), v1));
@@ -1069,7 +966,6 @@ export class GeneratedParser {
           v7 = text.charCodeAt(v6);
         }
         if (!(v7 === 44)) {
-          if (v6 >= this.far) this.note(v6, 23);
           break;
         }
         v8 = p;
@@ -1082,7 +978,6 @@ export class GeneratedParser {
         }
         v9 = this.$variable(v6);
         if (v9 < 0) {
-          if (v6 >= this.far) this.note(v6, 25);
           p = v8;
           break loop2;
         }
@@ -1100,7 +995,6 @@ export class GeneratedParser {
     }
     v8 = this.$in(v1);
     if (v8 < 0) {
-      if (v1 >= this.far) this.note(v1, 26);
       return undefined;
     }
     p = v8;
@@ -1122,7 +1016,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
-      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -1145,7 +1038,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$break(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 27);
       return undefined;
     }
     p = v1;
@@ -1158,7 +1050,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$continue(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 28);
       return undefined;
     }
     p = v1;
@@ -1180,7 +1071,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 124) {
-      if (start >= this.far) this.note(start, 29);
       return undefined;
     }
     p = start + 1;
@@ -1195,7 +1085,6 @@ export class GeneratedParser {
       opt2: if (((v3 >= 65 && v3 <= 90) || v3 === 95 || (v3 >= 97 && v3 <= 122))) {
         v6 = this.$variable(v2);
         if (v6 < 0) {
-          if (v2 >= this.far) this.note(v2, 25);
           break opt2;
         }
         v5.push(toName(this.source.slice(v2, v6), v2));
@@ -1208,7 +1097,6 @@ export class GeneratedParser {
             v7 = text.charCodeAt(v6);
           }
           if (!(v7 === 44)) {
-            if (v6 >= this.far) this.note(v6, 23);
             break;
           }
           v8 = p;
@@ -1221,7 +1109,6 @@ export class GeneratedParser {
           }
           v9 = this.$variable(v6);
           if (v9 < 0) {
-            if (v6 >= this.far) this.note(v6, 25);
             p = v8;
             break loop3;
           }
@@ -1236,11 +1123,7 @@ export class GeneratedParser {
         }
         opt4: if (v7 === 44) {
           p = v8 + 1;
-        } else {
-          if (v8 >= this.far) this.note(v8, 23);
         }
-      } else {
-        if (v2 >= this.far) this.note(v2, 25);
       }
       v1 = v5;
       break rule1;
@@ -1252,7 +1135,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 124) {
-      if (v2 >= this.far) this.note(v2, 29);
       return undefined;
     }
     p = v2 + 1;
@@ -1312,7 +1194,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$dots(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 30);
       return undefined;
     }
     v2 = isOptional(this.source.slice(start, v1));
@@ -1325,7 +1206,6 @@ export class GeneratedParser {
     }
     v4 = this.$name(v1);
     if (v4 < 0) {
-      if (v1 >= this.far) this.note(v1, 31);
       return undefined;
     }
     v5 = toName(this.source.slice(v1, v4), v1);
@@ -1348,7 +1228,6 @@ export class GeneratedParser {
     no2: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
       v7 = this.$assignOp(v1);
       if (v7 < 0) {
-        if (v1 >= this.far) this.note(v1, 32);
         p = v4;
         break no2;
       }
@@ -1392,7 +1271,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 91) {
-      if (start >= this.far) this.note(start, 33);
       return undefined;
     }
     p = start + 1;
@@ -1410,8 +1288,6 @@ export class GeneratedParser {
       }
       p = this.pos;
       v1 = v4;
-    } else {
-      if (v2 >= this.far) this.note(v2, 0);
     }
     v5 = null;
     v6 = null;
@@ -1438,8 +1314,6 @@ export class GeneratedParser {
         }
         p = this.pos;
         v6 = v4;
-      } else {
-        if (v8 >= this.far) this.note(v8, 0);
       }
       v8 = p;
       v9 = text.charCodeAt(v8);
@@ -1462,14 +1336,8 @@ export class GeneratedParser {
           }
           p = this.pos;
           v7 = v4;
-        } else {
-          if (v10 >= this.far) this.note(v10, 0);
         }
-      } else {
-        if (v8 >= this.far) this.note(v8, 4);
       }
-    } else {
-      if (v2 >= this.far) this.note(v2, 4);
     }
     v2 = p;
     v3 = text.charCodeAt(v2);
@@ -1478,7 +1346,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 93) {
-      if (v2 >= this.far) this.note(v2, 34);
       return undefined;
     }
     p = v2 + 1;
@@ -1494,7 +1361,6 @@ export class GeneratedParser {
       v9 = p;
       v8 = this.$assignOp(v2);
       if (v8 < 0) {
-        if (v2 >= this.far) this.note(v2, 32);
         p = v9;
         break opt6;
       }
@@ -1514,8 +1380,6 @@ export class GeneratedParser {
       }
       p = this.pos;
       v13 = v4;
-    } else {
-      if (v2 >= this.far) this.note(v2, 32);
     }
     this.pos = p;
     return indexLink(start, p, v1, v5, v6, v7, v12, v13);
@@ -1765,7 +1629,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (!(c0 === 38 && text.charCodeAt(start + 1) === 123)) {
-      if (start >= this.far) this.note(start, 35);
       return undefined;
     }
     p = start + 2;
@@ -1792,7 +1655,6 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
-            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -1819,11 +1681,7 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
-        } else {
-          if (v9 >= this.far) this.note(v9, 23);
         }
-      } else {
-        if (v2 >= this.far) this.note(v2, 31);
       }
       v1 = v5;
       break rule1;
@@ -1835,7 +1693,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 125) {
-      if (v2 >= this.far) this.note(v2, 36);
       return undefined;
     }
     p = v2 + 1;
@@ -1853,7 +1710,6 @@ export class GeneratedParser {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
-      if (p >= this.far) this.note(p, 37);
       return undefined;
     }
     p += 1;
@@ -1864,7 +1720,6 @@ export class GeneratedParser {
         no3: {
           v6 = this.$templateText(p);
           if (v6 < 0) {
-            if (p >= this.far) this.note(p, 38);
             break no3;
           }
           if (v3 === undefined) v3 = [toTemplateText(this.source.slice(p, v6))];
@@ -1882,13 +1737,11 @@ export class GeneratedParser {
           else v3.push(v7);
           break alt2;
         }
-        if (p >= this.far) this.note(p, 39);
         break loop1;
       }
     }
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
-      if (p >= this.far) this.note(p, 37);
       return undefined;
     }
     p += 1;
@@ -1916,7 +1769,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$variable(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 25);
       return undefined;
     }
     v2 = toName(this.source.slice(start, v1), start);
@@ -1939,7 +1791,6 @@ export class GeneratedParser {
     no2: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
       v6 = this.$assignOp(v1);
       if (v6 < 0) {
-        if (v1 >= this.far) this.note(v1, 32);
         p = v4;
         break no2;
       }
@@ -1979,7 +1830,6 @@ export class GeneratedParser {
       no5: if (((v6 >= 65 && v6 <= 90) || v6 === 95 || (v6 >= 97 && v6 <= 122))) {
         v12 = this.$name(v8);
         if (v12 < 0) {
-          if (v8 >= this.far) this.note(v8, 31);
           p = v11;
           break no5;
         }
@@ -1992,7 +1842,6 @@ export class GeneratedParser {
           v14 = text.charCodeAt(v12);
         }
         if (v14 !== 125) {
-          if (v12 >= this.far) this.note(v12, 36);
           p = v11;
           break no5;
         }
@@ -2014,7 +1863,6 @@ export class GeneratedParser {
           v12 = text.charCodeAt(v14);
         }
         if (v12 !== 125) {
-          if (v14 >= this.far) this.note(v14, 36);
           p = v11;
           break no6;
         }
@@ -2022,7 +1870,6 @@ export class GeneratedParser {
         this.pos = p;
         return { kind: 'enum', start, end: p, name: v2, closure: v15, member: null };
       }
-      if (v8 >= this.far) this.note(v8, 40);
       p = v4;
       break no4;
     }
@@ -2046,7 +1893,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 123) {
-      if (start >= this.far) this.note(start, 41);
       return undefined;
     }
     p = start + 1;
@@ -2073,7 +1919,6 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
-            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -2100,11 +1945,7 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
-        } else {
-          if (v9 >= this.far) this.note(v9, 23);
         }
-      } else {
-        if (v2 >= this.far) this.note(v2, 31);
       }
       v1 = v5;
       break rule1;
@@ -2116,7 +1957,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 125) {
-      if (v2 >= this.far) this.note(v2, 36);
       return undefined;
     }
     p = v2 + 1;
@@ -2138,7 +1978,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 91) {
-      if (start >= this.far) this.note(start, 33);
       return undefined;
     }
     p = start + 1;
@@ -2165,7 +2004,6 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
-            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -2192,11 +2030,7 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
-        } else {
-          if (v9 >= this.far) this.note(v9, 23);
         }
-      } else {
-        if (v2 >= this.far) this.note(v2, 0);
       }
       v1 = v5;
       break rule1;
@@ -2208,7 +2042,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 93) {
-      if (v2 >= this.far) this.note(v2, 34);
       return undefined;
     }
     p = v2 + 1;
@@ -2224,7 +2057,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 40) {
-      if (start >= this.far) this.note(start, 19);
       return undefined;
     }
     p = start + 1;
@@ -2246,7 +2078,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
-      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -2262,7 +2093,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 123) {
-      if (start >= this.far) this.note(start, 41);
       return undefined;
     }
     p = start + 1;
@@ -2284,7 +2114,6 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 125) {
-      if (v1 >= this.far) this.note(v1, 36);
       return undefined;
     }
     p = v1 + 1;
@@ -2479,7 +2308,6 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 40) {
-      if (start >= this.far) this.note(start, 19);
       return undefined;
     }
     p = start + 1;
@@ -2506,7 +2334,6 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
-            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -2533,11 +2360,7 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
-        } else {
-          if (v9 >= this.far) this.note(v9, 23);
         }
-      } else {
-        if (v2 >= this.far) this.note(v2, 0);
       }
       v1 = v5;
       break rule1;
@@ -2549,7 +2372,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 41) {
-      if (v2 >= this.far) this.note(v2, 20);
       return undefined;
     }
     p = v2 + 1;
@@ -2915,7 +2737,6 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$name(start);
     if (v1 < 0) {
-      if (start >= this.far) this.note(start, 31);
       return undefined;
     }
     v2 = toName(this.source.slice(start, v1), start);
@@ -2927,7 +2748,6 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v1);
     }
     if (v3 !== 58) {
-      if (v1 >= this.far) this.note(v1, 4);
       return undefined;
     }
     p = v1 + 1;
@@ -2945,8 +2765,6 @@ export class GeneratedParser {
       }
       p = this.pos;
       v4 = v5;
-    } else {
-      if (v1 >= this.far) this.note(v1, 0);
     }
     this.pos = p;
     return { start, end: p, key: v2, value: v4 };
@@ -3036,7 +2854,6 @@ export class GeneratedParser {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 123) {
-      if (p >= this.far) this.note(p, 41);
       return undefined;
     }
     p += 1;
@@ -3058,7 +2875,6 @@ export class GeneratedParser {
     p = this.skip(p);
     v2 = text.charCodeAt(p);
     if (v2 !== 125) {
-      if (p >= this.far) this.note(p, 36);
       return undefined;
     }
     p += 1;
@@ -3235,8 +3051,10 @@ export class GeneratedParser {
 
 }
 
-/** The operators: how long they are, how tight (0 is the loosest), and how they are called in an operation. */
+/** The lengths of the operators. */
 const WIDTHS: readonly number[] = [2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+
+/** How tight the operators are (0 is the loosest), and how they are called in an operation. */
 const LEVELS: readonly number[] = [0, 1, 2, 2, 2, 2, 6, 6, 2, 2, 3, 4, 5, 7, 7, 8, 8, 8];
 const OPS: readonly (BinaryOp | undefined)[] = [undefined, undefined, '==', '!=', '<=', '>=', '<<', '>>', '<', '>', '|', '^', '&', '+', '-', '%', '*', '/'];
 

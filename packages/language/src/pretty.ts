@@ -3,15 +3,16 @@
  * operators, a line for each statement of a block and for each element of a list or thing that has several.
  */
 import type { Closure, Entry, Link, Node } from './ast.js';
+import { isBareReturn, isLastSlash } from './slashes.js';
 
 /**
  * The text of a node in the layout of definitions. `source` is the text that the node's offsets refer to; literals are
- * taken from it as they are written.
+ * taken from it as they are written. `indent` is the number of tabs in front of every line but the first.
  */
-export function prettySource(node: Node, source: string): string {
+export function prettySource(node: Node, source: string, indent = 0): string {
   const out: string[] = [];
   const work: Item[] = [node];
-  let level = 0;
+  let level = indent;
   for (let item = work.pop(); item !== undefined; item = work.pop()) {
     if (typeof item === 'string') out.push(item);
     else if (item === INDENT) level++;
@@ -54,8 +55,10 @@ function partsOf(node: Node, source: string): Item[] {
     case 'int':
     case 'float':
     case 'str':
-    case 'regex':
     case 'template':
+      return [source.slice(node.start, node.end)];
+    case 'regex':
+      if (isLastSlash(node)) return [source.slice(node.start, node.end), NEWLINE];
       return [source.slice(node.start, node.end)];
     case 'variable':
       return [node.name];
@@ -83,7 +86,12 @@ function partsOf(node: Node, source: string): Item[] {
       return [node.ops, isApart ? ' ' : '', node.operand];
     }
     case 'operation':
-      return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [` ${node.ops[i - 1]} `, operand]));
+      return node.operands.flatMap((operand, i): Item[] => {
+        const left = node.operands[i - 1];
+        if (left === undefined) return [operand];
+        const op = node.ops[i - 1];
+        return op === '/' && isBareReturn(left) ? [' /', NEWLINE, operand] : [` ${op} `, operand];
+      });
     case 'and':
       return node.operands.flatMap((operand, i) => (i === 0 ? [operand] : [' && ', operand]));
     case 'or':

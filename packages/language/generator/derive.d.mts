@@ -1,0 +1,1 @@
+export function createDeriver(grammarText: string): (random: () => number, size: number) => string;

@@ -1,0 +1,147 @@
+// @ts-check
+/**
+ * Writes the two modules around the rules: the parser, and the tracer that says where and why a text does not fit.
+ *
+ * @typedef {import('./read.mjs').Rule} Rule
+ * @typedef {import('./actions.mjs').Action} Action
+ */
+import { Emitter } from './emit.mjs';
+import { levelHelpers, widthsTable, writeScan } from './ladder.mjs';
+
+const HEAD =
+  '// Made from grammar.ohm by generator/main.mjs. Do not edit: change the grammar and run the build.\n';
+
+/**
+ * @param {Map<string, Rule>} rules  as read with the roots `start` and `space`
+ * @param {Record<string, Action>} actions
+ * @param {string} start
+ * @returns {string} the source text of the module with the class `GeneratedParser`
+ */
+export function parserModule(rules, actions, start) {
+  const e = new Emitter(rules, actions, false);
+  const { w } = e;
+  w.open('export class GeneratedParser {');
+  writeFields(e);
+  w.function('constructor(readonly source: string) {', () => {
+    w.line("this.text = source + '\\0';");
+    w.line('this.length = source.length;');
+  });
+  w.line('/** The value of the whole source, or undefined if it does not fit the grammar. */');
+  w.function(`parse(): ${e.typeOf(e.facts.ruleOf(start))} | undefined {`, () => {
+    w.line(`return this.${e.methodOf(start)}(this.skip(0));`);
+  });
+  writeMethods(e);
+  w.close();
+
+  const body = `${w}${widthsTable(e.ladder)}${levelHelpers(e.ladder)}`;
+  const used = (/** @type {string[]} */ names) =>
+    [...new Set(names)].filter((name) => new RegExp(`\\b${name}\\b`).test(body)).sort();
+  const table = Object.values(actions);
+  const types = [...rules.values()].flatMap((rule) => e.typeOf(rule).match(/\b[A-Z]\w+/g) ?? []);
+  const builders = table.flatMap((action) => (action.make === 'call' ? [action.function] : []));
+  const literals = table.flatMap((action) => {
+    if (action.make === 'token') return [action.convert];
+    return action.make === 'leaf' ? Object.values(action.convert) : [];
+  });
+  return `${HEAD}import type { ${used(['BinaryOp', ...types]).join(', ')} } from './ast.js';
+import { ${used(builders).join(', ')} } from './build.js';
+import { NESTING_MAX, nestedTooDeep } from './limits.js';
+import { ${used(literals).join(', ')} } from './literals.js';
+
+${body}`;
+}
+
+/**
+ * @param {Map<string, Rule>} rules
+ * @param {Record<string, Action>} actions
+ * @param {string} start
+ * @returns {string} the source text of the module with the class `GeneratedTracer`
+ */
+export function tracerModule(rules, actions, start) {
+  const e = new Emitter(rules, actions, true);
+  const { w } = e;
+  w.open('export class GeneratedTracer {');
+  w.line('/** Rightmost place at which something was missing; -1 as long as nothing was. */');
+  w.line('far = -1;');
+  w.line('/** What was missing there: the first `noted` are indexes into EXPECTED. */');
+  w.line('readonly wanted: number[] = [];');
+  w.line('noted = 0;');
+  writeFields(e);
+  w.function('constructor(readonly source: string) {', () => {
+    w.line("this.text = source + '\\0';");
+    w.line('this.length = source.length;');
+  });
+  w.line('/** Whether the source fits the grammar. */');
+  w.function('trace(): boolean {', () => {
+    w.line(`return this.${e.methodOf(start)}(this.skip(0));`);
+  });
+  w.function('note(q: number, expectation: number): void {', () => {
+    w.open('if (q > this.far) {');
+    w.line('this.far = q;');
+    w.line('this.noted = 0;');
+    w.close();
+    w.line('this.wanted[this.noted++] = expectation;');
+  });
+  writeMethods(e);
+  w.close();
+
+  const [breaker] = e.breakers;
+  const statement = breaker === undefined ? [] : e.facts.expected([{ op: 'apply', rule: breaker }]);
+  return `${HEAD}import { NESTING_MAX, nestedTooDeep } from './limits.js';
+
+/** What can be missing at a place, in the words of the grammar. */
+export const EXPECTED: readonly (readonly string[])[] = [
+${e.expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
+];
+
+/** What any statement may begin with. */
+export const STATEMENT: readonly string[] = ${JSON.stringify([...new Set(statement)].sort())};
+${widthsTable(e.ladder)}
+${w}`;
+}
+
+/** @param {Emitter} e */
+function writeFields({ w, breakers }) {
+  w.line(
+    '/** The source with a 0 behind it, so that looking behind its last character is no special case. */',
+  );
+  w.line('readonly text: string;');
+  w.line('readonly length: number;');
+  w.line('/** End of what the last successful rule matched. */');
+  w.line('pos = 0;');
+  w.line('/** Statements around the current place. */');
+  w.line('depth = -1;');
+  for (const name of breakers) {
+    w.line(`/** Where ${name} has failed: it need not be tried there again. */`);
+    w.line(`failed${name}: Set<number> | undefined;`);
+  }
+  w.line('/** The last stretch of white space that was skipped. */');
+  w.line('skippedFrom = -1;');
+  w.line('skippedTo = -1;');
+  w.line('');
+}
+
+/** @param {Emitter} e */
+function writeMethods(e) {
+  const { w } = e;
+  w.line('/** The first place from `from` on that is not white space. */');
+  w.function('skip(from: number): number {', () => {
+    w.line('if (from === this.skippedFrom) return this.skippedTo;');
+    w.line('let p = from;');
+    w.line(`for (let end = this.${e.methodOf('space')}(p); end >= 0; end = this.$space(p)) p = end;`);
+    w.line('this.skippedFrom = from;');
+    w.line('this.skippedTo = p;');
+    w.line('return p;');
+  });
+  for (const name of e.breakers) {
+    w.function(`giveUp${name}(start: number): ${e.traces ? 'false' : 'undefined'} {`, () => {
+      w.line('this.depth--;');
+      w.line(`if (this.failed${name} === undefined) this.failed${name} = new Set();`);
+      w.line(`this.failed${name}.add(start);`);
+      w.line(`return ${e.traces ? 'false' : 'undefined'};`);
+    });
+  }
+  writeScan(e, e.ladder);
+  // Methods are written as they are asked for; those asked for by none are not needed.
+  for (const name of e.requested) e.writeRule(e.facts.ruleOf(name));
+}
