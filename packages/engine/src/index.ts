@@ -1,4 +1,4 @@
-export { Access } from './admin/access.js';
+export { Access, missingPrivilege } from './admin/access.js';
 export { bootstrapEffects } from './admin/bootstrap.js';
 export { Privilege } from './admin/privileges.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
@@ -25,10 +25,11 @@ export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export type { Quotas } from './run/runtime.js';
 export { CollectionGroup } from './state/collection-group.js';
-export { Group, type Position } from './state/group.js';
+export { Group } from './state/group.js';
 export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
 export type { Procedure, Scope, ScopeKind } from './state/scope.js';
 export { DamagedStateError } from './state/store.js';
+export { Dirty } from './state/dirty.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';
 export { Bytes, Float } from './value/scalars.js';

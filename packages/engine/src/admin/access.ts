@@ -1,4 +1,4 @@
-import { forbiddenError } from '../error.js';
+import { forbiddenError, type QueryError } from '../error.js';
 import { privilegeText } from './privileges.js';
 import type { RootGroup, Target } from './root-group.js';
 import type { User } from './user.js';
@@ -23,9 +23,7 @@ export class Access {
   /** @throws QueryError forbidden_err */
   require(mask: number, target: Target = this.target): void {
     if (!this.has(mask, target)) {
-      throw forbiddenError(
-        `user '${this.user.name}' lacks the privilege ${privilegeText(mask)} on ${this.nameOf(target)}`,
-      );
+      throw missingPrivilege(this.user, mask, this.nameOf(target));
     }
   }
 
@@ -33,4 +31,9 @@ export class Access {
     if (typeof target === 'string') return `@${target}`;
     return `@collection:${this.root.collections.get(target)?.name ?? '?'}`;
   }
+}
+
+/** @param scope the name of the scope that the privilege is missing on */
+export function missingPrivilege(user: User, mask: number, scope: string): QueryError {
+  return forbiddenError(`user '${user.name}' lacks the privilege ${privilegeText(mask)} on ${scope}`);
 }

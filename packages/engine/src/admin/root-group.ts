@@ -199,7 +199,7 @@ export class RootGroup extends Group {
     }
   }
 
-  override loadRecord(kind: RecordKind, id: number, value: Uint8Array): void {
+  override loadRecord(kind: number, id: number, value: Uint8Array): void {
     if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
     else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
     else super.loadRecord(kind, id, value);

@@ -6,12 +6,6 @@ import { Effect } from './effects.js';
 import { RecordKind, type RecordSink } from './records.js';
 import type { Procedure } from './scope.js';
 
-/** Where in its log a state stands. */
-export interface Position {
-  readonly index: number;
-  readonly term: number;
-}
-
 /**
  * The state of one Raft group: of the root scope, or of one collection. It changes by effects alone. `Transaction` and
  * the functions that use it make and record them on the leader; `apply` repeats them everywhere else.
@@ -93,7 +87,11 @@ export abstract class Group {
    *
    *   procedure := name:text created:varint source:text
    */
-  loadRecord(kind: RecordKind, id: number, value: Uint8Array): void {
+  loadRecord(kind: number, id: number, value: Uint8Array): void {
+    if (kind === RecordKind.META) {
+      this.loadMeta(value);
+      return;
+    }
     if (kind !== RecordKind.PROCEDURE) throw new FormatError(`unexpected record of kind ${kind}`);
     const input = new ByteReader(value);
     const name = input.text();
@@ -103,35 +101,33 @@ export abstract class Group {
     this.nextProcedureRecord = Math.max(this.nextProcedureRecord, id + 1);
   }
 
-  /** The counters of the group at a position in the log; see `loadMeta`. */
+  /** Counters that only some kinds of groups have. */
   protected abstract writeMeta(out: ByteWriter): void;
   protected abstract readMeta(input: ByteReader): void;
 
   /**
-   *   meta := format:u8 index:varint term:varint changes:varint ...
+   * The counters of the group as they are now, for the record META.
+   *
+   *   meta := format:u8 changes:varint ...
    *
    * The rest is described by the kinds of groups.
    */
-  encodeMeta(position: Position): Uint8Array {
+  encodeMeta(): Uint8Array {
     const out = new ByteWriter();
     out.u8(META_FORMAT);
-    out.varint(position.index);
-    out.varint(position.term);
     out.varint(this.changeCount);
     this.writeMeta(out);
     return out.take();
   }
 
-  /** Takes up the counters of the last checkpoint and returns its position. */
-  loadMeta(value: Uint8Array): Position {
+  private loadMeta(value: Uint8Array): void {
     const input = new ByteReader(value);
     const format = input.u8();
-    if (format !== META_FORMAT)
-      throw new FormatError(`state of format ${format}; this version reads ${META_FORMAT}`);
-    const position = { index: input.varint(), term: input.varint() };
+    if (format !== META_FORMAT) {
+      throw new FormatError(`state of format ${format}; this version reads format ${META_FORMAT}`);
+    }
     this.changeCount = input.varint();
     this.readMeta(input);
-    return position;
   }
 
   /** Writes one thing to a checkpoint. Only collections have things. */

@@ -1,0 +1,137 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PasswordHash, RootGroup, User } from '@althing/engine';
+import type { Backoff } from './backoff.js';
+import { type Credentials, parseAuthorization } from './credentials.js';
+import { type PasswordHasher, TooManyLoginsError } from './password.js';
+
+/** What came of a login. */
+export type Login =
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'refused' }
+  /** Too many failures or too much work; the answer is "not now". */
+  | { readonly kind: 'busy' };
+
+const REFUSED: Login = { kind: 'refused' };
+const BUSY: Login = { kind: 'busy' };
+
+export interface AuthenticatorOptions {
+  readonly root: RootGroup;
+  readonly hasher: PasswordHasher;
+  readonly backoff: Backoff;
+  /** How long a verified password is remembered. */
+  readonly cacheMs: number;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+  /** Calls back after some milliseconds. */
+  readonly delay: (ms: number, callback: () => void) => void;
+}
+
+interface Verified {
+  readonly userId: number;
+  /** The record that the password was checked against: another one means another password. */
+  readonly password: PasswordHash;
+  readonly until: number;
+}
+
+/** Verified passwords that are remembered at most. */
+const CACHE_ENTRIES_MAX = 10_000;
+
+/**
+ * Tells who sends a request. A token costs one fast hash. A password costs a slow one the first time; then the header
+ * is remembered for a while, under a keyed hash, as long as the user keeps that password.
+ */
+export class Authenticator {
+  private readonly options: AuthenticatorOptions;
+  private readonly cacheKey = randomBytes(32).toString('hex');
+  private readonly verified = new Map<string, Verified>();
+
+  constructor(options: AuthenticatorOptions) {
+    this.options = options;
+  }
+
+  /** The user of a header when that can be told at once, else null: then `login` tells. */
+  known(header: string): User | null {
+    // Tokens are by far the most frequent, so they are not looked up in the cache first.
+    if (header.length <= BEARER_LENGTH_MAX && header.startsWith('Bearer ')) return this.tokenUser(header.slice(7));
+    const entry = this.verified.get(hash('sha256', this.cacheKey + header));
+    if (entry === undefined || this.options.now() > entry.until) return null;
+    const user = this.options.root.users.get(entry.userId);
+    return user !== undefined && user.password === entry.password ? user : null;
+  }
+
+  /**
+   * Checks a header that `known` did not know.
+   *
+   * @param address of the client, for slowing failures down
+   */
+  login(header: string, address: string, done: (login: Login) => void): void {
+    const credentials = parseAuthorization(header);
+    if (credentials === null) {
+      done(REFUSED);
+      return;
+    }
+    const keys = credentials.kind === 'token' ? [address] : [address, `${address} ${credentials.name}`];
+    const { backoff } = this.options;
+    if (!keys.every((key) => backoff.admits(key))) {
+      done(BUSY);
+      return;
+    }
+    this.check(credentials).then(
+      (user) => {
+        if (user === null) {
+          this.refuse(keys, done);
+          return;
+        }
+        for (const key of keys) backoff.succeeded(key);
+        this.remember(header, credentials, user);
+        done({ kind: 'user', user });
+      },
+      (error: unknown) => {
+        if (!(error instanceof TooManyLoginsError)) throw error;
+        done(BUSY);
+      },
+    );
+  }
+
+  private refuse(keys: readonly string[], done: (login: Login) => void): void {
+    const { backoff, delay } = this.options;
+    const ms = Math.max(...keys.map((key) => backoff.failed(key)));
+    delay(ms, () => {
+      for (const key of keys) backoff.answered(key);
+      done(REFUSED);
+    });
+  }
+
+  private async check(credentials: Credentials): Promise<User | null> {
+    if (credentials.kind === 'token') return this.tokenUser(credentials.key);
+    const { root, hasher } = this.options;
+    const user = root.usersByName.get(credentials.name);
+    const matches = await hasher.verify(credentials.password, user?.password ?? null);
+    if (!matches || user === undefined) return null;
+    // The user may have changed while the hash was computed.
+    const now = root.users.get(user.id);
+    return now?.password === user.password ? now : null;
+  }
+
+  private tokenUser(key: string): User | null {
+    const found = this.options.root.tokenByKey(key);
+    if (found === undefined || !timingSafeEqual(found.token.hash, hash('sha256', key, 'buffer'))) return null;
+    const { expiresAt } = found.token;
+    return expiresAt === null || expiresAt >= Math.floor(this.options.now() / 1000) ? found.user : null;
+  }
+
+  private remember(header: string, credentials: Credentials, user: User): void {
+    if (credentials.kind !== 'password' || user.password === null || this.options.cacheMs === 0) return;
+    if (this.verified.size >= CACHE_ENTRIES_MAX) {
+      const [oldest] = this.verified.keys();
+      if (oldest !== undefined) this.verified.delete(oldest);
+    }
+    this.verified.set(hash('sha256', this.cacheKey + header), {
+      userId: user.id,
+      password: user.password,
+      until: this.options.now() + this.options.cacheMs,
+    });
+  }
+}
+
+const BEARER_LENGTH_MAX = 64;

@@ -1,0 +1,28 @@
+import { ByteReader, ByteWriter, genesisOf, type Membership, membershipOf, readMembership, writeMembership } from 'raft-ts';
+import type { Applied } from './protocol.js';
+
+/** A membership as bytes, for messages between threads and for the state on disk. */
+export function encodeMembership(membership: Membership): Uint8Array {
+  const writer = new ByteWriter(64);
+  writeMembership(writer, membership);
+  return writer.finish();
+}
+
+export function decodeMembership(bytes: Uint8Array): Membership {
+  return readMembership(new ByteReader(bytes));
+}
+
+/**
+ * Where the log of a new group begins.
+ *
+ * @param identity the same on all members, and of no other group
+ */
+export function genesis(members: readonly number[], identity: Uint8Array): Applied {
+  const { snapshot } = genesisOf(membershipOf([...members].sort((a, b) => a - b)), identity);
+  return {
+    index: snapshot.index,
+    term: snapshot.term,
+    hash: snapshot.hash,
+    membership: encodeMembership(snapshot.membership),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The consensus thread: Raft, the log, and the status port. It never runs code of users, so heartbeats, log syncs and
+ * health checks wait for none of it.
+ */
+import { randomBytes } from 'node:crypto';
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { LogStore, NodeDisk, StorageError } from '@althing/storage';
+import { ExitCode } from '../config/exit-codes.js';
+import { Phase, SharedStatus } from '../status/shared-status.js';
+import { StatusServer, type StatusView } from '../status/status-server.js';
+import { GroupHost } from './group-host.js';
+import { type Command, type Event, ROOT_GROUP } from './protocol.js';
+
+export interface WorkerOptions {
+  readonly logPath: string;
+  readonly segmentBytes: number;
+  readonly nodeId: number;
+  readonly nodeName: string;
+  readonly version: string;
+  /** Length of a tick of Raft's time in milliseconds. */
+  readonly tickMs: number;
+  /** Ticks without a leader until an election. */
+  readonly electionTicks: number;
+  readonly statusAddress: string;
+  /** 0 for no status port. */
+  readonly statusPort: number;
+}
+
+export interface WorkerData {
+  readonly options: WorkerOptions;
+  readonly port: MessagePort;
+  /** One Int32 that rises with every message of the worker. */
+  readonly doorbell: SharedArrayBuffer;
+  readonly status: SharedArrayBuffer;
+}
+
+/** First message of the worker: it is up, or why not. */
+export type WorkerStart =
+  | { readonly kind: 'started'; readonly statusPort: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number };
+
+/** Silence of the engine thread after which the node is not healthy, in milliseconds. */
+const SILENCE_MAX_MS = 30_000;
+
+const { options, port, doorbell, status } = workerData as WorkerData;
+const bell = new Int32Array(doorbell);
+const shared = new SharedStatus(status);
+
+let events: Event[] = [];
+
+/** Events of one turn of the event loop travel in one message. */
+function emit(event: Event): void {
+  events.push(event);
+  if (events.length === 1) queueMicrotask(flush);
+}
+
+function flush(): void {
+  const message = events;
+  events = [];
+  port.postMessage(message);
+  ring();
+}
+
+function ring(): void {
+  Atomics.add(bell, 0, 1);
+  Atomics.notify(bell, 0);
+}
+
+async function start(): Promise<void> {
+  const log = await LogStore.open(await NodeDisk.make(options.logPath), { segmentBytes: options.segmentBytes });
+  const host = new GroupHost({
+    nodeId: options.nodeId,
+    log,
+    raft: { electionTicks: options.electionTicks },
+    random: () => randomBytes(4).readUInt32BE(0),
+    emit,
+    transmit: () => {},
+    logTail: 0,
+  });
+  const server = new StatusServer(viewOf(host));
+  const statusPort = options.statusPort === 0 ? 0 : await listen(server);
+  const ticker = setInterval(() => host.tick(), options.tickMs);
+  port.on('message', (commands: readonly Command[]) => {
+    for (const command of commands) {
+      host.handle(command);
+      if (command.kind === 'stop') stop(log, server, ticker);
+    }
+  });
+  announce({ kind: 'started', statusPort });
+}
+
+function stop(log: LogStore, server: StatusServer, ticker: NodeJS.Timeout): void {
+  clearInterval(ticker);
+  log.close().then(
+    () => {
+      server.close();
+      emit({ kind: 'stopped' });
+      setImmediate(() => port.close());
+    },
+    (error: unknown) => emit({ kind: 'failed', failure: { message: textOf(error), exitCode: ExitCode.Fatal } }),
+  );
+}
+
+async function listen(server: StatusServer): Promise<number> {
+  try {
+    return await server.listen(options.statusAddress, options.statusPort);
+  } catch (error) {
+    throw new StatusPortError(textOf(error));
+  }
+}
+
+class StatusPortError extends Error {}
+
+function viewOf(host: GroupHost): StatusView {
+  const view: StatusView = {
+    unhealthy() {
+      const silence = shared.engineSilence();
+      return shared.phase !== Phase.STARTING && silence > SILENCE_MAX_MS
+        ? `the engine thread has been silent for ${silence} ms`
+        : null;
+    },
+    unready() {
+      if (shared.phase === Phase.STARTING) return 'the node is starting';
+      if (shared.phase !== Phase.READY) return 'the node is shutting down';
+      const root = host.status(ROOT_GROUP);
+      return root === undefined || root.leader === 0 ? 'no leader is known' : null;
+    },
+    started: () => shared.phase !== Phase.STARTING,
+    state() {
+      if (shared.phase === Phase.READY) return 'READY';
+      return shared.phase === Phase.STARTING ? 'SYNCHRONIZING' : 'SHUTTING_DOWN';
+    },
+    summary() {
+      const root = host.status(ROOT_GROUP);
+      return {
+        status: view.state(),
+        version: options.version,
+        node_name: options.nodeName,
+        node_id: options.nodeId,
+        groups: host.groupIds.length,
+        connections: shared.connections,
+        root: root === undefined ? null : { role: root.role, term: root.term, commit: root.commitIndex },
+      };
+    },
+  };
+  return view;
+}
+
+function announce(message: WorkerStart): void {
+  port.postMessage(message);
+  ring();
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+start().catch((error: unknown) => {
+  const damaged = error instanceof StorageError && error.code.startsWith('damaged');
+  announce({
+    kind: 'failed',
+    message:
+      error instanceof StatusPortError
+        ? `http_status_port = ${options.statusPort}: ${error.message}`
+        : `the log can not be opened: ${textOf(error)}`,
+    exitCode:
+      error instanceof StatusPortError
+        ? ExitCode.Configuration
+        : damaged
+          ? ExitCode.DataDamaged
+          : ExitCode.Fatal,
+  });
+});

@@ -1,0 +1,307 @@
+/**
+ * The HTTP API: `POST /SCOPE` with JSON or MessagePack. uWebSockets.js does the listening; what it leaves open (repeated
+ * Content-Length, unknown transfer codings, sizes, slow bodies) is guarded here.
+ *
+ * Order of decisions: method, path, credentials, whether the node serves, content type, size, body, and only then the
+ * request itself. A body is kept only when the credentials can still turn out to be right.
+ */
+import { ErrorCode, type Format, QueryError } from '@althing/engine';
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  us_listen_socket_close,
+  us_socket_local_port,
+} from 'uWebSockets.js';
+import type { Authenticator, Login } from '../auth/authenticator.js';
+import type { Request, Respond } from '../request.js';
+import { type BodyOptions, decodeBody } from './body.js';
+import { Exchange, type Headers, write } from './exchange.js';
+import { parsePath } from './path.js';
+import { CONTENT_TYPES, errorBody, formatOf, statusOf } from './reply.js';
+import { WELCOME_PAGE } from './welcome.js';
+
+export interface HttpOptions {
+  readonly authenticator: Authenticator;
+  /** Takes a request; the answer may come at once or later. */
+  readonly handle: (request: Request, respond: Respond) => void;
+  /** Null while requests are served, else why not. */
+  readonly refusal: () => QueryError | null;
+  readonly body: BodyOptions;
+  /** Bytes that a request body may have. */
+  readonly bodySizeMax: number;
+  /** Time in which a body must have come. */
+  readonly bodyTimeoutMs: number;
+  /** Connections at once. */
+  readonly connectionsMax: number;
+  /** Requests at once that wait for their answer. */
+  readonly pendingMax: number;
+}
+
+export class HttpListener {
+  private readonly options: HttpOptions;
+  private readonly app: TemplatedApp;
+  private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
+  private connectionCount = 0;
+  private pending = 0;
+  private onIdle: (() => void) | null = null;
+
+  constructor(options: HttpOptions) {
+    this.options = options;
+    this.app = App();
+    this.app.filter((res, count) => this.connected(res, Number(count)));
+    this.app.any('/*', (res, req) => this.receive(res, req));
+  }
+
+  /** Connections that are open. */
+  get connections(): number {
+    return this.connectionCount;
+  }
+
+  /** Starts to listen; returns the port, or null when it is in use. */
+  listen(address: string, port: number): Promise<number | null> {
+    return new Promise((resolve) => {
+      this.app.listen(address, port, (socket) => {
+        if (!socket) {
+          resolve(null);
+          return;
+        }
+        this.socket = socket;
+        resolve(us_socket_local_port(socket));
+      });
+    });
+  }
+
+  /** Accepts no more connections; settles when every request is answered. */
+  drain(): Promise<void> {
+    if (this.socket !== null) us_listen_socket_close(this.socket);
+    this.socket = null;
+    if (this.pending === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.onIdle = resolve;
+    });
+  }
+
+  /** Closes everything. */
+  close(): void {
+    this.app.close();
+    this.socket = null;
+  }
+
+  private connected(res: HttpResponse, change: number): void {
+    this.connectionCount += change;
+    if (change > 0 && this.connectionCount > this.options.connectionsMax) res.close();
+  }
+
+  private receive(res: HttpResponse, req: HttpRequest): void {
+    const method = req.getMethod();
+    const url = req.getUrl();
+    if (method !== 'post') {
+      this.otherMethod(res, method, url);
+      return;
+    }
+    const headers = readHeaders(req);
+    const format = formatOf(headers.contentType);
+    if (headers.malformed !== null) {
+      failAtOnce(res, format, badRequest(headers.malformed), '400 Bad Request', [], true);
+      return;
+    }
+    const path = parsePath(url);
+    if (path.kind !== 'scope' || req.getQuery() !== '') {
+      const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
+      failAtOnce(res, format, error, statusOf(error), []);
+      return;
+    }
+    this.pending += 1;
+    const exchange = new Exchange(res, path.scope, format ?? 'json', () => this.finished());
+    res.onAborted(() => exchange.abort());
+    this.admit(exchange, res, headers, format);
+    exchange.leaveCallback();
+  }
+
+  /** Credentials first; then what else can be told before the body has come. */
+  private admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {
+    const { authenticator } = this.options;
+    const user = headers.authorization === null ? null : authenticator.known(headers.authorization);
+    if (user !== null) {
+      exchange.user = user;
+      if (!this.assertServable(exchange, headers, format)) return;
+      this.receiveBody(exchange, res);
+      return;
+    }
+    if (headers.authorization === null) {
+      refuse(exchange);
+      return;
+    }
+    const address = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    this.receiveBody(exchange, res);
+    authenticator.login(headers.authorization, address, (login) => {
+      if (exchange.finished) return;
+      this.loggedIn(exchange, login, headers, format);
+    });
+  }
+
+  private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
+    if (login.kind === 'refused') {
+      refuse(exchange);
+    } else if (login.kind === 'busy') {
+      exchange.fail(TOO_MANY_LOGINS, '429 Too Many Requests');
+    } else {
+      exchange.user = login.user;
+      if (this.assertServable(exchange, headers, format) && exchange.body !== null) this.handle(exchange);
+    }
+  }
+
+  /** Answers the request when it can't be served whatever its body says. */
+  private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
+    const refusal = this.options.refusal();
+    if (refusal !== null) exchange.fail(refusal);
+    else if (format === null || headers.contentEncoding) exchange.fail(UNSUPPORTED, '415 Unsupported Media Type');
+    else if (headers.contentLength > this.options.bodySizeMax) this.tooLarge(exchange);
+    else if (this.pending > this.options.pendingMax) exchange.fail(QUEUE_FULL, '429 Too Many Requests');
+    else return true;
+    return false;
+  }
+
+  private tooLarge(exchange: Exchange): void {
+    const error = new QueryError(
+      ErrorCode.MAX_QUOTA,
+      `the request body is larger than request_size_limit (${this.options.bodySizeMax} bytes)`,
+    );
+    exchange.fail(error, '413 Content Too Large', [], true);
+  }
+
+  private receiveBody(exchange: Exchange, res: HttpResponse): void {
+    let first = true;
+    res.onData((chunk, isLast) => {
+      if (exchange.finished) return;
+      if (exchange.bodySize + chunk.byteLength > this.options.bodySizeMax) {
+        this.tooLarge(exchange);
+        return;
+      }
+      if (first && isLast && exchange.user !== null) {
+        // The usual case: the body is here as a whole, and is read in place.
+        this.handleBody(exchange, Buffer.from(chunk));
+        return;
+      }
+      first = false;
+      exchange.keep(chunk);
+      if (!isLast) {
+        exchange.startTimer(this.options.bodyTimeoutMs);
+        return;
+      }
+      exchange.complete();
+      if (exchange.user !== null) this.handle(exchange);
+    });
+  }
+
+  private handle(exchange: Exchange): void {
+    if (exchange.body !== null) this.handleBody(exchange, exchange.body);
+  }
+
+  private handleBody(exchange: Exchange, body: Buffer): void {
+    const { user, scope, format } = exchange;
+    if (user === null) return;
+    let decoded: Request['body'];
+    try {
+      decoded = decodeBody(body, format, this.options.body);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      exchange.fail(error);
+      return;
+    }
+    this.options.handle({ scope, user, body: decoded, format }, (reply) => exchange.reply(reply));
+  }
+
+  private otherMethod(res: HttpResponse, method: string, url: string): void {
+    if (method === 'get' && url === '/') {
+      write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], false);
+      return;
+    }
+    const error = badRequest('the API takes POST requests only');
+    failAtOnce(res, 'json', error, '405 Method Not Allowed', [['Allow', 'POST']]);
+  }
+
+  private finished(): void {
+    this.pending -= 1;
+    if (this.pending === 0) this.onIdle?.();
+  }
+}
+
+interface RequestHeaders {
+  /** Null when there is none, or more than one. */
+  readonly authorization: string | null;
+  readonly contentType: string;
+  readonly contentLength: number;
+  readonly contentEncoding: boolean;
+  /** What is wrong with the framing of the request; it could be read as another request then. */
+  readonly malformed: string | null;
+}
+
+function readHeaders(req: HttpRequest): RequestHeaders {
+  let authorization: string | null = null;
+  let authorizations = 0;
+  let contentType = '';
+  let contentLength = 0;
+  let contentLengths = 0;
+  let contentEncoding = false;
+  let malformed: string | null = null;
+  req.forEach((name, value) => {
+    switch (name) {
+      case 'authorization':
+        authorization = value;
+        authorizations += 1;
+        break;
+      case 'content-type':
+        contentType = value;
+        break;
+      case 'content-length':
+        contentLength = Number(value);
+        contentLengths += 1;
+        if (contentLengths > 1) malformed = 'there is more than one Content-Length';
+        break;
+      case 'content-encoding':
+        contentEncoding = value !== 'identity';
+        break;
+      case 'transfer-encoding':
+        if (value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
+        break;
+      default:
+    }
+  });
+  if (authorizations > 1) authorization = null;
+  return { authorization, contentType, contentLength, contentEncoding, malformed };
+}
+
+const UNAUTHORIZED = new QueryError(ErrorCode.AUTH, 'no credentials, or wrong ones: send a token as Authorization: Bearer KEY');
+const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
+const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
+const QUEUE_FULL = new QueryError(ErrorCode.MAX_QUOTA, 'too many requests wait for their answer (request_queue_limit)');
+const UNSUPPORTED = new QueryError(
+  ErrorCode.BAD_DATA,
+  'Content-Type must be application/json or application/msgpack, uncompressed and in UTF-8',
+);
+const UNKNOWN_PATH = new QueryError(
+  ErrorCode.LOOKUP,
+  'the path is no scope: use //NAME for a collection, /t for @thingsdb, /n for this node',
+);
+
+function refuse(exchange: Exchange): void {
+  exchange.fail(UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
+}
+
+function badRequest(message: string): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, message);
+}
+
+function failAtOnce(
+  res: HttpResponse,
+  format: Format | null,
+  error: QueryError,
+  status: string,
+  headers: Headers,
+  close = false,
+): void {
+  write(res, status, CONTENT_TYPES[format ?? 'json'], errorBody(error, format ?? 'json'), headers, close);
+}

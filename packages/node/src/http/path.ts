@@ -1,0 +1,53 @@
+import { parseScope, QueryError, type ScopeName } from '@althing/engine';
+
+/** What a request line asks for. */
+export type Path =
+  | { readonly kind: 'scope'; readonly scope: ScopeName }
+  /** The welcome page. */
+  | { readonly kind: 'root' }
+  /** Percent-encoding that can't be decoded. */
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'unknown' };
+
+const ROOT_WORDS = new Set(['t', 'thingsdb', '@t', '@thingsdb']);
+const NODE_WORDS = new Set(['n', 'node', '.node', '@n', '@node']);
+
+/**
+ * The scope that a URL path names. Besides the spellings of the language with `/` (`/t`, `//stuff`, `/c/stuff`,
+ * `/node/2`) there are those with `@` behind the slash (`/@t`, `/@:stuff`, `/@collection:stuff`), and a bare `/stuff`
+ * is the collection `stuff` unless it spells root or node. Percent-encoding is decoded exactly once.
+ */
+export function parsePath(path: string): Path {
+  if (path === '/') return { kind: 'root' };
+  let decoded = path;
+  if (path.includes('%')) {
+    try {
+      decoded = decodeURIComponent(path);
+    } catch {
+      return { kind: 'malformed' };
+    }
+  }
+  const scope = scopeOf(decoded);
+  return scope === null ? { kind: 'unknown' } : { kind: 'scope', scope };
+}
+
+function scopeOf(path: string): ScopeName | null {
+  if (!path.startsWith('/')) return null;
+  const rest = path.slice(1);
+  if (ROOT_WORDS.has(rest)) return { kind: 'thingsdb' };
+  if (NODE_WORDS.has(rest)) return { kind: 'node', id: null };
+  if (rest.startsWith('@')) return parsed(rest);
+  if (rest.startsWith('.node/')) return parsed(`/${rest.slice(1)}`);
+  if (rest.includes('/')) return parsed(path);
+  // Longer prefixes of the words, such as /th and /nod, are names of collections here.
+  return parsed(`//${rest}`);
+}
+
+function parsed(text: string): ScopeName | null {
+  try {
+    return parseScope(text);
+  } catch (error) {
+    if (error instanceof QueryError) return null;
+    throw error;
+  }
+}

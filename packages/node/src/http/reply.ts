@@ -1,0 +1,65 @@
+import { ErrorCode, errorName, type Format, MsgpackWriter, QueryError, quote } from '@althing/engine';
+
+/** HTTP status lines of errors, by their code. */
+const STATUS_BY_CODE: ReadonlyMap<number, string> = new Map([
+  [ErrorCode.AUTH, '401 Unauthorized'],
+  [ErrorCode.FORBIDDEN, '403 Forbidden'],
+  [ErrorCode.LOOKUP, '404 Not Found'],
+  [ErrorCode.BAD_DATA, '400 Bad Request'],
+  [ErrorCode.SYNTAX, '400 Bad Request'],
+  [ErrorCode.NODE, '503 Service Unavailable'],
+  [ErrorCode.TIMEOUT, '504 Gateway Timeout'],
+  [ErrorCode.RESULT_TOO_LARGE, '500 Internal Server Error'],
+  [ErrorCode.CANCELLED_REQUEST, '500 Internal Server Error'],
+  [ErrorCode.WRITE, '500 Internal Server Error'],
+  [ErrorCode.MEMORY, '500 Internal Server Error'],
+  [ErrorCode.INTERNAL, '500 Internal Server Error'],
+]);
+
+/** The status of a failed request; errors of queries that have none of their own are 422. */
+export function statusOf(error: QueryError): string {
+  return STATUS_BY_CODE.get(error.code) ?? '422 Unprocessable Entity';
+}
+
+export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  msgpack: 'application/msgpack',
+};
+
+/** `{"error": {"code", "name", "message"}}` in the format of the request. */
+export function errorBody(error: QueryError, format: Format): string | Uint8Array {
+  const name = errorName(error.code);
+  if (format === 'json') {
+    return `{"error":{"code":${error.code},"name":"${name}","message":${quote(error.message)}}}`;
+  }
+  const writer = new MsgpackWriter();
+  writer.beginMap(1);
+  writer.key('error');
+  writer.beginMap(3);
+  writer.key('code');
+  writer.int(error.code);
+  writer.key('name');
+  writer.str(name);
+  writer.key('message');
+  writer.str(error.message);
+  return writer.out.take();
+}
+
+/** The format that a Content-Type names; null when it is none that we read. Parameters don't count, but for charset. */
+export function formatOf(contentType: string): Format | null {
+  const known = FORMATS.get(contentType);
+  if (known !== undefined) return known;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=');
+    if (name.trim() === 'charset' && !/^"?utf-?8"?$/.test(value.trim())) return null;
+  }
+  return FORMATS.get(type.trim()) ?? null;
+}
+
+const FORMATS: ReadonlyMap<string, Format> = new Map([
+  ['application/json', 'json'],
+  ['text/json', 'json'],
+  ['application/msgpack', 'msgpack'],
+  ['application/x-msgpack', 'msgpack'],
+]);

@@ -1,0 +1,25 @@
+import type { Format, QueryError, ScopeName, User, Value } from '@althing/engine';
+
+/** What a client asks for, decoded. */
+export type RequestBody =
+  | { readonly type: 'query'; readonly code: string; readonly vars: ReadonlyMap<string, Value> | null }
+  | {
+      readonly type: 'run';
+      readonly name: string;
+      readonly args: readonly Value[] | ReadonlyMap<string, Value>;
+    };
+
+export interface Request {
+  readonly scope: ScopeName;
+  readonly user: User;
+  readonly body: RequestBody;
+  /** The format of the answer. */
+  readonly format: Format;
+}
+
+/** The answer to a request. */
+export type Reply =
+  | { readonly ok: true; readonly result: string | Uint8Array }
+  | { readonly ok: false; readonly error: QueryError };
+
+export type Respond = (reply: Reply) => void;

@@ -1,0 +1,162 @@
+import { RecordKind, type RecordSink } from '@althing/engine';
+import type { Checkpoint, StateStore } from '@althing/storage';
+import { DiskFullError } from '@althing/storage';
+import type { Applied, Consensus } from '../consensus/protocol.js';
+import { encodeContext } from './applied.js';
+import type { GroupSession } from './group-session.js';
+
+export interface CheckpointerOptions {
+  readonly states: StateStore;
+  readonly consensus: Consensus;
+  /** Time between checkpoints of a group that changed, in milliseconds. */
+  readonly intervalMs: number;
+  /** Bytes of changes after which a checkpoint does not wait for its time. */
+  readonly sizeBytes: number;
+  /** A clock that never jumps, in milliseconds. */
+  readonly monotonic: () => number;
+  /** Lets other work go first. */
+  readonly yield: () => Promise<void>;
+  readonly onFailure: (session: GroupSession, error: unknown) => void;
+  /** Told after a checkpoint, when what was written may leave memory. */
+  readonly onDone: (session: GroupSession) => void;
+}
+
+/** Milliseconds of encoding between two yields. */
+const SLICE_MS = 2;
+/** Things encoded between two looks at the clock. */
+const SLICE_THINGS = 64;
+
+/**
+ * Writes what changed to the state on disk, group by group, off the request path: in slices, while queries go on. Each
+ * checkpoint is one atomic batch with the place in the log that it stands for; then the log may be cut.
+ */
+export class Checkpointer {
+  private readonly options: CheckpointerOptions;
+  private readonly running = new Map<GroupSession, Promise<void>>();
+  private readonly doneAt = new Map<GroupSession, number>();
+
+  constructor(options: CheckpointerOptions) {
+    this.options = options;
+  }
+
+  /** Starts a checkpoint of a group when it is due. To be called now and then. */
+  consider(session: GroupSession): void {
+    const { dirty } = session.group;
+    if (dirty.size === 0 || this.running.has(session)) return;
+    const { intervalMs, sizeBytes, monotonic } = this.options;
+    const since = monotonic() - (this.doneAt.get(session) ?? 0);
+    if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
+  }
+
+  /** Writes everything that changed until now; settles when it is durable. */
+  async flush(session: GroupSession): Promise<void> {
+    await this.running.get(session);
+    if (session.group.dirty.size > 0) await this.start(session);
+  }
+
+  /** Waits for a checkpoint that runs, and forgets the group. */
+  async forget(session: GroupSession): Promise<void> {
+    await this.running.get(session);
+    this.doneAt.delete(session);
+  }
+
+  get active(): boolean {
+    return this.running.size > 0;
+  }
+
+  private start(session: GroupSession): Promise<void> {
+    const { onDone, onFailure, monotonic } = this.options;
+    const run = this.write(session)
+      .then(
+        () => onDone(session),
+        (error: unknown) => onFailure(session, error),
+      )
+      .finally(() => {
+        this.running.delete(session);
+        this.doneAt.set(session, monotonic());
+      });
+    this.running.set(session, run);
+    return run;
+  }
+
+  private async write(session: GroupSession): Promise<void> {
+    const { states, consensus } = this.options;
+    const { group } = session;
+    const { dirty } = group;
+    const checkpoint = states.beginCheckpoint(session.id);
+    const sink = new CheckpointSink(checkpoint);
+    // From here to the mark nothing may come between: the mark stands for what is frozen.
+    const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
+    const meta = group.encodeMeta();
+    const place = new Promise<Applied | null>((resolve) => session.mark(resolve, () => resolve(null)));
+    session.changedBytes = 0;
+    try {
+      for (const { kind, id, part, value } of changes.records.values()) {
+        if (value === null) sink.delete(kind, id, part);
+        else sink.put(kind, id, part, value);
+      }
+      await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
+      await this.sliced(changes.things, sink, (thing) => {
+        if (!dirty.isFrozen(thing)) return;
+        group.saveThing(thing, sink);
+        dirty.saved(thing);
+      });
+      sink.put(RecordKind.META, 0, 0, meta);
+      const applied = await place;
+      if (applied === null) {
+        await checkpoint.abort();
+        dirty.refreeze();
+        return;
+      }
+      const { index, term } = applied;
+      await checkpoint.commit({ index, term, context: encodeContext(applied) });
+      dirty.release();
+      consensus.send({ kind: 'checkpointed', group: session.id, applied });
+    } catch (error) {
+      if (error instanceof DiskFullError) await checkpoint.abort();
+      dirty.refreeze();
+      throw error;
+    }
+  }
+
+  /** Does something for each element, in slices of time. */
+  private async sliced<T>(elements: Iterable<T>, sink: CheckpointSink, work: (element: T) => void): Promise<void> {
+    const { monotonic } = this.options;
+    let end = monotonic() + SLICE_MS;
+    let count = 0;
+    for (const element of elements) {
+      work(element);
+      count += 1;
+      if (count % SLICE_THINGS !== 0) continue;
+      await sink.roomForMore();
+      if (monotonic() < end) continue;
+      await this.options.yield();
+      end = monotonic() + SLICE_MS;
+    }
+    await sink.roomForMore();
+  }
+}
+
+/** Hands records to a checkpoint, and knows when it asks to wait. */
+class CheckpointSink implements RecordSink {
+  private readonly checkpoint: Checkpoint;
+  private full = false;
+
+  constructor(checkpoint: Checkpoint) {
+    this.checkpoint = checkpoint;
+  }
+
+  put(kind: number, id: number, part: number, value: Uint8Array): void {
+    if (!this.checkpoint.put(kind, id, part, value)) this.full = true;
+  }
+
+  delete(kind: number, id: number, part: number): void {
+    if (!this.checkpoint.delete(kind, id, part)) this.full = true;
+  }
+
+  async roomForMore(): Promise<void> {
+    if (!this.full) return;
+    this.full = false;
+    await this.checkpoint.drained();
+  }
+}

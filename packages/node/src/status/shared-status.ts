@@ -1,0 +1,60 @@
+/**
+ * What the two threads know of each other without asking: a few numbers in shared memory, written by one side and read
+ * by the other.
+ */
+const Slot = {
+  /** The engine thread's clock when it last turned its event loop, in milliseconds (modulo 2^31). */
+  ENGINE_BEAT: 0,
+  /** `Phase` of the node. */
+  PHASE: 1,
+  CONNECTIONS: 2,
+} as const;
+
+/** How far the node is in its life. */
+export const Phase = { STARTING: 0, READY: 1, DRAINING: 2, STOPPED: 3 } as const;
+
+export type Phase = (typeof Phase)[keyof typeof Phase];
+
+export class SharedStatus {
+  readonly buffer: SharedArrayBuffer;
+  private readonly slots: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(64)) {
+    this.buffer = buffer;
+    this.slots = new Int32Array(buffer);
+  }
+
+  get phase(): Phase {
+    return Atomics.load(this.slots, Slot.PHASE) as Phase;
+  }
+
+  set phase(phase: Phase) {
+    Atomics.store(this.slots, Slot.PHASE, phase);
+  }
+
+  get connections(): number {
+    return Atomics.load(this.slots, Slot.CONNECTIONS);
+  }
+
+  set connections(count: number) {
+    Atomics.store(this.slots, Slot.CONNECTIONS, count);
+  }
+
+  /** Notes that the engine thread turns its event loop. */
+  beat(): void {
+    Atomics.store(this.slots, Slot.ENGINE_BEAT, clock());
+  }
+
+  /** Milliseconds since the engine thread last turned its event loop. */
+  engineSilence(): number {
+    const silence = clock() - Atomics.load(this.slots, Slot.ENGINE_BEAT);
+    return silence < 0 ? silence + CLOCK_RANGE : silence;
+  }
+}
+
+const CLOCK_RANGE = 2 ** 31;
+
+/** Wall-clock milliseconds in 31 bits: both threads see the same. */
+function clock(): number {
+  return Date.now() % CLOCK_RANGE;
+}

@@ -1,0 +1,101 @@
+/**
+ * The status port: health for balancers, orchestrators and people. Plain text, no credentials, no data.
+ *
+ *   /healthy   200 while the process can do its work at all; depends on nothing outside
+ *   /ready     200 exactly while requests are served
+ *   /started   200 once the start is complete
+ *   /          the state in one word
+ *   /status    the state as JSON
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+/** What the server tells; asked anew for each request. */
+export interface StatusView {
+  /** Null while healthy, else why not. */
+  unhealthy(): string | null;
+  /** Null while requests are served, else why not. */
+  unready(): string | null;
+  started(): boolean;
+  /** The state in one word: `READY`, `SYNCHRONIZING`, `SHUTTING_DOWN`. */
+  state(): string;
+  summary(): object;
+}
+
+const TIMEOUT_MS = 5000;
+const CONNECTIONS_MAX = 256;
+
+export class StatusServer {
+  private readonly view: StatusView;
+  private readonly server: Server;
+
+  constructor(view: StatusView) {
+    this.view = view;
+    this.server = createServer(
+      { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, keepAlive: false, maxHeaderSize: 16_384 },
+      (request, response) => this.answer(request, response),
+    );
+    this.server.maxConnections = CONNECTIONS_MAX;
+    this.server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Starts to listen; returns the port. Rejects with the system's error. */
+  listen(address: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, address, () => {
+        this.server.off('error', reject);
+        const bound = this.server.address();
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+      });
+    });
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method !== 'GET') {
+      send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: 'GET' });
+      return;
+    }
+    const { view } = this;
+    switch (request.url) {
+      case '/healthy':
+        probe(response, view.unhealthy());
+        return;
+      case '/ready':
+        probe(response, view.unready());
+        return;
+      case '/started':
+        probe(response, view.started() ? null : 'the node is starting');
+        return;
+      case '/':
+        send(response, view.unready() === null ? 200 : 503, `${view.state()}\n`);
+        return;
+      case '/status':
+        send(response, 200, `${JSON.stringify(view.summary(), null, 2)}\n`, {
+          'Content-Type': 'application/json',
+        });
+        return;
+      default:
+        send(response, 404, 'NOT FOUND\n');
+    }
+  }
+}
+
+function probe(response: ServerResponse, problem: string | null): void {
+  if (problem === null) send(response, 200, 'OK\n');
+  else send(response, 503, `NOK: ${problem}\n`);
+}
+
+function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...headers,
+  });
+  response.end(body);
+}
