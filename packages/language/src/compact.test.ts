@@ -60,7 +60,7 @@ describe('compactSource', () => {
     ['|| return & {a}', '||return & {a}'],
     ['|| for (x in in_list) 1', '||for(x in in_list)1'],
     // A regex that only the end of its line ends, and a slash that would else begin one.
-    ['|| {/a\\/i; // c\n /b/}', '||{/a\\/i;\n/b/}'],
+    ['|| {/a\\/i;  \n  /b/}', '||{/a\\/i;\n/b/}'],
     ['|| {return / a;\n b / c}', '||{return /a;\nb/c}'],
   ])('keeps what the text would read differently without: %s', (text, expected) => {
     expect(compact(text)).toBe(expected);
