@@ -86,5 +86,5 @@ function positional(digits: string, exponent: number): string {
 }
 
 function trimZeros(digits: string): string {
-  return digits.replace(/\.?0+$/, '');
+  return digits.replace(/\.?0*$/, '');
 }
