@@ -9,16 +9,27 @@ export function testRegex(regex: Regex, subject: Subject, budget: Budget): boole
   return regex.exec(subject, 0, budget) !== null;
 }
 
+/** Hears how many texts a match adds to a result, so that it can be charged for; what it throws ends the operation. */
+export type OnTexts = (count: number) => void;
+
 /**
  * `regex.match(s)`: without the flag g the first match with its groups, or null; with g the texts of all matches.
  */
-export function matchRegex(regex: Regex, subject: Subject, budget: Budget): string[] | null {
+export function matchRegex(
+  regex: Regex,
+  subject: Subject,
+  budget: Budget,
+  onTexts: OnTexts = ignore,
+): string[] | null {
   if (!regex.global) {
     const match = regex.exec(subject, 0, budget);
     return match === null ? null : [matchText(match, subject), ...groupTexts(match, subject)];
   }
   const texts: string[] = [];
-  for (const match of successiveMatches(regex, subject, budget)) texts.push(matchText(match, subject));
+  for (const match of successiveMatches(regex, subject, budget)) {
+    onTexts(1);
+    texts.push(matchText(match, subject));
+  }
   return texts;
 }
 
@@ -82,10 +93,17 @@ export function replaceMatches(
 }
 
 /** `s.split(regex, limit)`: the texts between the first `limit` matches, and between these the groups of the matches. */
-export function splitAtMatches(regex: Regex, subject: Subject, budget: Budget, limit = Infinity): string[] {
+export function splitAtMatches(
+  regex: Regex,
+  subject: Subject,
+  budget: Budget,
+  limit = Infinity,
+  onTexts: OnTexts = ignore,
+): string[] {
   const parts: string[] = [];
   let position = 0;
   for (const match of successiveMatches(regex, subject, budget, limit)) {
+    onTexts(1 + match.lastGroup);
     parts.push(subject.slice(position, match.start));
     for (const text of groupTexts(match, subject)) parts.push(text);
     position = match.end;
@@ -93,3 +111,5 @@ export function splitAtMatches(regex: Regex, subject: Subject, budget: Budget, l
   parts.push(subject.slice(position, subject.length));
   return parts;
 }
+
+function ignore(): void {}
