@@ -18,6 +18,8 @@ export interface JsonOptions {
   readonly malformed: (message: string) => QueryError;
   /** The error for text that is nested too deeply. */
   readonly tooDeep: (message: string) => QueryError;
+  /** Called at each value, so that the work can be charged for; what it throws ends the work. */
+  readonly onValue?: () => void;
 }
 
 /** How requests are read. */
@@ -40,6 +42,7 @@ export class JsonReader {
 
   /** The next value; objects become things and arrays lists. */
   value(nesting = 0): Value {
+    this.options.onValue?.();
     this.space();
     const code = this.text.charCodeAt(this.position);
     switch (code) {

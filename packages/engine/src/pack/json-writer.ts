@@ -10,7 +10,7 @@ import type { Sink } from './walk.js';
 export const JSON_NESTING_MAX = 127;
 
 export class JsonWriter implements Sink {
-  private text = '';
+  protected text = '';
   private separator = '';
 
   get size(): number {
@@ -74,7 +74,8 @@ export class JsonWriter implements Sink {
     readMsgpackInto(data, this);
   }
 
-  private raw(text: string): void {
+  /** Writes a scalar, or an opening bracket. */
+  protected raw(text: string): void {
     this.text += this.separator + text;
     this.separator = ',';
   }
@@ -87,7 +88,9 @@ export function floatToJson(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON wants exactly these escaped.
 const SPECIAL = /["\\\x00-\x1f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same set.
 const ALL_SPECIAL = /["\\\x00-\x1f]/g;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -102,9 +105,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** A text as a JSON string, with as few escapes as possible. */
 export function quote(text: string): string {
-  return SPECIAL.test(text) ? `"${text.replace(ALL_SPECIAL, escape)}"` : `"${text}"`;
+  return SPECIAL.test(text) ? `"${text.replace(ALL_SPECIAL, escaped)}"` : `"${text}"`;
 }
 
-function escape(character: string): string {
+function escaped(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -46,6 +46,8 @@ export interface PackOptions {
   readonly sizeMax: number;
   /** Levels of arrays and maps inside each other that a result may have. */
   readonly nestingMax: number;
+  /** Called at each text, array and thing, so that the work can be charged for; what it throws ends the work. */
+  readonly onValue?: () => void;
 }
 
 /** Levels that MessagePack results may have. */
@@ -157,6 +159,7 @@ class Packer {
   }
 
   private checkSize(): void {
+    this.options.onValue?.();
     if (this.sink.size > this.options.sizeMax) {
       throw new QueryError(
         ErrorCode.RESULT_TOO_LARGE,
