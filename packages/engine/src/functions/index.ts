@@ -1,12 +1,41 @@
+import { BYTES } from './bytes.js';
 import { CLOSURE } from './closure.js';
 import { COLLECTIONS } from './collections.js';
 import { CONVERSION } from './conversion.js';
 import { CORE } from './core.js';
+import { DATETIME } from './datetime.js';
 import type { Entry } from './define.js';
+import { HELP } from './help.js';
+import { JSON_TEXT } from './json.js';
+import { MATH } from './math.js';
+import { MPDATA } from './mpdata.js';
+import { NUMBER } from './number.js';
 import { PROCEDURES } from './procedures.js';
+import { RANDOM } from './random.js';
+import { RANGE } from './range.js';
+import { REGEX } from './regex.js';
+import { STR } from './str.js';
 import { USERS } from './users.js';
 
 /** The entries of all built-in functions and methods. */
 export function builtIns(): readonly Entry[] {
-  return [...CORE, ...CONVERSION, ...CLOSURE, ...USERS, ...COLLECTIONS, ...PROCEDURES];
+  return [
+    ...CORE,
+    ...CONVERSION,
+    ...CLOSURE,
+    ...USERS,
+    ...COLLECTIONS,
+    ...PROCEDURES,
+    ...STR,
+    ...BYTES,
+    ...REGEX,
+    ...NUMBER,
+    ...MATH,
+    ...RANDOM,
+    ...RANGE,
+    ...JSON_TEXT,
+    ...DATETIME,
+    ...MPDATA,
+    ...HELP,
+  ];
 }

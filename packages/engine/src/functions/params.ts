@@ -1,10 +1,11 @@
-import { type QueryError, typeError } from '../error.js';
+import { type QueryError, typeError, valueError } from '../error.js';
+import { DEEP_MAX } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
-import { Bytes, ErrorValue, Float } from '../value/scalars.js';
+import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 
@@ -86,6 +87,29 @@ export function int(name: string): Param<number | bigint> {
   return param(name, 'an int', (value) => typeof value === 'number' || typeof value === 'bigint');
 }
 
+/** A number of levels of things. */
+export function depth(name: string): Param<number> {
+  return intBetween(name, 0, DEEP_MAX);
+}
+
+/** An int within bounds; value_err outside. */
+export function intBetween(name: string, min: number, max: number): Param<number> {
+  return {
+    ...int(name),
+    type: `an int from ${min} to ${max}`,
+    accept(value, where) {
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        throw wrongType(value, where, name, 'an int');
+      if (value < min || value > max) {
+        throw valueError(
+          `argument ${where.position} (${name}) of ${where.function}() must be from ${min} to ${max}, not ${value}`,
+        );
+      }
+      return Number(value);
+    },
+  };
+}
+
 export function bool(name: string): Param<boolean> {
   return param(name, 'a bool', (value) => typeof value === 'boolean');
 }
@@ -131,4 +155,17 @@ export function datetime(name: string): Param<DateTimeValue> {
 
 export function strOrRegex(name: string): Param<string | RegexValue> {
   return param(name, 'a str or regex', (value) => typeof value === 'string' || value instanceof RegexValue);
+}
+
+export function strOrClosure(name: string): Param<string | Closure> {
+  return param(name, 'a str or closure', (value) => typeof value === 'string' || value instanceof Closure);
+}
+
+/** A str, bytes or mpdata. */
+export function raw(name: string): Param<string | Bytes | MpData> {
+  return param(
+    name,
+    'a str, bytes or mpdata',
+    (value) => typeof value === 'string' || value instanceof Bytes || value instanceof MpData,
+  );
 }

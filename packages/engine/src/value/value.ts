@@ -65,5 +65,10 @@ const TYPE_NAMES: readonly string[] = [
 
 /** The name that `type(v)` gives. */
 export function typeName(value: Value): string {
-  return TYPE_NAMES[tagOf(value)] as string;
+  return tagName(tagOf(value));
+}
+
+/** The name of the type with this tag. */
+export function tagName(tag: Tag): string {
+  return TYPE_NAMES[tag] as string;
 }
