@@ -1,5 +1,5 @@
 import { Access } from './admin/access.js';
-import { RootGroup, type Target } from './admin/root-group.js';
+import { type CollectionEvent, RootGroup, type Target } from './admin/root-group.js';
 import type { PasswordHash, User } from './admin/user.js';
 import { ByteWriter } from './bytes.js';
 import type { Environment } from './environment.js';
@@ -56,6 +56,8 @@ export type Outcome =
       readonly effects: Uint8Array | null;
       /** The way back, until the effects are committed. */
       readonly undo: readonly Undo[];
+      /** Collections that came or went. */
+      readonly collectionEvents: readonly CollectionEvent[];
     }
   | { readonly kind: 'error'; readonly error: QueryError }
   /** The call changed nothing; it can be run again with the hash of this password. */
@@ -149,7 +151,7 @@ export class Engine {
     const { scope, user } = call;
     const target = targetOf(scope);
     this.effects.rewind();
-    const transaction = new Transaction(scope.store, this.mayWrite(call), this.effects, checkRestriction);
+    const transaction = new Transaction(scope.store, this.mayWrite(call), this.effects, checkRestriction, (n) => rt.charge(n));
     rt.begin({
       scope,
       transaction,
@@ -169,9 +171,11 @@ export class Engine {
           group.changeCount -= 1;
         });
       }
-      return { kind: 'value', result, effects, undo: transaction.inverse };
+      const collectionEvents = root.collectionEvents.splice(0);
+      return { kind: 'value', result, effects, undo: transaction.inverse, collectionEvents };
     } catch (error) {
       transaction.rollback();
+      root.collectionEvents.length = 0;
       return this.failed(error);
     } finally {
       rt.end();

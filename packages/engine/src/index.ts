@@ -1,5 +1,5 @@
 export { Access, missingPrivilege } from './admin/access.js';
-export { bootstrapEffects } from './admin/bootstrap.js';
+export { bootstrap } from './admin/bootstrap.js';
 export { Privilege } from './admin/privileges.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
 export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';

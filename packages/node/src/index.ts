@@ -1,1 +1,2 @@
-export {};
+export * from './config/index.js';
+export { type RunningNode, StartError, type StartOptions, type StopReason, startNode } from './main.js';

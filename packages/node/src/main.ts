@@ -1,19 +1,96 @@
 /**
- * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
+ * Starting a node: the data folder, who it belongs to, and then everything else.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bootstrapEffects, Engine, ErrorCode, QueryError } from '@althing/engine';
-import { DamagedLogError, DamagedStateError, FolderInUseError, openFolder, StorageError } from '@althing/storage';
-import { Authenticator } from './auth/authenticator.js';
-import { Backoff } from './auth/backoff.js';
-import { PasswordHasher } from './auth/password.js';
-import { type Config, ExitCode, portInUse } from './config/index.js';
-import { startConsensus } from './consensus/start.js';
-import { systemEnvironment } from './environment.js';
-import { HttpListener } from './http/listener.js';
-import { openIdentity } from './identity.js';
-import { createLogger, type Logger } from './logger.js';
-import { Router } from './router.js';
-import { Checkpointer } from './scopes/checkpointer.js';
-import { Sessions } from './scopes/sessions.js';
-import { Phase, SharedStatus } from './status/shared-status.js';
+import { type DataFolder, FolderInUseError, openFolder, StateStore, StorageError } from '@althing/storage';
+import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
+import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
+import { createLogger } from './logger.js';
+import { Node } from './node.js';
+
+const MiB = 1024 * 1024;
+
+/** What the node wants to know besides its configuration. */
+export interface StartOptions {
+  /** The version of Althing, for status pages and the log. */
+  readonly version: string;
+}
+
+/** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
+export type StopReason = 'drain' | 'now';
+
+/** A node that was started. */
+export interface RunningNode {
+  /** Settles when the node has ended, for whatever reason, with the exit code of the process. */
+  readonly closed: Promise<number>;
+  /** May be called again, to go from `drain` to `now`. */
+  stop(reason: StopReason): void;
+}
+
+/** An error that ends the start, with the exit code of the process. */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * Starts a node in this process. It serves from when the promise is fulfilled.
+ *
+ * @throws StartError, ConfigurationError and others with an `exitCode`
+ */
+export async function startNode(config: Config, { version }: StartOptions): Promise<RunningNode> {
+  try {
+    const folder = await openFolder(config.storagePath, { reserveBytes: config.diskReserveMb * MiB });
+    return await startInFolder(config, version, folder);
+  } catch (error) {
+    throw withExitCode(error);
+  }
+}
+
+async function startInFolder(config: Config, version: string, folder: DataFolder): Promise<RunningNode> {
+  let states: StateStore | null = null;
+  try {
+    states = await StateStore.open({ store: folder.stateStore, disk: folder.stateDisk });
+    const identity = await openIdentity(states, config);
+    const log = createLogger({
+      level: config.logLevel,
+      format: config.logFormat,
+      nodeName: config.nodeName,
+    });
+    return await Node.start({ config, version, log, folder, states, identity });
+  } catch (error) {
+    await states?.close().catch(() => {});
+    await folder.close().catch(() => {});
+    throw error;
+  }
+}
+
+/** The identity in the folder, made on the first start. */
+async function openIdentity(states: StateStore, config: Config): Promise<Identity> {
+  const stored = states.identity();
+  if (stored !== undefined) return decodeIdentity(stored);
+  if (!isLoopback(config.bindClientAddr) && config.adminPassword === undefined) {
+    throw new ConfigurationError([
+      {
+        key: 'admin_password',
+        message:
+          `bind_client_addr = ${config.bindClientAddr} is open to a network, and a fresh node has a known password: ` +
+          'set admin_password (or admin_password_file) for the first start',
+      },
+    ]);
+  }
+  const identity = newIdentity();
+  await states.setIdentity(encodeIdentity(identity));
+  return identity;
+}
+
+/** Gives errors of the storage the exit code that tells what to do about them. */
+function withExitCode(error: unknown): unknown {
+  if (!(error instanceof StorageError)) return error;
+  if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
+  const damaged = error.code.startsWith('damaged') || error.code === 'newer_format';
+  return new StartError(error.message, damaged ? ExitCode.DataDamaged : ExitCode.Fatal);
+}

@@ -1,20 +1,24 @@
 import { ByteWriter } from '../bytes.js';
+import type { Undo } from '../state/transaction.js';
 import { Privilege } from './privileges.js';
-import { type Recorder, RootEditor } from './root-editor.js';
-import { RootGroup } from './root-group.js';
+import { RootEditor } from './root-editor.js';
+import type { RootGroup } from './root-group.js';
 import type { PasswordHash } from './user.js';
 
 /**
- * The effects of the first entry of a new cluster: user `admin` with all privileges on everything, and one empty
- * collection `stuff`.
+ * The first change of a new cluster: user `admin` with all privileges on everything, and one empty collection `stuff`.
+ * It is made here as a query would make it, and has to be replicated like one.
  *
  * @param createdAt Unix seconds
  */
-export function bootstrapEffects(createdAt: number, password: PasswordHash): Uint8Array {
+export function bootstrap(
+  root: RootGroup,
+  createdAt: number,
+  password: PasswordHash,
+): { readonly effects: Uint8Array; readonly undo: readonly Undo[] } {
   const effects = new ByteWriter();
-  const recorder: Recorder = { effects, onUndo: () => {} };
-  const root = new RootGroup();
-  const editor = new RootEditor(root, recorder);
+  const undo: Undo[] = [];
+  const editor = new RootEditor(root, { effects, onUndo: (step) => undo.push(step) });
   const admin = { id: root.nextId, name: 'admin', createdAt, password, tokens: [] };
   editor.putUser(admin);
   const stuff = { id: root.nextId, name: 'stuff', createdAt, ...root.defaults.thingsdb };
@@ -22,5 +26,9 @@ export function bootstrapEffects(createdAt: number, password: PasswordHash): Uin
   for (const target of ['node', 'thingsdb', stuff.id] as const) {
     editor.setAccess(target, admin.id, Privilege.FULL);
   }
-  return effects.take();
+  root.changeCount += 1;
+  undo.push(() => {
+    root.changeCount -= 1;
+  });
+  return { effects: effects.take(), undo };
 }

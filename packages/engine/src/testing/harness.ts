@@ -1,7 +1,7 @@
 /**
  * An engine for tests: one empty collection in memory, a clock that stands still, seeded random numbers.
  */
-import { bootstrapEffects } from '../admin/bootstrap.js';
+import { bootstrap } from '../admin/bootstrap.js';
 import type { User } from '../admin/user.js';
 import { Engine, type Outcome } from '../engine.js';
 import type { Environment } from '../environment.js';
@@ -67,7 +67,7 @@ export class Harness {
       },
     });
     const { root } = this.engine;
-    root.apply(bootstrapEffects(Math.floor(NOW_MS / 1000), NO_PASSWORD));
+    bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD);
     const [admin] = root.users.values();
     const [stuff] = root.collections.keys();
     if (admin === undefined || stuff === undefined)

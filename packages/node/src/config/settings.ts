@@ -131,10 +131,10 @@ const queries = {
     20 * MiB,
     'Largest result of one query; a larger one is an error with code -6.',
   ),
-  call_depth_limit: setting(
-    integer(32, 5000),
-    500,
-    'How deep closures and procedures may call each other; deeper is an `operation_err`.',
+  value_size_limit: setting(
+    size('bytes', 64 * 1024, 512 * MiB),
+    32 * MiB,
+    'Longest str or bytes value; a longer one is a `max_quota_err`.',
   ),
   nesting_limit: setting(
     integer(500, 5000),
@@ -164,20 +164,10 @@ const http = {
     4000,
     'Most client connections at a time from one address. A load balancer is one address.',
   ),
-  header_timeout_ms: setting(
-    duration(100, 600_000),
-    10_000,
-    'How long the headers of a request may take to arrive; then the connection is closed.',
-  ),
   body_timeout_ms: setting(
     duration(100, 600_000),
     30_000,
-    'How long the body of a request may take to arrive, and a client may take to accept an answer; then the connection is closed.',
-  ),
-  keep_alive_timeout_ms: setting(
-    duration(1000, 3_600_000),
-    75_000,
-    'How long a connection may be idle between requests; keep it above the idle time of a load balancer in front.',
+    'How long the body of a request may take to arrive; then the request fails with status 408.',
   ),
   request_queue_limit: setting(
     integer(1, 1_000_000),

@@ -68,7 +68,7 @@ export type Event =
   /** This node does not lead (any more); what it proposed and was not told as committed may or may not be. */
   | { readonly kind: 'following'; readonly group: GroupId; readonly term: number; readonly leader: number }
   /** The next `count` of this node's own proposals are committed. */
-  | { readonly kind: 'committed'; readonly group: GroupId; readonly count: number }
+  | { readonly kind: 'committed'; readonly group: GroupId; readonly count: number; readonly last: Place }
   | { readonly kind: 'marked'; readonly group: GroupId; readonly id: number; readonly applied: Applied }
   | { readonly kind: 'mark_lost'; readonly group: GroupId; readonly id: number }
   /** A read may be served once the state holds everything up to `index`; null: ask again. */

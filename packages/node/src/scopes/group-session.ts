@@ -1,13 +1,36 @@
-import { ErrorCode, type Group, type Outcome, QueryError, takeBack, type Undo } from '@althing/engine';
+import {
+  type CollectionEvent,
+  ErrorCode,
+  type Group,
+  type Outcome,
+  QueryError,
+  RootGroup,
+  takeBack,
+  type Undo,
+} from '@althing/engine';
 import type { Applied, Consensus, Event, GroupId, Place } from '../consensus/protocol.js';
 import type { Respond, Reply } from '../request.js';
 import { decodeEntry, encodeEntry } from './entry.js';
 
 /** What waits, in the order in which it was computed, for the group's log. */
 type Waiting =
-  | { readonly kind: 'write'; readonly undo: readonly Undo[]; reply: Reply | null; respond: Respond }
+  | {
+      readonly kind: 'write';
+      readonly undo: readonly Undo[];
+      readonly collectionEvents: readonly CollectionEvent[];
+      /** Null once the client was told that the outcome is open. */
+      reply: Reply | null;
+      readonly respond: Respond;
+    }
   /** An answer that was computed on changes which are not committed yet. */
   | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
+
+/** A change that the state holds already. */
+export interface Change {
+  readonly effects: Uint8Array;
+  readonly undo: readonly Undo[];
+  readonly collectionEvents: readonly CollectionEvent[];
+}
 
 /** A place that is to be found: see `Command.mark`. */
 interface Mark {
@@ -21,6 +44,8 @@ export interface SessionContext {
   readonly now: () => number;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
+  /** Told when collections came or went for good. */
+  readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
 }
 
 /** Changes that may wait for their commit at once. */
@@ -92,7 +117,7 @@ export class GroupSession {
     const reply: Reply =
       outcome.kind === 'value' ? { ok: true, result: outcome.result } : { ok: false, error: outcome.error };
     if (outcome.kind === 'value' && outcome.effects !== null) {
-      this.propose(outcome.effects, outcome.undo, reply, respond);
+      this.propose({ ...outcome, effects: outcome.effects }, reply, respond);
     } else if (this.writesWaiting === 0) {
       respond(reply);
     } else {
@@ -101,10 +126,10 @@ export class GroupSession {
   }
 
   /** Proposes effects that the state holds already. */
-  propose(effects: Uint8Array, undo: readonly Undo[], reply: Reply, respond: Respond): void {
+  propose({ effects, undo, collectionEvents }: Change, reply: Reply, respond: Respond): void {
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
     const payload = encodeEntry({ time: this.lastTime, effects });
-    this.waiting.push({ kind: 'write', undo, reply, respond });
+    this.waiting.push({ kind: 'write', undo, collectionEvents, reply, respond });
     this.writesWaiting += 1;
     this.changedBytes += payload.length;
     this.context.consensus.send({ kind: 'propose', group: this.id, term: this.term, payloads: [payload] });
@@ -184,6 +209,7 @@ export class GroupSession {
         if (left === 0) break;
         left -= 1;
         this.writesWaiting -= 1;
+        this.tellCollections(waiting.collectionEvents);
       }
       this.head += 1;
       if (waiting.reply !== null) waiting.respond(waiting.reply);
@@ -199,6 +225,7 @@ export class GroupSession {
       const { time, effects } = decodeEntry(entry.payload);
       this.lastTime = Math.max(this.lastTime, time);
       this.group.apply(effects);
+      if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
       this.changedBytes += entry.payload.length;
     }
     this.appliedPlace = { ...this.appliedPlace, ...last };
@@ -214,10 +241,15 @@ export class GroupSession {
       const waiting = lost[i] as Waiting;
       if (waiting.kind === 'write') takeBack(waiting.undo);
     }
+    if (this.group instanceof RootGroup) this.group.collectionEvents.length = 0;
     for (const waiting of lost) {
       if (waiting.reply !== null) waiting.respond({ ok: false, error: LEADERSHIP_LOST });
     }
     this.context.changed(this);
+  }
+
+  private tellCollections(events: readonly CollectionEvent[]): void {
+    if (events.length > 0) this.context.collectionsChanged(events);
   }
 
   private takeWaiting(): Waiting[] {

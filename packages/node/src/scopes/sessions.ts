@@ -1,4 +1,4 @@
-import { type Engine, type Group, ErrorCode, QueryError, RecordKind, type Target } from '@althing/engine';
+import { type CollectionEvent, type Engine, type Group, ErrorCode, QueryError, RecordKind, type Target } from '@althing/engine';
 import type { StateStore } from '@althing/storage';
 import { genesis } from '../consensus/membership.js';
 import { type Applied, type Consensus, type Event, type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
@@ -63,13 +63,9 @@ export class Sessions {
     for (const session of this.sessions.values()) session.setDiskFull(full);
   }
 
-  /**
-   * Opens and closes groups after collections came or went. To be called when everything that the root state holds is
-   * committed: what is deleted here can't be taken back.
-   */
-  followCollections(): void {
+  /** Opens and closes groups after collections came or went for good. */
+  private followCollections(events: readonly CollectionEvent[]): void {
     const { engine, onFailure } = this.options;
-    const events = engine.root.collectionEvents.splice(0);
     for (const { id } of events) {
       const exists = engine.root.collections.has(id);
       if (exists && !this.sessions.has(id) && !this.opening.has(id)) {
@@ -97,7 +93,9 @@ export class Sessions {
     if (stored === undefined) create?.();
     else await this.load(id, group);
     const applied = stored === undefined ? this.genesisOf(id) : decodeApplied(stored);
-    this.sessions.set(id, new GroupSession(id, group, applied, { consensus, now, changed }));
+    const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
+    const context = { consensus, now, changed, collectionsChanged };
+    this.sessions.set(id, new GroupSession(id, group, applied, context));
   }
 
   private async load(id: GroupId, group: Group): Promise<void> {

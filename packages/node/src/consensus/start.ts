@@ -1,0 +1,44 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { Bridge } from './bridge.js';
+import type { WorkerData, WorkerOptions, WorkerStart } from './worker.js';
+
+/** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
+export class ConsensusStartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * Starts the consensus thread.
+ *
+ * @param onExit told when the thread ends, with its exit code
+ * @throws ConsensusStartError
+ */
+export async function startConsensus(
+  options: WorkerOptions,
+  status: SharedArrayBuffer,
+  onExit: (code: number) => void,
+): Promise<{ readonly bridge: Bridge; readonly statusPort: number }> {
+  const { port1, port2 } = new MessageChannel();
+  const doorbell = new SharedArrayBuffer(4);
+  const workerData: WorkerData = { options, port: port2, doorbell, status };
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    workerData,
+    transferList: [port2],
+    name: 'consensus',
+  });
+  const start = await new Promise<WorkerStart>((resolve, reject) => {
+    port1.once('message', resolve);
+    worker.once('error', reject);
+  });
+  if (start.kind === 'failed') {
+    await worker.terminate();
+    throw new ConsensusStartError(start.message, start.exitCode);
+  }
+  worker.removeAllListeners('error');
+  return { bridge: new Bridge({ port: port1, doorbell }, worker, onExit), statusPort: start.statusPort };
+}

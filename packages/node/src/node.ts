@@ -1,0 +1,392 @@
+/**
+ * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bootstrap, Engine, ErrorCode, QueryError } from '@althing/engine';
+import { DamagedStateError, type DataFolder, DiskFullError, type StateStore } from '@althing/storage';
+import { Authenticator } from './auth/authenticator.js';
+import { Backoff } from './auth/backoff.js';
+import { PasswordHasher } from './auth/password.js';
+import { type Config, ExitCode, portInUse } from './config/index.js';
+import type { Bridge } from './consensus/bridge.js';
+import type { Event } from './consensus/protocol.js';
+import { startConsensus } from './consensus/start.js';
+import { systemEnvironment } from './environment.js';
+import { HttpListener } from './http/listener.js';
+import type { Identity } from './identity.js';
+import type { Logger } from './logger.js';
+import type { RunningNode, StopReason } from './main.js';
+import { Router } from './router.js';
+import { Checkpointer } from './scopes/checkpointer.js';
+import type { GroupSession } from './scopes/group-session.js';
+import { Sessions } from './scopes/sessions.js';
+import { Phase, SharedStatus } from './status/shared-status.js';
+
+const MiB = 1024 * 1024;
+
+/** Time between two looks at what is due, in milliseconds. */
+const HOUSEKEEPING_MS = 100;
+
+/** How long a request may wait for a leader, in milliseconds. */
+const LEADER_WAIT_MS = 10_000;
+
+/** Password of a fresh installation that was given none. */
+const DEFAULT_PASSWORD = 'pass';
+
+export interface NodeParts {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Logger;
+  readonly folder: DataFolder;
+  readonly states: StateStore;
+  readonly identity: Identity;
+}
+
+export class Node implements RunningNode {
+  readonly closed: Promise<number>;
+  private readonly parts: NodeParts;
+  private readonly status = new SharedStatus();
+  private readonly hasher = new PasswordHasher();
+  private readonly engine: Engine;
+  private bridge!: Bridge;
+  private sessions!: Sessions;
+  private router!: Router;
+  private checkpointer!: Checkpointer;
+  private listener!: HttpListener;
+  private housekeeping: NodeJS.Timeout | null = null;
+  private close!: (exitCode: number) => void;
+  private stopping: StopReason | null = null;
+  private ended = false;
+  private stopWaiting: (() => void) | null = null;
+  private consensusStopped: (() => void) | null = null;
+
+  /** Starts everything; the node serves when this is fulfilled. */
+  static async start(parts: NodeParts): Promise<Node> {
+    const node = new Node(parts);
+    try {
+      await node.open();
+      return node;
+    } catch (error) {
+      node.ended = true;
+      if (node.housekeeping !== null) clearInterval(node.housekeeping);
+      await node.stopConsensus();
+      throw error;
+    }
+  }
+
+  private constructor(parts: NodeParts) {
+    this.parts = parts;
+    const { config, log } = parts;
+    this.closed = new Promise((resolve) => {
+      this.close = resolve;
+    });
+    this.engine = new Engine({
+      environment: systemEnvironment(log),
+      limits: {
+        durationMs: config.queryDurationLimitMs,
+        memoryBytes: config.queryMemoryLimitMb * MiB,
+        valueBytes: config.valueSizeLimit,
+        resultBytes: config.resultSizeLimit,
+        codeLength: config.codeSizeLimit,
+      },
+      quotas: {
+        tokensPerUser: config.maxTokensPerUser,
+        users: config.maxUsers,
+        collections: config.maxCollections,
+        procedures: config.maxProcedures,
+      },
+      programCacheBytes: config.programCacheMb * MiB,
+      onInternalError: (error) => this.internalError(error),
+    });
+  }
+
+  stop(reason: StopReason): void {
+    if (this.stopping === 'now' || this.stopping === reason) return;
+    const first = this.stopping === null;
+    this.stopping = reason;
+    if (!first) {
+      this.stopWaiting?.();
+      return;
+    }
+    this.shutDown().then(
+      () => this.end(ExitCode.Done),
+      (error: unknown) => this.fail('the node could not stop cleanly', error, ExitCode.Fatal),
+    );
+  }
+
+  private async open(): Promise<void> {
+    const { config, states, identity, log } = this.parts;
+    this.status.beat();
+    this.bridge = await this.connect();
+    this.bridge.onEvent = (event) => this.handleEvent(event);
+    const environment = systemEnvironment(log);
+    this.router = new Router({
+      engine: this.engine,
+      hasher: this.hasher,
+      session: (target) => this.sessions.of(target),
+      leaderWaitMs: LEADER_WAIT_MS,
+      delay,
+    });
+    this.sessions = new Sessions({
+      engine: this.engine,
+      states,
+      consensus: this.bridge,
+      identity,
+      now: environment.now,
+      changed: (session) => this.router.sessionChanged(session),
+      onFailure: (error) => this.internalError(error),
+    });
+    this.checkpointer = new Checkpointer({
+      states,
+      consensus: this.bridge,
+      intervalMs: config.checkpointIntervalMs,
+      sizeBytes: config.checkpointSizeMb * MiB,
+      monotonic: environment.monotonic,
+      yield: nextTurn,
+      onFailure: (session, error) => this.checkpointFailed(session, error),
+      onDone: () => {},
+    });
+    this.sessions.useCheckpointer(this.checkpointer);
+    this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
+    await this.sessions.open();
+    await this.bootstrap();
+    await this.until(() => [...this.sessions.all].every((session) => session.leading));
+    await this.listen();
+    this.status.phase = Phase.READY;
+    await this.greet();
+  }
+
+  private async connect(): Promise<Bridge> {
+    const { config, folder, identity, version } = this.parts;
+    const { bridge } = await startConsensus(
+      {
+        logPath: folder.logPath,
+        segmentBytes: config.logSegmentMb * MiB,
+        nodeId: identity.nodeId,
+        nodeName: config.nodeName,
+        version,
+        tickMs: config.heartbeatMs,
+        electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
+        statusAddress: config.bindClientAddr,
+        statusPort: config.httpStatusPort,
+      },
+      this.status.buffer,
+      (code) => this.consensusExited(code),
+    );
+    return bridge;
+  }
+
+  /** Makes the first change of a new cluster, once this node leads its root group. */
+  private async bootstrap(): Promise<void> {
+    const { root } = this.engine;
+    await this.until(() => this.sessions.root.leading);
+    if (root.users.size > 0) return;
+    const hash = await this.hasher.hash(this.parts.config.adminPassword ?? DEFAULT_PASSWORD);
+    const collectionEvents = root.collectionEvents;
+    const change = bootstrap(root, Math.floor(Date.now() / 1000), hash);
+    await new Promise<void>((resolve, reject) => {
+      this.sessions.root.propose(
+        { ...change, collectionEvents: collectionEvents.splice(0) },
+        { ok: true, result: '' },
+        (reply) => (reply.ok ? resolve() : reject(new Error(reply.error.message))),
+      );
+    });
+  }
+
+  private async listen(): Promise<void> {
+    const { config } = this.parts;
+    this.listener = new HttpListener({
+      authenticator: new Authenticator({
+        root: this.engine.root,
+        hasher: this.hasher,
+        backoff: new Backoff(
+          {
+            delayMs: config.loginBackoffMs,
+            delayMaxMs: config.loginBackoffLimitMs,
+            waitingMax: 8,
+            keysMax: 10_000,
+          },
+          () => performance.now(),
+        ),
+        cacheMs: config.credentialCacheMs,
+        now: Date.now,
+        delay: (ms, callback) => {
+          setTimeout(callback, ms).unref();
+        },
+      }),
+      handle: (request, respond) => this.router.handle(request, respond),
+      wait: (done) => this.bridge.waitFor(done, 5),
+      refusal: () => (this.status.phase === Phase.READY ? null : STOPPING),
+      body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
+      bodySizeMax: config.requestSizeLimit,
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      connectionsMax: config.maxConnections,
+      connectionsPerAddressMax: config.maxConnectionsPerAddress,
+      pendingMax: config.requestQueueLimit,
+    });
+    if (config.httpApiPort === 0) return;
+    const port = await this.listener.listen(config.bindClientAddr, config.httpApiPort);
+    if (port === null) throw portInUse('http_api_port', config.bindClientAddr, config.httpApiPort);
+  }
+
+  /** Says what a newcomer needs to know. */
+  private async greet(): Promise<void> {
+    const { config, log, folder, version } = this.parts;
+    const address = config.bindClientAddr.includes(':') ? `[${config.bindClientAddr}]` : config.bindClientAddr;
+    log.info({ event: 'data', path: folder.path }, `Althing ${version}: data in ${folder.path}`);
+    if (config.httpStatusPort !== 0) {
+      log.info({ event: 'status', port: config.httpStatusPort }, `status on http://${address}:${config.httpStatusPort}/status`);
+    }
+    if (config.httpApiPort === 0) {
+      log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
+      return;
+    }
+    const url = `http://${address}:${config.httpApiPort}`;
+    log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${url}`);
+    if (!(await this.hasDefaultPassword())) return;
+    log.warn(
+      { event: 'default_password' },
+      `user 'admin' has the default password '${DEFAULT_PASSWORD}': make a token and remove it before others can reach this node`,
+    );
+    log.info(
+      { event: 'try' },
+      `try: curl -u admin:${DEFAULT_PASSWORD} -H 'Content-Type: application/json' -d '{"type":"query","code":"1 + 1;"}' ${url}//stuff`,
+    );
+  }
+
+  private async hasDefaultPassword(): Promise<boolean> {
+    const admin = this.engine.root.usersByName.get('admin');
+    if (admin === undefined || admin.password === null) return false;
+    return this.hasher.verify(DEFAULT_PASSWORD, admin.password);
+  }
+
+  private handleEvent(event: Event): void {
+    switch (event.kind) {
+      case 'failed':
+        this.fail(event.failure.message, null, event.failure.exitCode);
+        return;
+      case 'disk_full':
+        this.sessions.setDiskFull(event.full);
+        this.parts.log.error({ event: 'disk_full', full: event.full }, event.full ? 'the disk is full' : 'the disk has room again');
+        return;
+      case 'stopped':
+        this.consensusStopped?.();
+        return;
+      default:
+        this.sessions.handle(event);
+    }
+  }
+
+  private keepHouse(): void {
+    this.status.beat();
+    this.status.connections = this.listener?.connections ?? 0;
+    for (const session of this.sessions.all) this.checkpointer.consider(session);
+  }
+
+  private checkpointFailed(session: GroupSession, error: unknown): void {
+    const { log } = this.parts;
+    if (error instanceof DiskFullError) {
+      log.error({ event: 'checkpoint_disk_full', group: session.id }, 'no room on the disk for a checkpoint; it will be tried again');
+      return;
+    }
+    this.fail(`the checkpoint of group ${session.id} failed`, error, exitCodeOf(error));
+  }
+
+  /** A defect of the engine, or damaged data. A defect fails its query; damage stops the node. */
+  private internalError(error: unknown): void {
+    if (error instanceof DamagedStateError) this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
+    else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
+  }
+
+  private consensusExited(code: number): void {
+    if (this.consensusStopped !== null) this.consensusStopped();
+    else this.fail(`the consensus thread ended with code ${code}`, null, ExitCode.InvariantBroken);
+  }
+
+  /** Ends the node because it can't go on. */
+  private fail(message: string, error: unknown, exitCode: number): void {
+    if (this.ended) return;
+    this.parts.log.fatal({ event: 'failed', error: error === null ? undefined : describe(error) }, message);
+    this.end(exitCode);
+  }
+
+  private end(exitCode: number): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.status.phase = Phase.STOPPED;
+    if (this.housekeeping !== null) clearInterval(this.housekeeping);
+    this.listener?.close();
+    this.close(exitCode);
+  }
+
+  private async shutDown(): Promise<void> {
+    const { config, log, states, folder } = this.parts;
+    log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
+    const deadline = performance.now() + config.shutdownTimeoutMs;
+    await this.pause(config.drainDelayMs);
+    this.status.phase = Phase.DRAINING;
+    await this.orNow(this.listener.drain(), deadline);
+    if (this.stopping !== 'now') {
+      for (const session of this.sessions.all) await this.orNow(this.checkpointer.flush(session), deadline);
+    }
+    if (this.housekeeping !== null) clearInterval(this.housekeeping);
+    for (const session of this.sessions.all) {
+      session.abandon(STOPPING);
+      await this.checkpointer.forget(session);
+    }
+    await this.stopConsensus();
+    await states.close();
+    await folder.close();
+    log.info({ event: 'stopped' }, 'stopped');
+  }
+
+  private async stopConsensus(): Promise<void> {
+    if (this.bridge === undefined) return;
+    await new Promise<void>((resolve) => {
+      this.consensusStopped = resolve;
+      this.bridge.send({ kind: 'stop' });
+    });
+    this.bridge.close();
+  }
+
+  /** Waits for something, but no longer than until the deadline, and not at all once the node is to stop now. */
+  private async orNow(work: Promise<unknown>, deadline: number): Promise<void> {
+    await Promise.race([work, this.pause(deadline - performance.now())]);
+  }
+
+  /** Waits for some time, unless the node is to stop now. */
+  private pause(ms: number): Promise<void> {
+    if (this.stopping === 'now' || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Waits for a condition that events bring about. */
+  private async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      if (this.ended) throw new Error('the node ended while it started');
+      await nextTurn();
+    }
+  }
+}
+
+const STOPPING = new QueryError(ErrorCode.NODE, 'the node is shutting down: use another one, or try again later');
+
+function delay(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+function exitCodeOf(error: unknown): number {
+  return error instanceof DamagedStateError ? ExitCode.DataDamaged : ExitCode.Fatal;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
