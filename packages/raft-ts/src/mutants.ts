@@ -33,7 +33,6 @@ export const MUTANTS = {
   transfer_with_proposals: 'a transfer neither stops proposals nor waits until the target has everything',
   backpressure_off: 'no limit on what is proposed and not yet applied',
   quiesced_read_unconfirmed: 'a quiesced leader answers reads without waking up',
-  forwarding_loop: 'a forwarded proposal is forwarded again',
 } as const;
 
 export type Mutant = keyof typeof MUTANTS;
@@ -80,6 +79,5 @@ export function bugsOf(mutants: ReadonlySet<Mutant>): Bugs {
     transfer_with_proposals: on('transfer_with_proposals'),
     backpressure_off: on('backpressure_off'),
     quiesced_read_unconfirmed: on('quiesced_read_unconfirmed'),
-    forwarding_loop: on('forwarding_loop'),
   };
 }

@@ -106,6 +106,7 @@ export class Progress {
    * may arrive late or twice.
    */
   rejected(rejected: Index, hint: Index, hintOffByOne: boolean): boolean {
+    if (this.state === 'snapshot') return false;
     if (this.state === 'replicate') {
       if (rejected <= this.match) return false;
       this.next = this.match + 1;

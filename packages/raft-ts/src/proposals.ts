@@ -38,13 +38,7 @@ export function propose(core: Core, payloads: readonly Uint8Array[]): ProposeRes
 
 /** A forwarded proposal. Whoever is not the leader drops it: it is forwarded once, and never goes in circles. */
 export function onProposeMessage(core: Core, message: Propose): StepResult {
-  if (core.role !== 'leader') {
-    if (core.bugs.forwarding_loop && core.leader !== NO_NODE) {
-      forward(core, message.payloads);
-      return OK;
-    }
-    return core.ignored(message, 'not_leader');
-  }
+  if (core.role !== 'leader') return core.ignored(message, 'not_leader');
   const result = propose(core, message.payloads);
   return result.status === 'accepted' ? OK : core.ignored(message, 'proposal_dropped');
 }

@@ -93,6 +93,7 @@ export function onAppend(core: Core, message: Append): StepResult {
   const { log, bugs } = core;
   const { prevIndex, prevTerm, entries } = message;
   if (prevIndex < log.commit && !bugs.append_overwrites_committed) {
+    if (!agreesWithCommitted(core, message)) return core.refused(message, 'conflicts_with_committed');
     accept(core, message, log.commit);
     return OK;
   }
@@ -104,12 +105,7 @@ export function onAppend(core: Core, message: Append): StepResult {
   const known = bugs.append_overwrites_committed ? 0 : countKnown(core, entries);
   if (known < 0) return core.refused(message, 'hash_mismatch');
   const conflict = known < entries.length || bugs.append_overwrites_committed ? prevIndex + known + 1 : 0;
-  if (conflict > 0 && conflict <= log.last) {
-    if (conflict <= log.commit && !bugs.append_overwrites_committed) {
-      return core.refused(message, 'conflicts_with_committed');
-    }
-    if (!bugs.no_truncation_on_conflict) truncate(core, conflict);
-  }
+  if (conflict > 0 && conflict <= log.last && !bugs.no_truncation_on_conflict) truncate(core, conflict);
   take(core, entries, known);
   const lastNew = prevIndex + entries.length;
   const commit = Math.min(message.commit, bugs.commit_beyond_last ? log.last : lastNew);
@@ -211,6 +207,13 @@ function countKnown({ log }: Core, entries: readonly Entry[]): number {
     known += 1;
   }
   return known;
+}
+
+/** Whether the last entry that an append and the committed part of the log have in common is the same. */
+function agreesWithCommitted({ log }: Core, { prevIndex, entries }: Append): boolean {
+  const last = Math.min(prevIndex + entries.length, log.commit);
+  if (last <= prevIndex || last < log.first) return true;
+  return log.matches(last, entries[last - prevIndex - 1]!.term);
 }
 
 function truncate(core: Core, from: Index): void {

@@ -2,6 +2,7 @@
 import { changeOf } from '../change.js';
 import type { LeaseOptions, Promised, RaftOptions } from '../config.js';
 import { formatEntry, formatMembership, formatMessage, formatTrace } from '../format.js';
+import { chainEntry, murmur3 } from '../hash.js';
 import { type ChangeStep, membershipOf, NO_MEMBERS } from '../membership.js';
 import type { Message } from '../messages.js';
 import type { Mutant } from '../mutants.js';
@@ -77,7 +78,7 @@ class Scenario {
         this.#drop(command);
         return;
       case 'repeat':
-        this.#nodes.messages.push(this.#messagesFor(command)[0]!);
+        this.#nodes.messages.push(...this.#messagesFor(command));
         return;
       case 'messages':
         for (const message of this.#messagesFor(command)) this.#lines.push(formatMessage(message));
@@ -87,6 +88,12 @@ class Scenario {
         return;
       case 'tick':
         this.#tick(words[0] ?? 'all', Number(words[1] ?? 1));
+        return;
+      case 'run':
+        for (let count = Number(words[0] ?? 1); count > 0; count -= 1) {
+          this.#tick('all', 1);
+          this.#settle([]);
+        }
         return;
       case 'clock':
         this.#clock_ms += Number(words[0]);
@@ -277,10 +284,19 @@ class Scenario {
   /** Hands a message of the script's own making to a node: `step 1 kind=heartbeat from=2 term=5 commit=9 round=0`. */
   #step({ words, options }: Command): void {
     const id = Number(words[0]);
+    const { node, disk } = this.#nodes.host(id);
     const fields: Record<string, unknown> = { to: id, entries: [] };
     for (const [key, value] of options)
       fields[key] = /^[\d.e+-]+$/.test(value) ? Number(value) : scalarOf(value);
-    const { node } = this.#nodes.host(id);
+    if (fields.kind === 'append') {
+      // The hash of what is at `prevIndex` here, unless another one is given, and entries that follow from it.
+      const prevIndex = Number(fields.prevIndex);
+      const { log } = disk;
+      const isHere = prevIndex >= log.firstIndex() - 1 && prevIndex <= log.lastIndex();
+      fields.prevHash ??= isHere ? log.hash(prevIndex) : 0;
+      fields.entries = entriesOf(options.get('entries') ?? '', Number(fields.prevHash));
+    }
+    // The point is to hand over what the types forbid.
     const result = node.step(fields as unknown as Message);
     const reason = result.status === 'ok' ? '' : ` (${result.reason})`;
     this.#say(`${id}: ${result.status}${reason}`);
@@ -342,6 +358,8 @@ class Scenario {
       commit: status.commitIndex,
       applied: status.appliedIndex,
       last: status.lastIndex,
+      stable: status.stableIndex,
+      first: status.firstIndex,
       voters: status.membership.voters.join(' '),
       learners: status.membership.learners.join(' '),
       removed: status.membership.removed.join(' '),
@@ -472,6 +490,21 @@ function changeFrom(words: readonly string[]): ReturnType<typeof changeOf> {
     transition: words.includes('joint') ? 'joint' : 'auto',
     leave: words.includes('explicit') ? 'explicit' : 'auto',
   };
+}
+
+/** `3/2:a 4/2:b`: index, term and payload of each entry. */
+function entriesOf(list: string, prevHash: number): Entry[] {
+  let hash = prevHash;
+  return list
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => {
+      const [place = '', text = ''] = word.split(':');
+      const [index = 0, term = 0] = place.split('/').map(Number);
+      const entry = chainEntry(hash, index, term, 'normal', bytesOf(text), murmur3);
+      hash = entry.hash;
+      return entry;
+    });
 }
 
 function scalarOf(word: string): unknown {

@@ -1,0 +1,86 @@
+/** Every planted bug is found: by a script that was written for it, and many also by random lives. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { RaftAssertionError } from '../assert.js';
+import { MUTANT_NAMES, MUTANTS, type Mutant } from '../mutants.js';
+import { Violation } from './checker.js';
+import { runSeed } from './randomrun.js';
+import { runScript } from './scenario.js';
+
+/** The script that shows each bug. */
+const SCRIPTS: Readonly<Record<Mutant, string>> = {
+  send_before_sync: 'persist-vote-before-answer',
+  vote_not_persisted: 'restart-remembers-vote',
+  vote_twice_after_restart: 'restart-remembers-vote',
+  commit_old_term_by_count: 'figure-8',
+  no_noop: 'noop-commits-old-term',
+  read_without_quorum: 'quiesce-stale-leader-read',
+  read_id_reused: 'read-index-fresh-id',
+  pending_read_survives_term_change: 'read-index-leader-change',
+  lease_over_pause: 'lease-reads',
+  append_overwrites_committed: 'delayed-append',
+  no_truncation_on_conflict: 'divergent-tail',
+  conflict_hint_off_by_one: 'replicate-lost-append',
+  ack_without_term: 'async-append-aba',
+  commit_beyond_last: 'commit-not-beyond-confirmed',
+  learner_counted: 'learner-does-not-count',
+  joint_quorum_by_one_half: 'joint-both-halves',
+  two_changes_in_flight: 'change-single-rule',
+  change_before_own_term_commit: 'change-single-rule',
+  removed_node_votes: 'removed-member-disturbs-nobody',
+  removed_leader_keeps_leading: 'removed-leader',
+  snapshot_without_configuration: 'new-member-gets-the-membership',
+  gap_after_snapshot: 'snapshot-slow-follower',
+  older_snapshot_over_newer: 'snapshot-not-needed',
+  compaction_without_snapshot: 'snapshot-slow-follower',
+  lost_tail_not_noticed: 'lost-tail',
+  transfer_with_proposals: 'transfer-lagging-target',
+  backpressure_off: 'overload-quota',
+  quiesced_read_unconfirmed: 'quiesce-stale-leader-read',
+};
+
+/** Bugs that random lives find within a few seeds; `seeds` is how many are tried. */
+const FOUND_AT_RANDOM: readonly (readonly [Mutant, number])[] = [
+  ['send_before_sync', 5],
+  ['vote_not_persisted', 5],
+  ['vote_twice_after_restart', 15],
+  ['append_overwrites_committed', 40],
+  ['no_truncation_on_conflict', 40],
+  ['learner_counted', 40],
+  ['pending_read_survives_term_change', 80],
+  ['removed_leader_keeps_leading', 80],
+  ['snapshot_without_configuration', 60],
+  ['gap_after_snapshot', 60],
+  ['older_snapshot_over_newer', 150],
+  ['backpressure_off', 40],
+];
+
+describe('planted bugs', () => {
+  test('each has a description and a script', () => {
+    expect(Object.keys(SCRIPTS).sort()).toEqual([...MUTANT_NAMES].sort());
+    for (const name of MUTANT_NAMES) expect(MUTANTS[name].length).toBeGreaterThan(10);
+  });
+
+  test.each(MUTANT_NAMES)('%s is found by its script', (name) => {
+    const text = readFileSync(new URL(`../../scenarios/${SCRIPTS[name]}.txt`, import.meta.url), 'utf8');
+    expect(() => expect(runScript(text, new Set([name]))).toBe(text)).toThrow();
+  });
+
+  test.each(FOUND_AT_RANDOM)('%s is found within %d random lives', (name, seeds) => {
+    expect(firstFinding(name, seeds)).not.toBeNull();
+  });
+});
+
+/** The first seed that shows the bug, and how. */
+function firstFinding(name: Mutant, seeds: number): string | null {
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    try {
+      runSeed(800, { seed, mutants: new Set([name]) });
+    } catch (error) {
+      if (error instanceof Violation || error instanceof RaftAssertionError)
+        return `${seed}: ${error.message}`;
+      throw error;
+    }
+  }
+  return null;
+}
