@@ -60,7 +60,7 @@ describe('json_load', () => {
   test('refuses reserved keys and deep nesting', () => {
     expect(error(`json_load('{"#":1}')`)).toBe('value_err');
     const nested = (depth: number) => ({ vars: { s: '['.repeat(depth) + ']'.repeat(depth) } });
-    expect(run('json_load(s)[0][0][0] == [] || true', nested(127))).toBe(true);
+    expect(run('type(json_load(s))', nested(127))).toBe('list');
     expect(error('json_load(s)', nested(128))).toBe('operation_err');
   });
 
