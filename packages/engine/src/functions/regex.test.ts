@@ -74,8 +74,6 @@ describe('split', () => {
   test('counts what it makes of many groups', () => {
     const limited = new Harness({ limits: { durationMs: 200 } });
     const vars = { p: `${'()'.repeat(5000)}a`, s: 'a'.repeat(100_000) };
-    expect(['timeout', 'max_quota_err']).toContain(
-      limited.error('s.split(regex(p))[0]', { vars }),
-    );
+    expect(['timeout', 'max_quota_err']).toContain(limited.error('s.split(regex(p))[0]', { vars }));
   });
 });
