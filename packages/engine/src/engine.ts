@@ -151,7 +151,13 @@ export class Engine {
     const { scope, user } = call;
     const target = targetOf(scope);
     this.effects.rewind();
-    const transaction = new Transaction(scope.store, this.mayWrite(call), this.effects, checkRestriction, (n) => rt.charge(n));
+    const transaction = new Transaction(
+      scope.store,
+      this.mayWrite(call),
+      this.effects,
+      checkRestriction,
+      (n) => rt.charge(n),
+    );
     rt.begin({
       scope,
       transaction,

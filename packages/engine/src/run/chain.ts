@@ -5,7 +5,7 @@ import type { AssignOp, Chain, Link } from '@althing/language';
 import { lookupError, typeError, valueError } from '../error.js';
 import type { Entry } from '../functions/define.js';
 import { Closure } from '../value/closure.js';
-import { copyList, List, ThingSet } from '../value/containers.js';
+import { List, listOfItems, ThingSet } from '../value/containers.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
@@ -186,9 +186,9 @@ function readSlice(rt: Runtime, slice: SliceCode): Step {
       const range = rangeOf(slice, length);
       const { start, stop, step } = range;
       rt.charge(length);
-      return copyList(
-        value,
+      return listOfItems(
         step === 1 ? value.items.slice(start, Math.max(start, stop)) : pick(value.items, range),
+        value,
       );
     }
     if (typeof value === 'string') {
@@ -262,6 +262,7 @@ function assignIndex(rt: Runtime, index: Code, op: AssignOp, value: Code): Step 
       const i = position(place, target.items.length);
       const right = value();
       const item = operate === null ? right : operate(target.items[i] as Value, right);
+      if (typeof item === 'string' && operate !== null) rt.chargeLength(item.length);
       rt.transaction.spliceList(target, i, 1, [item]);
       return target.items[i] as Value;
     } finally {

@@ -14,6 +14,8 @@
  *                | 09 thing:varint key:text count:varint id:varint*    add to set
  *                | 0a thing:varint key:text count:varint id:varint*    remove from set
  *                | 0b count:varint id:varint*                 remove things that nothing refers to
+ *                | 0c thing:varint key:text count:varint (gap:varint run:varint)*    remove runs of items from list;
+ *                                                           a gap is the number of items between a run and the one before
  *                | 20 name:text created:varint source:text    new or modified procedure
  *                | 21 name:text                               delete procedure
  *                | 22 from:text to:text                       rename procedure
@@ -25,7 +27,7 @@ import { type ByteReader, FormatError } from '../bytes.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import type { Store } from './store.js';
+import type { Run, Store } from './store.js';
 import { readProperties } from './thing-record.js';
 import { readValue } from './value-codec.js';
 
@@ -41,6 +43,7 @@ export const Effect = {
   ADD_MEMBERS: 0x09,
   REMOVE_MEMBERS: 0x0a,
   REMOVE_THINGS: 0x0b,
+  REMOVE_ITEMS: 0x0c,
   PUT_PROCEDURE: 0x20,
   DELETE_PROCEDURE: 0x21,
   RENAME_PROCEDURE: 0x22,
@@ -97,6 +100,11 @@ export function applyThingEffect(operation: number, input: ByteReader, store: St
     case Effect.REMOVE_THINGS:
       for (const removed of readThings(input, store)) store.remove(removed);
       return true;
+    case Effect.REMOVE_ITEMS: {
+      const list = listAt(input, store);
+      store.removeItems(list, readRuns(input, list));
+      return true;
+    }
     default:
       return false;
   }
@@ -132,6 +140,19 @@ function readThings(input: ByteReader, store: Store): Thing[] {
   const things: Thing[] = [];
   for (let i = 0; i < count; i++) things.push(store.thingOfId(input.varint()));
   return things;
+}
+
+function readRuns(input: ByteReader, list: List): Run[] {
+  const count = input.varint();
+  const runs: Run[] = [];
+  for (let i = 0, end = 0; i < count; i++) {
+    const start = end + input.varint();
+    const run = { start, count: input.varint() };
+    end = start + run.count;
+    if (end > list.items.length) throw new FormatError('an effect removes items behind the end of a list');
+    runs.push(run);
+  }
+  return runs;
 }
 
 function listAt(input: ByteReader, store: Store): List {

@@ -1,4 +1,4 @@
-import { List, ThingSet } from '../value/containers.js';
+import { List, noteAdded, noteRemoved, ThingSet } from '../value/containers.js';
 import type { Shape, ShapeTree } from '../value/shape.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -99,7 +99,9 @@ export class Store {
 
   /** Takes `adopt` back. */
   disown(thing: Thing): void {
-    thing.forEach((_, value) => this.release(value));
+    thing.forEach((_, value) => {
+      this.release(value);
+    });
   }
 
   /** Takes `register` back. */
@@ -156,9 +158,24 @@ export class Store {
   splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
     this.touch(ownerOf(list));
     for (const item of items) this.retain(item);
-    const removed = spliceItems(list.items, start, count, items);
+    const removed = spliceItems(list, start, count, items);
     for (const item of removed) this.release(item);
     return removed;
+  }
+
+  /** Removes the items of some runs from a list; returns them. */
+  removeItems(list: List, runs: readonly Run[]): Value[] {
+    this.touch(ownerOf(list));
+    const removed = takeRuns(list, runs);
+    for (const item of removed) this.release(item);
+    return removed;
+  }
+
+  /** Takes `removeItems` back. */
+  restoreItems(list: List, runs: readonly Run[], removed: readonly Value[]): void {
+    this.touch(ownerOf(list));
+    for (const item of removed) this.retain(item);
+    putRuns(list, runs, removed);
   }
 
   /** Adds things to a stored set; they must not be in it. */
@@ -219,7 +236,9 @@ export class Store {
   remove(thing: Thing): void {
     this.load(thing);
     this.dirty.remove(thing);
-    thing.forEach((_, value) => this.release(value));
+    thing.forEach((_, value) => {
+      this.release(value);
+    });
     this.table.delete(thing.id);
     thing.bits |= ThingBit.GONE;
     this.orphans.delete(thing);
@@ -231,7 +250,9 @@ export class Store {
     thing.bits &= ~ThingBit.GONE;
     this.table.set(thing.id, thing);
     this.dirty.restore(thing);
-    thing.forEach((_, value) => this.retain(value));
+    thing.forEach((_, value) => {
+      this.retain(value);
+    });
     this.thingCount += 1;
   }
 
@@ -313,8 +334,58 @@ export function eachThing(value: Value, visit: (thing: Thing) => void): void {
   else if (value instanceof ThingSet) for (const thing of value.members) visit(thing);
 }
 
+/** Replaces `count` items of a list from `start` on by others; returns the removed ones. */
+export function spliceItems(list: List, start: number, count: number, added: readonly Value[]): Value[] {
+  const removed = spliceArray(list.items, start, count, added);
+  noteRemoved(list, removed);
+  noteAdded(list, added);
+  return removed;
+}
+
+/** Neighbouring items of a list: the first, and how many. */
+export interface Run {
+  readonly start: number;
+  readonly count: number;
+}
+
+/** Takes the items of some runs, which are in order and apart from each other, out of a list. */
+export function takeRuns(list: List, runs: readonly Run[]): Value[] {
+  const { items } = list;
+  const removed: Value[] = [];
+  let end = runs[0]?.start ?? items.length;
+  for (let i = 0; i < runs.length; i++) {
+    const { start, count } = runs[i] as Run;
+    const next = start + count;
+    for (let j = start; j < next; j++) removed.push(items[j] as Value);
+    const keptTo = runs[i + 1]?.start ?? items.length;
+    for (let j = next; j < keptTo; j++) items[end++] = items[j] as Value;
+  }
+  items.length = end;
+  noteRemoved(list, removed);
+  return removed;
+}
+
+/** Puts items back that `takeRuns` took. */
+export function putRuns(list: List, runs: readonly Run[], removed: readonly Value[]): void {
+  const { items } = list;
+  const kept = items.slice();
+  let keptFrom = 0;
+  let removedFrom = 0;
+  items.length = 0;
+  for (const { start, count } of runs) {
+    while (items.length < start) items.push(kept[keptFrom++] as Value);
+    for (let i = 0; i < count; i++) items.push(removed[removedFrom++] as Value);
+  }
+  while (keptFrom < kept.length) items.push(kept[keptFrom++] as Value);
+  noteAdded(list, removed);
+}
+
 /** `Array.prototype.splice` for any number of items. */
-export function spliceItems(items: Value[], start: number, count: number, added: readonly Value[]): Value[] {
+function spliceArray(items: Value[], start: number, count: number, added: readonly Value[]): Value[] {
+  if (start === items.length && added.length === 1) {
+    items.push(added[0] as Value);
+    return [];
+  }
   if (added.length < SPREAD_MAX) return items.splice(start, count, ...added);
   const tail = items.splice(start);
   const removed = tail.splice(0, count);

@@ -1,11 +1,21 @@
 import type { ByteWriter } from '../bytes.js';
 import { operationError, valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { copyList, List, ThingSet, toItem } from '../value/containers.js';
+import { assertInnerItems, copyList, List, ThingSet, toItem } from '../value/containers.js';
 import { isReservedKey, type Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Effect } from './effects.js';
-import { attach, detach, eachThing, placesOf, type Store, spliceItems } from './store.js';
+import {
+  attach,
+  detach,
+  eachThing,
+  placesOf,
+  putRuns,
+  type Run,
+  type Store,
+  spliceItems,
+  takeRuns,
+} from './store.js';
 import { writeProperties } from './thing-record.js';
 import { writeValue } from './value-codec.js';
 
@@ -15,9 +25,12 @@ export type Undo = () => void;
 /** Decides whether a value may be placed in a restricted thing; throws type_err when it may not. */
 export type RestrictionCheck = (restriction: string, value: Value) => void;
 
+/** Counts work, about a byte or item each; throws when the query has had its share. */
+export type Charge = (units: number) => void;
+
 /**
- * Taking a removal from a set back restores the order of its members up to this size. The order of a set is no
- * contract, and copying a large one for each removal would cost more than it is worth.
+ * Taking removals from a set back restores the order of its members up to this size. The order of a set is no
+ * contract, and copying a large one would cost more than it is worth.
  */
 const EXACT_UNDO_MAX = 1000;
 
@@ -36,7 +49,17 @@ export class Transaction {
   readonly effects: ByteWriter;
   private readonly store: Store | null;
   private readonly checkRestriction: RestrictionCheck;
+  private readonly charge: Charge;
+  /** Units that are not charged yet: single ones are too few to count. */
+  private uncharged = 0;
   private readonly undos: Undo[] = [];
+  /**
+   * Lists and sets that were properties of stored things when the change began and are loose now. What the query does
+   * to them is no effect, but it must be taken back: undoing the change makes them properties again.
+   */
+  private readonly detached = new Set<List | ThingSet>();
+  /** Sets, and indexes of keys, whose order comes right again when everything is taken back. */
+  private readonly ordered = new Set<object>();
 
   /** @param effects an empty writer, for this transaction's use until it ends */
   constructor(
@@ -44,11 +67,13 @@ export class Transaction {
     writable: boolean,
     effects: ByteWriter,
     checkRestriction: RestrictionCheck,
+    charge: Charge,
   ) {
     this.store = store;
     this.writable = writable;
     this.effects = effects;
     this.checkRestriction = checkRestriction;
+    this.charge = charge;
   }
 
   get changed(): boolean {
@@ -83,7 +108,26 @@ export class Transaction {
       assertReplaceable(old);
     }
     if (thing.shape.restriction !== null) this.checkRestriction(thing.shape.restriction, value);
+    return this.place(thing, key, value);
+  }
+
+  /**
+   * Sets every property that another thing has. Replaces present lists and sets also while they are in use.
+   *
+   * @param source loaded; may be the same thing
+   * @throws QueryError type_err when a restriction refuses one of the values
+   */
+  assign(thing: Thing, source: Thing): void {
+    const entries = source.entries();
+    const { restriction } = thing.shape;
+    if (restriction !== null) for (const [, value] of entries) this.checkRestriction(restriction, value);
+    for (const [key, value] of entries) this.place(thing, key, value);
+  }
+
+  private place(thing: Thing, key: string, value: Value): Value {
+    const old = thing.get(key);
     const own = toProperty(value);
+    if (own !== value) this.count(sizeOf(own));
     if (thing.id === 0) {
       thing.put(key, own);
       if (old !== undefined) detach(old);
@@ -94,20 +138,35 @@ export class Transaction {
     const store = this.needStore();
     this.storeAll(own);
     this.record(Effect.SET, thing, key);
-    writeValue(this.effects, own);
+    this.writeValue(own);
     const places = placesOf(thing);
     store.put(thing, key, own);
-    this.undos.push(
-      old === undefined ? () => store.unput(thing, key, places) : () => store.put(thing, key, old),
-    );
+    if (old === undefined) {
+      this.undos.push(() => store.unput(thing, key, places));
+    } else {
+      this.noteDetached(old);
+      this.undos.push(() => store.put(thing, key, old));
+    }
     return own;
   }
 
   /** Deletes a property that exists; returns its value, which is loose then. */
   deleteProperty(thing: Thing, key: string): Value {
+    const [old] = this.deleteProperties(thing, [key]);
+    if (old === undefined) throw new Error(`no property '${key}' to delete`);
+    return old;
+  }
+
+  /** Deletes properties that exist; returns their values, which are loose then. */
+  deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
+    for (const key of keys) assertReplaceable(thing.get(key));
+    this.count(UNITS_PER_PROPERTY * keys.length);
+    return keys.map((key) => this.drop(thing, key));
+  }
+
+  private drop(thing: Thing, key: string): Value {
     const old = thing.get(key);
     if (old === undefined) throw new Error(`no property '${key}' to delete`);
-    assertReplaceable(old);
     if (thing.id === 0) {
       thing.drop(key);
       detach(old);
@@ -116,9 +175,11 @@ export class Transaction {
     this.assertWritable(thing);
     const store = this.needStore();
     this.record(Effect.DELETE, thing, key);
+    this.keepOrder(thing);
     const places = placesOf(thing);
     const slot = slotOf(thing, key);
     store.drop(thing, key);
+    this.noteDetached(old);
     this.undos.push(() => store.undrop(thing, key, old, slot, places));
     return old;
   }
@@ -137,6 +198,7 @@ export class Transaction {
     const store = this.needStore();
     this.record(Effect.RENAME, thing, from);
     this.effects.text(to);
+    this.keepOrder(thing);
     const places = placesOf(thing);
     const slot = slotOf(thing, from);
     store.rename(thing, from, to);
@@ -147,7 +209,9 @@ export class Transaction {
   clearThing(thing: Thing): void {
     if (thing.shape.size === 0) return;
     if (thing.id === 0) {
-      thing.forEach((_, value) => detach(value));
+      thing.forEach((_, value) => {
+        detach(value);
+      });
       thing.shape = thing.shape.cleared();
       thing.slots = [];
       return;
@@ -157,6 +221,9 @@ export class Transaction {
     this.effects.u8(Effect.CLEAR);
     this.effects.varint(thing.id);
     const places = placesOf(thing);
+    thing.forEach((_, value) => {
+      this.noteDetached(value);
+    });
     store.clear(thing);
     this.undos.push(() => store.unclear(thing, places));
   }
@@ -184,29 +251,36 @@ export class Transaction {
    * @returns the removed items
    */
   spliceList(list: List, start: number, count: number, values: readonly Value[]): Value[] {
-    const items = values.map((value) => toOwnItem(value, list));
-    if (!list.stored) return spliceItems(list.items, start, count, items);
+    const items = this.toItems(values, list);
+    const added = items.length;
+    if (!list.stored) {
+      const removed = spliceItems(list, start, count, items);
+      if (this.isDetached(list)) this.undos.push(() => spliceItems(list, start, added, removed));
+      return removed;
+    }
     this.assertWritable(list);
-    if (count === 0 && items.length === 0) return [];
+    if (count === 0 && added === 0) return [];
     const store = this.needStore();
-    for (const item of items) this.storeAll(item);
+    this.storeItems(items);
     this.recordAt(Effect.SPLICE, list);
     this.effects.varint(start);
     this.effects.varint(count);
-    this.effects.varint(items.length);
-    for (const item of items) writeValue(this.effects, item);
+    this.effects.varint(added);
+    for (const item of items) this.writeValue(item);
     const removed = store.splice(list, start, count, items);
-    this.undos.push(() => store.splice(list, start, items.length, removed));
+    this.undos.push(() => store.splice(list, start, added, removed));
     return removed;
   }
 
   /** Replaces every item of a list by one value. */
   fillList(list: List, value: Value): void {
     const count = list.items.length;
-    const item = toOwnItem(value, list);
+    const [item = null] = this.toItems([value], list, count);
     const items = new Array<Value>(count).fill(item);
+    this.count(count);
     if (!list.stored) {
-      spliceItems(list.items, 0, count, items);
+      const removed = spliceItems(list, 0, count, items);
+      if (this.isDetached(list)) this.undos.push(() => spliceItems(list, 0, count, removed));
       return;
     }
     this.assertWritable(list);
@@ -214,16 +288,47 @@ export class Transaction {
     const store = this.needStore();
     this.storeAll(item);
     this.recordAt(Effect.FILL, list);
-    writeValue(this.effects, item);
+    this.writeValue(item);
     const removed = store.splice(list, 0, count, items);
     this.undos.push(() => store.splice(list, 0, count, removed));
+  }
+
+  /**
+   * Removes the items at some positions, which are in order.
+   *
+   * @returns the removed items
+   */
+  removeItems(list: List, positions: readonly number[]): Value[] {
+    if (positions.length === 0) return [];
+    const runs = runsOf(positions);
+    this.count(list.items.length);
+    if (!list.stored) {
+      const removed = takeRuns(list, runs);
+      if (this.isDetached(list)) this.undos.push(() => putRuns(list, runs, removed));
+      return removed;
+    }
+    this.assertWritable(list);
+    const store = this.needStore();
+    this.recordAt(Effect.REMOVE_ITEMS, list);
+    this.effects.varint(runs.length);
+    let end = 0;
+    for (const { start, count } of runs) {
+      this.effects.varint(start - end);
+      this.effects.varint(count);
+      end = start + count;
+    }
+    const removed = store.removeItems(list, runs);
+    this.undos.push(() => store.restoreItems(list, runs, removed));
+    return removed;
   }
 
   /** Adds things to a set; returns how many were not in it. */
   addMembers(set: ThingSet, things: Iterable<Thing>): number {
     const added = [...new Set(things)].filter((thing) => !set.members.has(thing));
+    this.count(added.length);
     if (!set.stored) {
-      for (const thing of added) set.members.add(thing);
+      addAll(set, added);
+      if (this.isDetached(set)) this.undos.push(() => removeAll(set, added));
       return added.length;
     }
     this.assertWritable(set);
@@ -239,20 +344,22 @@ export class Transaction {
   /** Takes things out of a set; returns those that were in it, in the given order. */
   removeMembers(set: ThingSet, things: Iterable<Thing>): Thing[] {
     const removed = [...new Set(things)].filter((thing) => set.members.has(thing));
+    this.count(removed.length);
     if (!set.stored) {
-      for (const thing of removed) set.members.delete(thing);
+      if (this.isDetached(set)) {
+        this.keepMemberOrder(set);
+        this.undos.push(() => addAll(set, removed));
+      }
+      removeAll(set, removed);
       return removed;
     }
     this.assertWritable(set);
     if (removed.length === 0) return removed;
     const store = this.needStore();
-    const before = set.members.size <= EXACT_UNDO_MAX ? new Set(set.members) : null;
     this.recordMembers(Effect.REMOVE_MEMBERS, set, removed);
+    this.keepMemberOrder(set);
     store.removeMembers(set, removed);
-    this.undos.push(() => {
-      store.addMembers(set, removed);
-      if (before !== null) set.members = before;
-    });
+    this.undos.push(() => store.addMembers(set, removed));
     return removed;
   }
 
@@ -304,11 +411,18 @@ export class Transaction {
 
   /** Gives ids to every loose thing that a value brings along. */
   private storeAll(value: Value): void {
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value === 'object' && value !== null) this.storeItems([value]);
+  }
+
+  private storeItems(items: readonly Value[]): void {
     const loose: Thing[] = [];
-    eachThing(value, (thing) => {
-      if (thing.id === 0) loose.push(thing);
-    });
+    for (const item of items) {
+      if (typeof item !== 'object' || item === null) continue;
+      this.count(sizeOf(item));
+      eachThing(item, (thing) => {
+        if (thing.id === 0) loose.push(thing);
+      });
+    }
     if (loose.length > 0) this.storeThings(loose);
   }
 
@@ -320,33 +434,102 @@ export class Transaction {
     const store = this.needStore();
     const base = store.nextId;
     const stored: Thing[] = [];
-    const stack = [...things].reverse();
+    let adopted = 0;
+    // The inverse comes first: a limit may end the query halfway.
+    this.undos.push(() => {
+      for (let i = 0; i < adopted; i++) store.disown(stored[i] as Thing);
+      for (const thing of stored) store.unregister(thing);
+      store.nextId = base;
+    });
+    const stack = things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
       if (thing.id !== 0) continue;
       store.register(thing, base + stored.length);
       stored.push(thing);
+      this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
       const inside: Thing[] = [];
-      thing.forEach((_, value) =>
+      thing.forEach((_, value) => {
+        if (typeof value !== 'object' || value === null) return;
+        this.count(sizeOf(value));
         eachThing(value, (child) => {
           if (child.id === 0) inside.push(child);
-        }),
-      );
+        });
+      });
       for (let i = inside.length - 1; i >= 0; i--) stack.push(inside[i] as Thing);
     }
-    if (stored.length === 0) return;
     this.effects.u8(Effect.NEW_THINGS);
     this.effects.varint(base);
     this.effects.varint(stored.length);
     for (const thing of stored) {
+      const { length } = this.effects;
       writeProperties(this.effects, thing);
+      this.count(this.effects.length - length);
       store.adopt(thing);
+      adopted += 1;
       // Stays an orphan unless something stored takes it up.
       if (thing.refs === 0) store.orphans.add(thing);
     }
+  }
+
+  private writeValue(value: Value): void {
+    const { length } = this.effects;
+    writeValue(this.effects, value);
+    this.count(this.effects.length - length);
+  }
+
+  /**
+   * What a list holds for values that are put into it.
+   *
+   * @param times how often each of them is going to be in the list
+   */
+  private toItems(values: readonly Value[], list: List, times = 1): readonly Value[] {
+    const [first = null] = values;
+    if (values.length === 1 && (typeof first !== 'object' || first === null)) return values;
+    // A list of their own, so that `list` stays as it is when a value is refused.
+    const made = new List(new Array<Value>(values.length));
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] as Value;
+      if (value instanceof Closure) value.store();
+      made.items[i] = toItem(value, made);
+    }
+    assertInnerItems(list, made.inner * times);
+    this.count(values.length + made.inner);
+    return made.items;
+  }
+
+  private count(units: number): void {
+    this.uncharged += units;
+    if (this.uncharged < CHARGED_AT_ONCE) return;
+    this.charge(this.uncharged);
+    this.uncharged = 0;
+  }
+
+  private noteDetached(value: Value): void {
+    if (value instanceof List || value instanceof ThingSet) this.detached.add(value);
+  }
+
+  private isDetached(value: List | ThingSet): boolean {
+    return this.detached.size > 0 && this.detached.has(value);
+  }
+
+  /**
+   * Must be called before a key is taken away. Taking removals back one by one would have to find the place of each key
+   * again; the slots know it, so the whole order is restored once, after all of them.
+   */
+  private keepOrder(thing: Thing): void {
+    const { shape } = thing;
+    if (!shape.owned || this.ordered.has(shape.index)) return;
+    this.ordered.add(shape.index);
+    this.undos.push(() => shape.restoreOrder());
+  }
+
+  /** The same for the members of a set. */
+  private keepMemberOrder(set: ThingSet): void {
+    if (set.members.size > EXACT_UNDO_MAX || this.ordered.has(set)) return;
+    this.ordered.add(set);
+    const before = new Set(set.members);
     this.undos.push(() => {
-      for (const thing of stored) store.disown(thing);
-      for (const thing of stored) store.unregister(thing);
-      store.nextId = base;
+      set.members = before;
     });
   }
 
@@ -391,12 +574,40 @@ export function toProperty(value: Value): Value {
   return value;
 }
 
-function toOwnItem(value: Value, list: List): Value {
-  if (value instanceof Closure) value.store();
-  return toItem(value, list);
+/** Neighbouring positions, taken together. */
+function runsOf(positions: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  let start = positions[0] ?? 0;
+  for (let i = 1; i <= positions.length; i++) {
+    const before = positions[i - 1] as number;
+    if (positions[i] === before + 1) continue;
+    runs.push({ start, count: before + 1 - start });
+    start = positions[i] ?? 0;
+  }
+  return runs;
 }
 
-function assertReplaceable(old: Value): void {
+/** Units that are charged together. */
+const CHARGED_AT_ONCE = 1024;
+
+/** Units charged for each property that is stored. */
+const UNITS_PER_PROPERTY = 8;
+
+/** Number of things and items that a walk over a value meets. */
+function sizeOf(value: Value): number {
+  if (value instanceof List) return value.items.length + value.inner;
+  return value instanceof ThingSet ? value.members.size : 1;
+}
+
+function addAll(set: ThingSet, things: readonly Thing[]): void {
+  for (const thing of things) set.members.add(thing);
+}
+
+function removeAll(set: ThingSet, things: readonly Thing[]): void {
+  for (const thing of things) set.members.delete(thing);
+}
+
+function assertReplaceable(old: Value | undefined): void {
   if ((old instanceof List || old instanceof ThingSet) && old.lock !== 0) {
     throw operationError('the list or set of this property is in use');
   }

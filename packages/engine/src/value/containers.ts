@@ -10,14 +10,22 @@ export const WRITE_LOCKED = 1 << 24;
 export const TUPLE_NESTING_MAX = 500;
 
 /**
+ * Items in the tuples of one list at most, at all levels, a tuple counting as often as it occurs. A few lines of code
+ * can nest a tuple in itself many times over; this bounds every walk over a value.
+ */
+export const INNER_ITEMS_MAX = 1 << 24;
+
+/**
  * A list, or a tuple: an immutable list inside another one. A list is *attached* when it is the value of a property
  * (`owner`, `key`), and stored when its owner is.
  */
 export class List {
   items: Value[];
   readonly tuple: boolean;
-  /** Levels of tuples inside. */
+  /** Levels of tuples inside, or more: it does not shrink when items go. */
   nesting = 0;
+  /** Items in the tuples inside, at all levels. */
+  inner = 0;
   owner: Thing | null = null;
   key = '';
   lock = 0;
@@ -85,23 +93,58 @@ export function listOf(values: readonly Value[], tuple = false): List {
   return list;
 }
 
-/** A list that holds what another list or tuple holds. The items are items already. */
-export function copyList(source: List, items: readonly Value[] = source.items): List {
-  const list = new List(items.slice());
+/** A list that holds what another list or tuple holds. */
+export function copyList(source: List): List {
+  const list = new List(source.items.slice());
   list.nesting = source.nesting;
+  list.inner = source.inner;
   return list;
+}
+
+/** A list that takes over an array of items, all of which come from another list. */
+export function listOfItems(items: Value[], source: List): List {
+  const list = new List(items);
+  if (source.nesting > 0) noteAdded(list, items);
+  return list;
+}
+
+/** Counts in what the tuples among new items hold. */
+export function noteAdded(list: List, items: readonly Value[]): void {
+  for (const item of items) {
+    if (!(item instanceof List)) continue;
+    if (item.nesting >= list.nesting) list.nesting = item.nesting + 1;
+    list.inner += item.items.length + item.inner;
+  }
+}
+
+/** Counts out what the tuples among removed items held. */
+export function noteRemoved(list: List, items: readonly Value[]): void {
+  if (list.inner === 0) return;
+  for (const item of items) {
+    if (item instanceof List) list.inner -= item.items.length + item.inner;
+  }
+}
+
+/** Throws operation_err when a list would hold too much with so many more items inside its tuples. */
+export function assertInnerItems(list: List, more: number): void {
+  if (list.inner + more > INNER_ITEMS_MAX) {
+    throw operationError(`the lists inside a list would have more than ${INNER_ITEMS_MAX} items in all`);
+  }
 }
 
 function toTuple(list: List): List {
   const tuple = new List(list.shared || list.owner !== null ? list.items.slice() : list.items, true);
   tuple.nesting = list.nesting;
+  tuple.inner = list.inner;
   return tuple;
 }
 
 function nest(into: List, tuple: List): void {
-  if (tuple.nesting < into.nesting) return;
-  into.nesting = tuple.nesting + 1;
-  if (into.nesting > TUPLE_NESTING_MAX) {
+  if (tuple.nesting >= TUPLE_NESTING_MAX) {
     throw operationError(`lists are nested more than ${TUPLE_NESTING_MAX} deep`);
   }
+  const more = tuple.items.length + tuple.inner;
+  assertInnerItems(into, more);
+  if (tuple.nesting >= into.nesting) into.nesting = tuple.nesting + 1;
+  into.inner += more;
 }

@@ -61,6 +61,13 @@ export class Shape {
     return new Shape(this.tree, new Map(this.index), true, this.restriction);
   }
 
+  /** Puts the keys of an owned shape in the order of their slots, which is the order in which they were added. */
+  restoreOrder(): void {
+    const ordered = [...this.index].sort((a, b) => a[1] - b[1]);
+    this.index.clear();
+    for (const [key, slot] of ordered) this.index.set(key, slot);
+  }
+
   /** The same keys and slots under another restriction. */
   restricted(restriction: string | null): Shape {
     if (this.owned) return new Shape(this.tree, this.index, true, restriction);

@@ -94,16 +94,11 @@ export class Thing {
 
   /**
    * Puts a property back that `drop` took away, to its old slot. A shared shape has kept the key all along; in an owned
-   * one the slots tell the order.
+   * one the key comes last, until `Shape.restoreOrder`.
    */
   reinsert(key: string, value: Value, slot: number): void {
     this.slots[slot] = value;
-    if (!this.shape.owned) return;
-    const index = this.shape.index;
-    index.set(key, slot);
-    const ordered = [...index].sort((a, b) => a[1] - b[1]);
-    index.clear();
-    for (const [name, place] of ordered) index.set(name, place);
+    if (this.shape.owned) this.shape.index.set(key, slot);
   }
 
   /** Calls `visit` for each property in order. */
@@ -114,7 +109,9 @@ export class Thing {
 
   entries(): [string, Value][] {
     const entries: [string, Value][] = [];
-    this.forEach((key, value) => entries.push([key, value]));
+    this.forEach((key, value) => {
+      entries.push([key, value]);
+    });
     return entries;
   }
 
