@@ -2,11 +2,13 @@ import { BYTES } from './bytes.js';
 import { CLOSURE } from './closure.js';
 import { COLLECTIONS } from './collections.js';
 import { CONVERSION } from './conversion.js';
+import { COPYING } from './copy.js';
 import { CORE } from './core.js';
 import { DATETIME } from './datetime.js';
 import type { Entry } from './define.js';
 import { HELP } from './help.js';
 import { JSON_TEXT } from './json.js';
+import { LISTS } from './list.js';
 import { MATH } from './math.js';
 import { MPDATA } from './mpdata.js';
 import { NUMBER } from './number.js';
@@ -14,7 +16,12 @@ import { PROCEDURES } from './procedures.js';
 import { RANDOM } from './random.js';
 import { RANGE } from './range.js';
 import { REGEX } from './regex.js';
+import { RESTRICTING } from './restrict.js';
+import { SEARCH } from './search.js';
+import { SETS } from './set.js';
+import { SORT } from './sort.js';
 import { STR } from './str.js';
+import { THINGS } from './thing.js';
 import { USERS } from './users.js';
 
 /** The entries of all built-in functions and methods. */
@@ -36,6 +43,13 @@ export function builtIns(): readonly Entry[] {
     ...JSON_TEXT,
     ...DATETIME,
     ...MPDATA,
+    ...THINGS,
+    ...LISTS,
+    ...SETS,
+    ...SORT,
+    ...COPYING,
+    ...SEARCH,
+    ...RESTRICTING,
     ...HELP,
   ];
 }

@@ -153,6 +153,10 @@ export function datetime(name: string): Param<DateTimeValue> {
   return param(name, 'a datetime or timeval', (value) => value instanceof DateTimeValue);
 }
 
+export function strOrNil(name: string): Param<string | null> {
+  return param(name, 'a str or nil', (value) => typeof value === 'string' || value === null);
+}
+
 export function strOrRegex(name: string): Param<string | RegexValue> {
   return param(name, 'a str or regex', (value) => typeof value === 'string' || value instanceof RegexValue);
 }

@@ -1,0 +1,125 @@
+import type { Runtime } from '../run/runtime.js';
+import { attach } from '../state/store.js';
+import { copyList, List, noteAdded, ThingSet } from '../value/containers.js';
+import type { Shape } from '../value/shape.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { type Entry, method } from './define.js';
+import { ARRAY } from './list.js';
+import * as p from './params.js';
+import { SET } from './set.js';
+import { THING } from './thing.js';
+
+/** `copy`, which makes plain things, and `dup`, which keeps what things are restricted to. */
+export const COPYING: readonly Entry[] = [
+  method(THING, 'copy', {
+    doc: 'A copy without restriction; things inside are copied down to a depth (default 1, the thing itself).',
+    params: [p.optional(p.depth('deep'))],
+    run: (rt, thing, deep = 1) => new Copier(rt, false).thing(thing, deep),
+  }),
+  method(THING, 'dup', {
+    doc: 'A copy with its restriction; things inside are copied down to a depth (default 1, the thing itself).',
+    params: [p.optional(p.depth('deep'))],
+    run: (rt, thing, deep = 1) => new Copier(rt, true).thing(thing, deep),
+  }),
+  ...(['copy', 'dup'] as const).flatMap((name) => [
+    method(ARRAY, name, {
+      doc: 'A new list with the same items; things inside are copied down to a depth (default 0, not at all).',
+      params: [p.optional(p.depth('deep'))],
+      run: (rt, list, deep = 0) => new Copier(rt, name === 'dup').list(list, deep),
+    }),
+    method(SET, name, {
+      doc: 'A new set with the same things; they are copied down to a depth (default 0, not at all).',
+      params: [p.optional(p.depth('deep'))],
+      run: (rt, set, deep = 0) => new Copier(rt, name === 'dup').set(set, deep),
+    }),
+  ]),
+];
+
+class Copier {
+  private readonly rt: Runtime;
+  private readonly keepsRestriction: boolean;
+  /** Things that are being copied, with their copies. */
+  private readonly open = new Map<Thing, Thing>();
+
+  constructor(rt: Runtime, keepsRestriction: boolean) {
+    this.rt = rt;
+    this.keepsRestriction = keepsRestriction;
+  }
+
+  /** A thing that is met again while it is copied becomes its own copy, as long as there is depth left. */
+  thing(thing: Thing, deep: number): Thing {
+    if (deep === 0) return thing;
+    const known = this.open.get(thing);
+    if (known !== undefined) return known;
+    const { rt } = this;
+    rt.load(thing);
+    rt.charge(UNITS_PER_THING * (1 + (thing.shape.size >> 3)));
+    const slots = new Array<Value>(thing.slots.length).fill(null);
+    const copy = new Thing(0, this.shapeOf(thing), slots);
+    this.open.set(thing, copy);
+    rt.enter(1);
+    try {
+      for (const [key, slot] of thing.shape.index) {
+        const value = this.value(thing.slots[slot] as Value, deep - 1);
+        slots[slot] = value;
+        attach(copy, key, value);
+      }
+    } finally {
+      rt.leave(1);
+    }
+    this.open.delete(thing);
+    return copy;
+  }
+
+  list(list: List, deep: number): List {
+    this.rt.charge(list.items.length);
+    if (deep === 0) return copyList(list);
+    const copy = new List(this.items(list.items, deep));
+    noteAdded(copy, copy.items);
+    return copy;
+  }
+
+  set(set: ThingSet, deep: number): ThingSet {
+    this.rt.charge(set.members.size);
+    if (deep === 0) return new ThingSet(set.members);
+    const copy = new ThingSet();
+    for (const thing of set.members) copy.members.add(this.thing(thing, deep));
+    return copy;
+  }
+
+  private value(value: Value, deep: number): Value {
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof Thing) return this.thing(value, deep);
+    if (value instanceof List) return value.tuple ? this.tuple(value, deep) : this.list(value, deep);
+    return value instanceof ThingSet ? this.set(value, deep) : value;
+  }
+
+  /** Tuples can be shared unless there may be things in them to copy. */
+  private tuple(tuple: List, deep: number): List {
+    if (deep === 0) return tuple;
+    this.rt.charge(UNITS_PER_THING + tuple.items.length);
+    this.rt.enter(1);
+    try {
+      const copy = new List(this.items(tuple.items, deep), true);
+      noteAdded(copy, copy.items);
+      return copy;
+    } finally {
+      this.rt.leave(1);
+    }
+  }
+
+  private items(items: readonly Value[], deep: number): Value[] {
+    const copied = new Array<Value>(items.length);
+    for (let i = 0; i < copied.length; i++) copied[i] = this.value(items[i] as Value, deep);
+    return copied;
+  }
+
+  private shapeOf({ shape }: Thing): Shape {
+    const kept = this.keepsRestriction || shape.restriction === null ? shape : shape.restricted(null);
+    return kept.owned ? kept.own() : kept;
+  }
+}
+
+/** Units charged for copying one thing or tuple, or eight properties. */
+const UNITS_PER_THING = 64;

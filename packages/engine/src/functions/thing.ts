@@ -1,0 +1,247 @@
+import { lookupError, valueError } from '../error.js';
+import { type Callback, withCallback } from '../run/invoke.js';
+import type { Runtime } from '../run/runtime.js';
+import { attach } from '../state/store.js';
+import { toProperty } from '../state/transaction.js';
+import { equals, isTruthy } from '../value/compare.js';
+import { List, listOf } from '../value/containers.js';
+import { Tag } from '../value/tag.js';
+import { isReservedKey, Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { type ChangeRule, type Entry, In, MODIFIES, method, type Receiver } from './define.js';
+import * as p from './params.js';
+
+/** `del` makes a change in the root scope too. */
+const DELETES: ChangeRule = { ...MODIFIES, scopes: In.DATA };
+
+export const THING: Receiver<Thing> = { tags: [Tag.THING] };
+
+/** Methods of things, except those for copying, searching and restricting them. */
+export const THINGS: readonly Entry[] = [
+  method(THING, 'assign', {
+    doc: 'Sets every property that another thing has; returns the thing itself.',
+    params: [p.thing('source')],
+    lock: 'write',
+    changes: MODIFIES,
+    run: (rt, thing, source) => {
+      rt.load(source);
+      rt.charge(source.shape.size);
+      rt.transaction.assign(thing, source);
+      return thing;
+    },
+  }),
+  method(THING, 'clear', {
+    doc: 'Deletes all properties.',
+    params: [],
+    lock: 'write',
+    changes: MODIFIES,
+    run: (rt, thing) => {
+      rt.charge(thing.shape.size);
+      rt.transaction.clearThing(thing);
+      return null;
+    },
+  }),
+  method(THING, 'del', {
+    doc: 'Deletes a property and returns its value.',
+    params: [p.str('name')],
+    lock: 'write',
+    changes: DELETES,
+    run: (rt, thing, name) => {
+      if (!thing.shape.index.has(name)) throw noProperty(name);
+      return rt.transaction.deleteProperty(thing, name);
+    },
+  }),
+  method(THING, 'each', {
+    doc: 'Calls a closure with key and value of each property.',
+    params: [p.closure('closure')],
+    lock: 'read',
+    run: (rt, thing, closure) =>
+      thing.shape.size === 0
+        ? null
+        : withCallback(rt, closure, (callback) => {
+            const { slots } = thing;
+            for (const [key, slot] of thing.shape.index) callback.call(key, slots[slot] as Value);
+            return null;
+          }),
+  }),
+  method(THING, 'equals', {
+    doc: 'Whether another thing has the same properties with equal values; things inside are compared in the same way down to a depth (default 1).',
+    params: [p.any('other'), p.optional(p.depth('deep'))],
+    run: (rt, thing, other, deep = 1) => other instanceof Thing && equalThings(rt, thing, other, deep),
+  }),
+  method(THING, 'filter', {
+    doc: 'A new thing with the properties for whose key and value a closure is true.',
+    params: [p.closure('closure')],
+    lock: 'read',
+    run: (rt, thing, closure) => {
+      const result = new Thing(0, rt.shapes.empty(), []);
+      if (thing.shape.size === 0) return result;
+      return withCallback(rt, closure, (callback) => {
+        const { slots } = thing;
+        for (const [key, slot] of thing.shape.index) {
+          const value = slots[slot] as Value;
+          if (isTruthy(callback.call(key, value))) putOwn(result, key, value);
+        }
+        return result;
+      });
+    },
+  }),
+  method(THING, 'get', {
+    doc: 'The value of a property; without it the alternative, or nil.',
+    params: [p.str('name'), p.optional(p.lazy('alternative'))],
+    run: (_rt, thing, name, alternative) => {
+      const value = thing.get(name);
+      if (value !== undefined) return value;
+      return alternative === undefined ? null : alternative();
+    },
+  }),
+  method(THING, 'has', {
+    doc: 'Whether there is a property by that name.',
+    params: [p.str('name')],
+    run: (_rt, thing, name) => thing.shape.index.has(name),
+  }),
+  method(THING, 'id', {
+    doc: 'The id of a stored thing; nil for others.',
+    params: [],
+    run: (_rt, thing) => idOf(thing),
+  }),
+  method(THING, 'keys', {
+    doc: 'A list of the keys.',
+    params: [],
+    run: (rt, thing) => {
+      rt.charge(thing.shape.size);
+      return new List([...thing.shape.index.keys()]);
+    },
+  }),
+  method(THING, 'len', {
+    doc: 'Number of properties.',
+    params: [],
+    run: (_rt, thing) => thing.shape.size,
+  }),
+  method(THING, 'map', {
+    doc: 'A list of what a closure gives for key and value of each property.',
+    params: [p.closure('closure')],
+    lock: 'read',
+    run: (rt, thing, closure) => {
+      if (thing.shape.size === 0) return new List([]);
+      const values = withCallback(rt, closure, (callback) => {
+        const { slots } = thing;
+        const collected: Value[] = [];
+        for (const [key, slot] of thing.shape.index) {
+          collected.push(callback.call(key, slots[slot] as Value));
+        }
+        return collected;
+      });
+      return listOf(values);
+    },
+  }),
+  method(THING, 'remove', {
+    doc: 'Deletes the properties for whose key and value a closure is true, at most so many (a negative limit is none); returns a list of the removed values.',
+    params: [p.closure('closure'), p.optional(p.int('limit'))],
+    lock: 'write',
+    changes: MODIFIES,
+    run: (rt, thing, closure, limit = -1) => {
+      if (thing.shape.size === 0 || limit === 0) return new List([]);
+      const keys = withCallback(rt, closure, (callback) => keysToRemove(thing, callback, limit));
+      return listOf(rt.transaction.deleteProperties(thing, keys));
+    },
+  }),
+  method(THING, 'ren', {
+    doc: 'Gives a property another name, which must be free; it becomes the last one.',
+    params: [p.str('from'), p.str('to')],
+    lock: 'write',
+    changes: MODIFIES,
+    run: (rt, thing, from, to) => {
+      if (isReservedKey(to)) throw valueError(`the key '${to}' is reserved`);
+      if (thing.shape.index.has(to)) throw lookupError(`there is a property '${to}' already`);
+      if (!thing.shape.index.has(from)) throw noProperty(from);
+      rt.transaction.renameProperty(thing, from, to);
+      return null;
+    },
+  }),
+  method(THING, 'set', {
+    doc: 'Sets a property; returns the value as it is stored.',
+    params: [p.str('name'), p.any('value')],
+    lock: 'write',
+    changes: MODIFIES,
+    run: (rt, thing, name, value) => rt.transaction.setProperty(thing, name, value),
+  }),
+  method(THING, 'values', {
+    doc: 'A list of the values.',
+    params: [],
+    run: (rt, thing) => {
+      const values: Value[] = [];
+      thing.forEach((_, value) => {
+        values.push(value);
+      });
+      const list = listOf(values);
+      rt.charge(list.items.length + list.inner);
+      return list;
+    },
+  }),
+  method(THING, 'vmap', {
+    doc: 'A new thing with the same keys, and what a closure gives for each value.',
+    params: [p.closure('closure')],
+    lock: 'read',
+    run: (rt, thing, closure) => {
+      const result = new Thing(0, rt.shapes.empty(), []);
+      if (thing.shape.size === 0) return result;
+      return withCallback(rt, closure, (callback) => {
+        const { slots } = thing;
+        for (const [key, slot] of thing.shape.index) putOwn(result, key, callback.call(slots[slot] as Value));
+        return result;
+      });
+    },
+  }),
+];
+
+/** The id as the language shows it. */
+export function idOf(thing: Thing): Value {
+  return thing.id === 0 ? null : thing.id;
+}
+
+/** Gives a new thing a property of its own. */
+function putOwn(thing: Thing, key: string, value: Value): void {
+  const own = toProperty(value);
+  thing.put(key, own);
+  attach(thing, key, own);
+}
+
+function keysToRemove(thing: Thing, callback: Callback, limit: number | bigint): string[] {
+  const { slots } = thing;
+  const keys: string[] = [];
+  for (const [key, slot] of thing.shape.index) {
+    if (!isTruthy(callback.call(key, slots[slot] as Value))) continue;
+    keys.push(key);
+    if (keys.length === limit) break;
+  }
+  return keys;
+}
+
+/** Compares property by property; a thing inside counts as equal to any other once the depth is used up. */
+function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
+  if (deep === 0 || a === b) return true;
+  rt.load(a);
+  rt.load(b);
+  if (a.shape.size !== b.shape.size) return false;
+  rt.charge(UNITS_PER_THING * (1 + (a.shape.size >> 3)));
+  for (const [key, slot] of a.shape.index) {
+    const left = a.slots[slot] as Value;
+    const right = b.get(key);
+    if (right === undefined) return false;
+    if (left instanceof Thing) {
+      if (!(right instanceof Thing) || !equalThings(rt, left, right, deep - 1)) return false;
+    } else {
+      if (left instanceof List) rt.charge(left.items.length + left.inner);
+      if (!equals(left, right)) return false;
+    }
+  }
+  return true;
+}
+
+/** Units charged for a thing that is compared, or eight properties. */
+const UNITS_PER_THING = 64;
+
+function noProperty(name: string): ReturnType<typeof lookupError> {
+  return lookupError(`there is no property '${name}'`);
+}
