@@ -7,7 +7,43 @@ export {
   type MemoryDiskOptions,
 } from './disk/memory-disk.js';
 export { NodeDisk } from './disk/node-disk.js';
-export * from './errors.js';
+export {
+  DamagedLogError,
+  DamagedStateError,
+  DiskError,
+  DiskFullError,
+  FolderContentError,
+  FolderInUseError,
+  GroupBusyError,
+  LimitError,
+  type LogDamage,
+  MisuseError,
+  NewerFormatError,
+  type SnapshotRefusal,
+  SnapshotRefusedError,
+  StorageError,
+  type StorageErrorCode,
+  StoreClosedError,
+  StorePoisonedError,
+} from './errors.js';
+export { type DataFolder, type FolderOptions, openFolder } from './folder.js';
+export type {
+  IterateOptions,
+  KeyRange,
+  KeyValueBatch,
+  KeyValueCursor,
+  KeyValuePair,
+  KeyValueSnapshot,
+  KeyValueStore,
+} from './kv/key-value-store.js';
+export { LevelStore, type LevelStoreOptions } from './kv/level-store.js';
+export { type VerifyReport, verifyLevelDb } from './kv/leveldb-files.js';
+export {
+  MemoryStore,
+  type MemoryStoreOptions,
+  type StoreFault,
+  type StoreOperation,
+} from './kv/memory-store.js';
 export { type LogStats, LogStore } from './log/log-store.js';
 export type { LogStoreOptions } from './log/options.js';
 export type {
@@ -21,3 +57,15 @@ export type {
   SetHardState,
 } from './log/types.js';
 export { noMutants, type StorageMutant, storageMutants } from './mutants.js';
+export type { Checkpoint } from './state/checkpoint.js';
+export type { Applied } from './state/group-meta.js';
+export type { RecordName } from './state/keys.js';
+export type { SnapshotChunk, SnapshotHeader } from './state/snapshot-format.js';
+export type { SnapshotInstaller } from './state/snapshot-install.js';
+export type { SnapshotSource } from './state/snapshot-source.js';
+export {
+  type StateRecord,
+  StateStore,
+  type StateStoreOptions,
+  type VerifyCount,
+} from './state/state-store.js';

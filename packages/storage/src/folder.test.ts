@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { MemoryDisk } from './disk/memory-disk.js';
+import { DamagedStateError, DiskFullError, FolderContentError, FolderInUseError } from './errors.js';
+import { openFolder } from './folder.js';
+import { LogStore } from './log/log-store.js';
+import { Reserve } from './reserve.js';
+import { StateStore } from './state/state-store.js';
+
+let parent: string;
+let folder: string;
+const OPTIONS = { reserveBytes: 100_000 };
+const LOG_OPTIONS = { segmentBytes: 1 << 16 };
+
+beforeEach(async () => {
+  parent = await mkdtemp(path.join(os.tmpdir(), 'althing-folder-'));
+  folder = path.join(parent, 'data');
+});
+
+afterEach(() => rm(parent, { recursive: true }));
+
+async function modeOf(name: string): Promise<number> {
+  return (await stat(path.join(folder, name))).mode & 0o777;
+}
+
+describe('openFolder', () => {
+  test('lays out a folder for the owner alone, which serves both stores over restarts', async () => {
+    for (let run = 1; run <= 2; run++) {
+      const opened = await openFolder(folder, OPTIONS);
+      const log = await LogStore.open(opened.logDisk, LOG_OPTIONS);
+      const state = await StateStore.open({ store: opened.stateStore, disk: opened.stateDisk });
+      expect(opened.hasReserve).toBe(true);
+      expect(log.view(1).lastIndex).toBe(run - 1);
+      expect(state.applied(1)?.index).toBe(run === 1 ? undefined : 1);
+      await log.appended([
+        { kind: 'entry', group: 1, index: run, term: 1, type: 0, payload: Buffer.from('x') },
+      ]);
+      const checkpoint = state.beginCheckpoint(1);
+      await checkpoint.commit({ index: run, term: 1, context: Buffer.alloc(0) });
+      await log.close();
+      await state.close();
+      await opened.close();
+    }
+    expect(await readdir(folder)).toEqual(['log', 'reserve', 'state']);
+    for (const name of ['.', 'log', 'state', 'state/level']) expect(await modeOf(name)).toBe(0o700);
+    for (const name of ['reserve', 'log/mark', 'state/mark']) expect(await modeOf(name)).toBe(0o600);
+  });
+
+  test('refuses a folder that is something else, and leaves it as it is', async () => {
+    await writeFile(path.join(parent, 'letter.txt'), 'dear');
+    await expect(openFolder(parent, OPTIONS)).rejects.toThrow(FolderContentError);
+    expect(await readdir(parent)).toEqual(['letter.txt']);
+    const allowed = await openFolder(parent, { ...OPTIONS, alsoAllowed: ['letter.txt'] });
+    await allowed.close();
+  });
+
+  test('refuses a file in the place of a folder', async () => {
+    await openFolder(folder, OPTIONS).then((opened) => opened.close());
+    await rm(path.join(folder, 'log'), { recursive: true });
+    await writeFile(path.join(folder, 'log'), 'not a folder');
+    await expect(openFolder(folder, OPTIONS)).rejects.toThrow(FolderContentError);
+  });
+
+  test('refuses a folder that is in use, telling by whom', async () => {
+    const opened = await openFolder(folder, OPTIONS);
+    const error = await openFolder(folder, OPTIONS).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(FolderInUseError);
+    expect(error).toMatchObject({ pid: process.pid });
+    await rm(path.join(folder, 'owner'));
+    await expect(openFolder(folder, OPTIONS)).rejects.toMatchObject({
+      code: 'folder_in_use',
+      pid: undefined,
+    });
+    await opened.close();
+    await (await openFolder(folder, OPTIONS)).close();
+  });
+
+  test('tells a process that holds it from one that once had its number', async () => {
+    await openFolder(folder, OPTIONS).then((opened) => opened.close());
+    const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const gone = new Promise((resolve) => child.on('exit', resolve));
+    const owner = (start: string): Promise<void> =>
+      writeFile(path.join(folder, 'owner'), `${JSON.stringify({ pid: child.pid, start })}\n`);
+    await owner('');
+    await expect(openFolder(folder, OPTIONS)).rejects.toMatchObject({ pid: child.pid });
+    await owner('another boot 12345');
+    await (await openFolder(folder, OPTIONS)).close();
+    await owner('');
+    child.stdin.end();
+    await gone;
+    await (await openFolder(folder, OPTIONS)).close();
+    await writeFile(path.join(folder, 'owner'), '{"pid": garbage');
+    await (await openFolder(folder, OPTIONS)).close();
+  });
+
+  test('does not begin a new state where one is missing', async () => {
+    const opened = await openFolder(folder, OPTIONS);
+    const state = await StateStore.open({ store: opened.stateStore, disk: opened.stateDisk });
+    await state.setIdentity(Buffer.from('node 1'));
+    await state.close();
+    await opened.close();
+    await rm(path.join(folder, 'state', 'level'), { recursive: true });
+    await expect(openFolder(folder, OPTIONS)).rejects.toThrow(DamagedStateError);
+  });
+
+  test('releases the reserve and takes it again', async () => {
+    const opened = await openFolder(folder, OPTIONS);
+    await opened.releaseReserve();
+    expect(opened.hasReserve).toBe(false);
+    expect(await readdir(folder)).toEqual(['log', 'owner', 'state']);
+    await opened.restoreReserve();
+    expect(opened.hasReserve).toBe(true);
+    await opened.close();
+  });
+});
+
+describe('Reserve', () => {
+  test('on a full disk is not taken, and its release makes room', async () => {
+    const disk = new MemoryDisk({ capacityBytes: 1000 });
+    const reserve = new Reserve(disk, 600);
+    await reserve.restore();
+    expect(await disk.freeBytes()).toBe(400);
+    await reserve.release();
+    await disk.create('other', 500);
+    await expect(reserve.restore()).rejects.toThrow(DiskFullError);
+    expect([reserve.isHeld, await disk.freeBytes()]).toEqual([false, 500]);
+    await disk.remove('other');
+    await reserve.restore();
+    expect(reserve.isHeld).toBe(true);
+  });
+});

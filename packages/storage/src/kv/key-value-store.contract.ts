@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { KeyRange, KeyValuePair, KeyValueStore } from './key-value-store.js';
+
+/** What every `KeyValueStore` must do. Real and simulated ones run this same suite. */
+export function describeKeyValueStore(
+  name: string,
+  make: () => Promise<KeyValueStore>,
+  dispose: () => Promise<void>,
+): void {
+  describe(`${name} keeps the contract of KeyValueStore`, () => {
+    let store: KeyValueStore;
+
+    beforeEach(async () => {
+      store = await make();
+    });
+
+    afterEach(async () => {
+      await store.close();
+      await dispose();
+    });
+
+    const key = (text: string): Buffer => Buffer.from(text, 'latin1');
+    const everything: KeyRange = { from: key(''), to: key('\xff\xff') };
+
+    async function put(pairs: Record<string, string>, sync = false): Promise<void> {
+      const batch = store.batch();
+      for (const [name, value] of Object.entries(pairs)) batch.put(key(name), Buffer.from(value));
+      await batch.write({ sync });
+    }
+
+    async function all(range: KeyRange, options = {}, step = 2): Promise<string[]> {
+      const cursor = store.iterate(range, options);
+      const found: KeyValuePair[] = [];
+      for (;;) {
+        const pairs = await cursor.next(step);
+        if (pairs.length === 0) break;
+        expect(pairs.length).toBeLessThanOrEqual(step);
+        found.push(...pairs);
+      }
+      await cursor.close();
+      return found.map(([name, value]) => `${name.toString('latin1')}=${value.toString()}`);
+    }
+
+    test('a missing key has no value, an empty value is one', async () => {
+      await put({ empty: '' });
+      expect(store.getSync(key('none'))).toBeUndefined();
+      expect(store.getSync(key('empty'))?.length).toBe(0);
+    });
+
+    test('a batch puts, replaces and deletes, in the order of its calls', async () => {
+      await put({ a: '1', b: '2' }, true);
+      const batch = store.batch();
+      batch.put(key('b'), Buffer.from('3'));
+      batch.delete(key('a'));
+      batch.put(key('c'), Buffer.from('4'));
+      batch.delete(key('c'));
+      batch.delete(key('never there'));
+      await batch.write({ sync: true });
+      expect(await all(everything)).toEqual(['b=3']);
+    });
+
+    test('an empty batch can be written', async () => {
+      await store.batch().write({ sync: true });
+      expect(await all(everything)).toEqual([]);
+    });
+
+    test('what was given to a batch may change afterwards', async () => {
+      const name = key('abc');
+      const value = Buffer.from('value');
+      const batch = store.batch();
+      batch.put(name, value);
+      name.fill(0);
+      value.fill(0);
+      await batch.write({ sync: false });
+      expect(await all(everything)).toEqual(['abc=value']);
+    });
+
+    test('what was read is the own copy of the reader', async () => {
+      await put({ a: 'value' });
+      store.getSync(key('a'))?.fill(0);
+      expect(store.getSync(key('a'))?.toString()).toBe('value');
+    });
+
+    test('keys are ordered as bytes, and a range excludes its end', async () => {
+      await put({ '\x00': 'a', '\x7f': 'b', '\x80': 'c', '\xff': 'd', '\x80\x00': 'e' });
+      expect(await all(everything)).toEqual(['\x00=a', '\x7f=b', '\x80=c', '\x80\x00=e', '\xff=d']);
+      expect(await all({ from: key('\x7f'), to: key('\x80\x00') })).toEqual(['\x7f=b', '\x80=c']);
+      expect(await all({ from: key('b'), to: key('b') })).toEqual([]);
+    });
+
+    test('keys alone come without values', async () => {
+      await put({ a: '1', b: '2' });
+      expect(await all(everything, { keysOnly: true })).toEqual(['a=', 'b=']);
+    });
+
+    test('a cursor does not see what is written after it was made', async () => {
+      await put({ a: '1', b: '2', c: '3' });
+      const cursor = store.iterate(everything);
+      expect((await cursor.next(1)).length).toBe(1);
+      await put({ b: 'new', bb: 'new' });
+      const rest = await cursor.next(10);
+      await cursor.close();
+      expect(rest.map(([name, value]) => `${name}=${value}`)).toEqual(['b=2', 'c=3']);
+    });
+
+    test('a snapshot stays as it was, for gets and for ranges', async () => {
+      await put({ a: '1', b: '2' });
+      const snapshot = store.snapshot();
+      await put({ a: 'new', c: 'new' });
+      const batch = store.batch();
+      batch.delete(key('b'));
+      await batch.write({ sync: true });
+      expect(store.getSync(key('a'), snapshot)?.toString()).toBe('1');
+      expect(store.getSync(key('b'), snapshot)?.toString()).toBe('2');
+      expect(store.getSync(key('c'), snapshot)).toBeUndefined();
+      expect(await all(everything, { snapshot })).toEqual(['a=1', 'b=2']);
+      expect(await all(everything)).toEqual(['a=new', 'c=new']);
+      await snapshot.close();
+    });
+
+    test('a flush changes nothing that can be read', async () => {
+      await store.flush();
+      await put({ a: '1' });
+      await store.flush();
+      await put({ b: '2' });
+      expect(await all(everything)).toEqual(['a=1', 'b=2']);
+    });
+
+    test('a large range comes whole', async () => {
+      const batch = store.batch();
+      for (let i = 0; i < 5000; i++) batch.put(key(String(i).padStart(6, '0')), Buffer.alloc(500, i));
+      await batch.write({ sync: false });
+      const found = await all(everything, { keysOnly: true }, 700);
+      expect(found.length).toBe(5000);
+      expect(found.at(-1)).toBe('004999=');
+    });
+  });
+}

@@ -1,0 +1,61 @@
+/**
+ * What the state needs of an ordered store of keys and values. Everything above reaches it only through this, so that
+ * a simulator can replace it. Keys are ordered as bytes.
+ *
+ * Errors: `DiskFullError` and `DiskError` for writes (after one of them no further write may be trusted),
+ * `DamagedStateError` where the store itself finds damage. It need not find any: callers check what they read.
+ */
+export interface KeyValueStore {
+  /** The value of a key, now or in a snapshot. The result is the caller's own. */
+  getSync(key: Uint8Array, snapshot?: KeyValueSnapshot): Buffer | undefined;
+
+  /** Reads a range in order, as it is now or in a snapshot; later writes are not seen. */
+  iterate(range: KeyRange, options?: IterateOptions): KeyValueCursor;
+
+  batch(): KeyValueBatch;
+
+  /**
+   * Makes all that was written so far durable, at the price of a file. That it failed may be told only by the next
+   * write with sync, which is then an error.
+   */
+  flush(): Promise<void>;
+
+  /** A consistent view, to be closed by whoever asked for it. */
+  snapshot(): KeyValueSnapshot;
+
+  /** Waits for writes that are under way. Snapshots and cursors must be closed before. */
+  close(): Promise<void>;
+}
+
+export type KeyRange = {
+  /** The first key. */
+  readonly from: Uint8Array;
+  /** The first key that is not in the range any more. */
+  readonly to: Uint8Array;
+};
+
+export type IterateOptions = { readonly snapshot?: KeyValueSnapshot; readonly keysOnly?: boolean };
+
+/** A pair; without its value (an empty buffer) where only keys were asked for. */
+export type KeyValuePair = readonly [key: Buffer, value: Buffer];
+
+export interface KeyValueCursor {
+  /** Up to `count` further pairs; none at the end. */
+  next(count: number): Promise<KeyValuePair[]>;
+  close(): Promise<void>;
+}
+
+/** Changes that happen together or not at all. Keys and values are copied by the call that adds them. */
+export interface KeyValueBatch {
+  put(key: Uint8Array, value: Uint8Array): void;
+  delete(key: Uint8Array): void;
+  /**
+   * Once. With `sync` the batch survives a power cut when this resolves; without, it may be lost even if a later one,
+   * with sync, is not.
+   */
+  write(options: { readonly sync: boolean }): Promise<void>;
+}
+
+export interface KeyValueSnapshot {
+  close(): Promise<void>;
+}

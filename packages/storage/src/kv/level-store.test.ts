@@ -1,0 +1,111 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DamagedStateError, FolderInUseError } from '../errors.js';
+import { seeded } from '../testing/random.js';
+import { describeKeyValueStore } from './key-value-store.contract.js';
+import { LevelStore } from './level-store.js';
+import { readLog, verifyLevelDb } from './leveldb-files.js';
+
+let folder: string;
+
+async function makeFolder(): Promise<void> {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'althing-level-'));
+}
+
+describeKeyValueStore(
+  'LevelStore',
+  async () => {
+    await makeFolder();
+    return LevelStore.open(folder, { createIfMissing: true });
+  },
+  () => rm(folder, { recursive: true }),
+);
+
+describe('LevelStore', () => {
+  beforeEach(makeFolder);
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** Two tables and a write-ahead log. */
+  async function filled(): Promise<void> {
+    for (let round = 0; round < 3; round++) {
+      const store = await LevelStore.open(folder, { createIfMissing: round === 0 });
+      const batch = store.batch();
+      for (let i = 0; i < 300; i++) batch.put(Buffer.from(`key ${round} ${i}`), Buffer.alloc(50, i));
+      await batch.write({ sync: true });
+      await store.close();
+    }
+  }
+
+  test('a missing database is damage unless it may be created', async () => {
+    await expect(LevelStore.open(folder, { createIfMissing: false })).rejects.toThrow(DamagedStateError);
+  });
+
+  test('a second opening is refused, and harms nothing', async () => {
+    const store = await LevelStore.open(folder, { createIfMissing: true });
+    await expect(LevelStore.open(folder, { createIfMissing: true })).rejects.toThrow(FolderInUseError);
+    const batch = store.batch();
+    batch.put(Buffer.from('a'), Buffer.from('b'));
+    await batch.write({ sync: true });
+    await store.close();
+    const again = await LevelStore.open(folder, { createIfMissing: false });
+    expect(again.getSync(Buffer.from('a'))?.toString()).toBe('b');
+    await again.close();
+  });
+
+  test('a sound folder verifies, with tables in it', async () => {
+    await filled();
+    const report = await verifyLevelDb(folder);
+    expect(report.tables).toBeGreaterThanOrEqual(2);
+    expect(report.bytes).toBeGreaterThan(30_000);
+  });
+
+  test('every flipped bit of a table is found, and of the manifest unless it looks like a torn end', async () => {
+    await filled();
+    const names = (await readdir(folder)).filter((name) => /ldb$|^CURRENT$/.test(name));
+    expect(names.length).toBeGreaterThanOrEqual(3);
+    const random = seeded(4);
+    for (let round = 0; round < 600; round++) {
+      const file = path.join(folder, names[round % names.length]!);
+      const content = await readFile(file);
+      const bit = Math.floor(random() * content.length * 8);
+      const flipped = Buffer.from(content);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      await writeFile(file, flipped);
+      await expect(verifyLevelDb(folder)).rejects.toThrow(DamagedStateError);
+      await writeFile(file, content);
+    }
+    const manifest = (await readdir(folder)).find((name) => name.startsWith('MANIFEST'))!;
+    const content = await readFile(path.join(folder, manifest));
+    const whole = readLog(content, manifest).length;
+    for (let bit = 0; bit < content.length * 8; bit++) {
+      const flipped = Buffer.from(content);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      try {
+        expect(readLog(flipped, manifest).length).toBeLessThan(whole);
+      } catch (error) {
+        expect(error).toBeInstanceOf(DamagedStateError);
+      }
+    }
+  });
+
+  test('a missing and a short table are told at the opening, also by the quick check', async () => {
+    await filled();
+    const [table] = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));
+    const file = path.join(folder, table!);
+    const content = await readFile(file);
+    await rm(file);
+    await expect(LevelStore.open(folder, { createIfMissing: false, verify: 'quick' })).rejects.toThrow(
+      'is missing',
+    );
+    await writeFile(file, content.subarray(1));
+    for (const verify of ['quick', 'full'] as const) {
+      await expect(LevelStore.open(folder, { createIfMissing: false, verify })).rejects.toThrow(
+        DamagedStateError,
+      );
+    }
+    await writeFile(file, content);
+    await (await LevelStore.open(folder, { createIfMissing: false })).close();
+  });
+});

@@ -1,0 +1,200 @@
+import { Level } from 'level';
+import { asBuffer } from '../bytes.js';
+import {
+  DamagedStateError,
+  DiskError,
+  DiskFullError,
+  FolderInUseError,
+  MisuseError,
+  StorageError,
+} from '../errors.js';
+import type {
+  IterateOptions,
+  KeyRange,
+  KeyValueBatch,
+  KeyValueCursor,
+  KeyValuePair,
+  KeyValueSnapshot,
+  KeyValueStore,
+} from './key-value-store.js';
+import { hasLevelDb, verifyLevelDb } from './leveldb-files.js';
+
+export type LevelStoreOptions = {
+  /** Make an empty store if there is none; without it a missing store is damage. */
+  readonly createIfMissing: boolean;
+  /**
+   * `full` (the default) reads all tables before they are trusted, at about a second for each gigabyte; `quick`
+   * checks the manifest and the sizes only. Damage inside a table is then found by the checksums of values when they
+   * are read, but a damaged key is just not found; `verifyLevelDb` finds that later.
+   */
+  readonly verify?: 'full' | 'quick';
+  /** Block cache. Default 32 MiB. */
+  readonly cacheBytes?: number;
+  /** Memory table; up to two are in use. Default 16 MiB. */
+  readonly writeBufferBytes?: number;
+};
+
+/** LevelDB in a folder of its own. Not compressed, so that hot reads copy once and tables can be verified. */
+export class LevelStore implements KeyValueStore {
+  readonly #db: Db;
+
+  /** Throws `FolderInUseError` (without a pid), `DamagedStateError`, `DiskFullError`, `DiskError`. */
+  static async open(folder: string, options: LevelStoreOptions): Promise<LevelStore> {
+    const exists = await hasLevelDb(folder);
+    if (!exists && !options.createIfMissing) throw new DamagedStateError(`there is no LevelDB in ${folder}`);
+    if (exists) {
+      await probeLock(folder);
+      await verifyLevelDb(folder, options.verify !== 'quick');
+    }
+    const db: Db = new Level<Uint8Array, Uint8Array>(folder, {
+      keyEncoding: 'view',
+      valueEncoding: 'view',
+      compression: false,
+      createIfMissing: !exists,
+      cacheSize: options.cacheBytes ?? 32 * MEBIBYTE,
+      writeBufferSize: options.writeBufferBytes ?? 16 * MEBIBYTE,
+      maxFileSize: 8 * MEBIBYTE,
+      maxOpenFiles: 2000,
+    });
+    await guarded(folder, () => db.open());
+    return new LevelStore(db);
+  }
+
+  private constructor(db: Db) {
+    this.#db = db;
+  }
+
+  getSync(key: Uint8Array, snapshot?: KeyValueSnapshot): Buffer | undefined {
+    try {
+      const value =
+        snapshot instanceof LevelSnapshot
+          ? this.#db.getSync(key, { snapshot: snapshot.handle })
+          : this.#db.getSync(key);
+      return value === undefined ? undefined : asBuffer(value);
+    } catch (error) {
+      throw toStorageError(error, this.#db.location);
+    }
+  }
+
+  iterate(range: KeyRange, options: IterateOptions = {}): KeyValueCursor {
+    const bounds = { gte: range.from, lt: range.to, highWaterMarkBytes: FETCH_BYTES };
+    const view =
+      options.snapshot instanceof LevelSnapshot ? { ...bounds, snapshot: options.snapshot.handle } : bounds;
+    const { location } = this.#db;
+    if (options.keysOnly === true) {
+      const keys = this.#db.keys(view);
+      const next = async (count: number): Promise<KeyValuePair[]> =>
+        (await keys.nextv(count)).map((key) => [asBuffer(key), NO_VALUE]);
+      return { next: (count) => guarded(location, () => next(count)), close: () => keys.close() };
+    }
+    const pairs = this.#db.iterator(view);
+    const next = async (count: number): Promise<KeyValuePair[]> =>
+      (await pairs.nextv(count)).map(([key, value]) => [asBuffer(key), asBuffer(value)]);
+    return { next: (count) => guarded(location, () => next(count)), close: () => pairs.close() };
+  }
+
+  batch(): KeyValueBatch {
+    const batch = this.#db.batch();
+    return {
+      put: (key, value) => {
+        batch.put(key, value);
+      },
+      delete: (key) => {
+        batch.del(key);
+      },
+      write: (options) => guarded(this.#db.location, () => batch.write({ sync: options.sync })),
+    };
+  }
+
+  /** A compaction of a range that is always empty: LevelDB then turns its memory table into a file, and no more. */
+  flush(): Promise<void> {
+    return guarded(this.#db.location, async () => {
+      // The universal type of `Level` does not tell of the methods that only LevelDB has.
+      const compactRange: unknown = Reflect.get(this.#db, 'compactRange');
+      if (typeof compactRange !== 'function') throw new MisuseError('this LevelDB can not be flushed');
+      await Reflect.apply(compactRange, this.#db, [NO_KEY, NO_KEY]);
+    });
+  }
+
+  snapshot(): KeyValueSnapshot {
+    return new LevelSnapshot(this.#db.snapshot());
+  }
+
+  close(): Promise<void> {
+    return guarded(this.#db.location, () => this.#db.close());
+  }
+}
+
+type Db = Level<Uint8Array, Uint8Array>;
+
+/** One trip to LevelDB's thread fetches so much. */
+const FETCH_BYTES = 256 * 1024;
+const MEBIBYTE = 1 << 20;
+/** No key of ours is as high. */
+const NO_KEY = Buffer.alloc(32, 0xff);
+const NO_VALUE = Buffer.alloc(0);
+
+class LevelSnapshot implements KeyValueSnapshot {
+  readonly handle: ReturnType<Db['snapshot']>;
+
+  constructor(handle: ReturnType<Db['snapshot']>) {
+    this.handle = handle;
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+}
+
+/**
+ * Finds out whether another process holds the folder, without touching what is in it: LevelDB takes its lock first,
+ * and then refuses to open a database that it was told must not exist.
+ */
+async function probeLock(folder: string): Promise<void> {
+  const probe = new Level(folder, { createIfMissing: false, errorIfExists: true });
+  const error = await probe.open().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  await probe.close();
+  if (causes(error).some((cause) => codeOf(cause) === 'LEVEL_LOCKED')) throw toStorageError(error, folder);
+}
+
+async function guarded<T>(folder: string, task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    throw toStorageError(error, folder);
+  }
+}
+
+/** LevelDB tells a code, and the system's error only in words. */
+function toStorageError(error: unknown, folder: string): StorageError {
+  if (error instanceof StorageError) return error;
+  const chain = causes(error);
+  const codes = chain.map(codeOf);
+  const words = chain.map(messageOf).join(': ');
+  if (codes.includes('LEVEL_LOCKED')) return new FolderInUseError(folder, undefined, error);
+  if (/no space left|quota exceeded/i.test(words)) return new DiskFullError(`LevelDB in ${folder}`, error);
+  if (codes.includes('LEVEL_CORRUPTION')) return new DamagedStateError(words, undefined, error);
+  return new DiskError('EIO', words, folder, 0, error);
+}
+
+function causes(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let cause = error; typeof cause === 'object' && cause !== null && chain.length < 8; ) {
+    chain.push(cause);
+    cause = 'cause' in cause ? cause.cause : undefined;
+  }
+  return chain;
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'message' in error
+    ? String(error.message)
+    : String(error);
+}

@@ -1,0 +1,219 @@
+import type { Disk } from '../disk/disk.js';
+import { DiskFullError, demand, isDiskFull, LimitError, MisuseError, type StorageError } from '../errors.js';
+import type { StorageMutant } from '../mutants.js';
+import type { GroupHandle } from './group-handle.js';
+import { type Applied, checkApplied, encodeMeta, type GroupMeta } from './group-meta.js';
+import type { Journal } from './journal.js';
+import { groupKey, nameRecord, recordKeyBuffer } from './keys.js';
+import { checkName, checkValueSize } from './limits.js';
+import { RedoReader, RedoWriter, redoName } from './redo-file.js';
+import { applySlab, DELETE_BYTES, putBytes, Slab } from './slabs.js';
+import { encodeValue } from './values.js';
+
+/** Beyond this `put` and `delete` ask for patience. */
+const PATIENCE_BYTES = 4 * 1024 * 1024;
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+/** What a checkpoint needs of the store. */
+export type CheckpointHost = {
+  readonly disk: Disk;
+  readonly journal: Journal;
+  readonly mutants: ReadonlySet<StorageMutant>;
+  readonly slabBytes: number;
+  /** The handle of the group, once something of it is stored. */
+  register(group: number, meta: GroupMeta): GroupHandle;
+  nextRedoFile(): number;
+  /** The checkpoint has ended, one way or the other. */
+  ended(group: number): void;
+};
+
+/**
+ * Changes to the records of one group that take effect together, with the index up to which they reflect the log.
+ *
+ * Few changes go into the store as one batch. Many go into a redo file while they come, and are brought into the
+ * store once all of them are durable and the store knows of it: so memory stays small, other groups' writes come in
+ * between, and no step takes long. A crash before `commit` decided leaves nothing; after that, opening the store
+ * brings the rest in.
+ */
+export class Checkpoint {
+  readonly group: number;
+  readonly #host: CheckpointHost;
+  readonly #meta: GroupMeta;
+  readonly #key: Buffer;
+  #slab: Slab;
+  #redo: RedoWriter | undefined;
+  #isOpen = true;
+
+  constructor(host: CheckpointHost, group: number, meta: GroupMeta) {
+    this.group = group;
+    this.#host = host;
+    this.#meta = meta;
+    this.#key = recordKeyBuffer(group, meta.generation);
+    this.#slab = new Slab(0, host.slabBytes);
+  }
+
+  /**
+   * Puts a record. The payload is copied. False asks the caller to await {@link drained} before going on.
+   * Throws `LimitError`.
+   */
+  put(kind: number, id: number, part: number, payload: Uint8Array): boolean {
+    this.#name(kind, id, part);
+    checkValueSize(payload.length);
+    this.#makeRoom(putBytes(payload));
+    this.#slab.put(this.#key, payload);
+    return this.#isPatient;
+  }
+
+  /** Removes a record, which need not exist. Otherwise as {@link put}. */
+  delete(kind: number, id: number, part: number): boolean {
+    this.#name(kind, id, part);
+    this.#makeRoom(DELETE_BYTES);
+    this.#slab.delete(this.#key);
+    return this.#isPatient;
+  }
+
+  /** Resolves when what was handed over is on the disk. Errors of the disk are told here or by `commit`. */
+  async drained(): Promise<void> {
+    try {
+      await this.#redo?.written();
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /**
+   * Makes the changes and the applied index durable together. Until this resolves, reads of changed records may give
+   * the old or the new value. After an error the store must be opened again, but for a full disk before anything
+   * was decided: then the checkpoint is as good as aborted.
+   *
+   * Throws `MisuseError` if the applied index goes back.
+   */
+  async commit(applied: Applied): Promise<void> {
+    this.#assertOpen();
+    checkApplied(applied);
+    const { index } = this.#meta.applied;
+    demand(
+      applied.index >= index,
+      `the applied index of group ${this.group} goes back from ${index} to ${applied.index}`,
+    );
+    this.#isOpen = false;
+    try {
+      if (this.#host.mutants.has('applied_index_outside_batch'))
+        await this.#write({ ...this.#meta, applied });
+      if (this.#redo === undefined) await this.#commitAtOnce(applied);
+      else await this.#commitByFile(this.#redo, applied);
+    } finally {
+      await this.#redo?.close();
+      this.#host.ended(this.group);
+    }
+  }
+
+  /** Gives the changes up. */
+  async abort(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      await this.#redo?.close();
+      if (this.#redo !== undefined) await this.#host.disk.remove(redoName(this.#redo.number));
+    } finally {
+      this.#host.ended(this.group);
+    }
+  }
+
+  async #commitAtOnce(applied: Applied): Promise<void> {
+    const { bytes } = this.#slab.seal();
+    const meta = { ...this.#meta, applied };
+    await this.#host.journal.write((batch) => {
+      const size = applySlab(bytes, batch, this.group, this.#meta.generation);
+      return size + putMeta(batch, this.group, meta);
+    });
+    this.#host.register(this.group, meta);
+  }
+
+  async #commitByFile(redo: RedoWriter, applied: Applied): Promise<void> {
+    if (!this.#slab.isEmpty) redo.add(this.#slab);
+    try {
+      await redo.written();
+    } catch (error) {
+      await this.#host.disk.remove(redoName(redo.number)).catch(() => undefined);
+      throw this.#failed(error);
+    }
+    const decided: GroupMeta = { ...this.#meta, redo: { ...redo.summary, applied } };
+    await this.#write(decided);
+    const handle = this.#host.register(this.group, decided);
+    handle.applying = applyRedo(this.#host.disk, this.#host.journal, handle).finally(() => {
+      handle.applying = undefined;
+    });
+    await handle.applying;
+  }
+
+  #write(meta: GroupMeta): Promise<void> {
+    return this.#host.journal.write((batch) => putMeta(batch, this.group, meta));
+  }
+
+  /** Nothing is decided yet: with a full disk the store goes on, with any other trouble of the disk it must not. */
+  #failed(error: unknown): StorageError {
+    if (isDiskFull(error))
+      return new DiskFullError(`there is no room for the checkpoint of group ${this.group}`, error);
+    return this.#host.journal.fail(error);
+  }
+
+  #name(kind: number, id: number, part: number): void {
+    this.#assertOpen();
+    checkName(kind, id, part);
+    nameRecord(this.#key, kind, id, part);
+  }
+
+  #makeRoom(changeBytes: number): void {
+    if (this.#slab.hasRoom(changeBytes)) return;
+    this.#redo ??= new RedoWriter(this.#host.disk, this.#host.nextRedoFile());
+    if (this.#redo.waitingBytes > WAITING_BYTES_MAX) {
+      throw new LimitError('What waits for the disk in bytes', this.#redo.waitingBytes, WAITING_BYTES_MAX);
+    }
+    this.#redo.add(this.#slab);
+    this.#slab = new Slab(this.#slab.number + 1, this.#host.slabBytes);
+  }
+
+  get #isPatient(): boolean {
+    return this.#redo === undefined || this.#redo.waitingBytes < PATIENCE_BYTES;
+  }
+
+  #assertOpen(): void {
+    if (!this.#isOpen) throw new MisuseError('a checkpoint was used after its end');
+  }
+}
+
+/** Adds what is stored of a group itself to a batch; gives its bytes. */
+export function putMeta(
+  batch: { put(key: Buffer, value: Buffer): void },
+  group: number,
+  meta: GroupMeta,
+): number {
+  const key = groupKey(group);
+  const value = encodeValue(key, encodeMeta(meta));
+  batch.put(key, value);
+  return key.length + value.length;
+}
+
+/**
+ * Brings a decided checkpoint into the records. Every slab is a batch of its own; doing it again after a crash gives
+ * the same records.
+ */
+export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandle): Promise<void> {
+  const { generation, redo } = handle.meta;
+  if (redo === undefined) return;
+  const reader = await RedoReader.open(disk, redo, handle.id);
+  try {
+    for (let slab = reader.next(); slab !== undefined; slab = reader.next()) {
+      const bytes = slab;
+      await journal.writeBulk((batch) => applySlab(bytes, batch, handle.id, generation));
+    }
+  } finally {
+    await reader.close();
+  }
+  await journal.flush();
+  const meta: GroupMeta = { generation, applied: redo.applied, redo: undefined };
+  await journal.write((batch) => putMeta(batch, handle.id, meta));
+  handle.meta = meta;
+  await disk.remove(redoName(redo.file));
+}

@@ -1,0 +1,143 @@
+/**
+ * The keys of the state. All kinds of keys have a fixed length, or are the only ones under their first byte, so no two
+ * names share a key and no range reaches into another. Numbers are big-endian: keys order as numbers do.
+ *
+ *   key        = store | group | clearing | journal | record
+ *   store      = 0x00 name                                         'format', 'identity'
+ *   group      = 0x01 group[8]
+ *   clearing   = 0x02 generation[4]
+ *   journal    = 0x03 batch[8]
+ *   record     = 0x10 group[8] generation[4] kind[1] id[8] part[4]
+ *
+ * A group's records all lie under its present generation. A snapshot is written under a new one, to which the group
+ * then switches; what lies under an old one is garbage, named by a clearing key until it is gone. A generation number
+ * is used again only when nothing is left of its former use.
+ */
+import { readU53BE, writeU53BE } from '../bytes.js';
+import type { KeyRange } from '../kv/key-value-store.js';
+
+const STORE = 0x00;
+const GROUP = 0x01;
+const CLEARING = 0x02;
+const JOURNAL = 0x03;
+const RECORD = 0x10;
+
+export const GENERATION_MAX = 0xffffffff;
+export const KIND_MAX = 0xff;
+export const PART_MAX = 0xffffffff;
+export const RECORD_KEY_BYTES = 26;
+const PREFIX_BYTES = 13;
+const KIND_AT = 13;
+const ID_AT = 14;
+const PART_AT = 22;
+
+/** What a record is called within its group. */
+export type RecordName = { readonly kind: number; readonly id: number; readonly part: number };
+
+export function storeKey(name: 'format' | 'identity'): Buffer {
+  return Buffer.concat([Buffer.of(STORE), Buffer.from(name, 'latin1')]);
+}
+
+export function groupKey(group: number): Buffer {
+  return numberKey(GROUP, group);
+}
+
+/** The group of a group key. */
+export function groupOfKey(key: Buffer): number | undefined {
+  return readU53BE(key, 1);
+}
+
+export const ALL_GROUPS: KeyRange = tagRange(GROUP);
+
+export function clearingKey(generation: number): Buffer {
+  const key = Buffer.alloc(5);
+  key[0] = CLEARING;
+  key.writeUInt32BE(generation, 1);
+  return key;
+}
+
+export function generationOfClearingKey(key: Buffer): number {
+  return key.readUInt32BE(1);
+}
+
+export const ALL_CLEARINGS: KeyRange = tagRange(CLEARING);
+
+export function journalKey(batch: number): Buffer {
+  return numberKey(JOURNAL, batch);
+}
+
+export function batchOfJournalKey(key: Buffer): number | undefined {
+  return readU53BE(key, 1);
+}
+
+export const ALL_JOURNAL: KeyRange = tagRange(JOURNAL);
+
+export const ALL_RECORDS: KeyRange = tagRange(RECORD);
+
+/** A buffer for record keys of one group and generation, whose name {@link nameRecord} sets. */
+export function recordKeyBuffer(group: number, generation: number): Buffer {
+  const key = Buffer.alloc(RECORD_KEY_BYTES);
+  key[0] = RECORD;
+  writeU53BE(key, group, 1);
+  key.writeUInt32BE(generation, 9);
+  return key;
+}
+
+/** Sets the name in a record key. Hot: bytes are set one by one. */
+export function nameRecord(key: Buffer, kind: number, id: number, part: number): void {
+  const high = Math.floor(id / 4294967296);
+  key[KIND_AT] = kind;
+  key[ID_AT] = high >>> 24;
+  key[ID_AT + 1] = high >>> 16;
+  key[ID_AT + 2] = high >>> 8;
+  key[ID_AT + 3] = high;
+  key[ID_AT + 4] = id >>> 24;
+  key[ID_AT + 5] = id >>> 16;
+  key[ID_AT + 6] = id >>> 8;
+  key[ID_AT + 7] = id;
+  key[PART_AT] = part >>> 24;
+  key[PART_AT + 1] = part >>> 16;
+  key[PART_AT + 2] = part >>> 8;
+  key[PART_AT + 3] = part;
+}
+
+/** The name in a record key, or undefined if it is none. */
+export function nameOfRecord(key: Buffer): RecordName | undefined {
+  if (key.length !== RECORD_KEY_BYTES || key[0] !== RECORD) return undefined;
+  const id = readU53BE(key, ID_AT);
+  return id === undefined ? undefined : { kind: key[KIND_AT]!, id, part: key.readUInt32BE(PART_AT) };
+}
+
+/** Group and generation of a record key, or undefined if it is none. */
+export function ownerOfRecord(key: Buffer): { group: number; generation: number } | undefined {
+  if (key.length !== RECORD_KEY_BYTES || key[0] !== RECORD) return undefined;
+  const group = readU53BE(key, 1);
+  return group === undefined ? undefined : { group, generation: key.readUInt32BE(9) };
+}
+
+/** All records of a group's generation, or those of one kind. */
+export function recordRange(group: number, generation: number, kind?: number): KeyRange {
+  const prefix = recordKeyBuffer(group, generation).subarray(0, PREFIX_BYTES);
+  const from = kind === undefined ? prefix : Buffer.concat([prefix, Buffer.of(kind)]);
+  return { from, to: successor(from) };
+}
+
+/** The first key after all that begin with `prefix`. */
+function successor(prefix: Buffer): Buffer {
+  let end = prefix.length;
+  while (end > 0 && prefix[end - 1] === 0xff) end--;
+  const after = Buffer.from(prefix.subarray(0, end));
+  if (end > 0) after[end - 1] = after[end - 1]! + 1;
+  return after;
+}
+
+function tagRange(tag: number): KeyRange {
+  return { from: Buffer.of(tag), to: Buffer.of(tag + 1) };
+}
+
+function numberKey(tag: number, number: number): Buffer {
+  const key = Buffer.alloc(9);
+  key[0] = tag;
+  writeU53BE(key, number, 1);
+  return key;
+}

@@ -1,0 +1,143 @@
+import { crc32c } from '../crc32c.js';
+import type { Disk, DiskFile } from '../disk/disk.js';
+import { DamagedStateError } from '../errors.js';
+import type { Redo } from './group-meta.js';
+import { checkSlab, SLAB_HEADER_LENGTH, type Slab, slabHeader } from './slabs.js';
+
+const NAME = /^redo-(\d{12})$/;
+
+export function redoName(file: number): string {
+  return `redo-${String(file).padStart(12, '0')}`;
+}
+
+/** The number in the name of a redo file; undefined for other names. */
+export function redoNumber(name: string): number | undefined {
+  const match = NAME.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** Writes slabs one after the other, durably. What waits is bounded by whoever looks at `waitingBytes`. */
+export class RedoWriter {
+  readonly #disk: Disk;
+  readonly number: number;
+  #file: Promise<DiskFile> | undefined;
+  #position = 0;
+  #slabs = 0;
+  #crc = 0;
+  #waitingBytes = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(disk: Disk, number: number) {
+    this.#disk = disk;
+    this.number = number;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** What the group must know of the file once all is written. */
+  get summary(): Omit<Redo, 'applied'> {
+    return { file: this.number, slabs: this.#slabs, bytes: this.#position, crc: this.#crc };
+  }
+
+  /** Takes a slab over; errors are told by {@link written}. */
+  add(slab: Slab): void {
+    const { bytes, crc } = slab.seal();
+    const position = this.#position;
+    this.#position += bytes.length;
+    this.#slabs++;
+    this.#crc = chained(this.#crc, crc);
+    this.#waitingBytes += bytes.length;
+    this.#file ??= this.#create();
+    const file = this.#file;
+    this.#written = this.#written.then(async () => {
+      const target = await file;
+      await new Promise<void>((resolve, reject) => {
+        target.write([bytes], position, (error) => (error === undefined ? resolve() : reject(error)));
+      });
+      this.#waitingBytes -= bytes.length;
+    });
+    this.#written.catch(() => undefined);
+  }
+
+  /** Resolves when all slabs so far are durable. */
+  written(): Promise<void> {
+    return this.#written;
+  }
+
+  /** Closes the file, which stays. */
+  async close(): Promise<void> {
+    await this.#written.catch(() => undefined);
+    const file = await this.#file?.catch(() => undefined);
+    await file?.close();
+  }
+
+  async #create(): Promise<DiskFile> {
+    const file = await this.#disk.create(redoName(this.number), 0);
+    await this.#disk.sync();
+    return file;
+  }
+}
+
+/** Reads the slabs of a decided checkpoint. */
+export class RedoReader {
+  readonly #file: DiskFile;
+  readonly #redo: Redo;
+  readonly #group: number;
+  #position = 0;
+  #number = 0;
+  #crc = 0;
+
+  private constructor(file: DiskFile, redo: Redo, group: number) {
+    this.#file = file;
+    this.#redo = redo;
+    this.#group = group;
+  }
+
+  /** Throws `DamagedStateError` if the file is not there. */
+  static async open(disk: Disk, redo: Redo, group: number): Promise<RedoReader> {
+    const names = (await disk.list()).map(({ name }) => name);
+    if (!names.includes(redoName(redo.file))) {
+      throw new DamagedStateError(
+        `${redoName(redo.file)}, a checkpoint of group ${group}, is missing`,
+        group,
+      );
+    }
+    return new RedoReader(await disk.open(redoName(redo.file)), redo, group);
+  }
+
+  /** The next slab, verified; undefined after the last. */
+  next(): Buffer | undefined {
+    if (this.#number === this.#redo.slabs) {
+      if (this.#position === this.#redo.bytes && this.#crc === this.#redo.crc) return undefined;
+      throw this.#damaged('is not the one that was decided');
+    }
+    const header = slabHeader(this.#file.read(this.#position, SLAB_HEADER_LENGTH));
+    if (header === undefined || header.length > this.#redo.bytes - this.#position)
+      throw this.#damaged('ends early');
+    const bytes = this.#file.read(this.#position, header.length);
+    checkSlab(bytes, this.#number, this.#group);
+    this.#position += header.length;
+    this.#number++;
+    this.#crc = chained(this.#crc, header.crc);
+    return bytes;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #damaged(what: string): DamagedStateError {
+    return new DamagedStateError(
+      `${redoName(this.#redo.file)}, a checkpoint of group ${this.#group}, ${what}`,
+      this.#group,
+    );
+  }
+}
+
+function chained(before: number, crc: number): number {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(crc);
+  return crc32c(bytes, 0, 4, before);
+}

@@ -1,0 +1,200 @@
+import { asBuffer } from '../bytes.js';
+import { DamagedStateError, MisuseError } from '../errors.js';
+import type { KeyValueCursor, KeyValuePair, KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
+import type { GroupMeta } from './group-meta.js';
+import { nameOfRecord, recordRange } from './keys.js';
+import {
+  encodeHeader,
+  encodePieces,
+  encodeTrailer,
+  makeChunk,
+  nextTotal,
+  PIECE_HEADER_BYTES,
+  type Piece,
+  type SnapshotChunk,
+  type SnapshotHeader,
+} from './snapshot-format.js';
+import { decodeValue } from './values.js';
+
+export const CHUNK_BYTES_DEFAULT = 256 * 1024;
+export const CHUNK_BYTES_MIN = 1024;
+const FETCHED_PAIRS = 512;
+
+/** Where a chunk of records begins. */
+type Boundary = {
+  /** The first key to read. */
+  readonly from: Buffer;
+  /** How much of its value earlier chunks hold. */
+  readonly offset: number;
+  /** Records that earlier chunks hold whole. */
+  readonly records: number;
+  /** The total over the earlier chunks. */
+  readonly total: Buffer;
+};
+
+/**
+ * A consistent view of a group, read as a stream of chunks of a bounded size. The same chunk always has the same
+ * bytes, so a receiver that lost its connection goes on where it was. To be closed.
+ */
+export class SnapshotSource {
+  readonly header: SnapshotHeader;
+  readonly #store: KeyValueStore;
+  readonly #view: KeyValueSnapshot;
+  readonly #generation: number;
+  readonly #chunkBytes: number;
+  readonly #checksCrc: boolean;
+  readonly #onClose: () => void;
+  readonly #headerBytes: Buffer;
+  /** Where the chunks that were made so far begin, from chunk 1. */
+  readonly #boundaries: Boundary[];
+  #isOpen = true;
+
+  constructor(
+    store: KeyValueStore,
+    view: KeyValueSnapshot,
+    group: number,
+    meta: GroupMeta,
+    chunkBytes: number,
+    checksCrc: boolean,
+    onClose: () => void,
+  ) {
+    this.header = { group, applied: meta.applied };
+    this.#store = store;
+    this.#view = view;
+    this.#generation = meta.generation;
+    this.#chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
+    this.#checksCrc = checksCrc;
+    this.#onClose = onClose;
+    this.#headerBytes = encodeHeader(this.header);
+    const { from } = recordRange(group, meta.generation);
+    const total = nextTotal(undefined, this.#headerBytes);
+    this.#boundaries = [{ from: asBuffer(from), offset: 0, records: 0, total }];
+  }
+
+  /**
+   * The chunks from a sequence number on: 0 for the beginning, or how many the receiver has. Throws
+   * `DamagedStateError` if a record is damaged.
+   */
+  async *chunks(from = 0): AsyncGenerator<SnapshotChunk, void, undefined> {
+    this.#assertOpen();
+    if (from === 0) yield makeChunk(0, this.#headerBytes);
+    const known = Math.max(1, Math.min(from, this.#boundaries.length));
+    const start = this.#boundaries[known - 1];
+    if (start === undefined) return;
+    const reader = new PieceReader(
+      this.#store,
+      this.#view,
+      this.header.group,
+      this.#generation,
+      start,
+      this.#checksCrc,
+    );
+    try {
+      let { records, total } = start;
+      for (let sequence = known; ; sequence++) {
+        this.#assertOpen();
+        const pieces = await reader.next(this.#chunkBytes);
+        if (pieces.length === 0) {
+          if (sequence >= from) yield makeChunk(sequence, encodeTrailer(records, total));
+          return;
+        }
+        const bytes = encodePieces(pieces);
+        records += pieces.filter(({ more }) => !more).length;
+        total = nextTotal(total, bytes);
+        this.#boundaries[sequence] = { from: reader.nextKey, offset: reader.nextOffset, records, total };
+        if (sequence >= from) yield makeChunk(sequence, bytes);
+      }
+    } finally {
+      await reader.close();
+    }
+  }
+
+  /** Lets the view go. Streams that are being read end with an error. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#view.close();
+    this.#onClose();
+  }
+
+  #assertOpen(): void {
+    if (!this.#isOpen) throw new MisuseError('a snapshot was read after it was closed');
+  }
+}
+
+/** Reads records in order and cuts them into pieces that fill chunks. */
+class PieceReader {
+  readonly #cursor: KeyValueCursor;
+  readonly #group: number;
+  readonly #checksCrc: boolean;
+  #pairs: readonly KeyValuePair[] = [];
+  #at = 0;
+  #key: Buffer;
+  #offset: number;
+
+  constructor(
+    store: KeyValueStore,
+    snapshot: KeyValueSnapshot,
+    group: number,
+    generation: number,
+    start: Boundary,
+    checksCrc: boolean,
+  ) {
+    const { to } = recordRange(group, generation);
+    this.#cursor = store.iterate({ from: start.from, to }, { snapshot });
+    this.#group = group;
+    this.#checksCrc = checksCrc;
+    this.#key = start.from;
+    this.#offset = start.offset;
+  }
+
+  /** The key where the next chunk begins. */
+  get nextKey(): Buffer {
+    return this.#key;
+  }
+
+  /** How much of that key's value is in the chunks before. */
+  get nextOffset(): number {
+    return this.#offset;
+  }
+
+  /** Pieces for one chunk; none at the end. */
+  async next(chunkBytes: number): Promise<Piece[]> {
+    const pieces: Piece[] = [];
+    for (let room = chunkBytes - 1; room > PIECE_HEADER_BYTES || pieces.length === 0; ) {
+      if (this.#at === this.#pairs.length) {
+        this.#pairs = await this.#cursor.next(FETCHED_PAIRS);
+        this.#at = 0;
+        if (this.#pairs.length === 0) break;
+      }
+      const piece = this.#cut(this.#pairs[this.#at]!, room - PIECE_HEADER_BYTES);
+      pieces.push(piece);
+      room -= PIECE_HEADER_BYTES + piece.data.length;
+    }
+    return pieces;
+  }
+
+  close(): Promise<void> {
+    return this.#cursor.close();
+  }
+
+  /** The next piece of a pair, of at most `room` bytes; moves on. */
+  #cut([key, value]: KeyValuePair, room: number): Piece {
+    const name = nameOfRecord(key);
+    if (name === undefined)
+      throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, this.#group);
+    const payload = decodeValue(key, value, this.#checksCrc, this.#group);
+    const end = Math.min(payload.length, this.#offset + room);
+    const data = payload.subarray(this.#offset, end);
+    const more = end < payload.length;
+    if (more) {
+      this.#key = key;
+      this.#offset = end;
+    } else {
+      this.#key = Buffer.concat([key, Buffer.of(0)]);
+      this.#offset = 0;
+      this.#at++;
+    }
+    return { ...name, more, data };
+  }
+}
