@@ -104,7 +104,8 @@ function snapshotFlaw({ snapshot, term }: InstallSnapshot): RefusalReason | null
   const isPlaced = isPosition(snapshot.index) && snapshot.index > 0 && isPosition(snapshot.term);
   if (!isPlaced || snapshot.term === 0 || snapshot.term > term || !isCount(snapshot.hash))
     return 'bad_snapshot';
-  return isValidMembership(snapshot.membership) ? null : 'bad_snapshot';
+  const { membership } = snapshot;
+  return isValidMembership(membership) && membership.voters.length > 0 ? null : 'bad_snapshot';
 }
 
 function isPosition(value: number): boolean {

@@ -52,6 +52,7 @@ export function refuseVote(core: Core, message: PreVote | Vote): void {
 
 export function onPreVoteResponse(core: Core, message: PreVoteResponse): StepResult {
   learnCommit(core, message);
+  if (core.log.hasCommittedChange) return OK;
   if (core.role !== 'preCandidate') return core.ignored(message, 'not_candidate');
   if (message.attempt !== core.attempt) return core.ignored(message, 'other_attempt');
   return count(core, message, true);
@@ -59,13 +60,18 @@ export function onPreVoteResponse(core: Core, message: PreVoteResponse): StepRes
 
 export function onVoteResponse(core: Core, message: VoteResponse): StepResult {
   learnCommit(core, message);
+  if (core.log.hasCommittedChange) return OK;
   if (core.role !== 'candidate') return core.ignored(message, 'not_candidate');
   return count(core, message, false);
 }
 
 /** The leader asks this node to take over. */
 export function onTimeoutNow(core: Core, message: TimeoutNow): StepResult {
-  if (core.role === 'leader') return core.ignored(message, 'not_follower');
+  assert(
+    core.role === 'follower' && core.leader === message.from,
+    'Only the leader hands over',
+    message.from,
+  );
   return campaign(core, 'transfer') ? OK : core.ignored(message, 'not_promotable');
 }
 
@@ -107,10 +113,7 @@ function startVote(core: Core, reason: RoleReason): void {
 
 function voteRefusal(core: Core, message: PreVote | Vote): VoteRefusal | null {
   const { membership } = core.tracker;
-  if (!core.bugs.removed_node_votes) {
-    if (isRemoved(membership, core.id)) return 'self_removed';
-    if (isRemoved(membership, message.from)) return 'candidate_removed';
-  }
+  if (isRemoved(membership, core.id) && !core.bugs.removed_node_votes) return 'self_removed';
   if (core.recovery !== null) return 'recovering';
   if (message.kind === 'preVote' && hearsLeader(core, message.from)) return 'leader_alive';
   if (!core.log.isUpToDate(message.lastIndex, message.lastTerm)) return 'log_behind';
@@ -167,6 +170,9 @@ function decide(core: Core): void {
 }
 
 /**
+ * Takes over what others know as committed. If that puts another membership in force, an election that is under way is
+ * off: it was asked for under the former one.
+ *
  * What others know as committed is committed. So a voter learns that a membership change is through although the leader
  * that made it is gone: it may be that the old members, who know, will not vote, and the new ones, who do not, ask them.
  */

@@ -152,6 +152,11 @@ export class RaftLog {
     return this.#changes[0] ?? 0;
   }
 
+  /** Whether a membership change is committed and not yet taken by {@link shiftChange}. */
+  get hasCommittedChange(): boolean {
+    return this.#changes.length > 0 && this.#changes[0]! <= this.#commit;
+  }
+
   /** Term of the entry at `index`; -1 if it is compacted or not there. */
   termAt(index: Index): Term {
     if (index === this.#lastIndex) return this.#lastTerm;
@@ -246,12 +251,12 @@ export class RaftLog {
   }
 
   /**
-   * Entries from `low` on: at least one, and as many as fit in `maxBytes` and `maxEntries`. Empty if the log ends before
-   * `low` or the host has them not in memory.
+   * Entries from `low` on: at least one, and as many as fit in `maxBytes` and `maxEntries`. Empty if the host has them not
+   * in memory.
    */
   slice(low: Index, maxBytes: number, maxEntries: number): readonly Entry[] {
     assert(low > this.#borderIndex, 'Read before the first entry', low, this.#borderIndex);
-    if (low > this.#lastIndex) return NO_ENTRIES;
+    assert(low <= this.#lastIndex, 'Read behind the last entry', low, this.#lastIndex);
     const high = Math.min(this.#lastIndex + 1, low + maxEntries);
     if (low < this.#tailFirst) return this.#sliceView(low, Math.min(high, this.#tailFirst), maxBytes);
     const start = this.#head + low - this.#tailFirst;

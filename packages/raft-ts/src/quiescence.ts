@@ -110,7 +110,7 @@ function sendQuiesce(core: Core, to: number): void {
 }
 
 function sendWake(core: Core): void {
-  if (core.leader === NO_NODE || core.leader === core.id) return;
+  assert(core.leader !== NO_NODE, 'A silent follower has a leader');
   core.send({ kind: 'wake', from: core.id, to: core.leader, term: core.term });
 }
 

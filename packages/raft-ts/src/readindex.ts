@@ -14,7 +14,7 @@ export type ReadIndexResult =
 export function readIndex(core: Core, context: unknown): ReadIndexResult {
   const { maxPendingReads } = core.settings;
   if (core.role === 'leader') {
-    if (core.reads.count >= maxPendingReads) return OVERLOADED;
+    if (core.reads.count + core.readResults.length >= maxPendingReads) return OVERLOADED;
     if (core.quiesced && core.bugs.quiesced_read_unconfirmed) {
       core.readResults.push({ outcome: 'ready', context, index: core.log.commit });
       return ACCEPTED;
@@ -24,7 +24,7 @@ export function readIndex(core: Core, context: unknown): ReadIndexResult {
     return ACCEPTED;
   }
   if (core.leader === NO_NODE) return NO_LEADER;
-  if (core.forwarded.count >= maxPendingReads) return OVERLOADED;
+  if (core.forwarded.count + core.readResults.length >= maxPendingReads) return OVERLOADED;
   wake(core);
   core.forwarded.add(context, core.now);
   return ACCEPTED;
@@ -33,7 +33,7 @@ export function readIndex(core: Core, context: unknown): ReadIndexResult {
 /** Leader: a follower asks for an index. */
 export function onReadIndex(core: Core, message: ReadIndexRequest): StepResult {
   if (core.role !== 'leader') return core.ignored(message, 'not_leader');
-  if (core.reads.count >= core.settings.maxPendingReads) return core.ignored(message, 'no_news');
+  if (core.reads.count >= core.settings.maxPendingReads) return core.ignored(message, 'overloaded');
   core.reads.add(readableIndex(core), message.from, message.id, null);
   return OK;
 }

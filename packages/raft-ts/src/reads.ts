@@ -60,7 +60,7 @@ export class LeaderReads {
   /** The leader has now committed in its term: reads that waited for that get their index. */
   setIndex(index: Index): void {
     for (const read of this.#waiting) {
-      if (read.index > 0) continue;
+      assert(read.index === 0, 'A read got its index before', read.index);
       read.index = index;
       read.round = this.#round + 1;
     }

@@ -12,8 +12,7 @@ export function settle(core: Core): void {
       core.commitDue = false;
       if (core.role === 'leader') advanceCommit(core);
     }
-    const change = log.firstPendingChange;
-    if (change === 0 || change > log.commit) break;
+    if (!log.hasCommittedChange) break;
     // Each turn takes one entry off a finite list.
     applyCommittedChange(core);
     if (core.role === 'leader' && core.reads.count > 0) confirmReads(core);

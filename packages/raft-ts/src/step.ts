@@ -116,6 +116,9 @@ function onLeaderMessage(core: Core, message: LeaderMessage): StepResult {
 }
 
 function onSnapshot(core: Core, message: InstallSnapshot): StepResult {
+  const { index: end, term, hash } = message.snapshot;
+  if (core.log.matches(end, term) && core.log.hashAt(end) !== hash)
+    return core.refused(message, 'hash_mismatch');
   const { index } = takeSnapshot(core, message);
   noteRecovery(core);
   accept(core, message, index);

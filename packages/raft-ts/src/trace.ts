@@ -21,13 +21,7 @@ export type RoleReason =
   | 'membership_changed';
 
 /** Why a vote was refused. */
-export type VoteRefusal =
-  | 'leader_alive'
-  | 'already_voted'
-  | 'log_behind'
-  | 'candidate_removed'
-  | 'self_removed'
-  | 'recovering';
+export type VoteRefusal = 'leader_alive' | 'already_voted' | 'log_behind' | 'self_removed' | 'recovering';
 
 /** Why a message was not acted on although nothing is wrong with it. */
 export type IgnoreReason =
@@ -37,10 +31,10 @@ export type IgnoreReason =
   | 'removed_sender'
   | 'not_leader'
   | 'not_candidate'
-  | 'not_follower'
   | 'other_attempt'
   | 'no_news'
   | 'not_promotable'
+  | 'overloaded'
   | 'proposal_dropped';
 
 /** Why a message was refused: its sender is damaged, mad, or of another world. Nothing of it was taken over. */

@@ -20,7 +20,7 @@ const SCRIPTS: Readonly<Record<Mutant, string>> = {
   lease_over_pause: 'lease-reads',
   append_overwrites_committed: 'delayed-append',
   no_truncation_on_conflict: 'divergent-tail',
-  conflict_hint_off_by_one: 'replicate-lost-append',
+  conflict_hint_off_by_one: 'joint-three-to-three-others',
   ack_without_term: 'async-append-aba',
   commit_beyond_last: 'commit-not-beyond-confirmed',
   learner_counted: 'learner-does-not-count',
