@@ -22,7 +22,7 @@ function start(id) {
     membership,
     random: 2024,
   });
-  return { id, node, log, state: [], isUp: true };
+  return { id, node, log, state: [], reads: [], isUp: true };
 }
 
 const processes = new Map([1, 2, 3].map((id) => [id, start(id)]));
@@ -47,9 +47,15 @@ function work(process) {
   }
   if (committed.length > 0) node.applied(committed[committed.length - 1].index);
   for (const read of reads) {
-    if (read.outcome === 'ready') console.log(`  node ${id} answers ${read.context}: ${state.join(' ')}`);
-    else console.log(`  node ${id} can not answer ${read.context}: ${read.reason}`);
+    if (read.outcome === 'ready') process.reads.push(read);
+    else console.log(`  node ${id} can not answer "${read.context}": ${read.reason}`);
   }
+  // A read may be served as soon as the state machine has applied its index, and not before.
+  const { appliedIndex } = node.status();
+  for (const read of process.reads.filter(({ index }) => index <= appliedIndex)) {
+    console.log(`  node ${id} answers "${read.context}": ${state.join(' ')}`);
+  }
+  process.reads = process.reads.filter(({ index }) => index > appliedIndex);
   return true;
 }
 
