@@ -41,8 +41,6 @@ export interface RunOptions {
 export interface HarnessOptions {
   readonly seed?: number;
   readonly limits?: Partial<QueryLimits>;
-  /** Where the collection reads its things from; a new collection otherwise. */
-  readonly source?: RecordSource;
 }
 
 /** Moment of the clock in milliseconds: 2024-05-06T07:08:09.5Z. */
@@ -50,13 +48,13 @@ export const NOW_MS = 1_714_979_289_500;
 
 export class Harness {
   readonly engine: Engine;
-  readonly collection: CollectionGroup;
+  collection: CollectionGroup;
   /** What queries logged. */
   readonly logged: string[] = [];
   private readonly admin: User;
   private readonly collectionId: number;
 
-  constructor({ seed = 1, limits = {}, source }: HarnessOptions = {}) {
+  constructor({ seed = 1, limits = {} }: HarnessOptions = {}) {
     this.engine = new Engine({
       environment: environment(seed, this.logged),
       limits: { ...DEFAULT_LIMITS, ...limits },
@@ -74,8 +72,14 @@ export class Harness {
       throw new Error('a new cluster has a user and a collection');
     this.admin = admin;
     this.collectionId = stuff;
-    this.collection = this.engine.openCollection(stuff, source ?? EMPTY_SOURCE);
-    if (source === undefined) this.collection.create();
+    this.collection = this.engine.openCollection(stuff, EMPTY_SOURCE);
+    this.collection.create();
+  }
+
+  /** Puts another collection in the place of the present one: the one whose things these records are. */
+  reopen(source: RecordSource): CollectionGroup {
+    this.collection = this.engine.openCollection(this.collectionId, source);
+    return this.collection;
   }
 
   /** Runs a query and gives what a client gets; throws an Error with the name of the code when it fails. */

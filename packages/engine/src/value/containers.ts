@@ -108,6 +108,13 @@ export function listOfItems(items: Value[], source: List): List {
   return list;
 }
 
+/** Number of items in the tuples among some items, at all levels. */
+export function innerOf(items: readonly Value[]): number {
+  let inner = 0;
+  for (const item of items) if (item instanceof List) inner += item.items.length + item.inner;
+  return inner;
+}
+
 /** Counts in what the tuples among new items hold. */
 export function noteAdded(list: List, items: readonly Value[]): void {
   for (const item of items) {
@@ -119,10 +126,7 @@ export function noteAdded(list: List, items: readonly Value[]): void {
 
 /** Counts out what the tuples among removed items held. */
 export function noteRemoved(list: List, items: readonly Value[]): void {
-  if (list.inner === 0) return;
-  for (const item of items) {
-    if (item instanceof List) list.inner -= item.items.length + item.inner;
-  }
+  if (list.inner > 0) list.inner -= innerOf(items);
 }
 
 /** Throws operation_err when a list would hold too much with so many more items inside its tuples. */

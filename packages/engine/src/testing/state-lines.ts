@@ -1,0 +1,149 @@
+/**
+ * The state of a collection as text, for tests that compare states, and the rules that every state keeps.
+ */
+import { ByteWriter } from '../bytes.js';
+import { CollectionGroup } from '../state/collection-group.js';
+import { EMPTY_SOURCE, RecordKind, type RecordSource } from '../state/records.js';
+import { eachThing } from '../state/store.js';
+import { writeThing } from '../state/thing-record.js';
+import { innerOf, List, ThingSet } from '../value/containers.js';
+import { ShapeTree } from '../value/shape.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+
+/** One line for each thing, in the order of the ids: references, restriction, keys in order, values. */
+export function stateLines(group: CollectionGroup): string[] {
+  const { store } = group;
+  const things = allThings(group).map((thing) => {
+    const properties = thing.entries().map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`);
+    const restriction = thing.shape.restriction === null ? '' : ` ${thing.shape.restriction}`;
+    return thingLine(thing.id, thing.refs, restriction, properties);
+  });
+  return [`next ${store.nextId}, things ${store.thingCount}`, ...things];
+}
+
+export function thingLine(
+  id: number,
+  refs: number,
+  restriction: string,
+  properties: readonly string[],
+): string {
+  return `#${id} (${refs})${restriction} {${properties.join(', ')}}`;
+}
+
+/** What `writeThing` makes of every thing, as a checkpoint would keep it. */
+export function savedRecords(group: CollectionGroup): ReadonlyMap<number, Uint8Array> {
+  return new Map(
+    allThings(group).map((thing) => {
+      const out = new ByteWriter();
+      writeThing(out, thing);
+      return [thing.id, out.take()];
+    }),
+  );
+}
+
+export function sourceOf(records: ReadonlyMap<number, Uint8Array>): RecordSource {
+  return { read: (kind, id) => (kind === RecordKind.THING ? records.get(id) : undefined) };
+}
+
+/** Gives a group that was opened on the records of another one the counters of that one. */
+export function copyMeta(from: CollectionGroup, to: CollectionGroup): void {
+  to.loadRecord(RecordKind.META, 0, from.encodeMeta());
+}
+
+/** A group that has nothing in memory yet. */
+export function reopened(group: CollectionGroup, records: ReadonlyMap<number, Uint8Array>): CollectionGroup {
+  const copy = new CollectionGroup(group.id, new ShapeTree(), sourceOf(records));
+  copyMeta(group, copy);
+  return copy;
+}
+
+export function newGroup(): CollectionGroup {
+  const group = new CollectionGroup(1, new ShapeTree(), EMPTY_SOURCE);
+  group.create();
+  return group;
+}
+
+/** What is wrong inside the state; empty when every rule is kept. */
+export function brokenRules(group: CollectionGroup): string[] {
+  const broken: string[] = [];
+  const { store } = group;
+  if (store.orphans.size > 0) broken.push(`${store.orphans.size} orphans are left over`);
+  const things = allThings(group);
+  if (things.length !== store.thingCount) broken.push(`${things.length} things, counted ${store.thingCount}`);
+  const references = new Map<Thing, number>(things.map((thing) => [thing, thing.id === 1 ? 1 : 0]));
+  for (const thing of things) {
+    if (thing.locked) broken.push(`thing ${thing.id} is locked`);
+    thing.forEach((key, value) => {
+      broken.push(...brokenProperty(thing, key, value));
+      eachThing(value, (child) => {
+        const count = references.get(child);
+        if (count === undefined) broken.push(`thing ${thing.id} refers to ${child.id}, which is gone`);
+        references.set(child, (count ?? 0) + 1);
+      });
+    });
+    const slots = [...thing.shape.index.values()];
+    if (slots.some((slot, i) => slot >= thing.slots.length || (i > 0 && slot <= (slots[i - 1] as number)))) {
+      broken.push(`thing ${thing.id} has the slots ${slots}`);
+    }
+  }
+  for (const thing of things) {
+    const count = references.get(thing);
+    if (thing.refs !== count) broken.push(`thing ${thing.id} has ${count} references, counted ${thing.refs}`);
+    if (count === 0) broken.push(`nothing refers to thing ${thing.id}`);
+    const holders = thing.id === 1 ? thing.refs - 1 : thing.refs;
+    if (thing.holders !== holders)
+      broken.push(`thing ${thing.id} has ${thing.holders} holders, not ${holders}`);
+  }
+  return broken;
+}
+
+function brokenProperty(thing: Thing, key: string, value: Value): string[] {
+  const broken: string[] = [];
+  const where = `${JSON.stringify(key)} of thing ${thing.id}`;
+  if (!(value instanceof List || value instanceof ThingSet)) return broken;
+  if (value.owner !== thing || value.key !== key) broken.push(`${where} is attached elsewhere`);
+  if (value.lock !== 0) broken.push(`${where} is locked`);
+  if (value instanceof List && value.tuple) broken.push(`${where} is a tuple`);
+  if (value instanceof List) broken.push(...brokenItems(where, value));
+  return broken;
+}
+
+function brokenItems(where: string, list: List): string[] {
+  const broken: string[] = [];
+  const inner = innerOf(list.items);
+  if (list.inner !== inner) broken.push(`${where} has ${inner} inner items, counted ${list.inner}`);
+  for (const item of list.items) {
+    if (item instanceof List) {
+      if (!item.tuple) broken.push(`${where} holds a list`);
+      if (item.nesting >= list.nesting) broken.push(`${where} counts a nesting of ${list.nesting}`);
+      broken.push(...brokenItems(where, item));
+    } else if (item instanceof ThingSet) {
+      broken.push(`${where} holds a set`);
+    }
+  }
+  return broken;
+}
+
+function allThings({ store }: CollectionGroup): Thing[] {
+  const things: Thing[] = [];
+  for (let id = 1; id < store.nextId; id++) {
+    const thing = store.find(id);
+    if (thing !== undefined) {
+      store.load(thing);
+      things.push(thing);
+    }
+  }
+  return things;
+}
+
+function valueText(value: Value): string {
+  if (value instanceof Thing) return `#${value.id}`;
+  if (value instanceof List) {
+    const items = value.items.map(valueText).join(', ');
+    return value.tuple ? `(${items})` : `[${items}]`;
+  }
+  if (value instanceof ThingSet) return `{${Array.from(value.members, ({ id }) => `#${id}`).join(', ')}}`;
+  if (value === null || typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
+  throw new Error('the programs of these tests make no such values');
+}
