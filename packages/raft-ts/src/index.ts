@@ -71,6 +71,7 @@ export type { PeerStatus, Status } from './status.js';
 export type { IgnoreReason, RefusalReason, RoleReason, TraceEvent, VoteRefusal } from './trace.js';
 export type { TransferRefusal, TransferResult } from './transfer.js';
 export {
+  ENTRY_KIND_CODES,
   type Entry,
   type EntryKind,
   entryBytes,
