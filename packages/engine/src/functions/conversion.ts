@@ -1,6 +1,7 @@
 import { zoneByName } from '../datetime/index.js';
 import { lookupError, typeError, valueError } from '../error.js';
 import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '../regex/index.js';
+import { isGone } from '../run/gone.js';
 import { compileText } from '../run/program.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
@@ -167,7 +168,7 @@ function asMember(value: Value): Thing {
 
 function storedThing(rt: Runtime, id: number | bigint): Thing {
   const thing = rt.store?.find(Number(id));
-  if (thing === undefined) throw lookupError(`there is no thing with the id ${id}`);
+  if (thing === undefined || isGone(rt, thing)) throw lookupError(`there is no thing with the id ${id}`);
   return thing;
 }
 

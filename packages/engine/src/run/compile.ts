@@ -20,7 +20,7 @@ import { attach } from '../state/store.js';
 import { toProperty } from '../state/transaction.js';
 import { Closure } from '../value/closure.js';
 import { isTruthy } from '../value/compare.js';
-import { List, ThingSet, toItem } from '../value/containers.js';
+import { List, sizeOf, ThingSet, toItem } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
@@ -112,9 +112,11 @@ export class Compiler {
     const codes: Code[] = [];
     /** Whether a jump may come out of the statement. */
     const jumps: boolean[] = [];
+    const isQuery = this.outermost && this.level === 0;
     for (const statement of statements) {
       const before = this.returns + this.loopJumps;
-      codes.push(this.statement(statement));
+      const code = this.statement(statement);
+      codes.push(isQuery && codes.length > 0 ? statementOf(rt, code) : code);
       jumps.push(this.returns + this.loopJumps > before);
     }
     const [first, second] = codes;
@@ -250,7 +252,9 @@ export class Compiler {
       const slots = new Array<Value>(codes.length);
       const thing = new Thing(0, shape.owned ? shape.own() : shape, slots);
       for (let i = 0; i < slots.length; i++) {
-        const value = toProperty((codes[i] as Code)());
+        const given = (codes[i] as Code)();
+        const value = toProperty(given);
+        if (value !== given) rt.charge(sizeOf(value));
         slots[i] = value;
         if (typeof value === 'object') attach(thing, keys[i] as string, value);
       }
@@ -259,11 +263,13 @@ export class Compiler {
   }
 
   private list(nodes: readonly Node[]): Code {
+    const { rt } = this;
     const codes = nodes.map((node) => this.operand(node));
     return () => {
       const items = new Array<Value>(codes.length);
       const list = new List(items);
       for (let i = 0; i < items.length; i++) items[i] = toOwnItem((codes[i] as Code)(), list);
+      if (list.inner > 0) rt.charge(list.inner);
       return list;
     };
   }
@@ -553,6 +559,14 @@ export class Compiler {
       return closure;
     };
   }
+}
+
+/** A statement of the query itself. */
+function statementOf(rt: Runtime, code: Code): Code {
+  return () => {
+    rt.beginStatement();
+    return code();
+  };
 }
 
 function constant(value: Value): Code {

@@ -1,6 +1,6 @@
 import type { AssignOp, BinaryOp } from '@althing/language';
 import { compare, equals, isSubset, isTruthy } from '../value/compare.js';
-import { ThingSet } from '../value/containers.js';
+import { sizeOf, ThingSet } from '../value/containers.js';
 import {
   add,
   bitwise,
@@ -20,18 +20,74 @@ import type { Runtime } from './runtime.js';
 
 export type Operate = (left: Value, right: Value) => Value;
 
-/** What a binary operator does. Long texts that it makes are charged to the query. */
+/** What a binary operator does. Long texts that it makes, and walks over lists and sets, are charged to the query. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
-  if (op !== '+') return OPERATORS[op];
-  return (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') {
-      const sum = left + right;
-      if (sum <= Number.MAX_SAFE_INTEGER && sum >= Number.MIN_SAFE_INTEGER) return sum;
-    }
-    const result = add(left, right);
-    if (typeof result === 'string' && result.length > LONG_TEXT) chargeJoin(rt, left, right, result);
-    return result;
-  };
+  switch (op) {
+    case '+':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') {
+          const sum = left + right;
+          if (sum <= Number.MAX_SAFE_INTEGER && sum >= Number.MIN_SAFE_INTEGER) return sum;
+        }
+        const result = add(left, right);
+        if (typeof result === 'string' && result.length > LONG_TEXT) chargeJoin(rt, left, right, result);
+        return result;
+      };
+    case '-':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') {
+          const difference = left - right;
+          if (difference <= Number.MAX_SAFE_INTEGER && difference >= Number.MIN_SAFE_INTEGER)
+            return difference;
+        }
+        return left instanceof ThingSet && right instanceof ThingSet
+          ? setOperation(rt, '-', left, right)
+          : subtract(left, right);
+      };
+    case '&':
+    case '|':
+    case '^':
+      return (left, right) =>
+        left instanceof ThingSet && right instanceof ThingSet
+          ? setOperation(rt, op, left, right)
+          : bits(op, left, right);
+    case '==':
+      return (left, right) => {
+        if (typeof left === 'object') chargeWalk(rt, left);
+        return equals(left, right);
+      };
+    case '!=':
+      return (left, right) => {
+        if (typeof left === 'object') chargeWalk(rt, left);
+        return !equals(left, right);
+      };
+    case '<':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left < right;
+        if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, left, right);
+        return compare(left, right) < 0;
+      };
+    case '>':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left > right;
+        if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, right, left);
+        return compare(left, right) > 0;
+      };
+    case '<=':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left <= right;
+        if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, left, right);
+        return compare(left, right) <= 0;
+      };
+    case '>=':
+      return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left >= right;
+        if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, right, left);
+        return compare(left, right) >= 0;
+      };
+    default:
+      return SCALAR_OPERATORS[op];
+  }
 }
 
 /** Texts beyond this length are charged. */
@@ -44,52 +100,32 @@ function chargeJoin(rt: Runtime, left: Value, right: Value, result: string): voi
   if (typeof left === 'string' && typeof right === 'string') rt.charge(Math.min(left.length, right.length));
 }
 
-const OPERATORS: Readonly<Record<BinaryOp, Operate>> = {
+function chargeWalk(rt: Runtime, value: Value): void {
+  rt.charge(UNITS_PER_ITEM * sizeOf(value));
+}
+
+/** Units charged for comparing one item, or looking one thing up in a set. */
+const UNITS_PER_ITEM = 4;
+
+/** Operators that compute a value from two scalars. */
+type ScalarOperator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>';
+
+const SCALAR_OPERATORS: Readonly<Record<ScalarOperator, Operate>> = {
   '+': add,
-  '-': (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') {
-      const difference = left - right;
-      if (difference <= Number.MAX_SAFE_INTEGER && difference >= Number.MIN_SAFE_INTEGER) return difference;
-    }
-    return left instanceof ThingSet && right instanceof ThingSet
-      ? setOperation('-', left, right)
-      : subtract(left, right);
-  },
+  '-': subtract,
   '*': multiply,
   '/': divide,
   '%': modulo,
-  '&': (left, right) => setOrBits('&', left, right),
-  '|': (left, right) => setOrBits('|', left, right),
-  '^': (left, right) => setOrBits('^', left, right),
+  '&': (left, right) => bits('&', left, right),
+  '|': (left, right) => bits('|', left, right),
+  '^': (left, right) => bits('^', left, right),
   '<<': (left, right) => bitwise('<<', left, right),
   '>>': (left, right) => bitwise('>>', left, right),
-  '==': equals,
-  '!=': (left, right) => !equals(left, right),
-  '<': (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') return left < right;
-    if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(left, right);
-    return compare(left, right) < 0;
-  },
-  '>': (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') return left > right;
-    if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(right, left);
-    return compare(left, right) > 0;
-  },
-  '<=': (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') return left <= right;
-    if (left instanceof ThingSet && right instanceof ThingSet) return isSubset(left.members, right.members);
-    return compare(left, right) <= 0;
-  },
-  '>=': (left, right) => {
-    if (typeof left === 'number' && typeof right === 'number') return left >= right;
-    if (left instanceof ThingSet && right instanceof ThingSet) return isSubset(right.members, left.members);
-    return compare(left, right) >= 0;
-  },
 };
 
 /** What a compound assignment computes, except on sets, which it changes in place. */
 export function assignOperator(op: Exclude<AssignOp, '='>): Operate {
-  return OPERATORS[op.slice(0, -1) as BinaryOp];
+  return SCALAR_OPERATORS[op.slice(0, -1) as ScalarOperator];
 }
 
 /** `set op= other`: changes the set itself; every alias sees it. */
@@ -103,6 +139,8 @@ export function updateInPlace(
   if (!(other instanceof ThingSet) || !isSetOperator(operator)) throw operandError(operator, set, other);
   rt.transaction.assertWritable(set);
   if (set.lock !== 0) throw inUse('set');
+  chargeWalk(rt, set);
+  chargeWalk(rt, other);
   rt.transaction.assignMembers(set, combine(operator, set.members, other.members));
   return set;
 }
@@ -129,18 +167,18 @@ function isSetOperator(op: string): op is SetOperator {
   return op === '-' || op === '&' || op === '|' || op === '^';
 }
 
-function setOrBits(op: '&' | '|' | '^', left: Value, right: Value): Value {
+function bits(op: '&' | '|' | '^', left: Value, right: Value): Value {
   if (typeof left === 'number' && typeof right === 'number') {
     const a = left | 0;
     const b = right | 0;
     if (a === left && b === right) return op === '&' ? a & b : op === '|' ? a | b : a ^ b;
   }
-  return left instanceof ThingSet && right instanceof ThingSet
-    ? setOperation(op, left, right)
-    : bitwise(op, left, right);
+  return bitwise(op, left, right);
 }
 
-function setOperation(op: SetOperator, left: ThingSet, right: ThingSet): ThingSet {
+function setOperation(rt: Runtime, op: SetOperator, left: ThingSet, right: ThingSet): ThingSet {
+  chargeWalk(rt, left);
+  chargeWalk(rt, right);
   return new ThingSet(combine(op, left.members, right.members));
 }
 
@@ -155,6 +193,11 @@ function combine(op: SetOperator, left: ReadonlySet<Thing>, right: ReadonlySet<T
   return result;
 }
 
-function isProperSubset(a: ThingSet, b: ThingSet): boolean {
-  return a.members.size < b.members.size && isSubset(a.members, b.members);
+function isProperSubset(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
+  return a.members.size < b.members.size && isPartOf(rt, a, b);
+}
+
+function isPartOf(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
+  chargeWalk(rt, a);
+  return isSubset(a.members, b.members);
 }

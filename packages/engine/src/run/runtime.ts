@@ -106,6 +106,9 @@ export class Runtime {
   saved: SavedValue[] = [];
   /** Levels of expressions that run inside each other. */
   depth = 0;
+  /** What `depth` and the length of the effects were when the present statement of the query itself began. */
+  private statementDepth = -1;
+  private statementEffects = -1;
   /** Steps until the next look at the clock. */
   steps = 0;
   /** Compiles a closure that came as text. */
@@ -193,6 +196,8 @@ export class Runtime {
     this.returned = null;
     this.saved = [];
     this.depth = 0;
+    this.statementDepth = -1;
+    this.statementEffects = -1;
     this.steps = STEPS_PER_CHECK;
     this.deadline = 0;
     this.heapMax = 0;
@@ -237,6 +242,17 @@ export class Runtime {
       throw typeError(`flags must be an int, not ${typeName(value)}`);
     }
     if ((BigInt(value) & BigInt(NO_IDS)) !== 0n) this.flags |= NO_IDS;
+  }
+
+  /** Called where a statement of the query itself begins, behind another one. */
+  beginStatement(): void {
+    this.statementDepth = this.depth;
+    this.statementEffects = this.transaction.effects.length;
+  }
+
+  /** Whether no closure is running, and the statement that runs has not changed anything. */
+  get atStatement(): boolean {
+    return this.depth === this.statementDepth && this.transaction.effects.length === this.statementEffects;
   }
 
   /** Makes sure that the properties of a thing are in memory. */

@@ -66,5 +66,5 @@ function part(code: Code | null): number | null {
 }
 
 function clamp(value: number, min: number, max: number): number {
-  return value < min ? min : value > max ? max : value;
+  return Math.min(Math.max(value, min), max);
 }

@@ -30,4 +30,14 @@ export class Symbols {
     this.forgotten.register(cell, name);
     return cell;
   }
+
+  /** The values of all variables that are bound now. */
+  values(): Value[] {
+    const values: Value[] = [];
+    for (const cell of this.cells.values()) {
+      const value = cell.deref()?.value;
+      if (value !== undefined) values.push(value);
+    }
+    return values;
+  }
 }

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '../bytes.js';
 import { operationError, valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { assertInnerItems, copyList, List, ThingSet, toItem } from '../value/containers.js';
+import { assertInnerItems, copyList, List, sizeOf, ThingSet, toItem } from '../value/containers.js';
 import { isReservedKey, type Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Effect } from './effects.js';
@@ -58,6 +58,9 @@ export class Transaction {
    * to them is no effect, but it must be taken back: undoing the change makes them properties again.
    */
   private readonly detached = new Set<List | ThingSet>();
+  /** What `doomed` found when the effects had some length. */
+  private doomedThings: ReadonlySet<Thing> | null = null;
+  private doomedAt = -1;
   /** Sets, and indexes of keys, whose order comes right again when everything is taken back. */
   private readonly ordered = new Set<object>();
 
@@ -373,6 +376,16 @@ export class Transaction {
     this.addMembers(set, members);
   }
 
+  /** The things that will go if the change ends now: to which nothing stored refers that stays. */
+  doomed(): ReadonlySet<Thing> {
+    const { length } = this.effects;
+    if (this.doomedThings === null || this.doomedAt !== length) {
+      this.doomedThings = this.store === null ? new Set() : this.findDoomed(this.store);
+      this.doomedAt = length;
+    }
+    return this.doomedThings;
+  }
+
   /**
    * Ends a successful change: removes what nothing stored refers to any more.
    *
@@ -533,6 +546,25 @@ export class Transaction {
     });
   }
 
+  private findDoomed(store: Store): Set<Thing> {
+    const doomed = new Set(store.orphans);
+    /** References that would be left. */
+    const left = new Map<Thing, number>();
+    for (const thing of doomed) {
+      this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
+      store.load(thing);
+      thing.forEach((_, value) => {
+        eachThing(value, (child) => {
+          store.load(child);
+          const refs = (left.get(child) ?? child.refs) - 1;
+          left.set(child, refs);
+          if (refs === 0) doomed.add(child);
+        });
+      });
+    }
+    return doomed;
+  }
+
   private record(operation: number, thing: Thing, key: string): void {
     this.effects.u8(operation);
     this.effects.varint(thing.id);
@@ -592,12 +624,6 @@ const CHARGED_AT_ONCE = 1024;
 
 /** Units charged for each property that is stored. */
 const UNITS_PER_PROPERTY = 8;
-
-/** Number of things and items that a walk over a value meets. */
-function sizeOf(value: Value): number {
-  if (value instanceof List) return value.items.length + value.inner;
-  return value instanceof ThingSet ? value.members.size : 1;
-}
 
 function addAll(set: ThingSet, things: readonly Thing[]): void {
   for (const thing of things) set.members.add(thing);

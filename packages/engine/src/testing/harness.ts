@@ -1,6 +1,7 @@
 /**
  * An engine for tests: one empty collection in memory, a clock that stands still, seeded random numbers.
  */
+import { getHeapStatistics } from 'node:v8';
 import { bootstrap } from '../admin/bootstrap.js';
 import type { User } from '../admin/user.js';
 import { Engine, type Outcome } from '../engine.js';
@@ -139,7 +140,7 @@ function environment(seed: number, logged: string[]): Environment {
     monotonic: () => performance.now(),
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),
     random,
-    heapUsed: () => process.memoryUsage().heapUsed,
+    heapUsed: () => getHeapStatistics().used_heap_size,
     log: (text) => logged.push(text),
   };
 }

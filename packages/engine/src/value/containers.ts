@@ -108,6 +108,12 @@ export function listOfItems(items: Value[], source: List): List {
   return list;
 }
 
+/** Number of things and items that a walk over a value meets. */
+export function sizeOf(value: Value): number {
+  if (value instanceof List) return value.items.length + value.inner;
+  return value instanceof ThingSet ? value.members.size : 1;
+}
+
 /** Number of items in the tuples among some items, at all levels. */
 export function innerOf(items: readonly Value[]): number {
   let inner = 0;
