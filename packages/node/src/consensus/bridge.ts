@@ -3,6 +3,7 @@
  * message. A doorbell in shared memory lets the engine thread wait for an event without turning its loop.
  */
 import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import { ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 
 /** What the worker gets at its start, besides its options. */
@@ -16,7 +17,7 @@ export class Bridge implements Consensus {
   onEvent: (event: Event) => void = () => {};
   private readonly port: MessagePort;
   private readonly doorbell: Int32Array;
-  private commands: Command[] = [];
+  private readonly packer = new ParcelPacker();
   private planned = false;
 
   constructor({ port, doorbell }: BridgePorts, worker: Worker, onExit: (code: number) => void) {
@@ -27,7 +28,7 @@ export class Bridge implements Consensus {
   }
 
   send(command: Command): void {
-    this.commands.push(command);
+    this.packer.add(command);
     if (this.planned) return;
     this.planned = true;
     setImmediate(() => this.flush());
@@ -59,10 +60,9 @@ export class Bridge implements Consensus {
 
   private flush(): void {
     this.planned = false;
-    if (this.commands.length === 0) return;
-    const commands = this.commands;
-    this.commands = [];
-    this.port.postMessage(commands);
+    if (this.packer.isEmpty) return;
+    const parcel = this.packer.take();
+    this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
   }
 
   private receive(events: readonly Event[]): void {

@@ -106,7 +106,13 @@ export class GroupHost {
     log.append(
       [
         { kind: 'reset', group: id, index, term },
-        { kind: 'hardState', group: id, term: Math.max(term, view.hardState?.term ?? 0), vote: 0, commit: index },
+        {
+          kind: 'hardState',
+          group: id,
+          term: Math.max(term, view.hardState?.term ?? 0),
+          vote: 0,
+          commit: index,
+        },
       ],
       (error) => (error === undefined ? begin() : this.failed(error)),
     );

@@ -1,4 +1,12 @@
-import { ByteReader, ByteWriter, genesisOf, type Membership, membershipOf, readMembership, writeMembership } from 'raft-ts';
+import {
+  ByteReader,
+  ByteWriter,
+  genesisOf,
+  type Membership,
+  membershipOf,
+  readMembership,
+  writeMembership,
+} from 'raft-ts';
 import type { Applied } from './protocol.js';
 
 /** A membership as bytes, for messages between threads and for the state on disk. */

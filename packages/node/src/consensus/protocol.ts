@@ -62,7 +62,12 @@ export type Event =
       readonly last: Place;
     }
   /** The membership changed with the entry at this index. */
-  | { readonly kind: 'membership'; readonly group: GroupId; readonly index: number; readonly membership: Uint8Array }
+  | {
+      readonly kind: 'membership';
+      readonly group: GroupId;
+      readonly index: number;
+      readonly membership: Uint8Array;
+    }
   /** This node leads, and everything before its term was handed over. */
   | { readonly kind: 'leading'; readonly group: GroupId; readonly term: number }
   /** This node does not lead (any more); what it proposed and was not told as committed may or may not be. */

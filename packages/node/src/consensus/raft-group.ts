@@ -1,5 +1,13 @@
 import type { LogStore } from '@althing/storage';
-import { type Entry, type Message, RaftNode, type RaftOptions, type Ready, type SoftState, type Write } from 'raft-ts';
+import {
+  type Entry,
+  type Message,
+  RaftNode,
+  type RaftOptions,
+  type Ready,
+  type SoftState,
+  type Write,
+} from 'raft-ts';
 import { decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, Place } from './protocol.js';
 import { operationsOf, RaftLog } from './raft-log.js';

@@ -9,7 +9,8 @@ import { ExitCode } from '../config/exit-codes.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
 import { GroupHost } from './group-host.js';
-import { type Command, type Event, ROOT_GROUP } from './protocol.js';
+import { type Parcel, unpack } from './parcel.js';
+import { type Event, ROOT_GROUP } from './protocol.js';
 
 export interface WorkerOptions {
   readonly logPath: string;
@@ -67,7 +68,9 @@ function ring(): void {
 }
 
 async function start(): Promise<void> {
-  const log = await LogStore.open(await NodeDisk.make(options.logPath), { segmentBytes: options.segmentBytes });
+  const log = await LogStore.open(await NodeDisk.make(options.logPath), {
+    segmentBytes: options.segmentBytes,
+  });
   const host = new GroupHost({
     nodeId: options.nodeId,
     log,
@@ -80,11 +83,11 @@ async function start(): Promise<void> {
   const server = new StatusServer(viewOf(host));
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const ticker = setInterval(() => host.tick(), options.tickMs);
-  port.on('message', (commands: readonly Command[]) => {
-    for (const command of commands) {
+  port.on('message', (parcel: Parcel) => {
+    unpack(parcel, (command) => {
       host.handle(command);
       if (command.kind === 'stop') stop(log, server, ticker);
-    }
+    });
   });
   announce({ kind: 'started', statusPort });
 }
@@ -97,7 +100,8 @@ function stop(log: LogStore, server: StatusServer, ticker: NodeJS.Timeout): void
       emit({ kind: 'stopped' });
       setImmediate(() => port.close());
     },
-    (error: unknown) => emit({ kind: 'failed', failure: { message: textOf(error), exitCode: ExitCode.Fatal } }),
+    (error: unknown) =>
+      emit({ kind: 'failed', failure: { message: textOf(error), exitCode: ExitCode.Fatal } }),
   );
 }
 
