@@ -58,27 +58,30 @@ const LEADER_KINDS: ReadonlySet<MessageKind> = new Set([
   'timeoutNow',
 ]);
 
-/** A removed member may not know that it was removed; a refused vote tells it what is committed. */
+/**
+ * A removed member may not know that it was removed. A refused vote tells it what is committed; if it believes that it
+ * leads, it is told of the new term, or nobody would ever contradict it.
+ */
 function onRemovedSender(core: Core, message: Message): StepResult {
   if (message.kind === 'preVote' || message.kind === 'vote') refuseVote(core, message);
+  else if (message.term < core.term) tellTerm(core, message);
   return core.ignored(message, 'removed_sender');
 }
 
 /**
  * The sender lives in the past. A former leader, and a candidate that lost touch, must learn of the new term, or with
- * pre-vote and quorum checks on both sides would ignore each other for ever.
+ * pre-vote and quorum checks on both sides they would ignore each other for ever.
  */
 function onStaleTerm(core: Core, message: Message): StepResult {
-  const { id: from, term, settings } = core;
   if (message.kind === 'preVote' || message.kind === 'vote') refuseVote(core, message);
-  else if (
-    isFromLeader(message) &&
-    message.kind !== 'timeoutNow' &&
-    (settings.preVote || settings.checkQuorum)
-  ) {
-    core.send({ kind: 'heartbeatResponse', from, to: message.from, term, round: 0 });
-  }
+  else tellTerm(core, message);
   return core.ignored(message, 'stale_term');
+}
+
+/** Answers what only a leader says, by a leader of a former term, with the term of now. */
+function tellTerm(core: Core, message: Message): void {
+  if (!isFromLeader(message) || message.kind === 'timeoutNow') return;
+  core.send({ kind: 'heartbeatResponse', from: core.id, to: message.from, term: core.term, round: 0 });
 }
 
 function onHigherTerm(core: Core, message: Message): StepResult {
