@@ -55,21 +55,32 @@ class Copier {
     const { rt } = this;
     rt.load(thing);
     rt.charge(UNITS_PER_THING * (1 + (thing.shape.size >> 3)));
-    const slots = new Array<Value>(thing.slots.length).fill(null);
-    const copy = new Thing(0, this.shapeOf(thing), slots);
+    const copy = new Thing(0, this.shapeOf(thing), thing.slots.slice());
+    if (deep === 1) {
+      this.copyValues(copy, 0);
+      return copy;
+    }
     this.open.set(thing, copy);
     rt.enter(1);
     try {
-      for (const [key, slot] of thing.shape.index) {
-        const value = this.value(thing.slots[slot] as Value, deep - 1);
-        slots[slot] = value;
-        attach(copy, key, value);
-      }
+      this.copyValues(copy, deep - 1);
     } finally {
       rt.leave(1);
     }
     this.open.delete(thing);
     return copy;
+  }
+
+  /** Replaces the values that a new thing shares with its original by copies, down to a depth. */
+  private copyValues(copy: Thing, deep: number): void {
+    const { slots } = copy;
+    for (const [key, slot] of copy.shape.index) {
+      const shared = slots[slot] as Value;
+      if (typeof shared !== 'object' || shared === null) continue;
+      const value = this.value(shared, deep);
+      slots[slot] = value;
+      attach(copy, key, value);
+    }
   }
 
   list(list: List, deep: number): List {

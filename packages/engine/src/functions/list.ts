@@ -150,7 +150,8 @@ const CALLING: readonly Entry[] = [
       if (!(test instanceof Closure)) return countEqual(rt, list, test);
       let count = 0;
       whileReading(rt, list, test, (callback, items) => {
-        for (let i = 0; i < items.length; i++) if (isTruthy(callback.call(items[i] as Value, i))) count += 1;
+        for (let i = 0; i < items.length; i++)
+          if (isTruthy(callback.callItem(items[i] as Value, i))) count += 1;
       });
       return count;
     },
@@ -162,7 +163,7 @@ const CALLING: readonly Entry[] = [
     run: (rt, { items }, closure) => {
       if (items.length === 0) return null;
       return withCallback(rt, closure, (callback) => {
-        for (let i = 0; i < items.length; i++) callback.call(items[i] as Value, i);
+        for (let i = 0; i < items.length; i++) callback.callItem(items[i] as Value, i);
         return null;
       });
     },
@@ -175,7 +176,7 @@ const CALLING: readonly Entry[] = [
       if (items.length === 0) return true;
       return withCallback(rt, closure, (callback) => {
         for (let i = 0; i < items.length; i++)
-          if (!isTruthy(callback.call(items[i] as Value, i))) return false;
+          if (!isTruthy(callback.callItem(items[i] as Value, i))) return false;
         return true;
       });
     },
@@ -191,7 +192,7 @@ const CALLING: readonly Entry[] = [
         const kept: Value[] = [];
         for (let i = 0; i < items.length; i++) {
           const item = items[i] as Value;
-          if (isTruthy(callback.call(item, i))) kept.push(item);
+          if (isTruthy(callback.callItem(item, i))) kept.push(item);
         }
         return listOfItems(kept, list);
       });
@@ -226,7 +227,7 @@ const CALLING: readonly Entry[] = [
       return withCallback(rt, closure, (callback) => {
         const mapped = result.items;
         for (let i = 0; i < mapped.length; i++) {
-          mapped[i] = toItem(callback.call(items[i] as Value, i), result);
+          mapped[i] = toItem(callback.callItem(items[i] as Value, i), result);
         }
         return result;
       });
@@ -244,7 +245,7 @@ const CALLING: readonly Entry[] = [
       return withCallback(rt, closure, (callback) => {
         let result = initial === undefined ? (items[0] as Value) : initial;
         for (let i = initial === undefined ? 1 : 0; i < items.length; i++) {
-          result = callback.call(result, items[i] as Value, i);
+          result = callback.callStep(result, items[i] as Value, i);
         }
         return result;
       });
@@ -266,7 +267,7 @@ const CALLING: readonly Entry[] = [
         for (const item of list.items) sum.add(item);
       } else {
         whileReading(rt, list, closure, (callback, items) => {
-          for (let i = 0; i < items.length; i++) sum.add(callback.call(items[i] as Value, i));
+          for (let i = 0; i < items.length; i++) sum.add(callback.callItem(items[i] as Value, i));
         });
       }
       return sum.value;
@@ -441,7 +442,7 @@ function countEqual(rt: Runtime, list: List, value: Value): number {
 function findIndex(rt: Runtime, items: readonly Value[], closure: Closure): number {
   if (items.length === 0) return -1;
   return withCallback(rt, closure, (callback) => {
-    for (let i = 0; i < items.length; i++) if (isTruthy(callback.call(items[i] as Value, i))) return i;
+    for (let i = 0; i < items.length; i++) if (isTruthy(callback.callItem(items[i] as Value, i))) return i;
     return -1;
   });
 }
@@ -499,7 +500,7 @@ function positionsFromStart(
 ): readonly number[] {
   const positions: number[] = [];
   for (let i = 0; i < items.length && positions.length < limit; i++) {
-    if (isTruthy(callback.call(items[i] as Value, i))) positions.push(i);
+    if (isTruthy(callback.callItem(items[i] as Value, i))) positions.push(i);
   }
   return positions;
 }
@@ -507,7 +508,7 @@ function positionsFromStart(
 function positionsFromEnd(items: readonly Value[], callback: Callback, limit: number): readonly number[] {
   const positions: number[] = [];
   for (let i = items.length - 1; i >= 0 && positions.length < limit; i--) {
-    if (isTruthy(callback.call(items[i] as Value, i))) positions.push(i);
+    if (isTruthy(callback.callItem(items[i] as Value, i))) positions.push(i);
   }
   return positions.reverse();
 }

@@ -42,7 +42,7 @@ export const SETS: readonly Entry[] = [
     run: (rt, { members }, closure) => {
       if (members.size === 0) return null;
       return withCallback(rt, closure, (callback) => {
-        for (const thing of members) callback.call(thing, idOf(thing));
+        for (const thing of members) callback.callItem(thing, idOf(thing));
         return null;
       });
     },
@@ -54,7 +54,7 @@ export const SETS: readonly Entry[] = [
     run: (rt, { members }, closure) => {
       if (members.size === 0) return true;
       return withCallback(rt, closure, (callback) => {
-        for (const thing of members) if (!isTruthy(callback.call(thing, idOf(thing)))) return false;
+        for (const thing of members) if (!isTruthy(callback.callItem(thing, idOf(thing)))) return false;
         return true;
       });
     },
@@ -68,7 +68,7 @@ export const SETS: readonly Entry[] = [
       if (members.size === 0) return result;
       return withCallback(rt, closure, (callback) => {
         for (const thing of members) {
-          if (isTruthy(callback.call(thing, idOf(thing)))) result.members.add(thing);
+          if (isTruthy(callback.callItem(thing, idOf(thing)))) result.members.add(thing);
         }
         return result;
       });
@@ -98,7 +98,7 @@ export const SETS: readonly Entry[] = [
       if (members.size === 0) return new List([]);
       const values = withCallback(rt, closure, (callback) => {
         const collected: Value[] = [];
-        for (const thing of members) collected.push(callback.call(thing, idOf(thing)));
+        for (const thing of members) collected.push(callback.callItem(thing, idOf(thing)));
         return collected;
       });
       return listOf(values);
@@ -132,7 +132,7 @@ export const SETS: readonly Entry[] = [
       return withCallback(rt, closure, (callback) => {
         let result: Value | undefined = initial;
         for (const thing of members) {
-          result = result === undefined ? thing : callback.call(result, thing, idOf(thing));
+          result = result === undefined ? thing : callback.callStep(result, thing, idOf(thing));
         }
         return result as Value;
       });
@@ -161,7 +161,7 @@ export const SETS: readonly Entry[] = [
 function find(rt: Runtime, members: ReadonlySet<Thing>, closure: Closure): Thing | null {
   if (members.size === 0) return null;
   return withCallback(rt, closure, (callback) => {
-    for (const thing of members) if (isTruthy(callback.call(thing, idOf(thing)))) return thing;
+    for (const thing of members) if (isTruthy(callback.callItem(thing, idOf(thing)))) return thing;
     return null;
   });
 }
@@ -186,7 +186,7 @@ function thingsToRemove(rt: Runtime, set: ThingSet, codes: readonly Code[]): rea
   return withCallback(rt, first, (callback) => {
     const things: Thing[] = [];
     for (const thing of set.members) {
-      if (!isTruthy(callback.call(thing, idOf(thing)))) continue;
+      if (!isTruthy(callback.callItem(thing, idOf(thing)))) continue;
       things.push(thing);
       if (things.length === limit) break;
     }

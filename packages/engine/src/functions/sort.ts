@@ -7,6 +7,7 @@ import { compare } from '../value/compare.js';
 import { copyList, listOfItems } from '../value/containers.js';
 import { Float } from '../value/scalars.js';
 import { sortedOrder } from '../value/sorted-order.js';
+import { hasPairs } from '../value/text.js';
 import { typeName, type Value } from '../value/value.js';
 import { type Entry, method } from './define.js';
 import { ARRAY } from './list.js';
@@ -67,13 +68,13 @@ const DESCENDING = p.bool('descending');
 function keysOf(rt: Runtime, items: readonly Value[], closure: Closure): Value[] {
   return withCallback(rt, closure, (callback) => {
     const keys = new Array<Value>(items.length);
-    for (let i = 0; i < keys.length; i++) keys[i] = callback.call(items[i] as Value);
+    for (let i = 0; i < keys.length; i++) keys[i] = callback.callItem(items[i] as Value, null);
     return keys;
   });
 }
 
 function orderBy(callback: Callback, a: Value, b: Value): number {
-  const order = callback.call(a, b);
+  const order = callback.callItem(a, b);
   if (typeof order === 'number') return order;
   if (typeof order === 'bigint') return order < 0n ? -1 : 1;
   throw typeError(`a closure that compares two items must give an int, not ${typeName(order)}`);
@@ -95,14 +96,37 @@ function sortByKeys(
   }
   const order = Array.from(items.keys());
   const direction = descending ? -1 : 1;
-  order.sort((i, j) => {
-    const a = keys[i] as Value;
-    const b = keys[j] as Value;
-    if (--rt.steps < 0) rt.check();
-    if (typeof a === 'string' && a.length > 64) rt.charge(a.length);
-    return direction * compare(a, b);
-  });
+  const texts = basicTexts(keys);
+  if (texts !== null) {
+    order.sort((i, j) => {
+      if (--rt.steps < 0) rt.check();
+      const a = texts[i]!;
+      const b = texts[j]!;
+      if (a.length > LONG_TEXT) rt.charge(a.length);
+      return a < b ? -direction : a === b ? 0 : direction;
+    });
+  } else {
+    order.sort((i, j) => {
+      if (--rt.steps < 0) rt.check();
+      const a = keys[i] as Value;
+      if (typeof a === 'string' && a.length > LONG_TEXT) rt.charge(a.length);
+      return direction * compare(a, keys[j] as Value);
+    });
+  }
   return order.map((i) => items[i] as Value);
+}
+
+/** Texts beyond this length are charged whenever they are compared. */
+const LONG_TEXT = 64;
+
+/** Keys that are all texts whose units have the order of their code points; null when there are others. */
+function basicTexts(keys: readonly Value[]): readonly string[] | null {
+  const texts: string[] = [];
+  for (const key of keys) {
+    if (typeof key !== 'string' || hasPairs(key)) return null;
+    texts.push(key);
+  }
+  return texts;
 }
 
 /** Units charged for the steps of sorting one item. */

@@ -10,7 +10,7 @@ import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
 import { characterAt, hasPairs, lengthOf } from '../value/text.js';
-import { Thing } from '../value/thing.js';
+import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
 import type { Compiler } from './compile.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
@@ -48,7 +48,16 @@ export function compileChain(compiler: Compiler, chain: Chain): Code {
       return value;
     };
   }
-  return steps.reduce<Code>((before, step) => () => step(before()), head);
+  const [first, ...others] = chain.links;
+  if (chain.head?.kind === 'variable' && first?.kind === 'property') {
+    const start = readVariableProperty(rt, chain.head.name, head, first.name);
+    return others.reduce<Code>((before, _, i) => follow(before, steps[i + 1] as Step), start);
+  }
+  return steps.reduce(follow, head);
+}
+
+function follow(before: Code, step: Step): Code {
+  return () => step(before());
 }
 
 function isOptional(link: Link): boolean {
@@ -90,14 +99,21 @@ function sliceCode(
   };
 }
 
+/**
+ * Remembers the shape of the last thing and the slot that it had there. A thing of a remembered shape is in memory: a
+ * stub has no properties.
+ */
 function readProperty(rt: Runtime, name: string): Step {
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return (value) => {
     if (!(value instanceof Thing)) throw noProperty(value, name);
+    if (value.shape === knownShape) {
+      value.bits |= ThingBit.USED;
+      return value.slots[knownSlot] as Value;
+    }
     rt.load(value);
-    const shape = value.shape;
-    if (shape === knownShape) return value.slots[knownSlot] as Value;
+    const { shape } = value;
     const slot = shape.index.get(name);
     if (slot === undefined) throw unknownProperty(name);
     if (!shape.owned) {
@@ -105,6 +121,32 @@ function readProperty(rt: Runtime, name: string): Step {
       knownSlot = slot;
     }
     return value.slots[slot] as Value;
+  };
+}
+
+/** `variable.name`: the most frequent chain, with one call less. */
+function readVariableProperty(rt: Runtime, variable: string, head: Code, name: string): Code {
+  const cell = rt.symbols.cell(variable);
+  const read = readProperty(rt, name);
+  let knownShape: Shape | null = null;
+  let knownSlot = 0;
+  return () => {
+    const { value } = cell;
+    if (value instanceof Thing) {
+      if (value.shape === knownShape) {
+        value.bits |= ThingBit.USED;
+        return value.slots[knownSlot] as Value;
+      }
+      rt.load(value);
+      const { shape } = value;
+      const slot = shape.owned ? undefined : shape.index.get(name);
+      if (slot !== undefined) {
+        knownShape = shape;
+        knownSlot = slot;
+        return value.slots[slot] as Value;
+      }
+    }
+    return read(head());
   };
 }
 

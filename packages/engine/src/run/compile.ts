@@ -6,6 +6,7 @@ import type {
   Analysis,
   AssignOp,
   Entry as AstEntry,
+  BinaryOp,
   Changes,
   Closure as ClosureNode,
   For,
@@ -30,7 +31,13 @@ import { compileCall } from './call.js';
 import { compileChain } from './chain.js';
 import { lockForReading, unlockReading } from './dispatch.js';
 import { Jump, Signal } from './jump.js';
-import { assignOperator, binaryOperator, prefixOperator, updateInPlace } from './operators.js';
+import {
+  assignOperator,
+  binaryOperator,
+  compareWithInt,
+  prefixOperator,
+  updateInPlace,
+} from './operators.js';
 import { type Runtime, share, UNTOUCHED } from './runtime.js';
 import type { Cell } from './symbols.js';
 import type { Code, Unit } from './unit.js';
@@ -347,15 +354,32 @@ export class Compiler {
     };
   }
 
-  private operation(nodes: readonly Node[], ops: readonly Parameters<typeof binaryOperator>[1][]): Code {
+  private operation(nodes: readonly Node[], ops: readonly BinaryOp[]): Code {
     const operands = nodes.map((node) => this.operand(node));
     const operators = ops.map((op) => binaryOperator(this.rt, op));
     const [first, second] = operands as [Code, Code];
     const [operate] = operators as [(a: Value, b: Value) => Value];
     if (operands.length === 2) {
+      const right = nodes[1];
+      if (right?.kind === 'int' || right?.kind === 'str') {
+        const value = second();
+        const compared =
+          typeof value === 'number' ? compareWithInt(ops[0] as BinaryOp, first, value, operate) : null;
+        return compared ?? (() => operate(first(), value));
+      }
+      const left = nodes[0];
+      if (left?.kind === 'variable' && right?.kind === 'variable') {
+        const a = this.rt.symbols.cell(left.name);
+        const b = this.rt.symbols.cell(right.name);
+        return () => {
+          const x = a.value;
+          const y = b.value;
+          return operate(x === undefined ? first() : x, y === undefined ? second() : y);
+        };
+      }
       return () => {
-        const left = first();
-        return operate(left, second());
+        const x = first();
+        return operate(x, second());
       };
     }
     return () => {

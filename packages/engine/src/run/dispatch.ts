@@ -92,8 +92,12 @@ export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code
 function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Value) => Value {
   const run = entry.run;
   const read = args.map((code, i) => argumentReader(entry, code, i));
-  if (entry.rest !== null) return (self) => run(rt, self, ...collect(entry, read));
   const [a, b] = read;
+  if (entry.rest !== null) {
+    if (a !== undefined && b === undefined && entry.params.length === 0)
+      return (self) => run(rt, self, [a()]);
+    return (self) => run(rt, self, ...collect(entry, read));
+  }
   if (a === undefined) return (self) => run(rt, self);
   if (b === undefined) return (self) => run(rt, self, a());
   if (read.length === 2) return (self) => run(rt, self, a(), b());

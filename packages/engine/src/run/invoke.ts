@@ -98,6 +98,9 @@ export class Callback {
   private readonly hidden: (Value | undefined)[];
   private readonly outer: SavedValue[];
   private saved: SavedValue[];
+  private readonly body: Code;
+  /** Whether a call has nothing to do but bind up to two parameters and run the body. */
+  private readonly simple: boolean;
 
   constructor(rt: Runtime, closure: Closure) {
     const unit = unitOf(rt, closure);
@@ -111,11 +114,32 @@ export class Callback {
     this.outer = rt.saved;
     this.saved = localsOf(unit);
     rt.saved = this.saved;
+    this.body = unit.body;
+    this.simple = !unit.throwsJumps && !unit.returns && unit.locals.length === 0 && unit.params.length <= 2;
   }
 
   /** Number of parameters that the closure declares. */
   get arity(): number {
     return this.unit.params.length;
+  }
+
+  /** The same as `call` for values that are never lists or sets of their own, such as the items of a list. */
+  callItem(item: Value, second: Value): Value {
+    if (!this.simple) return this.call(item, second);
+    const rt = this.rt;
+    if (--rt.steps < 0) rt.check();
+    if (this.first !== undefined) {
+      this.first.value = item;
+      if (this.second !== undefined) this.second.value = second;
+    }
+    return this.body();
+  }
+
+  /** The same for the steps of a reduction, whose result so far may be any value. */
+  callStep(result: Value, item: Value, third: Value): Value {
+    if (!this.simple) return this.call(result, item, third);
+    share(result);
+    return this.callItem(result, item);
   }
 
   /** Calls the closure; it sees as many values as it has parameters. */

@@ -17,6 +17,7 @@ import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { inUse } from './dispatch.js';
 import type { Runtime } from './runtime.js';
+import type { Code } from './unit.js';
 
 export type Operate = (left: Value, right: Value) => Value;
 
@@ -53,11 +54,13 @@ export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
           : bits(op, left, right);
     case '==':
       return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left === right;
         if (typeof left === 'object') chargeWalk(rt, left);
         return equals(left, right);
       };
     case '!=':
       return (left, right) => {
+        if (typeof left === 'number' && typeof right === 'number') return left !== right;
         if (typeof left === 'object') chargeWalk(rt, left);
         return !equals(left, right);
       };
@@ -87,6 +90,44 @@ export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
       };
     default:
       return SCALAR_OPERATORS[op];
+  }
+}
+
+/** A comparison with a constant, without a call for the most frequent operands; null for other operators. */
+export function compareWithInt(op: BinaryOp, operand: Code, int: number, operate: Operate): Code | null {
+  switch (op) {
+    case '==':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left === int : operate(left, int);
+      };
+    case '!=':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left !== int : operate(left, int);
+      };
+    case '<':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left < int : operate(left, int);
+      };
+    case '>':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left > int : operate(left, int);
+      };
+    case '<=':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left <= int : operate(left, int);
+      };
+    case '>=':
+      return () => {
+        const left = operand();
+        return typeof left === 'number' ? left >= int : operate(left, int);
+      };
+    default:
+      return null;
   }
 }
 

@@ -382,9 +382,16 @@ export function putRuns(list: List, runs: readonly Run[], removed: readonly Valu
 
 /** `Array.prototype.splice` for any number of items. */
 function spliceArray(items: Value[], start: number, count: number, added: readonly Value[]): Value[] {
-  if (start === items.length && added.length === 1) {
-    items.push(added[0] as Value);
-    return [];
+  if (added.length === 1) {
+    if (start === items.length) {
+      items.push(added[0] as Value);
+      return [];
+    }
+    if (count === 1) {
+      const removed = items[start] as Value;
+      items[start] = added[0] as Value;
+      return [removed];
+    }
   }
   if (added.length < SPREAD_MAX) return items.splice(start, count, ...added);
   const tail = items.splice(start);
