@@ -6,7 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
 if (hasCompiler()) {
-  const { status } = spawnSync('npm', ['run', 'build'], { stdio: 'inherit', shell: process.platform === 'win32' });
+  const { status } = spawnSync('npm', ['run', 'build'], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   process.exitCode = status ?? 1;
 } else {
   console.log('not built: this installation has no TypeScript compiler');

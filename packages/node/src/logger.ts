@@ -33,7 +33,13 @@ export function createLogger({ level, format, nodeName }: LoggerOptions): Logger
 /** Turns log lines into text for people. */
 class TextLines extends Writable {
   override _write(line: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const { time, level, msg, node: _node, ...fields } = JSON.parse(line.toString()) as Record<string, unknown>;
+    const {
+      time,
+      level,
+      msg,
+      node: _node,
+      ...fields
+    } = JSON.parse(line.toString()) as Record<string, unknown>;
     const details = Object.entries(fields)
       .filter(([key]) => key !== 'event')
       .map(([key, value]) => ` ${key}=${JSON.stringify(value)}`)

@@ -232,10 +232,15 @@ export class Node implements RunningNode {
   /** Says what a newcomer needs to know. */
   private async greet(): Promise<void> {
     const { config, log, folder, version } = this.parts;
-    const address = config.bindClientAddr.includes(':') ? `[${config.bindClientAddr}]` : config.bindClientAddr;
+    const address = config.bindClientAddr.includes(':')
+      ? `[${config.bindClientAddr}]`
+      : config.bindClientAddr;
     log.info({ event: 'data', path: folder.path }, `Althing ${version}: data in ${folder.path}`);
     if (config.httpStatusPort !== 0) {
-      log.info({ event: 'status', port: config.httpStatusPort }, `status on http://${address}:${config.httpStatusPort}/status`);
+      log.info(
+        { event: 'status', port: config.httpStatusPort },
+        `status on http://${address}:${config.httpStatusPort}/status`,
+      );
     }
     if (config.httpApiPort === 0) {
       log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
@@ -267,7 +272,10 @@ export class Node implements RunningNode {
         return;
       case 'disk_full':
         this.sessions.setDiskFull(event.full);
-        this.parts.log.error({ event: 'disk_full', full: event.full }, event.full ? 'the disk is full' : 'the disk has room again');
+        this.parts.log.error(
+          { event: 'disk_full', full: event.full },
+          event.full ? 'the disk is full' : 'the disk has room again',
+        );
         return;
       case 'stopped':
         this.consensusStopped?.();
@@ -286,7 +294,10 @@ export class Node implements RunningNode {
   private checkpointFailed(session: GroupSession, error: unknown): void {
     const { log } = this.parts;
     if (error instanceof DiskFullError) {
-      log.error({ event: 'checkpoint_disk_full', group: session.id }, 'no room on the disk for a checkpoint; it will be tried again');
+      log.error(
+        { event: 'checkpoint_disk_full', group: session.id },
+        'no room on the disk for a checkpoint; it will be tried again',
+      );
       return;
     }
     this.fail(`the checkpoint of group ${session.id} failed`, error, exitCodeOf(error));
@@ -294,7 +305,8 @@ export class Node implements RunningNode {
 
   /** A defect of the engine, or damaged data. A defect fails its query; damage stops the node. */
   private internalError(error: unknown): void {
-    if (error instanceof DamagedStateError) this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
+    if (error instanceof DamagedStateError)
+      this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
   }
 
@@ -375,7 +387,10 @@ export class Node implements RunningNode {
   }
 }
 
-const STOPPING = new QueryError(ErrorCode.NODE, 'the node is shutting down: use another one, or try again later');
+const STOPPING = new QueryError(
+  ErrorCode.NODE,
+  'the node is shutting down: use another one, or try again later',
+);
 
 function delay(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);

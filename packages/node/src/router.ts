@@ -128,7 +128,11 @@ export class Router {
     if (outcome.kind === 'hash') {
       hasher.hash(outcome.password).then(
         (hash) => this.executeAgain(call, session, outcome.password, hash, respond),
-        () => respond({ ok: false, error: new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed') }),
+        () =>
+          respond({
+            ok: false,
+            error: new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed'),
+          }),
       );
     } else if (session !== null) {
       session.settle(outcome, respond);

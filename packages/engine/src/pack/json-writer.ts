@@ -88,9 +88,7 @@ export function floatToJson(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON wants exactly these escaped.
 const SPECIAL = /["\\\x00-\x1f]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the same set.
 const ALL_SPECIAL = /["\\\x00-\x1f]/g;
 
 const ESCAPES: Readonly<Record<string, string>> = {

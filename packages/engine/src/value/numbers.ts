@@ -22,7 +22,7 @@ export function doubleToInt(value: number): number | bigint {
   if (Number.isNaN(value)) throw overflowError('nan has no integer value');
   const cut = Math.trunc(value) + 0;
   if (Number.isSafeInteger(cut)) return cut;
-  if (!(cut >= -9223372036854775808 && cut < 9223372036854775808)) throw overflowError();
+  if (!(cut >= -(2 ** 63) && cut < 2 ** 63)) throw overflowError();
   return toIntValue(BigInt(cut));
 }
 

@@ -120,7 +120,11 @@ export class Checkpointer {
   }
 
   /** Does something for each element, in slices of time. */
-  private async sliced<T>(elements: Iterable<T>, sink: CheckpointSink, work: (element: T) => void): Promise<void> {
+  private async sliced<T>(
+    elements: Iterable<T>,
+    sink: CheckpointSink,
+    work: (element: T) => void,
+  ): Promise<void> {
     const { monotonic } = this.options;
     let end = monotonic() + SLICE_MS;
     let count = 0;

@@ -31,7 +31,9 @@ export function decodeEntry(payload: Uint8Array): ChangeEntry {
   const format = input.u8();
   const flags = input.u8();
   if (format !== FORMAT || flags !== 0) {
-    throw new FormatError(`log entry of format ${format} with flags ${flags}; this version reads format ${FORMAT}`);
+    throw new FormatError(
+      `log entry of format ${format} with flags ${flags}; this version reads format ${FORMAT}`,
+    );
   }
   return { time: input.varint(), effects: input.bytes(input.remaining) };
 }

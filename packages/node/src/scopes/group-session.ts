@@ -9,7 +9,7 @@ import {
   type Undo,
 } from '@althing/engine';
 import type { Applied, Consensus, Event, GroupId, Place } from '../consensus/protocol.js';
-import type { Respond, Reply } from '../request.js';
+import type { Reply, Respond } from '../request.js';
 import { decodeEntry, encodeEntry } from './entry.js';
 
 /** What waits, in the order in which it was computed, for the group's log. */
@@ -104,7 +104,10 @@ export class GroupSession {
   /** Null when a change may be made now, else why not. */
   refusal(): QueryError | null {
     if (this.diskFull) {
-      return new QueryError(ErrorCode.NODE, 'the disk of the node is full: reads go on, changes wait for room');
+      return new QueryError(
+        ErrorCode.NODE,
+        'the disk of the node is full: reads go on, changes wait for room',
+      );
     }
     if (this.writesWaiting >= WAITING_MAX) {
       return new QueryError(ErrorCode.NODE, `${this.writesWaiting} changes wait to be written: try again`);
@@ -214,7 +217,8 @@ export class GroupSession {
       this.head += 1;
       if (waiting.reply !== null) waiting.respond(waiting.reply);
     }
-    if (left > 0) throw new Error(`${left} more changes of group ${this.id} are committed than were proposed`);
+    if (left > 0)
+      throw new Error(`${left} more changes of group ${this.id} are committed than were proposed`);
     this.appliedPlace = { ...this.appliedPlace, ...last };
     this.compactWaiting();
     this.context.changed(this);

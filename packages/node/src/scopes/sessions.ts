@@ -1,4 +1,12 @@
-import { type CollectionEvent, type Engine, type Group, ErrorCode, QueryError, RecordKind, type Target } from '@althing/engine';
+import {
+  type CollectionEvent,
+  type Engine,
+  ErrorCode,
+  type Group,
+  QueryError,
+  RecordKind,
+  type Target,
+} from '@althing/engine';
 import type { StateStore } from '@althing/storage';
 import { genesis } from '../consensus/membership.js';
 import { type Applied, type Consensus, type Event, type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
@@ -81,7 +89,9 @@ export class Sessions {
 
   private async openCollection(id: GroupId): Promise<void> {
     const { engine, states } = this.options;
-    const source = { read: (kind: number, thing: number, part: number) => states.read(id, kind, thing, part) };
+    const source = {
+      read: (kind: number, thing: number, part: number) => states.read(id, kind, thing, part),
+    };
     const group = engine.openCollection(id, source);
     await this.openGroup(id, group, () => group.create());
   }

@@ -90,7 +90,12 @@ function probe(response: ServerResponse, problem: string | null): void {
   else send(response, 503, `NOK: ${problem}\n`);
 }
 
-function send(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, {
     'Content-Type': 'text/plain',
     'Content-Length': Buffer.byteLength(body),
