@@ -6,7 +6,7 @@ import { compileText } from '../run/program.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
 import { isTruthy } from '../value/compare.js';
-import { List, listOf, ThingSet } from '../value/containers.js';
+import { assertMembers, List, listOf, ThingSet } from '../value/containers.js';
 import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
@@ -60,7 +60,10 @@ export const CONVERSION: readonly Entry[] = [
     run: (_rt, values) => {
       const [first] = values;
       if (values.length === 1 && first instanceof ThingSet) return first;
-      if (values.length === 1 && first instanceof List) return new ThingSet(first.items.map(asMember));
+      if (values.length === 1 && first instanceof List) {
+        assertMembers(first.items.length);
+        return new ThingSet(first.items.map(asMember));
+      }
       return new ThingSet(values.map(asMember));
     },
   }),

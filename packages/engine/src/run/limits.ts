@@ -31,3 +31,6 @@ export const STEPS_PER_CHECK = 10_000;
 
 /** Checks of the clock between two looks at the heap. */
 export const CHECKS_PER_HEAP_LOOK = 8;
+
+/** Work of this size at once has the heap looked at. */
+export const HEAP_LOOK_UNITS = 1 << 20;

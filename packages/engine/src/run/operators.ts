@@ -1,6 +1,6 @@
 import type { AssignOp, BinaryOp } from '@althing/language';
 import { compare, equals, isSubset, isTruthy } from '../value/compare.js';
-import { sizeOf, ThingSet } from '../value/containers.js';
+import { assertMembers, sizeOf, ThingSet } from '../value/containers.js';
 import {
   add,
   bitwise,
@@ -224,6 +224,7 @@ function setOperation(rt: Runtime, op: SetOperator, left: ThingSet, right: Thing
 }
 
 function combine(op: SetOperator, left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> {
+  if (op === '|' || op === '^') assertMembers(left.size + right.size);
   const result = new Set<Thing>();
   for (const thing of left) {
     if (op === '|' || right.has(thing) === (op === '&')) result.add(thing);

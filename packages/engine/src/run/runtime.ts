@@ -26,7 +26,13 @@ import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { Signal } from './jump.js';
-import { CHECKS_PER_HEAP_LOOK, DEPTH_MAX, type QueryLimits, STEPS_PER_CHECK } from './limits.js';
+import {
+  CHECKS_PER_HEAP_LOOK,
+  DEPTH_MAX,
+  HEAP_LOOK_UNITS,
+  type QueryLimits,
+  STEPS_PER_CHECK,
+} from './limits.js';
 import { rulesOf } from './program.js';
 import { Symbols } from './symbols.js';
 import type { Unit } from './unit.js';
@@ -293,7 +299,10 @@ export class Runtime {
   /** Counts work that takes longer than a step: about one step for each 64 units. */
   charge(units: number): void {
     this.steps -= units >> 6;
-    if (this.steps < 0) this.check();
+    if (this.steps >= 0) return;
+    // What is that large may soon be larger: the heap is looked at now.
+    if (units >= HEAP_LOOK_UNITS) this.looks = -1;
+    this.check();
   }
 
   /** Counts and bounds a str or bytes value that was just made or is about to be. */

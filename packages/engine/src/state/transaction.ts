@@ -1,7 +1,16 @@
 import type { ByteWriter } from '../bytes.js';
 import { operationError, valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { assertInnerItems, copyList, List, sizeOf, ThingSet, toItem } from '../value/containers.js';
+import {
+  assertInnerItems,
+  assertItems,
+  assertMembers,
+  copyList,
+  List,
+  sizeOf,
+  ThingSet,
+  toItem,
+} from '../value/containers.js';
 import { isReservedKey, type Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Effect } from './effects.js';
@@ -129,6 +138,7 @@ export class Transaction {
 
   private place(thing: Thing, key: string, value: Value): Value {
     const old = thing.get(key);
+    if (old === undefined) assertMembers(thing.shape.size + 1);
     const own = toProperty(value);
     if (own !== value) this.count(sizeOf(own));
     if (thing.id === 0) {
@@ -254,6 +264,7 @@ export class Transaction {
    * @returns the removed items
    */
   spliceList(list: List, start: number, count: number, values: readonly Value[]): Value[] {
+    assertItems(list.items.length - count + values.length);
     const items = this.toItems(values, list);
     const added = items.length;
     if (!list.stored) {
@@ -328,6 +339,7 @@ export class Transaction {
   /** Adds things to a set; returns how many were not in it. */
   addMembers(set: ThingSet, things: Iterable<Thing>): number {
     const added = [...new Set(things)].filter((thing) => !set.members.has(thing));
+    assertMembers(set.members.size + added.length);
     this.count(added.length);
     if (!set.stored) {
       addAll(set, added);

@@ -1,4 +1,4 @@
-import { operationError } from '../error.js';
+import { operationError, quotaError } from '../error.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
@@ -8,6 +8,12 @@ export const WRITE_LOCKED = 1 << 24;
 
 /** Tuples nested directly inside each other at most, so that walks over a value may recurse. */
 export const TUPLE_NESTING_MAX = 500;
+
+/** Items of one list at most: half of what an array can hold. */
+export const LIST_ITEMS_MAX = 1 << 26;
+
+/** Things of one set, and properties of one thing, at most: a little less than a Set or Map can hold. */
+export const MEMBERS_MAX = 16_000_000;
 
 /**
  * Items in the tuples of one list at most, at all levels, a tuple counting as often as it occurs. A few lines of code
@@ -133,6 +139,17 @@ export function noteAdded(list: List, items: readonly Value[]): void {
 /** Counts out what the tuples among removed items held. */
 export function noteRemoved(list: List, items: readonly Value[]): void {
   if (list.inner > 0) list.inner -= innerOf(items);
+}
+
+/** Throws max_quota_err for more items than a list can have. */
+export function assertItems(count: number): void {
+  if (count > LIST_ITEMS_MAX) throw quotaError(`a list has at most ${LIST_ITEMS_MAX} items`);
+}
+
+/** Throws max_quota_err for more members than a set, or properties than a thing, can have. */
+export function assertMembers(count: number): void {
+  if (count > MEMBERS_MAX)
+    throw quotaError(`a set or thing has at most ${MEMBERS_MAX} members or properties`);
 }
 
 /** Throws operation_err when a list would hold too much with so many more items inside its tuples. */
