@@ -30,6 +30,20 @@ export function describeDisk(name: string, make: () => Promise<Disk>, dispose: (
       expect(await disk.list()).toEqual([{ name: 'a', bytes: 3_000_000 }]);
     });
 
+    test('the list can be read while files come and go', async () => {
+      const comeAndGo = async (name: string): Promise<void> => {
+        for (let round = 0; round < 20; round++) {
+          await (await disk.create(name, 0)).close();
+          await disk.remove(name);
+        }
+      };
+      const reading = async (): Promise<void> => {
+        for (let round = 0; round < 60; round++) await disk.list();
+      };
+      await Promise.all([comeAndGo('a'), comeAndGo('b'), reading(), reading()]);
+      expect(await disk.list()).toEqual([]);
+    });
+
     test('the list is sorted by name', async () => {
       await create('b', 1);
       await create('a', 2);

@@ -26,7 +26,8 @@ export class NodeDisk implements Disk {
       const entries: DiskEntry[] = [];
       for (const entry of await readdir(this.path, { withFileTypes: true })) {
         if (!entry.isFile()) continue;
-        entries.push({ name: entry.name, bytes: (await stat(path.join(this.path, entry.name))).size });
+        const bytes = await sizeOf(path.join(this.path, entry.name));
+        if (bytes !== undefined) entries.push({ name: entry.name, bytes });
       }
       return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     });
@@ -174,6 +175,16 @@ class NodeFile implements DiskFile {
         done(undefined);
       }
     });
+  }
+}
+
+/** Undefined for a file that was removed after the folder was read. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -90,6 +90,21 @@ describe('LevelStore', () => {
     }
   });
 
+  test('a manifest that ends with zeros, as after a power cut, is whole', async () => {
+    await filled();
+    const manifest = (await readdir(folder)).find((name) => name.startsWith('MANIFEST'))!;
+    const content = await readFile(path.join(folder, manifest));
+    const grown = Buffer.concat([content, Buffer.alloc(137)]);
+    expect(readLog(grown, manifest)).toEqual(readLog(content, manifest));
+    await writeFile(path.join(folder, manifest), grown);
+    const store = await LevelStore.open(folder, { createIfMissing: false });
+    expect(store.getSync(Buffer.from('key 2 299'))?.length).toBe(50);
+    await store.close();
+    expect(() => readLog(Buffer.concat([grown, content.subarray(0, 40)]), manifest)).toThrow(
+      DamagedStateError,
+    );
+  });
+
   test('a missing and a short table are told at the opening, also by the quick check', async () => {
     await filled();
     const [table] = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));

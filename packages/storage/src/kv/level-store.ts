@@ -30,7 +30,7 @@ export type LevelStoreOptions = {
   readonly verify?: 'full' | 'quick';
   /** Block cache. Default 32 MiB. */
   readonly cacheBytes?: number;
-  /** Memory table; up to two are in use. Default 16 MiB. */
+  /** Memory table; up to two are in use. Default 8 MiB. */
   readonly writeBufferBytes?: number;
 };
 
@@ -52,8 +52,8 @@ export class LevelStore implements KeyValueStore {
       compression: false,
       createIfMissing: !exists,
       cacheSize: options.cacheBytes ?? 32 * MEBIBYTE,
-      writeBufferSize: options.writeBufferBytes ?? 16 * MEBIBYTE,
-      maxFileSize: 8 * MEBIBYTE,
+      writeBufferSize: options.writeBufferBytes ?? 8 * MEBIBYTE,
+      maxFileSize: 4 * MEBIBYTE,
       maxOpenFiles: 2000,
     });
     await guarded(folder, () => db.open());
@@ -177,7 +177,7 @@ function toStorageError(error: unknown, folder: string): StorageError {
   if (codes.includes('LEVEL_LOCKED')) return new FolderInUseError(folder, undefined, error);
   if (/no space left|quota exceeded/i.test(words)) return new DiskFullError(`LevelDB in ${folder}`, error);
   if (codes.includes('LEVEL_CORRUPTION')) return new DamagedStateError(words, undefined, error);
-  return new DiskError('EIO', words, folder, 0, error);
+  return new DiskError('EIO', `LevelDB (${words})`, folder, 0, error);
 }
 
 function causes(error: unknown): unknown[] {

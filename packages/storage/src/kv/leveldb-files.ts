@@ -61,7 +61,10 @@ export async function verifyLevelDb(folder: string, readsTables = true): Promise
   return { tables: tables.size, bytes };
 }
 
-/** The records of a log. A torn end is the end; anything else that does not hold is damage. */
+/**
+ * The records of a log. A torn end is the end: a record cut short, or zeros where a power cut came after the file had
+ * grown and before its bytes were written. Anything else that does not hold is damage.
+ */
 export function readLog(content: Buffer, name: string): Buffer[] {
   const records: Buffer[] = [];
   const parts: Buffer[] = [];
@@ -75,6 +78,7 @@ export function readLog(content: Buffer, name: string): Buffer[] {
     const type = content[at + 6] ?? 0;
     const end = at + RECORD_HEADER + length;
     if (end > content.length && blockEnd >= content.length) break;
+    if (length === 0 && type === 0 && content.subarray(at).every((byte) => byte === 0)) break;
     const crc = end > blockEnd ? -1 : maskedCrc(content, at + 6, end);
     const follows = type === FULL || type === FIRST ? parts.length === 0 : parts.length > 0;
     if (crc !== content.readUInt32LE(at) || !follows || type > LAST) throw damaged(name, at);

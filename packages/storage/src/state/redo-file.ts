@@ -1,6 +1,6 @@
 import { crc32c } from '../crc32c.js';
 import type { Disk, DiskFile } from '../disk/disk.js';
-import { DamagedStateError } from '../errors.js';
+import { DamagedStateError, DiskError } from '../errors.js';
 import type { Redo } from './group-meta.js';
 import { checkSlab, SLAB_HEADER_LENGTH, type Slab, slabHeader } from './slabs.js';
 
@@ -97,14 +97,16 @@ export class RedoReader {
 
   /** Throws `DamagedStateError` if the file is not there. */
   static async open(disk: Disk, redo: Redo, group: number): Promise<RedoReader> {
-    const names = (await disk.list()).map(({ name }) => name);
-    if (!names.includes(redoName(redo.file))) {
+    try {
+      return new RedoReader(await disk.open(redoName(redo.file)), redo, group);
+    } catch (error) {
+      if (!(error instanceof DiskError && error.errno === 'ENOENT')) throw error;
       throw new DamagedStateError(
         `${redoName(redo.file)}, a checkpoint of group ${group}, is missing`,
         group,
+        error,
       );
     }
-    return new RedoReader(await disk.open(redoName(redo.file)), redo, group);
   }
 
   /** The next slab, verified; undefined after the last. */
