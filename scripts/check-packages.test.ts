@@ -1,0 +1,236 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import {
+  importsOf,
+  isDevelopmentFile,
+  isRecord,
+  lockfileProblems,
+  machineProblems,
+  type Package,
+  packageProblems,
+  SCRIPTS,
+  type SourceFile,
+} from './check-packages.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+describe('this project', () => {
+  test('imports only what it may, and its manifests name exactly that', () => {
+    expect(packageProblems(projectPackages(), sharedTools())).toEqual([]);
+  });
+
+  test('has a rule for every package, and every package is a workspace', () => {
+    const folders = readdirSync(join(root, 'packages')).filter((name) =>
+      existsSync(join(root, 'packages', name, 'package.json')),
+    );
+    const { workspaces } = manifestOf('.');
+    expect([...(workspaces as string[])].sort()).toEqual(folders.map((name) => `packages/${name}`).sort());
+  });
+
+  test('names no machine and no registry in a tracked file', () => {
+    const texts = trackedFiles().flatMap((path) => textOf(path));
+    expect(texts.length).toBeGreaterThan(100);
+    expect(texts.flatMap((file) => machineProblems(file))).toEqual([]);
+  });
+
+  test('has a lockfile that is complete', () => {
+    expect(lockfileProblems(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')))).toEqual([]);
+  });
+});
+
+describe('the rules', () => {
+  const language: Package = {
+    name: '@althing/language',
+    dependencies: [],
+    devDependencies: [],
+    references: [],
+    files: [],
+  };
+  const storage: Package = { ...language, name: '@althing/storage' };
+  const engine: Package = { ...language, name: '@althing/engine' };
+
+  /** What is said of an engine with one file. */
+  function said(path: string, text: string, rest: Partial<Package> = {}, shared: string[] = []): string[] {
+    return packageProblems([language, storage, { ...engine, ...rest, files: [{ path, text }] }], shared);
+  }
+
+  test('a package imports what the table allows', () => {
+    const rest = { dependencies: ['@althing/language'], references: ['@althing/language'] };
+    expect(said('src/a.ts', "import { parse } from '@althing/language';", rest)).toEqual([]);
+  });
+
+  test('a package must not import another one', () => {
+    const rest = { dependencies: ['@althing/storage'], references: ['@althing/storage'] };
+    const expected = ['@althing/engine/src/a.ts: must not import @althing/storage'];
+    expect(said('src/a.ts', "import { open } from '@althing/storage';", rest)).toEqual(expected);
+    expect(said('src/a.ts', "import type {\n  Open,\n} from '@althing/storage';", rest)).toEqual(expected);
+    expect(said('src/a.ts', "export * from '@althing/storage';", rest)).toEqual(expected);
+    const dynamic = ['const m = await import', "('@althing/storage');"].join('');
+    expect(said('src/a.ts', dynamic, rest)).toEqual(expected);
+  });
+
+  test('not even in a test', () => {
+    const rest = { dependencies: ['@althing/storage'], references: ['@althing/storage'] };
+    expect(said('src/a.test.ts', "import { open } from '@althing/storage';", rest)).toContain(
+      '@althing/engine/src/a.test.ts: must not import @althing/storage',
+    );
+  });
+
+  test("another package's inside is closed", () => {
+    const rest = { dependencies: ['@althing/language'], references: ['@althing/language'] };
+    expect(said('src/a.ts', "import { x } from '@althing/language/dist/ast.js';", rest)).toEqual([
+      "@althing/engine/src/a.ts: '@althing/language/dist/ast.js' reaches into @althing/language; its only door is '@althing/language'",
+    ]);
+    expect(said('src/a.ts', "import { x } from '../../language/src/ast.js';")).toEqual([
+      "@althing/engine/src/a.ts: '../../language/src/ast.js' reaches out of the package",
+    ]);
+    expect(said('src/b/a.ts', "import { x } from '../c/d.js';")).toEqual([]);
+  });
+
+  test('production code imports nothing that is for tests', () => {
+    expect(said('src/a.ts', "import { x } from './testing/harness.js';")).toEqual([
+      "@althing/engine/src/a.ts: './testing/harness.js' is for tests only",
+    ]);
+    expect(said('src/a.test.ts', "import { x } from './testing/harness.js';")).toEqual([]);
+  });
+
+  test('a package that does no I/O has few modules of Node.js, its tests have all', () => {
+    expect(said('src/a.ts', "import { readFileSync } from 'node:fs';")).toEqual([
+      "@althing/engine/src/a.ts: 'node:fs' is not for this package, which does no I/O",
+    ]);
+    expect(said('src/a.test.ts', "import { readFileSync } from 'node:fs';")).toEqual([]);
+  });
+
+  test('a manifest names what is imported', () => {
+    expect(said('src/a.ts', "import { x } from 'left-pad';")).toEqual([
+      '@althing/engine: package.json lacks the dependency left-pad',
+    ]);
+    expect(said('src/a.test.ts', "import { x } from 'left-pad';")).toEqual([
+      '@althing/engine: no package.json names left-pad for development',
+    ]);
+    expect(said('src/a.test.ts', "import { x } from 'left-pad';", {}, ['left-pad'])).toEqual([]);
+  });
+
+  test('a manifest names nothing else', () => {
+    expect(said('src/a.ts', '', { dependencies: ['left-pad'] })).toEqual([
+      '@althing/engine: the dependency left-pad is not imported by what runs in production',
+    ]);
+    expect(said('src/a.ts', '', { devDependencies: ['left-pad'] })).toEqual([
+      '@althing/engine: the devDependency left-pad is not imported',
+    ]);
+    expect(said('src/a.ts', '', {}, ['jest', 'left-pad'])).toEqual([
+      "the root's devDependency left-pad is not imported",
+    ]);
+    expect(said('src/a.ts', '', { references: ['@althing/language'] })).toEqual([
+      '@althing/engine: tsconfig.json refers to @althing/language, which is not imported',
+    ]);
+  });
+
+  test('a package without a rule is refused', () => {
+    const stranger: Package = { ...language, name: 'stranger', files: [{ path: 'src/index.ts', text: '' }] };
+    expect(packageProblems([stranger], [])).toEqual(['stranger: no rule says what it may import']);
+  });
+
+  test('comments and texts import nothing', () => {
+    expect(importsOf("// import 'a'\n/* import 'b' */\nconst text = 'import me from there';")).toEqual([]);
+    expect(importsOf("import 'a';\nimport * as b from 'b';\nexport { c } from './c.js';")).toEqual([
+      'b',
+      './c.js',
+      'a',
+    ]);
+  });
+
+  test('files of development', () => {
+    expect(isDevelopmentFile('src/list.test.ts')).toBe(true);
+    expect(isDevelopmentFile('src/disk/disk.contract.ts')).toBe(true);
+    expect(isDevelopmentFile('src/testing/harness.ts')).toBe(true);
+    expect(isDevelopmentFile('generator/main.mjs')).toBe(true);
+    expect(isDevelopmentFile('src/functions/list.ts')).toBe(false);
+    expect(isDevelopmentFile('bin/althing.js')).toBe(false);
+  });
+
+  test('names of one machine are noticed', () => {
+    const slash = '/';
+    const found = (text: string): string[] => machineProblems({ path: 'a.md', text });
+    expect(found(`see\n${slash}home/me/data`)).toEqual(['a.md:2: names a path of one machine']);
+    expect(found(`"${slash}root/.npmrc"`)).toEqual(['a.md:1: names a path of one machine']);
+    expect(found(`"resolved": "https://${'registry'}.example.com/a.tgz"`)).toEqual([
+      'a.md:1: names the address of a registry',
+    ]);
+    expect(found('POST /t, packages/work/a.ts, http://127.0.0.1/root/x, ./tmp/x')).toEqual([]);
+  });
+
+  test('a lockfile knows all that may be needed', () => {
+    const entry = { version: '1.0.0' };
+    const main = { ...entry, optionalDependencies: { b: '1.0.0', '@c/d': '1.0.0' } };
+    expect(
+      lockfileProblems({ packages: { 'node_modules/a': main, 'node_modules/a/node_modules/b': entry } }),
+    ).toEqual(['package-lock.json: node_modules/a may need @c/d, which has no entry']);
+  });
+});
+
+/** All packages, and the scripts, as they lie here. */
+function projectPackages(): Package[] {
+  const folders = manifestOf('.').workspaces as string[];
+  return [...folders, SCRIPTS].map((folder): Package => {
+    const manifest = folder === SCRIPTS ? {} : manifestOf(folder);
+    return {
+      name: folder === SCRIPTS ? SCRIPTS : String(manifest.name),
+      dependencies: keysOf(manifest.dependencies),
+      devDependencies: keysOf(manifest.devDependencies),
+      references: referencesOf(folder),
+      files: trackedFiles()
+        .filter((path) => path.startsWith(`${folder}/`) && /\.(ts|mts|mjs|js)$/.test(path))
+        .flatMap((path) => textOf(path))
+        .map(({ path, text }) => ({ path: path.slice(folder.length + 1), text })),
+    };
+  });
+}
+
+function referencesOf(folder: string): string[] {
+  const { references } = jsonOf(join(folder, 'tsconfig.json'));
+  return (references as { path: string }[]).map(({ path }) => String(manifestOf(join(folder, path)).name));
+}
+
+/** What tests and tools of all packages may use. */
+function sharedTools(): string[] {
+  return keysOf(manifestOf('.').devDependencies);
+}
+
+let tracked: readonly string[] | undefined;
+
+/** Files that belong to the project: tracked, or new and not ignored. */
+function trackedFiles(): readonly string[] {
+  tracked ??= execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter((path) => path !== '');
+  return tracked;
+}
+
+/** The file as text; nothing when it is gone, a link to a folder, or no text. */
+function textOf(path: string): SourceFile[] {
+  const full = join(root, path);
+  if (!existsSync(full) || !statSync(full).isFile()) return [];
+  const text = readFileSync(full, 'utf8');
+  return text.includes('\0') ? [] : [{ path, text }];
+}
+
+function manifestOf(folder: string): Readonly<Record<string, unknown>> {
+  return jsonOf(join(folder, 'package.json'));
+}
+
+function jsonOf(path: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  if (!isRecord(value)) throw new Error(`${path} is no JSON object`);
+  return value;
+}
+
+function keysOf(value: unknown): string[] {
+  return isRecord(value) ? Object.keys(value) : [];
+}

@@ -1,0 +1,209 @@
+/**
+ * The rules of how packages hang together: who may import whom, that a package is entered through its door only, and that
+ * a manifest names exactly what the code needs. `docs/architecture.md` tells why.
+ */
+
+/** A package as it lies on disk. Paths are relative to the package's folder, with `/`. */
+export interface Package {
+  readonly name: string;
+  readonly dependencies: readonly string[];
+  readonly devDependencies: readonly string[];
+  /** Names of the packages that its TypeScript project refers to. */
+  readonly references: readonly string[];
+  readonly files: readonly SourceFile[];
+}
+
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a package may import beside its own files and the packages of others that its manifest names. */
+interface Rule {
+  /** Packages of ours. */
+  readonly packages: readonly string[];
+  /** Modules of Node.js; undefined for all. A package that does no I/O lists the few that do none either. */
+  readonly builtIns?: readonly string[];
+}
+
+/** The tools of the project, in `scripts/`. They are a package here too, though it has no manifest but the root's. */
+export const SCRIPTS = 'scripts';
+
+/** The whole table. A package that is not in it may not be. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  'raft-ts': { packages: [], builtIns: [] },
+  '@althing/language': { packages: [], builtIns: [] },
+  '@althing/engine': { packages: ['@althing/language'], builtIns: ['node:buffer', 'node:crypto'] },
+  '@althing/storage': { packages: [] },
+  '@althing/node': { packages: ['raft-ts', '@althing/language', '@althing/engine', '@althing/storage'] },
+  '@althing/client': { packages: [] },
+  '@althing/cli': { packages: ['@althing/client', '@althing/node'] },
+  '@althing/console': { packages: ['@althing/client'] },
+  [SCRIPTS]: { packages: ['@althing/client', '@althing/cli', '@althing/node'] },
+};
+
+/** What the root's manifest names because commands run it, or the compiler reads it. */
+const TOOLS: readonly string[] = ['@biomejs/biome', '@types/node', 'jest', 'typescript'];
+
+/**
+ * What is wrong with the packages, one line each.
+ *
+ * @param shared what the root's manifest offers to the tests and tools of all packages
+ */
+export function packageProblems(packages: readonly Package[], shared: readonly string[]): string[] {
+  const ours = new Set(packages.map(({ name }) => name));
+  const imported = new Set(
+    packages.flatMap(({ files }) => files.flatMap(({ text }) => importsOf(text).map(packageOf))),
+  );
+  return [
+    ...packages.flatMap((item) => [
+      ...item.files.flatMap((file) => importProblems(item, file, ours)),
+      ...manifestProblems(item, ours, shared),
+    ]),
+    ...shared
+      .filter((other) => !imported.has(other) && !TOOLS.includes(other))
+      .map((other) => `the root's devDependency ${other} is not imported`),
+  ];
+}
+
+/** The modules that a text imports or exports from, statically or dynamically. */
+export function importsOf(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const found = [
+    ...code.matchAll(/^\s*(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]/gm),
+    ...code.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm),
+    ...code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g),
+  ];
+  return found.map((match) => match[1] ?? '');
+}
+
+/** Whether a file is not part of what runs in production: tests, what only they need, and tools. */
+export function isDevelopmentFile(path: string): boolean {
+  return (
+    /(\.(test|contract)|(^|\/)testing)\.[mc]?[jt]s$/.test(path) ||
+    path.split('/').some((part) => ['testing', 'bench', 'example', 'generator'].includes(part)) ||
+    // Tools beside the code that they write.
+    /^src\/.*\.mjs$/.test(path)
+  );
+}
+
+function importProblems({ name, files }: Package, file: SourceFile, ours: ReadonlySet<string>): string[] {
+  const rule = RULES[name];
+  if (rule === undefined) return files[0] === file ? [`${name}: no rule says what it may import`] : [];
+  const problems: string[] = [];
+  const complain = (what: string): number => problems.push(`${name}/${file.path}: ${what}`);
+  for (const module of importsOf(file.text)) {
+    if (module.startsWith('.')) {
+      if (leaves(file.path, module)) complain(`'${module}' reaches out of the package`);
+      else if (isForTests(file.path, module)) complain(`'${module}' is for tests only`);
+    } else if (module.startsWith('node:')) {
+      if (isDevelopmentFile(file.path) || rule.builtIns === undefined || rule.builtIns.includes(module))
+        continue;
+      complain(`'${module}' is not for this package, which does no I/O`);
+    } else {
+      const other = packageOf(module);
+      if (!ours.has(other)) continue;
+      if (other !== module) complain(`'${module}' reaches into ${other}; its only door is '${other}'`);
+      if (other === name) complain(`'${module}' is the package itself`);
+      else if (!rule.packages.includes(other)) complain(`must not import ${other}`);
+    }
+  }
+  return problems;
+}
+
+function manifestProblems(item: Package, ours: ReadonlySet<string>, shared: readonly string[]): string[] {
+  const { name, dependencies, devDependencies, references } = item;
+  const used = { production: new Set<string>(), development: new Set<string>() };
+  for (const { path, text } of item.files) {
+    const kind = isDevelopmentFile(path) ? used.development : used.production;
+    for (const module of importsOf(text)) {
+      if (!module.startsWith('.') && !module.startsWith('node:')) kind.add(packageOf(module));
+    }
+  }
+  const problems: string[] = [];
+  const needOurs = [...used.production, ...used.development].filter((other) => ours.has(other));
+  for (const other of new Set([...needOurs, ...references])) {
+    if (!references.includes(other)) problems.push(`${name}: tsconfig.json lacks a reference to ${other}`);
+    else if (!needOurs.includes(other))
+      problems.push(`${name}: tsconfig.json refers to ${other}, which is not imported`);
+  }
+  if (name === SCRIPTS) {
+    const wanted = [...used.production, ...used.development].filter((other) => !ours.has(other));
+    return [...problems, ...wanted.filter((other) => !shared.includes(other)).map(lacking(name))];
+  }
+  for (const other of used.production) {
+    if (!dependencies.includes(other)) problems.push(`${name}: package.json lacks the dependency ${other}`);
+  }
+  const forTests = [...devDependencies, ...dependencies, ...shared];
+  problems.push(...[...used.development].filter((other) => !forTests.includes(other)).map(lacking(name)));
+  for (const other of dependencies) {
+    if (!used.production.has(other))
+      problems.push(`${name}: the dependency ${other} is not imported by what runs in production`);
+  }
+  for (const other of devDependencies) {
+    if (!used.development.has(other)) problems.push(`${name}: the devDependency ${other} is not imported`);
+  }
+  return problems;
+}
+
+function lacking(name: string): (other: string) => string {
+  return (other) => `${name}: no package.json names ${other} for development`;
+}
+
+/** `@a/b/c` and `a/b` without what stands behind the package's name. */
+function packageOf(module: string): string {
+  return module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function leaves(path: string, module: string): boolean {
+  let depth = path.split('/').length - 1;
+  for (const part of module.split('/')) {
+    if (part === '..') depth--;
+    else if (part !== '.') depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function isForTests(path: string, module: string): boolean {
+  return (
+    !isDevelopmentFile(path) && isDevelopmentFile(module.replace(/\.js$/, '.ts').replace(/^(\.\.?\/)+/, ''))
+  );
+}
+
+/** A place where a text names something that is only so on one machine. */
+const MACHINE = [
+  { what: 'a path of one machine', pattern: /(?<![\w.@:/-])\/(?:work|root|home|tmp|Users)\/[\w.-]/ },
+  {
+    what: 'the address of a registry',
+    pattern: /\bregistry\.[a-z0-9-]+\.[a-z]|\/\/[^/\s"']*(?:npmjs|yarnpkg|artifactory|verdaccio|nexus)\b/,
+  },
+  { what: 'credentials of a registry', pattern: /_auth(?:Token)?\s*=/ },
+] as const;
+
+/** What a tracked file names that is only so on one machine: line by line. */
+export function machineProblems({ path, text }: SourceFile): string[] {
+  const lines = text.split('\n');
+  return MACHINE.flatMap(({ what, pattern }) =>
+    lines.flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}: names ${what}`] : [])),
+  );
+}
+
+/** Packages that a lockfile knows by name only, so that `npm ci` would ask the registry what they are. */
+export function lockfileProblems(lock: unknown): string[] {
+  const packages = isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};
+  const known = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')));
+  return Object.entries(packages).flatMap(([path, entry]) => {
+    const optional =
+      isRecord(entry) && isRecord(entry.optionalDependencies) ? entry.optionalDependencies : {};
+    const missing = Object.keys(optional).filter((name) => !known.has(name));
+    return missing.map((name) => `package-lock.json: ${path} may need ${name}, which has no entry`);
+  });
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
