@@ -70,7 +70,8 @@ export class Core {
   readonly log: RaftLog;
   readonly tracker: Tracker;
   readonly writes = new WritesInFlight();
-  readonly #trace: ((event: TraceEvent) => void) | undefined;
+  /** Called with every transition, if anybody listens. */
+  readonly trace: ((event: TraceEvent) => void) | undefined;
 
   role: Role = 'follower';
   leader: NodeId = NO_NODE;
@@ -133,7 +134,7 @@ export class Core {
     this.id = id;
     this.settings = settings;
     this.bugs = settings.bugs;
-    this.#trace = settings.trace;
+    this.trace = settings.trace;
     this.view = config.log;
     this.log = new RaftLog(config.log, hardState, applied, promised !== undefined);
     // If the hard state was lost, so was the vote of its term. A vote for itself, which it does not use, keeps the node
@@ -194,40 +195,14 @@ export class Core {
 
   /** Sends a message that promises nothing that is not yet durable. */
   send(message: Message): void {
-    assert(
-      message.to !== this.id && message.to !== NO_NODE,
-      'A message to nobody, or to oneself',
-      message.to,
-    );
-    if (this.outbox.length + this.gated.length >= this.settings.maxOutbox) {
-      this.outboxDropped += 1;
-      this.trace?.({ node: this.id, type: 'outbox_full', to: message.to, kind: message.kind });
-      return;
-    }
-    this.outbox.push(message);
+    if (this.#hasRoomFor(message)) this.outbox.push(message);
   }
 
   /** Sends a message as soon as everything that this node has done so far is durable. */
   sendWhenDurable(message: Message): void {
-    if (this.bugs.send_before_sync) {
-      this.send(message);
-      return;
-    }
-    assert(
-      message.to !== this.id && message.to !== NO_NODE,
-      'A message to nobody, or to oneself',
-      message.to,
-    );
-    if (this.outbox.length + this.gated.length >= this.settings.maxOutbox) {
-      this.outboxDropped += 1;
-      this.trace?.({ node: this.id, type: 'outbox_full', to: message.to, kind: message.kind });
-      return;
-    }
-    this.gated.push(message);
-  }
-
-  get trace(): ((event: TraceEvent) => void) | undefined {
-    return this.#trace;
+    if (!this.#hasRoomFor(message)) return;
+    if (this.bugs.send_before_sync) this.outbox.push(message);
+    else this.gated.push(message);
   }
 
   /** A timeout in [electionTicks, 2 electionTicks). */
@@ -255,6 +230,15 @@ export class Core {
     this.refusedByReason.set(reason, (this.refusedByReason.get(reason) ?? 0) + 1);
     this.trace?.({ node: this.id, type: 'refused', from: message.from, kind: message.kind, reason });
     return { status: 'refused', reason };
+  }
+
+  /** A host that does not fetch messages loses some, as on a network; the node does not grow. */
+  #hasRoomFor({ to, kind }: Message): boolean {
+    assert(to !== this.id && to !== NO_NODE, 'A message to nobody, or to oneself', to);
+    if (this.outbox.length + this.gated.length < this.settings.maxOutbox) return true;
+    this.outboxDropped += 1;
+    this.trace?.({ node: this.id, type: 'outbox_full', to, kind });
+    return false;
   }
 }
 

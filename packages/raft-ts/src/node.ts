@@ -9,18 +9,10 @@ import type { Message } from './messages.js';
 import { type ProposeResult, propose } from './proposals.js';
 import { canQuiesce, leaderSilent, quiesce, wake } from './quiescence.js';
 import { type ReadIndexResult, readIndex } from './readindex.js';
-import {
-  Announcer,
-  completeWrite,
-  hasReady,
-  noteApplied,
-  noteInstalled,
-  type Ready,
-  takeReady,
-} from './readying.js';
+import { Announcer, completeWrite, hasReady, noteApplied, type Ready, takeReady } from './readying.js';
 import { noteRecovery } from './replication.js';
 import { settle } from './settle.js';
-import { reportSnapshot } from './snapshots.js';
+import { reportSnapshot, snapshotInstalled } from './snapshots.js';
 import { type Status, statusOf } from './status.js';
 import { step } from './step.js';
 import { tick } from './ticking.js';
@@ -144,7 +136,7 @@ export class RaftNode {
 
   /** The state machine was switched to the snapshot with this index that a write asked to install. */
   snapshotInstalled(index: Index): void {
-    noteInstalled(this.#core, index);
+    snapshotInstalled(this.#core, index);
   }
 
   /** The entries up to `index` are gone from the log view. They must be applied, and `LogView.snapshot` must cover them. */

@@ -6,7 +6,6 @@ import type { Message } from './messages.js';
 import { hasReadsToStart, startReads } from './readindex.js';
 import type { ReadResult } from './reads.js';
 import { flushAppends } from './replication.js';
-import { snapshotInstalled } from './snapshots.js';
 import type { Entry, HardState, Index, MembershipAt, NodeId, Role, Term } from './types.js';
 import type { Acknowledgement, Write } from './writes.js';
 
@@ -119,11 +118,6 @@ export function completeWrite(core: Core, acknowledgement: Acknowledgement): rea
 export function noteApplied(core: Core, index: Index): void {
   core.log.appliedTo(index);
   core.log.trim(core.settings.maxTailBytes);
-}
-
-/** The state machine has been switched to a snapshot. */
-export function noteInstalled(core: Core, index: Index): void {
-  snapshotInstalled(core, index);
 }
 
 function isWriteDue({ log, term, vote, handedTerm, handedVote }: Core): boolean {

@@ -3,17 +3,11 @@
  * to take one; the content goes from host to host.
  */
 import { assert } from './assert.js';
-import { type Core, OK, type StepResult } from './core.js';
+import type { Core } from './core.js';
 import type { InstallSnapshot } from './messages.js';
 import type { Progress } from './progress.js';
 import type { SnapshotPhase } from './trace.js';
-import type { NodeId, SnapshotMeta } from './types.js';
-
-/** What a follower does with a snapshot: answers, and may be whole again. */
-export interface SnapshotAnswer {
-  /** The member's log agrees up to here. */
-  readonly index: number;
-}
+import type { Index, NodeId, SnapshotMeta } from './types.js';
 
 /** Leader: sends a snapshot to a member whose next entry is compacted. Nothing can be sent behind it: false. */
 export function sendSnapshot(core: Core, peer: Progress): false {
@@ -52,31 +46,30 @@ export function reportSnapshot(core: Core, node: NodeId, arrived: boolean): void
 }
 
 /** Follower: a snapshot has arrived completely. Returns up to where the log agrees with the leader's now. */
-export function takeSnapshot(core: Core, message: InstallSnapshot): SnapshotAnswer {
+export function takeSnapshot(core: Core, message: InstallSnapshot): Index {
   const { log, bugs } = core;
   const { snapshot, from } = message;
   const { index, term } = snapshot;
   if (index <= log.commit && !bugs.older_snapshot_over_newer) {
     trace(core, 'not_needed', from, index);
-    return { index: log.commit };
+    return log.commit;
   }
   if (log.matches(index, term) && !bugs.older_snapshot_over_newer) {
     // The log has the entry that the snapshot ends with, so it agrees up to there; replaying is cheaper than installing.
     trace(core, 'not_needed', from, index);
     log.commitTo(index);
     core.trace?.({ node: core.id, type: 'commit', index });
-    return { index };
+    return index;
   }
   restore(core, snapshot);
   trace(core, 'taken', from, index);
-  return { index: log.last };
+  return log.last;
 }
 
 /** Follower: the state machine has been switched to the snapshot. */
-export function snapshotInstalled(core: Core, index: number): StepResult {
+export function snapshotInstalled(core: Core, index: Index): void {
   core.log.installedTo(index);
   trace(core, 'installed', core.id, index);
-  return OK;
 }
 
 function restore(core: Core, snapshot: SnapshotMeta): void {
@@ -93,6 +86,6 @@ function restore(core: Core, snapshot: SnapshotMeta): void {
   core.trace?.({ node: core.id, type: 'membership', index: snapshot.index, membership: snapshot.membership });
 }
 
-function trace(core: Core, phase: SnapshotPhase, peer: NodeId, index: number): void {
+function trace(core: Core, phase: SnapshotPhase, peer: NodeId, index: Index): void {
   core.trace?.({ node: core.id, type: 'snapshot', phase, peer, index });
 }

@@ -122,7 +122,7 @@ function onSnapshot(core: Core, message: InstallSnapshot): StepResult {
   const { index: end, term, hash } = message.snapshot;
   if (core.log.matches(end, term) && core.log.hashAt(end) !== hash)
     return core.refused(message, 'hash_mismatch');
-  const { index } = takeSnapshot(core, message);
+  const index = takeSnapshot(core, message);
   noteRecovery(core);
   accept(core, message, index);
   return OK;
