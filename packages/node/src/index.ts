@@ -1,2 +1,2 @@
 export * from './config/index.js';
-export { type RunningNode, StartError, type StartOptions, type StopReason, startNode } from './main.js';
+export { type RunningNode, StartError, type StartNode, type StartOptions, type StopReason, startNode } from './main.js';

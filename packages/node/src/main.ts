@@ -26,6 +26,8 @@ export interface RunningNode {
   stop(reason: StopReason): void;
 }
 
+export type StartNode = (config: Config, options: StartOptions) => Promise<RunningNode>;
+
 /** An error that ends the start, with the exit code of the process. */
 export class StartError extends Error {
   readonly exitCode: number;

@@ -122,7 +122,7 @@ export class HttpListener {
       return;
     }
     const path = parsePath(url);
-    if (path.kind !== 'scope' || req.getQuery() !== '') {
+    if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
       failAtOnce(res, format, error, statusOf(error), []);
       return;
