@@ -7,16 +7,16 @@ import type { User } from '../admin/user.js';
 import { Engine, type Outcome } from '../engine.js';
 import type { Environment } from '../environment.js';
 import { errorName, type QueryError } from '../error.js';
-import { MsgpackReader } from '../pack/msgpack-reader.js';
 import { DEFAULT_LIMITS, type QueryLimits } from '../run/limits.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, type RecordSource } from '../state/records.js';
 import { attach } from '../state/store.js';
-import { List, listOf, ThingSet } from '../value/containers.js';
+import { listOf } from '../value/containers.js';
 import { Bytes, Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { decodeResult } from './decode.js';
 
 /**
  * A value as tests write it: an int is a number or a bigint, a float a `Float`, bytes are a Uint8Array, a list or set
@@ -127,7 +127,7 @@ export class Harness {
 
   private decode(result: string | Uint8Array): Plain {
     if (typeof result === 'string') throw new Error('the result is JSON');
-    return toPlain(new MsgpackReader(result, this.engine.runtime.shapes, 1000).value());
+    return decodeResult(result);
   }
 }
 
@@ -154,15 +154,6 @@ export function randomOf(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-function toPlain(value: Value): Plain {
-  if (value === null || typeof value !== 'object' || value instanceof Float) return value;
-  if (value instanceof Bytes) return value.data;
-  if (value instanceof List) return value.items.map(toPlain);
-  if (value instanceof ThingSet) return [...value.members].map(toPlain);
-  if (value instanceof Thing) return Object.fromEntries(value.entries().map(([k, v]) => [k, toPlain(v)]));
-  throw new Error(`a client never gets ${value.tag}`);
 }
 
 function toValue(plain: Plain, shapes: ShapeTree): Value {

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
+import { brokenRules, newGroup, stateLines } from '../testing/state-lines.js';
+
+let db = new Harness();
+beforeEach(() => {
+  db = new Harness();
+});
+
+/** Runs a query that fails at its end, and expects the state to be as it was. */
+function expectTakenBack(code: string): void {
+  const before = stateLines(db.collection);
+  expect(db.error(`${code}; raise('stop')`)).toBe('err');
+  expect(stateLines(db.collection)).toEqual(before);
+  expect(brokenRules(db.collection)).toEqual([]);
+}
+
+describe('a query that fails changes nothing (decision 1)', () => {
+  test.each([
+    "x = .l; .del('l'); x.push({n: 9})",
+    'x = .l; .l = 5; x.clear()',
+    'x = .l; .clear(); x.remove(|v, i| i == 0); x.fill(3)',
+    'x = .l; .assign({l: 5}); x[0] = 4; x[0:2] = []',
+    "x = .l; .del('l'); .m = x; .m.push(1); x.push(2)",
+    "y = {l: .del('l')}; y.l.pop(); .y = y; .y.l.shift()",
+    "x = .s; .del('s'); x.add({}); x.remove(|| true)",
+    'x = .s; .s = 1; x |= set({}); x &= set()',
+    "x = .s; .remove(|k| k == 's'); x.clear()",
+    "x = .l; .ren('l', 'm'); x.push(1); .m.push(2)",
+  ])('also for lists and sets that were properties when it began: %s', (code) => {
+    db.run('.l = [{n: 1}, [2], 3]; .s = set({n: 4}, {n: 5})');
+    expectTakenBack(code);
+  });
+
+  test('whatever happens to the keys of a thing with many', () => {
+    db.run(".t = {}; range(60).each(|i| .t.set('k' + str(i), [i]))");
+    expectTakenBack(".t.remove(|k| k != 'k7')");
+    expectTakenBack(".t.del('k0'); .t.del('k59'); .t.k0 = 1; .t.ren('k30', 'x'); .t.del('x')");
+    expectTakenBack(".t.restrict('[]'); .t.del('k3'); .t.restrict(nil); .t.del('k4'); .t.k3 = 1");
+    expectTakenBack('.t.clear(); .t.a = 1; .t.assign({b: 2})');
+  });
+
+  test('quickly, however many properties were removed', () => {
+    db.run(".t = {}; range(30000).each(|i| .t.set('k' + str(i), i))");
+    const start = performance.now();
+    expectTakenBack('.t.remove(|| true)');
+    expectTakenBack('.t.keys().each(|k, i| { if (i % 2 == 0) .t.del(k) })');
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+
+  test('when a limit ends it in the middle of storing things', () => {
+    const hasty = new Harness({ limits: { durationMs: 30 } });
+    hasty.run('.a = 1');
+    const before = stateLines(hasty.collection);
+    expect(
+      hasty.error(
+        "t = {}; for (i in range(100)) { u = {}; for (j in range(1000)) u.set('k' + str(j), {}); t.set(str(i), u); }; .t = t",
+      ),
+    ).toBe('timeout');
+    expect(
+      hasty.error(
+        'x = [1]; for (i in range(22)) x = [x, x]; t = {x: x}; u = {}; for (i in range(99)) u.set(str(i), {t: {x: x}}); .u = u',
+      ),
+    ).toBe('timeout');
+    expect(stateLines(hasty.collection)).toEqual(before);
+    expect(brokenRules(hasty.collection)).toEqual([]);
+  });
+});
+
+test('what succeeded in a try before the error stays', () => {
+  expect(db.run("try({ .a = 1; .l = [1]; .l.push(2); raise('no') }); [.a, .l]")).toEqual([1, [1, 2]]);
+});
+
+describe('one operation that fails changes nothing, inside a try either', () => {
+  test.each([
+    ["try(.l.push(1, 2, {a: 1}['b']))", '.l', [1]],
+    ["try(.l.splice(0, 1, 5, raise('no')))", '.l', [1]],
+    ["try(.t.assign({a: 5, b: ''}))", '.t.a', 1],
+    ["try(.s.add({}, 'no'))", '.s.len()', 0],
+    ["try(.l[0] += 'a')", '.l', [1]],
+  ])('%s', (code, look, expected) => {
+    db.run(".l = [1]; .t = {a: 1}.restrict('int'); .s = set()");
+    expect(db.run(`${code}; ${look}`)).toEqual(expected);
+  });
+});
+
+describe('effects', () => {
+  test('of a query that changes nothing in the end are none', () => {
+    db.run('.l = []; .s = set(); .t = {}');
+    for (const code of [
+      '.l.clear()',
+      '.l.extend([])',
+      '.l.fill(1)',
+      '.l.remove(||true)',
+      '.s.clear()',
+      '.t.assign({})',
+      '.t.remove(||true)',
+      '.t.restrict(nil)',
+    ]) {
+      const outcome = db.outcome(code);
+      expect([code, outcome.kind === 'value' && outcome.effects]).toEqual([code, null]);
+    }
+  });
+
+  test('of removing every second item are positions, not items', () => {
+    db.run(".l = range(1000).map(|i| 'some long text ' + str(i))");
+    const outcome = db.outcome('.l.remove(|x, i| i % 2 == 0); nil');
+    expect(outcome.kind === 'value' && (outcome.effects?.length ?? 0) < 1100).toBe(true);
+  });
+
+  test('let another node count the tuples of a list as this one does', () => {
+    const replica = newGroup();
+    for (const code of [
+      '.l = []',
+      '.l.push([[1]], 2)',
+      '.l[1:1] = [[[[3]]]]',
+      '.l.remove(|x, i| i == 0)',
+      '.l.fill([1])',
+    ]) {
+      const outcome = db.outcome(code);
+      if (outcome.kind === 'value' && outcome.effects !== null) replica.apply(outcome.effects);
+      expect(stateLines(replica)).toEqual(stateLines(db.collection));
+      expect(brokenRules(replica)).toEqual([]);
+    }
+  });
+});
+
+test('ids are given depth first, the thing before what is in it', () => {
+  db.run('x = {}; .t = {a: {b: x}, l: [{}, [{}]], x: x, s: set({})}');
+  expect(
+    db.run('r = .t.id(); [.t.a, .t.x, .t.l[0], .t.l[1][0], .t.s.one()].map_id().map(|i| i - r)'),
+  ).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a failed query gives back the ids that it took', () => {
+  db.error(".a = {b: {}}; raise('stop')");
+  db.run('.a = {}');
+  expect(db.run('.a.id() - root().id()')).toBe(1);
+});
