@@ -156,14 +156,6 @@ export class GroupLog {
     return freed;
   }
 
-  /** The records of base and hard state were written again elsewhere. */
-  moveState(place: { base?: RecordPlace; hardState?: RecordPlace }, ledger: LiveLedger): void {
-    if (place.base !== undefined) this.#setBase(this.#base, place.base, ledger);
-    if (place.hardState !== undefined && this.#hardState !== undefined) {
-      this.setHardState(this.#hardState, place.hardState, ledger);
-    }
-  }
-
   get baseSegment(): number {
     return this.#basePlace.segment;
   }

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { MemoryDisk } from '../disk/memory-disk.js';
+import { DamagedLogError } from '../errors.js';
+import { MarkFile } from '../mark.js';
+import {
+  chainHash,
+  decodeRecord,
+  encodeRecord,
+  FLAG_RELOCATED,
+  KIND_COMPACTION,
+  KIND_DROP,
+  KIND_ENTRY,
+  KIND_RESET,
+  recordBytes,
+  SEGMENT_HEADER_BYTES,
+  sealRecord,
+  ZERO_HASH,
+} from './format.js';
+import { logStoreSettings } from './options.js';
+import { GroupRecovery } from './recovered-groups.js';
+import { type Segment, Segments } from './segments.js';
+
+const GROUP = 5;
+const PAYLOAD = Buffer.from('payload');
+
+/** Entries 1 to 20 of a group, as they would be written: their previous hashes. */
+const HASHES = [ZERO_HASH];
+for (let index = 1; index <= 20; index++) {
+  const bytes = Buffer.alloc(100);
+  encodeRecord(bytes, 0, 1, GROUP, KIND_ENTRY, 0, index, 1, HASHES[index - 1]!, PAYLOAD);
+  HASHES.push(chainHash(bytes, 0));
+}
+
+type Written = { kind: number; index: number; relocated?: boolean; previousHash?: string };
+
+const entry = (index: number): Written => ({ kind: KIND_ENTRY, index });
+const copy = (index: number): Written => ({ kind: KIND_ENTRY, index, relocated: true });
+const compaction = (index: number): Written => ({ kind: KIND_COMPACTION, index });
+
+/** What recovery makes of records in this order: first and last index. */
+async function recovered(records: readonly Written[]): Promise<string> {
+  const content = Buffer.alloc(8192);
+  let at = SEGMENT_HEADER_BYTES;
+  for (const { kind, index, relocated, previousHash } of records) {
+    const before = previousHash ?? HASHES[kind === KIND_ENTRY ? index - 1 : index]!;
+    const payload = kind === KIND_ENTRY ? PAYLOAD : Buffer.alloc(0);
+    encodeRecord(content, at, 1, GROUP, kind, 0, index, 1, before, payload);
+    sealRecord(content, at, relocated === true ? FLAG_RELOCATED : 0, 0, 0);
+    at += recordBytes(payload.length);
+  }
+  const disk = new MemoryDisk();
+  disk.overwrite('segment-000000000001', content);
+  const mark = await MarkFile.create(disk, 'mark', [0, 1, 0, 0]);
+  const segments = new Segments(disk, mark, logStoreSettings({}));
+  const file = await disk.open('segment-000000000001');
+  const segment: Segment = { number: 1, file, salt: 0, bytes: content.length, end: at, live: 0 };
+  segments.adopt(segment);
+  const recovery = new GroupRecovery(true);
+  for (let from = SEGMENT_HEADER_BYTES; from < at; ) {
+    const record = decodeRecord(content, from, content.length, 0)!;
+    recovery.take(record, content, segment);
+    from += recordBytes(record.length - 72);
+  }
+  const log = recovery.finish(segments).get(GROUP);
+  if (log === undefined) return 'none';
+  expect(log.lastHash).toBe(HASHES[log.lastIndex]);
+  for (let index = log.firstIndex; index <= log.lastIndex; index++)
+    expect(log.positions.segmentOf(index)).toBe(1);
+  return `${log.firstIndex}-${log.lastIndex}`;
+}
+
+describe('recovery of a group', () => {
+  const whole: [string, Written[], string][] = [
+    ['plain', [entry(1), entry(2), entry(3)], '1-3'],
+    ['truncated', [entry(1), entry(2), entry(3), entry(2)], '1-2'],
+    ['copies after all', [entry(3), entry(4), copy(1), copy(2)], '1-4'],
+    ['copies with originals', [entry(1), entry(2), copy(1), copy(2), entry(3)], '1-3'],
+    ['copies before their successors', [copy(1), copy(2), entry(3)], '1-3'],
+    [
+      'an entry between two parts of the copies',
+      [copy(1), copy(2), entry(5), copy(3), copy(4), entry(6)],
+      '1-6',
+    ],
+    ['two parts of copies, the later first', [copy(3), copy(4), entry(6), copy(1), copy(2), copy(5)], '1-6'],
+    ['a compaction first', [compaction(3), entry(4), entry(5)], '4-5'],
+    ['a compaction of all', [entry(1), entry(2), compaction(2)], '3-2'],
+    ['a compaction beyond what is known', [entry(7), compaction(9), entry(10)], '10-10'],
+    ['a compaction after copies', [copy(4), copy(5), entry(6), compaction(5)], '6-6'],
+    ['a compaction that makes missing ones needless', [entry(7), entry(8), compaction(7)], '8-8'],
+    ['a compaction before the copies', [entry(8), compaction(5), copy(6), copy(7)], '6-8'],
+    ['an old compaction again', [compaction(5), entry(6), compaction(3)], '6-6'],
+    ['a truncation of what waits for copies', [compaction(2), entry(6), entry(5), copy(3), copy(4)], '3-5'],
+    ['a truncation before all that is known', [entry(7), entry(5), compaction(4)], '5-5'],
+    ['a reset', [entry(1), entry(2), { kind: KIND_RESET, index: 9 }, entry(10)], '10-10'],
+    ['a drop', [entry(1), { kind: KIND_DROP, index: 0 }], 'none'],
+    ['a drop and a new beginning', [entry(1), entry(2), { kind: KIND_DROP, index: 0 }, entry(1)], '1-1'],
+  ];
+
+  test.each(whole)('%s', async (_name, records, expected) => {
+    expect(await recovered(records)).toBe(expected);
+  });
+
+  const broken: [string, Written[]][] = [
+    ['its beginning missing', [entry(3), entry(4)]],
+    ['a copy missing', [entry(4), copy(1), copy(3)]],
+    ['a copy missing behind the compaction', [compaction(3), entry(6), copy(4)]],
+    ['an entry that follows another one', [entry(1), { ...entry(2), previousHash: 'x'.repeat(16) }]],
+    ['a base of another history', [entry(4), { ...compaction(3), previousHash: 'x'.repeat(16) }]],
+    ['a record of an unknown kind', [{ kind: 6, index: 1 }]],
+    ['a hard state without a vote', [{ kind: 2, index: 1 }]],
+  ];
+
+  test.each(broken)('is refused with %s', async (_name, records) => {
+    await expect(recovered(records)).rejects.toThrow(DamagedLogError);
+  });
+});
