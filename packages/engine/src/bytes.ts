@@ -163,6 +163,12 @@ export class ByteReader {
     return this.buffer[this.position++] as number;
   }
 
+  /** The next byte, which is not read. */
+  peek(): number {
+    this.require(1);
+    return this.buffer[this.position] as number;
+  }
+
   u16(): number {
     this.require(2);
     const value = this.buffer.readUInt16BE(this.position);

@@ -16,6 +16,7 @@ import { ProgramCache } from './run/program-cache.js';
 import { HashNeeded, NO_IDS, type Quotas, Runtime, share } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { CollectionGroup } from './state/collection-group.js';
+import { Evictor } from './state/evictor.js';
 import type { RecordSource } from './state/records.js';
 import type { Procedure, Scope } from './state/scope.js';
 import { Transaction, type Undo } from './state/transaction.js';
@@ -63,6 +64,12 @@ export type Outcome =
   /** The call changed nothing; it can be run again with the hash of this password. */
   | { readonly kind: 'hash'; readonly password: string };
 
+interface OpenCollection {
+  readonly scope: CollectionScope;
+  readonly group: CollectionGroup;
+  readonly evictor: Evictor;
+}
+
 export interface EngineOptions {
   readonly environment: Environment;
   readonly limits: QueryLimits;
@@ -82,7 +89,7 @@ export class Engine {
   readonly runtime: Runtime;
   private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
-  private readonly collections = new Map<number, CollectionScope>();
+  private readonly collections = new Map<number, OpenCollection>();
   private readonly rootScope = new RootScope(this.root);
   private readonly nodeScope = new NodeScope(this.root);
   private readonly effects = new ByteWriter(4096);
@@ -103,7 +110,8 @@ export class Engine {
   /** Makes the state of a collection's group, empty but for what `source` has. */
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source);
-    this.collections.set(id, new CollectionScope(this.root, group));
+    const scope = new CollectionScope(this.root, group);
+    this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });
     return group;
   }
 
@@ -111,10 +119,35 @@ export class Engine {
     this.collections.delete(id);
   }
 
+  /** Estimated bytes that things take in memory. */
+  get thingBytes(): number {
+    let bytes = 0;
+    for (const { evictor } of this.collections.values()) bytes += evictor.bytes;
+    return bytes;
+  }
+
+  /**
+   * Takes things out of memory that were not used for a while, until there are few enough or the time is up.
+   *
+   * @param bytesMax what things may take in memory
+   * @param until end of the time, by the environment's monotonic clock
+   * @returns whether there is more to do
+   */
+  evict(bytesMax: number, until: number): boolean {
+    const { monotonic } = this.options.environment;
+    for (const { evictor, group } of this.collections.values()) {
+      // A step is a page of things, so the clock may be looked at after each.
+      while (this.thingBytes > bytesMax && !group.dirty.freezing && evictor.step(true)) {
+        if (monotonic() >= until) return true;
+      }
+    }
+    return false;
+  }
+
   /** The scope of a target; undefined for a collection that is not open. */
   scope(target: Target): Scope | undefined {
     if (target === 'thingsdb') return this.rootScope;
-    return target === 'node' ? this.nodeScope : this.collections.get(target);
+    return target === 'node' ? this.nodeScope : this.collections.get(target)?.scope;
   }
 
   /** Results of a scope have this depth unless the query sets another. */

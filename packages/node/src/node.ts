@@ -19,6 +19,7 @@ import type { RunningNode, StopReason } from './main.js';
 import { Router } from './router.js';
 import { Checkpointer } from './scopes/checkpointer.js';
 import type { GroupSession } from './scopes/group-session.js';
+import { MemoryKeeper } from './scopes/memory-keeper.js';
 import { Sessions } from './scopes/sessions.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 
@@ -52,6 +53,7 @@ export class Node implements RunningNode {
   private sessions!: Sessions;
   private router!: Router;
   private checkpointer!: Checkpointer;
+  private memory!: MemoryKeeper;
   private listener!: HttpListener;
   private housekeeping: NodeJS.Timeout | null = null;
   private close!: (exitCode: number) => void;
@@ -147,6 +149,9 @@ export class Node implements RunningNode {
       onDone: () => {},
     });
     this.sessions.useCheckpointer(this.checkpointer);
+    this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>
+      setImmediate(work),
+    );
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     await this.sessions.open();
     await this.bootstrap();
@@ -289,6 +294,7 @@ export class Node implements RunningNode {
     this.status.beat();
     this.status.connections = this.listener?.connections ?? 0;
     for (const session of this.sessions.all) this.checkpointer.consider(session);
+    this.memory.consider();
   }
 
   private checkpointFailed(session: GroupSession, error: unknown): void {

@@ -84,7 +84,7 @@ class Copier {
   }
 
   list(list: List, deep: number): List {
-    this.rt.charge(list.items.length);
+    this.rt.charge(list.length);
     if (deep === 0) return copyList(list);
     const copy = new List(this.items(list.items, deep));
     noteAdded(copy, copy.items);
@@ -109,7 +109,7 @@ class Copier {
   /** Tuples can be shared unless there may be things in them to copy. */
   private tuple(tuple: List, deep: number): List {
     if (deep === 0) return tuple;
-    this.rt.charge(UNITS_PER_THING + tuple.items.length);
+    this.rt.charge(UNITS_PER_THING + tuple.length);
     this.rt.enter(1);
     try {
       const copy = new List(this.items(tuple.items, deep), true);

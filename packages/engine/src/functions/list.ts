@@ -45,7 +45,7 @@ const READING: readonly Entry[] = [
     run: (rt, list, depth = 1) => {
       if (depth <= 0 || list.nesting === 0) return plainCopy(rt, list);
       const items: Value[] = [];
-      rt.charge(list.items.length + list.inner);
+      rt.charge(list.length + list.inner);
       flatten(list.items, Number(depth), items);
       return listOfItems(items, list);
     },
@@ -123,7 +123,7 @@ const READING: readonly Entry[] = [
     doc: 'A new list with the items in opposite order.',
     params: [],
     run: (rt, list) => {
-      rt.charge(list.items.length);
+      rt.charge(list.length);
       return listOfItems(list.items.toReversed(), list);
     },
   }),
@@ -131,7 +131,7 @@ const READING: readonly Entry[] = [
     doc: 'A new list with the first of each group of equal items.',
     params: [],
     run: (rt, list) => {
-      rt.charge(list.items.length + list.inner);
+      rt.charge(list.length + list.inner);
       const index = new ValueIndex(rt);
       return listOfItems(
         list.items.filter((item) => index.add(item)),
@@ -263,7 +263,7 @@ const CALLING: readonly Entry[] = [
     run: (rt, list, closure) => {
       const sum = new Sum();
       if (closure === undefined) {
-        rt.charge(list.items.length);
+        rt.charge(list.length);
         for (const item of list.items) sum.add(item);
       } else {
         whileReading(rt, list, closure, (callback, items) => {
@@ -283,7 +283,7 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES,
     run: (rt, list) => {
-      rt.transaction.spliceList(list, 0, list.items.length, []);
+      rt.transaction.spliceList(list, 0, list.length, []);
       return null;
     },
   }),
@@ -293,8 +293,8 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, { items }) => {
-      rt.transaction.spliceList(list, list.items.length, 0, items === list.items ? items.slice() : items);
-      return list.items.length;
+      rt.transaction.spliceList(list, list.length, 0, items === list.items ? items.slice() : items);
+      return list.length;
     },
   }),
   method(LIST, 'extend_unique', {
@@ -304,8 +304,8 @@ const WRITING: readonly Entry[] = [
     changes: MODIFIES_STORED,
     run: (rt, list, other) => {
       const added = missingFrom(rt, list, other);
-      rt.transaction.spliceList(list, list.items.length, 0, added);
-      return list.items.length;
+      rt.transaction.spliceList(list, list.length, 0, added);
+      return list.length;
     },
   }),
   method(LIST, 'fill', {
@@ -324,7 +324,7 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
-      const last = list.items.length - 1;
+      const last = list.length - 1;
       if (last < 0) throw noItem('pop');
       return rt.transaction.spliceList(list, last, 1, [])[0] as Value;
     },
@@ -337,8 +337,8 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
-      rt.transaction.spliceList(list, list.items.length, 0, values);
-      return list.items.length;
+      rt.transaction.spliceList(list, list.length, 0, values);
+      return list.length;
     },
   }),
   method(LIST, 'remove', {
@@ -347,7 +347,7 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES,
     run: (rt, list, closure, limit = Number.POSITIVE_INFINITY) => {
-      if (list.items.length === 0 || limit === 0) return new List([]);
+      if (list.length === 0 || limit === 0) return new List([]);
       const positions = withCallback(rt, closure, (callback) =>
         limit > 0
           ? positionsFromStart(list.items, callback, limit)
@@ -363,8 +363,8 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
-      if (list.items.length === 0) throw noItem('shift');
-      rt.charge(list.items.length);
+      if (list.length === 0) throw noItem('shift');
+      rt.charge(list.length);
       return rt.transaction.spliceList(list, 0, 1, [])[0] as Value;
     },
   }),
@@ -392,9 +392,9 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
-      rt.charge(list.items.length);
+      rt.charge(list.length);
       rt.transaction.spliceList(list, 0, 0, values);
-      return list.items.length;
+      return list.length;
     },
   }),
 ];
@@ -407,13 +407,13 @@ const INDEX_FROM = 256;
 
 function missingFrom(rt: Runtime, list: List, other: List): Value[] {
   const added: Value[] = [];
-  if (list.inner + other.inner === 0 && list.items.length * other.items.length <= INDEX_FROM) {
+  if (list.inner + other.inner === 0 && list.length * other.items.length <= INDEX_FROM) {
     for (const item of other.items) {
       if (!includes(list.items, item) && !includes(added, item)) added.push(item);
     }
     return added;
   }
-  rt.charge(list.items.length + list.inner + other.items.length + other.inner);
+  rt.charge(list.length + list.inner + other.items.length + other.inner);
   const index = new ValueIndex(rt);
   for (const item of list.items) index.add(item);
   for (const item of other.items) if (index.add(item)) added.push(item);
@@ -433,7 +433,7 @@ function indexOf(rt: Runtime, list: List, value: Value): number {
 }
 
 function countEqual(rt: Runtime, list: List, value: Value): number {
-  rt.charge(list.items.length + (value instanceof List ? list.inner : 0));
+  rt.charge(list.length + (value instanceof List ? list.inner : 0));
   let count = 0;
   for (const item of list.items) if (equals(item, value)) count += 1;
   return count;
@@ -454,7 +454,7 @@ function whileReading(
   closure: Closure,
   work: (callback: Callback, items: readonly Value[]) => void,
 ): void {
-  if (list.items.length === 0) return;
+  if (list.length === 0) return;
   lockForReading(list);
   try {
     withCallback(rt, closure, (callback) => work(callback, list.items));
@@ -489,7 +489,7 @@ function flatten(from: readonly Value[], depth: number, into: Value[]): void {
 }
 
 function plainCopy(rt: Runtime, list: List): List {
-  rt.charge(list.items.length);
+  rt.charge(list.length);
   return copyList(list);
 }
 

@@ -86,7 +86,7 @@ class Search {
       if (value === this.needle) this.results.push(this.result(parent, key, holder));
       if (this.results.length < this.limit) this.walk(value, deep - 1);
     } else if (value instanceof List) {
-      this.rt.charge(value.items.length);
+      this.rt.charge(value.length);
       for (const item of value.items) {
         if (typeof item === 'object' && item !== null) this.look(parent, key, item, value, deep);
       }

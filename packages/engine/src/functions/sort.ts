@@ -20,7 +20,7 @@ export const SORT: readonly Entry[] = [
     params: [p.optional(p.lazy('closure or descending')), p.optional(p.lazy('descending'))],
     run: (rt, list, by, descending) => {
       if (rt.sorting) throw operationError('a sort can not be started while another one is running');
-      if (list.items.length < 2) return copyList(list);
+      if (list.length < 2) return copyList(list);
       const items = list.items.slice();
       const sort = sortOf(rt, by, descending);
       rt.sorting = true;

@@ -175,7 +175,7 @@ export const THINGS: readonly Entry[] = [
         values.push(value);
       });
       const list = listOf(values);
-      rt.charge(list.items.length + list.inner);
+      rt.charge(list.length + list.inner);
       return list;
     },
   }),
@@ -232,7 +232,7 @@ function equalThings(rt: Runtime, a: Thing, b: Thing, deep: number): boolean {
     if (left instanceof Thing) {
       if (!(right instanceof Thing) || !equalThings(rt, left, right, deep - 1)) return false;
     } else {
-      if (left instanceof List) rt.charge(left.items.length + left.inner);
+      if (left instanceof List) rt.charge(left.length + left.inner);
       if (!equals(left, right)) return false;
     }
   }

@@ -192,7 +192,7 @@ function readIndex(rt: Runtime, index: Code): Step {
   return (value) => {
     if (value instanceof List) {
       const i = index();
-      return value.items[position(i, value.items.length)] as Value;
+      return value.at(position(i, value.length));
     }
     if (value instanceof Thing) {
       const key = index();
@@ -223,7 +223,7 @@ function position(index: Value, length: number): number {
 function readSlice(rt: Runtime, slice: SliceCode): Step {
   return (value) => {
     if (value instanceof List) {
-      const length = value.items.length;
+      const length = value.length;
       if (length === 0) return new List([]);
       const range = rangeOf(slice, length);
       const { start, stop, step } = range;
@@ -301,12 +301,12 @@ function assignIndex(rt: Runtime, index: Code, op: AssignOp, value: Code): Step 
         if (operate === null || op === '=') return rt.transaction.setProperty(target, place, right);
         return updateProperty(rt, target, place, op, operate, right);
       }
-      const i = position(place, target.items.length);
+      const i = position(place, target.length);
       const right = value();
-      const item = operate === null ? right : operate(target.items[i] as Value, right);
+      const item = operate === null ? right : operate(target.at(i), right);
       if (typeof item === 'string' && operate !== null) rt.chargeLength(item.length);
       rt.transaction.spliceList(target, i, 1, [item]);
-      return target.items[i] as Value;
+      return target.at(i);
     } finally {
       unlockWriting(target);
     }
@@ -321,13 +321,13 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
     if (op !== '=') throw typeError('a slice can only be assigned with =');
     lockForWriting(rt, target);
     try {
-      const { start, stop, step } = rangeOf(slice, target.items.length);
+      const { start, stop, step } = rangeOf(slice, target.length);
       if (step !== 1) throw valueError('a slice that is assigned to must have a step of 1');
       const right = value();
       if (!(right instanceof List)) {
         throw typeError(`only a list or tuple can be assigned to a slice, not ${typeName(right)}`);
       }
-      rt.charge(right.items.length);
+      rt.charge(right.length);
       rt.transaction.spliceList(target, start, Math.max(0, stop - start), right.items.slice());
       return null;
     } finally {

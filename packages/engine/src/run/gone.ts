@@ -22,7 +22,7 @@ function isHeld(rt: Runtime, wanted: Thing, doomed: ReadonlySet<Thing>): boolean
   const visit = (value: Value): void => {
     if (typeof value !== 'object' || value === null) return;
     if (value instanceof List) {
-      rt.charge(UNITS_PER_VALUE + value.items.length);
+      rt.charge(UNITS_PER_VALUE + value.length);
       for (const item of value.items) visit(item);
     } else if (value instanceof ThingSet) {
       rt.charge(UNITS_PER_VALUE + value.members.size);

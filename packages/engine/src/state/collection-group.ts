@@ -1,11 +1,10 @@
-import { type ByteReader, ByteWriter } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
 import { Group } from './group.js';
-import { RecordKind, type RecordSink, type RecordSource } from './records.js';
+import type { RecordSink, RecordSource } from './records.js';
 import { Store } from './store.js';
-import { writeThing } from './thing-record.js';
 
 /** The state of one collection. */
 export class CollectionGroup extends Group {
@@ -46,8 +45,10 @@ export class CollectionGroup extends Group {
   }
 
   override saveThing(thing: Thing, sink: RecordSink): void {
-    const out = new ByteWriter(64);
-    writeThing(out, thing);
-    sink.put(RecordKind.THING, thing.id, 0, out.take());
+    this.store.save(thing, sink);
+  }
+
+  override saveThingAgain(thing: Thing): void {
+    this.store.saveAgain(thing);
   }
 }

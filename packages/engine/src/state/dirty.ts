@@ -106,8 +106,12 @@ export class Dirty {
     this.saveFrozen = null;
   }
 
-  /** Ends a checkpoint that failed: what it should have written is dirty again. */
-  refreeze(): void {
+  /**
+   * Ends a checkpoint that failed: what it should have written is dirty again.
+   *
+   * @param again is called for each thing of it that still is
+   */
+  refreeze(again: (thing: Thing) => void): void {
     if (this.frozen === null) return;
     const { things, removed, records } = this.frozen;
     const now = this.current;
@@ -116,6 +120,7 @@ export class Dirty {
       if ((thing.bits & ThingBit.GONE) !== 0) continue;
       thing.bits |= this.bit;
       now.things.add(thing);
+      again(thing);
     }
     for (const id of removed) if (!now.removed.has(id)) now.removed.add(id);
     for (const [key, record] of records) if (!now.records.has(key)) now.records.set(key, record);

@@ -88,7 +88,7 @@ export function applyThingEffect(operation: number, input: ByteReader, store: St
     case Effect.FILL: {
       const list = listAt(input, store);
       const value = readValue(input, thingOfId);
-      store.splice(list, 0, list.items.length, new Array<Value>(list.items.length).fill(value));
+      store.splice(list, 0, list.length, new Array<Value>(list.length).fill(value));
       return true;
     }
     case Effect.ADD_MEMBERS:
@@ -149,7 +149,7 @@ function readRuns(input: ByteReader, list: List): Run[] {
     const start = end + input.varint();
     const run = { start, count: input.varint() };
     end = start + run.count;
-    if (end > list.items.length) throw new FormatError('an effect removes items behind the end of a list');
+    if (end > list.length) throw new FormatError('an effect removes items behind the end of a list');
     runs.push(run);
   }
   return runs;

@@ -134,6 +134,16 @@ export abstract class Group {
   saveThing(_thing: Thing, _sink: RecordSink): void {
     throw new Error('this group has no things');
   }
+
+  /** Notes that a thing that was saved did not become durable. */
+  saveThingAgain(_thing: Thing): void {
+    throw new Error('this group has no things');
+  }
+
+  /** Ends a checkpoint that failed: everything that it should have written is dirty again. */
+  abandonCheckpoint(): void {
+    this.dirty.refreeze((thing) => this.saveThingAgain(thing));
+  }
 }
 
 const META_FORMAT = 1;

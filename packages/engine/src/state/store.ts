@@ -1,11 +1,15 @@
+import { ByteWriter } from '../bytes.js';
 import { List, noteAdded, noteRemoved, ThingSet } from '../value/containers.js';
 import type { Shape, ShapeTree } from '../value/shape.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Dirty } from './dirty.js';
-import { RecordKind, type RecordSource } from './records.js';
+import { bytesOf } from './evictor.js';
+import { readRecord, slicePart, writeRecord } from './large-record.js';
+import { Pieces } from './pieces.js';
+import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
-import { readThing } from './thing-record.js';
+import { readThing, writeThing } from './thing-record.js';
 
 /** State on disk that can't be what was written there. The node must stop serving it. */
 export class DamagedStateError extends Error {}
@@ -25,9 +29,13 @@ export class Store {
   nextId = 1;
   /** Number of stored things, loaded or not. */
   thingCount = 0;
+  /** Estimated bytes of what is in memory; see `evictor.ts`. */
+  bytes = 0;
   /** Things whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Thing>();
   private readonly source: RecordSource;
+  /** How many slices a large record has, by `id:part`: see `large-record.ts`. */
+  private readonly slices = new Map<string, number>();
 
   constructor(shapes: ShapeTree, source: RecordSource) {
     this.shapes = shapes;
@@ -64,14 +72,78 @@ export class Store {
       thing.bits |= ThingBit.USED;
       return;
     }
-    const record = this.source.read(RecordKind.THING, thing.id, 0);
-    if (record === undefined) throw new DamagedStateError(`thing ${thing.id} is referred to but not stored`);
-    readThing(record, thing, this);
+    readThing(this.readRecord(thing.id, 0), thing, this);
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
     thing.forEach((key, value) => {
       attach(thing, key, value);
-      this.hold(value, 1);
+      if (!isPieced(value)) this.hold(value);
     });
+    this.bytes += bytesOf(thing);
+  }
+
+  /**
+   * Takes the properties of a thing out of memory, which are as they are on disk. Nothing that runs may know the thing,
+   * nor a list or set of it.
+   */
+  unload(thing: Thing): void {
+    this.bytes -= bytesOf(thing);
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.eachPresent((item) => this.letGo(item));
+      else this.letGo(value);
+      detach(value);
+    });
+    thing.shape = this.shapes.empty();
+    thing.slots = NO_SLOTS;
+    thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
+  }
+
+  /** Takes pieces of the large lists of a thing out of memory that were not asked for since the last call. */
+  rest(thing: Thing): void {
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.rest((item) => this.letGo(item));
+    });
+  }
+
+  /** Forgets a stub that nothing in memory refers to. */
+  forgetStub(thing: Thing): void {
+    this.table.delete(thing.id);
+  }
+
+  /** A piece of a large list of a thing. */
+  readPiece(owner: Thing, part: number): Uint8Array {
+    return this.readRecord(owner.id, part);
+  }
+
+  /** Writes a thing, and the pieces of its lists that changed, to a checkpoint. */
+  save(thing: Thing, sink: RecordSink): void {
+    const out = new ByteWriter(64);
+    writeThing(out, thing, this, {
+      put: (part, value) => this.writeRecord(sink, thing.id, part, value),
+    });
+    this.writeRecord(sink, thing.id, 0, out.view());
+  }
+
+  /** Notes that what was saved of a thing last did not become durable. */
+  saveAgain(thing: Thing): void {
+    if ((thing.bits & ThingBit.LOADED) === 0) return;
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.rewrite();
+    });
+  }
+
+  /** A number for a new piece of a thing's list: none that is in use. */
+  newPart(owner: Thing): number {
+    let last = 0;
+    owner.forEach((_, value) => {
+      if (isPieced(value)) for (const part of value.backing.parts) last = Math.max(last, part);
+    });
+    return last + 1;
+  }
+
+  /** The record of a piece is not needed any more. */
+  freePart(owner: Thing, part: number): void {
+    this.freeRecord(owner.id, part);
+    this.dirty.put(RecordKind.THING, owner.id, part, null);
   }
 
   /** Must be called before any change to a stored thing. */
@@ -95,6 +167,7 @@ export class Store {
       attach(thing, key, value);
       this.retain(value);
     });
+    this.bytes += bytesOf(thing);
   }
 
   /** Takes `adopt` back. */
@@ -158,7 +231,8 @@ export class Store {
   splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
     this.touch(ownerOf(list));
     for (const item of items) this.retain(item);
-    const removed = spliceItems(list, start, count, items);
+    const change = (): Value[] => spliceItems(list, start, count, items);
+    const removed = isPieced(list) ? list.backing.splice(start, count, items.length, change) : change();
     for (const item of removed) this.release(item);
     return removed;
   }
@@ -166,6 +240,7 @@ export class Store {
   /** Removes the items of some runs from a list; returns them. */
   removeItems(list: List, runs: readonly Run[]): Value[] {
     this.touch(ownerOf(list));
+    if (isPieced(list)) list.backing.dissolve();
     const removed = takeRuns(list, runs);
     for (const item of removed) this.release(item);
     return removed;
@@ -175,6 +250,7 @@ export class Store {
   restoreItems(list: List, runs: readonly Run[], removed: readonly Value[]): void {
     this.touch(ownerOf(list));
     for (const item of removed) this.retain(item);
+    if (isPieced(list)) list.backing.dissolve();
     putRuns(list, runs, removed);
   }
 
@@ -238,7 +314,9 @@ export class Store {
     this.dirty.remove(thing);
     thing.forEach((_, value) => {
       this.release(value);
+      if (isPieced(value)) value.backing.dissolve();
     });
+    this.freeRecord(thing.id, 0);
     this.table.delete(thing.id);
     thing.bits |= ThingBit.GONE;
     this.orphans.delete(thing);
@@ -276,16 +354,56 @@ export class Store {
     });
   }
 
+  /** Notes that a value came into memory that refers to things. */
+  hold(value: Value): void {
+    eachThing(value, (thing) => {
+      thing.holders += 1;
+    });
+  }
+
+  private letGo(value: Value): void {
+    eachThing(value, (thing) => {
+      thing.holders -= 1;
+    });
+  }
+
   private discard(old: Value): void {
     this.release(old);
+    if (isPieced(old)) old.backing.dissolve();
     detach(old);
   }
 
-  private hold(value: Value, by: number): void {
-    eachThing(value, (thing) => {
-      thing.holders += by;
-    });
+  private readRecord(id: number, part: number): Uint8Array {
+    const record = readRecord(this.source, RecordKind.THING, id, part);
+    if (record === undefined) throw new DamagedStateError(`record ${part} of thing ${id} is missing`);
+    if (record.slices > 0) this.slices.set(`${id}:${part}`, record.slices);
+    return record.value;
   }
+
+  private writeRecord(sink: RecordSink, id: number, part: number, value: Uint8Array): void {
+    const name = `${id}:${part}`;
+    const before = this.slices.size === 0 ? 0 : (this.slices.get(name) ?? 0);
+    const now = writeRecord(sink, RecordKind.THING, id, part, value);
+    for (let i = now; i < before; i++) sink.delete(RecordKind.THING, id, slicePart(part, i));
+    if (now > 0) this.slices.set(name, now);
+    else if (before > 0) this.slices.delete(name);
+  }
+
+  /** Notes that a record goes away, with its slices. */
+  private freeRecord(id: number, part: number): void {
+    if (this.slices.size === 0) return;
+    const name = `${id}:${part}`;
+    for (let i = (this.slices.get(name) ?? 0) - 1; i >= 0; i--) {
+      this.dirty.put(RecordKind.THING, id, slicePart(part, i), null);
+    }
+    this.slices.delete(name);
+  }
+}
+
+type PiecedList = List & { readonly backing: Pieces };
+
+function isPieced(value: Value): value is PiecedList {
+  return value instanceof List && value.backing instanceof Pieces;
 }
 
 const NO_SLOTS: Value[] = [];
@@ -336,7 +454,7 @@ export function eachThing(value: Value, visit: (thing: Thing) => void): void {
 
 /** Replaces `count` items of a list from `start` on by others; returns the removed ones. */
 export function spliceItems(list: List, start: number, count: number, added: readonly Value[]): Value[] {
-  const removed = spliceArray(list.items, start, count, added);
+  const removed = spliceArray(list.held, start, count, added);
   noteRemoved(list, removed);
   noteAdded(list, added);
   return removed;

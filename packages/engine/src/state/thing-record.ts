@@ -3,18 +3,37 @@
  *
  *   thing       := refs:varint restriction:text count:varint property*
  *   property    := key:text value
+ *                | key:text 18 list           a list in pieces, see `pieces.ts`
  *
- * `value` is described in `value-codec.ts`.
+ * `value` is described in `value-codec.ts`. Effects that store new things have the same properties, but for pieces.
  */
 import { ByteReader, type ByteWriter } from '../bytes.js';
+import { List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { PIECED_MIN, type PieceSink, Pieces } from './pieces.js';
 import type { Store } from './store.js';
 import { readValue, writeValue } from './value-codec.js';
 
-export function writeThing(out: ByteWriter, thing: Thing): void {
+/** The code of a list in pieces, beside those of values. */
+const PIECES = 0x18;
+
+/** Writes the record of a thing; what of it lies in records of its own goes to `sink`. */
+export function writeThing(out: ByteWriter, thing: Thing, store: Store, sink: PieceSink): void {
   out.varint(thing.refs);
-  writeProperties(out, thing);
+  out.text(thing.shape.restriction ?? '');
+  out.varint(thing.shape.size);
+  for (const [key, slot] of thing.shape.index) {
+    const value = thing.slots[slot] as Value;
+    out.text(key);
+    const pieces = value instanceof List ? piecesOf(value, thing, store) : null;
+    if (pieces === null) {
+      writeValue(out, value);
+    } else {
+      out.u8(PIECES);
+      pieces.write(out, sink);
+    }
+  }
 }
 
 /** Fills a stub. */
@@ -24,7 +43,7 @@ export function readThing(record: Uint8Array, thing: Thing, store: Store): void 
   readProperties(input, thing, store);
 }
 
-/** The restriction and the properties, as in the record and in the effect that stores a new thing. */
+/** The restriction and the properties, as in the effect that stores a new thing. */
 export function writeProperties(out: ByteWriter, thing: Thing): void {
   out.text(thing.shape.restriction ?? '');
   out.varint(thing.shape.size);
@@ -42,8 +61,19 @@ export function readProperties(input: ByteReader, thing: Thing, store: Store): v
   const thingOfId = (id: number): Thing => store.thingOfId(id);
   for (let i = 0; i < count; i++) {
     shape = shape.with(input.text(), i);
-    slots[i] = readValue(input, thingOfId);
+    if (input.peek() === PIECES) {
+      input.u8();
+      slots[i] = Pieces.read(input, thing, store);
+    } else {
+      slots[i] = readValue(input, thingOfId);
+    }
   }
   thing.shape = shape;
   thing.slots = slots;
+}
+
+/** The pieces of a list that has or should have them, else null. */
+function piecesOf(list: List, owner: Thing, store: Store): Pieces | null {
+  if (list.backing instanceof Pieces) return list.backing;
+  return list.length > PIECED_MIN ? Pieces.cut(list, owner, store) : null;
 }

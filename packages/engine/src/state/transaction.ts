@@ -264,7 +264,7 @@ export class Transaction {
    * @returns the removed items
    */
   spliceList(list: List, start: number, count: number, values: readonly Value[]): Value[] {
-    assertItems(list.items.length - count + values.length);
+    assertItems(list.length - count + values.length);
     const items = this.toItems(values, list);
     const added = items.length;
     if (!list.stored) {
@@ -288,7 +288,7 @@ export class Transaction {
 
   /** Replaces every item of a list by one value. */
   fillList(list: List, value: Value): void {
-    const count = list.items.length;
+    const count = list.length;
     const [item = null] = this.toItems([value], list, count);
     const items = new Array<Value>(count).fill(item);
     this.count(count);
@@ -315,7 +315,7 @@ export class Transaction {
   removeItems(list: List, positions: readonly number[]): Value[] {
     if (positions.length === 0) return [];
     const runs = runsOf(positions);
-    this.count(list.items.length);
+    this.count(list.length);
     if (!list.stored) {
       const removed = takeRuns(list, runs);
       if (this.isDetached(list)) this.undos.push(() => putRuns(list, runs, removed));

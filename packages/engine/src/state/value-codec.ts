@@ -96,7 +96,7 @@ function writeObject(
     out.f64(value.value);
   } else if (value instanceof List) {
     out.u8(value.tuple ? Code.TUPLE : Code.LIST);
-    out.varint(value.items.length);
+    out.varint(value.length);
     for (const item of value.items) writeValue(out, item);
   } else if (value instanceof ThingSet) {
     out.u8(Code.SET);

@@ -1,11 +1,9 @@
 /**
  * The state of a collection as text, for tests that compare states, and the rules that every state keeps.
  */
-import { ByteWriter } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { EMPTY_SOURCE, RecordKind, type RecordSource } from '../state/records.js';
+import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { eachThing } from '../state/store.js';
-import { writeThing } from '../state/thing-record.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -31,19 +29,21 @@ export function thingLine(
   return `#${id} (${refs})${restriction} {${properties.join(', ')}}`;
 }
 
-/** What `writeThing` makes of every thing, as a checkpoint would keep it. */
-export function savedRecords(group: CollectionGroup): ReadonlyMap<number, Uint8Array> {
-  return new Map(
-    allThings(group).map((thing) => {
-      const out = new ByteWriter();
-      writeThing(out, thing);
-      return [thing.id, out.take()];
-    }),
-  );
+/** The records of every thing, as a checkpoint would write them, by `id:part`. */
+export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8Array> {
+  const records = new Map<string, Uint8Array>();
+  const sink: RecordSink = {
+    put: (_kind, id, part, value) => records.set(`${id}:${part}`, value),
+    delete: (_kind, id, part) => records.delete(`${id}:${part}`),
+  };
+  for (const thing of allThings(group)) group.saveThing(thing, sink);
+  return records;
 }
 
-export function sourceOf(records: ReadonlyMap<number, Uint8Array>): RecordSource {
-  return { read: (kind, id) => (kind === RecordKind.THING ? records.get(id) : undefined) };
+export function sourceOf(records: ReadonlyMap<string, Uint8Array>): RecordSource {
+  return {
+    read: (kind, id, part) => (kind === RecordKind.THING ? records.get(`${id}:${part}`) : undefined),
+  };
 }
 
 /** Gives a group that was opened on the records of another one the counters of that one. */
@@ -52,7 +52,7 @@ export function copyMeta(from: CollectionGroup, to: CollectionGroup): void {
 }
 
 /** A group that has nothing in memory yet. */
-export function reopened(group: CollectionGroup, records: ReadonlyMap<number, Uint8Array>): CollectionGroup {
+export function reopened(group: CollectionGroup, records: ReadonlyMap<string, Uint8Array>): CollectionGroup {
   const copy = new CollectionGroup(group.id, new ShapeTree(), sourceOf(records));
   copyMeta(group, copy);
   return copy;

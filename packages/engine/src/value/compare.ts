@@ -24,7 +24,7 @@ export function isTruthy(value: Value): boolean {
 
 function isTruthyObject(value: Exclude<Value, null | boolean | number | bigint | string>): boolean {
   if (value instanceof Thing) return value.shape.size > 0;
-  if (value instanceof List) return value.items.length > 0;
+  if (value instanceof List) return value.length > 0;
   if (value instanceof Float) return value.value !== 0;
   if (value instanceof ThingSet) return value.members.size > 0;
   if (value instanceof Bytes) return value.data.length > 0;

@@ -21,12 +21,22 @@ export const MEMBERS_MAX = 16_000_000;
  */
 export const INNER_ITEMS_MAX = 1 << 24;
 
+/** How a large stored list lies on disk: in pieces, of which some may not be in memory. See `state/pieces.ts`. */
+export interface Backing {
+  /** Brings every item into memory; called whenever the items are asked for. */
+  fill(): void;
+  /** One item, for which as little as possible comes into memory. */
+  at(position: number): Value;
+}
+
 /**
  * A list, or a tuple: an immutable list inside another one. A list is *attached* when it is the value of a property
  * (`owner`, `key`), and stored when its owner is.
  */
 export class List {
-  items: Value[];
+  /** The items, with holes where a piece is not in memory. For `state/` alone; everybody else uses `items`. */
+  held: Value[];
+  backing: Backing | null = null;
   readonly tuple: boolean;
   /** Levels of tuples inside, or more: it does not shrink when items go. */
   nesting = 0;
@@ -39,8 +49,24 @@ export class List {
   shared = false;
 
   constructor(items: Value[], tuple = false) {
-    this.items = items;
+    this.held = items;
     this.tuple = tuple;
+  }
+
+  /** All items, in memory. */
+  get items(): Value[] {
+    if (this.backing !== null) this.backing.fill();
+    return this.held;
+  }
+
+  /** The item at a position from 0. */
+  at(position: number): Value {
+    return this.backing === null ? (this.held[position] as Value) : this.backing.at(position);
+  }
+
+  /** Number of items, whether in memory or not. */
+  get length(): number {
+    return this.held.length;
   }
 
   get tag(): typeof Tag.LIST | typeof Tag.TUPLE {
@@ -116,14 +142,14 @@ export function listOfItems(items: Value[], source: List): List {
 
 /** Number of things and items that a walk over a value meets. */
 export function sizeOf(value: Value): number {
-  if (value instanceof List) return value.items.length + value.inner;
+  if (value instanceof List) return value.length + value.inner;
   return value instanceof ThingSet ? value.members.size : 1;
 }
 
 /** Number of items in the tuples among some items, at all levels. */
 export function innerOf(items: readonly Value[]): number {
   let inner = 0;
-  for (const item of items) if (item instanceof List) inner += item.items.length + item.inner;
+  for (const item of items) if (item instanceof List) inner += item.length + item.inner;
   return inner;
 }
 
@@ -132,7 +158,7 @@ export function noteAdded(list: List, items: readonly Value[]): void {
   for (const item of items) {
     if (!(item instanceof List)) continue;
     if (item.nesting >= list.nesting) list.nesting = item.nesting + 1;
-    list.inner += item.items.length + item.inner;
+    list.inner += item.length + item.inner;
   }
 }
 
@@ -170,7 +196,7 @@ function nest(into: List, tuple: List): void {
   if (tuple.nesting >= TUPLE_NESTING_MAX) {
     throw operationError(`lists are nested more than ${TUPLE_NESTING_MAX} deep`);
   }
-  const more = tuple.items.length + tuple.inner;
+  const more = tuple.length + tuple.inner;
   assertInnerItems(into, more);
   if (tuple.nesting >= into.nesting) into.nesting = tuple.nesting + 1;
   into.inner += more;

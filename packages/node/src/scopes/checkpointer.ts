@@ -105,7 +105,7 @@ export class Checkpointer {
       const applied = await place;
       if (applied === null) {
         await checkpoint.abort();
-        dirty.refreeze();
+        group.abandonCheckpoint();
         return;
       }
       const { index, term } = applied;
@@ -114,7 +114,7 @@ export class Checkpointer {
       consensus.send({ kind: 'checkpointed', group: session.id, applied });
     } catch (error) {
       if (error instanceof DiskFullError) await checkpoint.abort();
-      dirty.refreeze();
+      group.abandonCheckpoint();
       throw error;
     }
   }

@@ -1,0 +1,103 @@
+import { List, ThingSet } from '../value/containers.js';
+import { Bytes, Float } from '../value/scalars.js';
+import { type Thing, ThingBit } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Store } from './store.js';
+
+/** Bytes of a thing in memory without its values, and of a stub, roughly: measured, see docs. */
+const THING_BYTES = 136;
+const STUB_BYTES = 96;
+
+const DIRTY = ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD;
+
+/**
+ * Takes things out of memory that are as they are on disk and were not used for a while. A clock hand goes over the
+ * things, page by page: one that was used since the last round gets a second chance, another one leaves. On its way the
+ * hand counts what memory takes, so that the running estimate never drifts far.
+ */
+export class Evictor {
+  private readonly store: Store;
+  private pages: number[] = [];
+  private counted = 0;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  /** Estimated bytes of what is in memory. */
+  get bytes(): number {
+    return this.store.bytes;
+  }
+
+  /**
+   * Moves the hand over one page of things. Must not be called while a checkpoint is under way: what it has encoded is
+   * not on disk yet.
+   *
+   * @param evict whether to take things out, or only to count
+   * @returns false when a round is complete: what could leave has left, or has been given a second chance
+   */
+  step(evict: boolean): boolean {
+    const { store } = this;
+    const page = this.pages.pop();
+    if (page === undefined) {
+      if (this.counted > 0) store.bytes = this.counted;
+      this.counted = 0;
+      this.pages = store.table.pageNumbers();
+      return false;
+    }
+    for (const thing of store.table.inPage(page)) {
+      if (thing === undefined) continue;
+      if (evict && (thing.bits & DIRTY) === 0 && !thing.locked) this.pass(thing);
+      if ((thing.bits & ThingBit.LOADED) === 0) {
+        if (thing.holders === 0) store.forgetStub(thing);
+        else this.counted += STUB_BYTES;
+      } else {
+        this.counted += bytesOf(thing);
+      }
+    }
+    return true;
+  }
+
+  private pass(thing: Thing): void {
+    if ((thing.bits & ThingBit.LOADED) === 0) return;
+    if ((thing.bits & ThingBit.USED) !== 0) {
+      thing.bits &= ~ThingBit.USED;
+      this.store.rest(thing);
+      return;
+    }
+    if (thing !== this.store.root) this.store.unload(thing);
+  }
+}
+
+/** Bytes that a loaded thing takes in memory, roughly. */
+export function bytesOf(thing: Thing): number {
+  let bytes = THING_BYTES + 8 * thing.slots.length;
+  for (const value of thing.slots) bytes += bytesOfValue(value);
+  return bytes;
+}
+
+function bytesOfValue(value: Value): number {
+  switch (typeof value) {
+    case 'string':
+      return 24 + value.length;
+    case 'bigint':
+      return 32;
+    case 'object':
+      return value === null ? 0 : bytesOfObject(value);
+    default:
+      return 0;
+  }
+}
+
+function bytesOfObject(value: Exclude<Value, null | string | number | bigint | boolean>): number {
+  if (value instanceof List) {
+    let bytes = 120 + 8 * value.length;
+    if (value.backing !== null) return bytes;
+    for (const item of value.held) bytes += bytesOfValue(item);
+    return bytes;
+  }
+  if (value instanceof ThingSet) return 120 + 40 * value.members.size;
+  if (value instanceof Float) return 24;
+  if (value instanceof Bytes) return 120 + value.data.length;
+  return 100;
+}

@@ -1,0 +1,209 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ByteWriter } from '../bytes.js';
+import { List } from '../value/containers.js';
+import { ShapeTree } from '../value/shape.js';
+import { Thing } from '../value/thing.js';
+import { CollectionGroup } from './collection-group.js';
+import { PIECED_MIN } from './pieces.js';
+import type { RecordSink, RecordSource } from './records.js';
+import { Transaction } from './transaction.js';
+
+/** A collection over records in memory that are written by checkpoints, with a list under `.list`. */
+class Fixture {
+  readonly records = new Map<string, Uint8Array>();
+  /** Names of the records that the last checkpoint wrote. */
+  written: string[] = [];
+  group: CollectionGroup;
+
+  constructor(items: number) {
+    this.group = new CollectionGroup(1, new ShapeTree(), this.source());
+    this.group.create();
+    const list = new List(Array.from({ length: items }, (_, i) => i));
+    this.change((transaction) => transaction.setProperty(this.group.store.root, 'list', list));
+  }
+
+  private source(): RecordSource {
+    return { read: (_kind, id, part) => this.records.get(`${id}:${part}`) };
+  }
+
+  get list(): List {
+    const { store } = this.group;
+    store.load(store.root);
+    const list = store.root.get('list');
+    if (!(list instanceof List)) throw new Error('.list is a list');
+    return list;
+  }
+
+  change(work: (transaction: Transaction) => void): Transaction {
+    const transaction = new Transaction(
+      this.group.store,
+      true,
+      new ByteWriter(),
+      () => {},
+      () => {},
+    );
+    work(transaction);
+    transaction.finish();
+    return transaction;
+  }
+
+  checkpoint(): void {
+    this.written = [];
+    const sink: RecordSink = {
+      put: (_kind, id, part, value) => {
+        this.records.set(`${id}:${part}`, value);
+        this.written.push(`${id}:${part}`);
+      },
+      delete: (_kind, id, part) => this.records.delete(`${id}:${part}`),
+    };
+    const { dirty } = this.group;
+    const changes = dirty.freeze((thing) => this.group.saveThing(thing, sink));
+    for (const { kind, id, part, value } of changes.records.values()) {
+      if (value === null) sink.delete(kind, id, part);
+      else sink.put(kind, id, part, value);
+    }
+    for (const thing of changes.things) {
+      if (!dirty.isFrozen(thing)) continue;
+      this.group.saveThing(thing, sink);
+      dirty.saved(thing);
+    }
+    dirty.release();
+  }
+
+  /** Forgets what is in memory and goes on with what was written. */
+  reopen(): void {
+    const group = new CollectionGroup(1, new ShapeTree(), this.source());
+    group.loadRecord(1, 0, this.group.encodeMeta());
+    this.group = group;
+  }
+}
+
+describe('a large list', () => {
+  test('is stored in pieces, and an append writes one of them', () => {
+    const fixture = new Fixture(100_000);
+    fixture.checkpoint();
+    expect(fixture.written.length).toBeGreaterThan(300);
+
+    fixture.change((transaction) => transaction.spliceList(fixture.list, 100_000, 0, ['last']));
+    fixture.checkpoint();
+
+    expect(fixture.written).toHaveLength(2);
+    fixture.reopen();
+    expect(fixture.list.length).toBe(100_001);
+    expect(fixture.list.at(100_000)).toBe('last');
+    expect(fixture.list.at(77_777)).toBe(77_777);
+  });
+
+  test('comes into memory by the pieces that are touched', () => {
+    const fixture = new Fixture(100_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    const before = fixture.records.size;
+    for (const key of [...fixture.records.keys()])
+      if (key !== '1:0' && key !== '1:1') fixture.records.delete(key);
+
+    expect(fixture.list.at(0)).toBe(0);
+    expect(fixture.list.length).toBe(100_000);
+    expect(() => fixture.list.items).toThrow('missing');
+    expect(before).toBeGreaterThan(300);
+  });
+
+  test('leaves no records behind when it is overwritten', () => {
+    const fixture = new Fixture(10_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    fixture.change((transaction) => transaction.setProperty(fixture.group.store.root, 'list', new List([1])));
+    fixture.checkpoint();
+    expect([...fixture.records.keys()]).toEqual(['1:0']);
+  });
+
+  test('leaves no records behind when its thing is removed', () => {
+    const fixture = new Fixture(1);
+    const { store } = fixture.group;
+    const thing = new Thing(0, store.shapes.empty(), []);
+    fixture.change((transaction) => {
+      transaction.setProperty(thing, 'big', new List(new Array(5000).fill(7)));
+      transaction.setProperty(store.root, 'thing', thing);
+    });
+    fixture.checkpoint();
+    expect(fixture.records.size).toBeGreaterThan(10);
+    fixture.change((transaction) => transaction.deleteProperty(store.root, 'thing'));
+    fixture.checkpoint();
+    fixture.records.delete(`${thing.id}:0`);
+    expect([...fixture.records.keys()]).toEqual(['1:0']);
+  });
+
+  test('holds what an array would hold after any changes, checkpoints, failures and restarts', () => {
+    const splice = fc.record({
+      kind: fc.constant('splice' as const),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      remove: fc.integer({ min: 0, max: 700 }),
+      add: fc.integer({ min: 0, max: 1200 }),
+      fails: fc.boolean(),
+    });
+    const other = fc.constantFrom(
+      'checkpoint' as const,
+      'reopen' as const,
+      'rest' as const,
+      'abandon' as const,
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(splice, other), { maxLength: 20 }), (steps) => {
+        const fixture = new Fixture(PIECED_MIN + 1000);
+        let expected = Array.from({ length: PIECED_MIN + 1000 }, (_, i) => i);
+        let stored = expected;
+        let next = 1_000_000;
+        fixture.checkpoint();
+        for (const step of steps) {
+          if (step === 'checkpoint') {
+            fixture.checkpoint();
+            stored = expected;
+          } else if (step === 'reopen') {
+            fixture.reopen();
+            expected = stored;
+          } else if (step === 'rest') {
+            for (let i = 0; i < 2; i++) fixture.group.store.rest(fixture.group.store.root);
+          } else if (step === 'abandon') {
+            const { dirty } = fixture.group;
+            dirty.freeze(() => {});
+            fixture.group.abandonCheckpoint();
+          } else {
+            const { list } = fixture;
+            const start = Math.floor(step.at * list.length);
+            const remove = Math.min(step.remove, list.length - start);
+            const added = Array.from({ length: step.add }, () => next++);
+            const transaction = fixture.change((t) => t.spliceList(list, start, remove, added));
+            if (step.fails) transaction.rollback();
+            else expected = expected.toSpliced(start, remove, ...added);
+          }
+          expect(fixture.list.length).toBe(expected.length);
+        }
+        expect(fixture.list.items).toEqual(expected);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('a large record', () => {
+  test('is cut into slices, which go when it shrinks', () => {
+    const fixture = new Fixture(1);
+    const { store } = fixture.group;
+    const large = 'x'.repeat(20_000_000);
+    fixture.change((transaction) => {
+      transaction.setProperty(store.root, 'a', large);
+      transaction.setProperty(store.root, 'b', large);
+    });
+    fixture.checkpoint();
+    expect(fixture.records.size).toBe(4);
+    fixture.reopen();
+    const reopened = fixture.group.store;
+    reopened.load(reopened.root);
+    expect(reopened.root.get('b')).toBe(large);
+    fixture.change((transaction) => transaction.deleteProperty(reopened.root, 'a'));
+    fixture.change((transaction) => transaction.setProperty(reopened.root, 'b', 'small'));
+    fixture.checkpoint();
+    expect(fixture.records.size).toBe(1);
+  });
+});

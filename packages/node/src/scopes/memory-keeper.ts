@@ -1,0 +1,36 @@
+import type { Engine } from '@althing/engine';
+
+/** Milliseconds of one slice of work. */
+const SLICE_MS = 2;
+
+/** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
+export class MemoryKeeper {
+  private readonly engine: Engine;
+  private readonly bytesMax: number;
+  private readonly monotonic: () => number;
+  private readonly later: (work: () => void) => void;
+  private working = false;
+
+  /**
+   * @param bytesMax what things may take in memory
+   * @param later calls back after other work had its turn
+   */
+  constructor(engine: Engine, bytesMax: number, monotonic: () => number, later: (work: () => void) => void) {
+    this.engine = engine;
+    this.bytesMax = bytesMax;
+    this.monotonic = monotonic;
+    this.later = later;
+  }
+
+  /** Starts to make room when that is needed. To be called now and then. */
+  consider(): void {
+    if (this.working || this.engine.thingBytes <= this.bytesMax) return;
+    this.working = true;
+    this.later(() => this.work());
+  }
+
+  private work(): void {
+    if (this.engine.evict(this.bytesMax, this.monotonic() + SLICE_MS)) this.later(() => this.work());
+    else this.working = false;
+  }
+}
