@@ -38,13 +38,12 @@ export class Evictor {
    */
   step(evict: boolean): boolean {
     const { store } = this;
-    const page = this.pages.pop();
-    if (page === undefined) {
-      if (this.counted > 0) store.bytes = this.counted;
-      this.counted = 0;
+    if (this.pages.length === 0) {
       this.pages = store.table.pageNumbers();
-      return false;
+      this.counted = 0;
     }
+    const page = this.pages.pop();
+    if (page === undefined) return false;
     for (const thing of store.table.inPage(page)) {
       if (thing === undefined) continue;
       if (evict && (thing.bits & DIRTY) === 0 && !thing.locked) this.pass(thing);
@@ -55,17 +54,19 @@ export class Evictor {
         this.counted += bytesOf(thing);
       }
     }
-    return true;
+    if (this.pages.length > 0) return true;
+    store.bytes = this.counted;
+    return false;
   }
 
   private pass(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) === 0) return;
-    if ((thing.bits & ThingBit.USED) !== 0) {
-      thing.bits &= ~ThingBit.USED;
-      this.store.rest(thing);
+    if ((thing.bits & ThingBit.USED) === 0 && thing !== this.store.root) {
+      this.store.unload(thing);
       return;
     }
-    if (thing !== this.store.root) this.store.unload(thing);
+    thing.bits &= ~ThingBit.USED;
+    this.store.rest(thing);
   }
 }
 

@@ -1,30 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ByteWriter } from '../bytes.js';
+import { PersistedCollection } from '../testing/persisted.js';
 import { List } from '../value/containers.js';
-import { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
-import { CollectionGroup } from './collection-group.js';
 import { PIECED_MIN } from './pieces.js';
-import type { RecordSink, RecordSource } from './records.js';
-import { Transaction } from './transaction.js';
 
-/** A collection over records in memory that are written by checkpoints, with a list under `.list`. */
-class Fixture {
-  readonly records = new Map<string, Uint8Array>();
-  /** Names of the records that the last checkpoint wrote. */
-  written: string[] = [];
-  group: CollectionGroup;
-
+/** A collection with a list of ints under `.list`. */
+class Fixture extends PersistedCollection {
   constructor(items: number) {
-    this.group = new CollectionGroup(1, new ShapeTree(), this.source());
-    this.group.create();
+    super();
     const list = new List(Array.from({ length: items }, (_, i) => i));
     this.change((transaction) => transaction.setProperty(this.group.store.root, 'list', list));
-  }
-
-  private source(): RecordSource {
-    return { read: (_kind, id, part) => this.records.get(`${id}:${part}`) };
   }
 
   get list(): List {
@@ -33,49 +19,6 @@ class Fixture {
     const list = store.root.get('list');
     if (!(list instanceof List)) throw new Error('.list is a list');
     return list;
-  }
-
-  change(work: (transaction: Transaction) => void): Transaction {
-    const transaction = new Transaction(
-      this.group.store,
-      true,
-      new ByteWriter(),
-      () => {},
-      () => {},
-    );
-    work(transaction);
-    transaction.finish();
-    return transaction;
-  }
-
-  checkpoint(): void {
-    this.written = [];
-    const sink: RecordSink = {
-      put: (_kind, id, part, value) => {
-        this.records.set(`${id}:${part}`, value);
-        this.written.push(`${id}:${part}`);
-      },
-      delete: (_kind, id, part) => this.records.delete(`${id}:${part}`),
-    };
-    const { dirty } = this.group;
-    const changes = dirty.freeze((thing) => this.group.saveThing(thing, sink));
-    for (const { kind, id, part, value } of changes.records.values()) {
-      if (value === null) sink.delete(kind, id, part);
-      else sink.put(kind, id, part, value);
-    }
-    for (const thing of changes.things) {
-      if (!dirty.isFrozen(thing)) continue;
-      this.group.saveThing(thing, sink);
-      dirty.saved(thing);
-    }
-    dirty.release();
-  }
-
-  /** Forgets what is in memory and goes on with what was written. */
-  reopen(): void {
-    const group = new CollectionGroup(1, new ShapeTree(), this.source());
-    group.loadRecord(1, 0, this.group.encodeMeta());
-    this.group = group;
   }
 }
 
