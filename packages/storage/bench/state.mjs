@@ -1,4 +1,4 @@
-// Measures the state store on a real folder: node bench/state.mjs [folder] [records]. Build first.
+// Measures the state store on a real folder: node bench/state.mjs [folder] [records] [shuffled]. Build first.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { LevelStore, NodeDisk, StateStore, verifyLevelDb } from '../dist/index.j
 
 const root = fs.mkdtempSync(path.join(process.argv[2] ?? os.tmpdir(), 'althing-bench-'));
 const RECORDS = Number(process.argv[3] ?? 1_000_000);
+const STRIDE = process.argv[4] === 'shuffled' ? 7919 : 1;
 const level = path.join(root, 'level');
 const context = Buffer.alloc(0);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -62,7 +63,7 @@ async function fill(store, group, index, name) {
     let patient = true;
     while (id < RECORDS && patient && performance.now() - slice < 2) {
       for (let i = 0; i < 50 && id < RECORDS; i++)
-        patient = checkpoint.put(1, (id++ * 7919) % RECORDS, 0, value);
+        patient = checkpoint.put(1, (id++ * STRIDE) % RECORDS, 0, value);
     }
     cpu += performance.now() - slice;
     if (!patient) await checkpoint.drained();

@@ -65,7 +65,7 @@ export type VerifyCount = { readonly records: number; readonly bytes: number };
 const FORMAT = 1;
 const MARK_NAME = 'mark';
 const FETCHED_PAIRS = 512;
-const CLEARED_KEYS = 2000;
+const CLEARED_KEYS = 1000;
 
 /**
  * The state of all groups: records that are changed by checkpoints, each of which takes a group from one applied index
@@ -433,27 +433,34 @@ export class StateStore {
   }
 
   async #sweepAll(): Promise<void> {
-    let hasBulk = false;
     for (let next = this.#clearing[0]; next !== undefined && this.#isOpen; next = this.#clearing[0]) {
-      const { group, generation } = next;
-      const cursor = this.#store.iterate(recordRange(group, generation), { keysOnly: true });
-      const pairs = await cursor.next(CLEARED_KEYS);
-      await cursor.close();
-      const isLast = pairs.length < CLEARED_KEYS;
-      const changes = (batch: KeyValueBatch): number => {
-        for (const [key] of pairs) batch.delete(key);
-        if (isLast) batch.delete(clearingKey(generation));
-        return pairs.length * 32;
-      };
-      if (!isLast) {
+      if (await this.#sweepOne(next.group, next.generation)) this.#clearing.shift();
+    }
+  }
+
+  /** False if the store was closed before the end. */
+  async #sweepOne(group: number, generation: number): Promise<boolean> {
+    // One cursor for all: a new one would have to pass over everything that was deleted before it.
+    const cursor = this.#store.iterate(recordRange(group, generation), { keysOnly: true });
+    try {
+      for (let hasBulk = false; this.#isOpen; hasBulk = true) {
+        const pairs = await cursor.next(CLEARED_KEYS);
+        const isLast = pairs.length < CLEARED_KEYS;
+        if (isLast && hasBulk) await this.#journal.flush();
+        const changes = (batch: KeyValueBatch): number => {
+          for (const [key] of pairs) batch.delete(key);
+          if (isLast) batch.delete(clearingKey(generation));
+          return pairs.length * 32;
+        };
+        if (isLast) {
+          await this.#journal.write(changes);
+          return true;
+        }
         await this.#journal.writeBulk(changes);
-        hasBulk = true;
-        continue;
       }
-      if (hasBulk) await this.#journal.flush();
-      hasBulk = false;
-      await this.#journal.write(changes);
-      this.#clearing.shift();
+      return false;
+    } finally {
+      await cursor.close();
     }
   }
 
