@@ -11,6 +11,7 @@ import {
   machineProblems,
   type Package,
   packageProblems,
+  pageReferences,
   SCRIPTS,
   type SourceFile,
 } from './check-packages.js';
@@ -34,6 +35,23 @@ describe('this project', () => {
     const texts = trackedFiles().flatMap((path) => textOf(path));
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap((file) => machineProblems(file))).toEqual([]);
+  });
+
+  test('has pages whose links, file names and commands exist', () => {
+    const scripts = keysOf(manifestOf('.').scripts);
+    const pages = trackedFiles().filter((path) => path.endsWith('.md'));
+    const stale = pages
+      .flatMap((path) => textOf(path))
+      .flatMap((page) => {
+        const { files, scripts: commands } = pageReferences(page);
+        return [
+          ...files.filter((file) => !existsSync(join(root, file))).map((file) => `${page.path}: ${file}`),
+          ...commands
+            .filter((name) => !scripts.includes(name))
+            .map((name) => `${page.path}: npm run ${name}`),
+        ];
+      });
+    expect(stale).toEqual([]);
   });
 
   test('has a lockfile that is complete', () => {
@@ -161,6 +179,15 @@ describe('the rules', () => {
       'a.md:1: names the address of a registry',
     ]);
     expect(found('POST /t, packages/work/a.ts, http://127.0.0.1/root/x, ./tmp/x')).toEqual([]);
+  });
+
+  test('what a page refers to', () => {
+    const text =
+      'See [a](../b.md#c), [d](https://e.f/g.md), [h](i/), `engine/src/j.ts`, `docs/k.md`, `l/m`: `npm run n`.';
+    expect(pageReferences({ path: 'docs/x.md', text })).toEqual({
+      files: ['b.md', 'docs/i', 'packages/engine/src/j.ts', 'docs/k.md'],
+      scripts: ['n'],
+    });
   });
 
   test('a lockfile knows all that may be needed', () => {

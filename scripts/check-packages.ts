@@ -192,6 +192,35 @@ export function machineProblems({ path, text }: SourceFile): string[] {
   );
 }
 
+/** What a page (Markdown) refers to that could be gone: files of the project, and scripts of the root's manifest. */
+export function pageReferences({ path, text }: SourceFile): { files: string[]; scripts: string[] } {
+  const folder = path.split('/').slice(0, -1);
+  const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+  const quoted = [...text.matchAll(/`([\w.-]+\/[\w./-]*[\w-])`/g)].map((match) => match[1] ?? '');
+  const named = quoted.flatMap((name) => {
+    if (/^(packages|scripts|docs|deploy)\//.test(name)) return [name];
+    return /^(raft-ts|language|engine|storage|node|cli)\/(src|generator|bench)\//.test(name)
+      ? [`packages/${name}`]
+      : [];
+  });
+  return {
+    files: [
+      ...links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => joined(folder, link)),
+      ...named.filter((name) => !name.includes('/dist')),
+    ],
+    scripts: [...text.matchAll(/\bnpm run ([a-z-]+)/g)].map((match) => match[1] ?? ''),
+  };
+}
+
+function joined(folder: readonly string[], link: string): string {
+  const parts = [...folder];
+  for (const part of link.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.' && part !== '') parts.push(part);
+  }
+  return parts.join('/');
+}
+
 /** Packages that a lockfile knows by name only, so that `npm ci` would ask the registry what they are. */
 export function lockfileProblems(lock: unknown): string[] {
   const packages = isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};
