@@ -17,6 +17,8 @@ import { HashNeeded, NO_IDS, type Quotas, Runtime, share } from './run/runtime.j
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { CollectionGroup } from './state/collection-group.js';
 import { Evictor } from './state/evictor.js';
+import type { Group } from './state/group.js';
+import { Marking } from './state/marking.js';
 import type { RecordSource } from './state/records.js';
 import type { Procedure, Scope } from './state/scope.js';
 import { Transaction, type Undo } from './state/transaction.js';
@@ -47,18 +49,23 @@ export interface ProcedureBody {
   readonly args: readonly Value[] | ReadonlyMap<string, Value>;
 }
 
+/** A change that the state holds and that is to be replicated. */
+export interface Change {
+  readonly effects: Uint8Array;
+  /** The way back, until the effects are committed. */
+  readonly undo: readonly Undo[];
+  /** Collections that came or went. */
+  readonly collectionEvents: readonly CollectionEvent[];
+}
+
 /** What came of a call. */
 export type Outcome =
   | {
       readonly kind: 'value';
       /** The packed result: text for JSON, bytes for MessagePack. */
       readonly result: string | Uint8Array;
-      /** What to replicate; null when nothing changed. */
-      readonly effects: Uint8Array | null;
-      /** The way back, until the effects are committed. */
-      readonly undo: readonly Undo[];
-      /** Collections that came or went. */
-      readonly collectionEvents: readonly CollectionEvent[];
+      /** Null when nothing changed. */
+      readonly change: Change | null;
     }
   | { readonly kind: 'error'; readonly error: QueryError }
   /** The call changed nothing; it can be run again with the hash of this password. */
@@ -144,6 +151,29 @@ export class Engine {
     return false;
   }
 
+  /** Number of things in a collection that may be part of circles of garbage. */
+  suspectsOf(collection: number): number {
+    return this.collections.get(collection)?.group.store.suspects.size ?? 0;
+  }
+
+  /** Starts to search a collection for circles of garbage; one search at a time. */
+  searchGarbage(collection: number): Marking {
+    const open = this.collections.get(collection);
+    if (open === undefined || open.group.store.marking !== null) throw new Error('no search can be started');
+    return new Marking(open.group.store);
+  }
+
+  /** Ends a search in which everything is marked, and removes what it found; null when it found nothing. */
+  removeGarbage(collection: number, marking: Marking): Change | null {
+    const group = this.collections.get(collection)?.group;
+    const garbage = marking.finish();
+    if (group === undefined || garbage.length === 0) return null;
+    this.effects.rewind();
+    const transaction = new Transaction(group.store, true, this.effects, checkRestriction, () => {});
+    transaction.removeGarbage(garbage);
+    return this.changeOf(group, transaction);
+  }
+
   /** The scope of a target; undefined for a collection that is not open. */
   scope(target: Target): Scope | undefined {
     if (target === 'thingsdb') return this.rootScope;
@@ -202,16 +232,7 @@ export class Engine {
     try {
       const value = this.evaluate(call);
       const result = this.pack(value, call.format, scope);
-      const effects = transaction.finish();
-      if (effects !== null && scope.group !== null) {
-        const { group } = scope;
-        group.changeCount += 1;
-        transaction.onUndo(() => {
-          group.changeCount -= 1;
-        });
-      }
-      const collectionEvents = root.collectionEvents.splice(0);
-      return { kind: 'value', result, effects, undo: transaction.inverse, collectionEvents };
+      return { kind: 'value', result, change: this.changeOf(scope.group, transaction) };
     } catch (error) {
       transaction.rollback();
       root.collectionEvents.length = 0;
@@ -219,6 +240,17 @@ export class Engine {
     } finally {
       rt.end();
     }
+  }
+
+  /** Ends a change of a group's state; null when nothing changed. */
+  private changeOf(group: Group | null, transaction: Transaction): Change | null {
+    const effects = transaction.finish();
+    if (effects === null || group === null) return null;
+    group.changeCount += 1;
+    transaction.onUndo(() => {
+      group.changeCount -= 1;
+    });
+    return { effects, undo: transaction.inverse, collectionEvents: this.root.collectionEvents.splice(0) };
   }
 
   private evaluate({ body }: Call): Value {

@@ -7,6 +7,7 @@ export type { PasswordHash, Token, User } from './admin/user.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export {
   type Call,
+  type Change,
   Engine,
   type EngineOptions,
   type Format,
@@ -26,6 +27,7 @@ export type { Prepared } from './run/program.js';
 export type { Quotas } from './run/runtime.js';
 export { CollectionGroup } from './state/collection-group.js';
 export { Dirty } from './state/dirty.js';
+export type { Marking } from './state/marking.js';
 export { Group } from './state/group.js';
 export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
 export type { Procedure, Scope, ScopeKind } from './state/scope.js';

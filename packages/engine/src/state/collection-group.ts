@@ -33,15 +33,19 @@ export class CollectionGroup extends Group {
     return applyThingEffect(operation, input, this.store) || super.applyEffect(operation, input);
   }
 
-  /** ... nextId:varint things:varint */
+  /** ... nextId:varint things:varint suspects:varint id:varint* */
   protected override writeMeta(out: ByteWriter): void {
-    out.varint(this.store.nextId);
-    out.varint(this.store.thingCount);
+    const { nextId, thingCount, suspects } = this.store;
+    out.varint(nextId);
+    out.varint(thingCount);
+    out.varint(suspects.size);
+    for (const id of suspects) out.varint(id);
   }
 
   protected override readMeta(input: ByteReader): void {
     this.store.nextId = input.varint();
     this.store.thingCount = input.varint();
+    for (let count = input.varint(); count > 0; count--) this.store.suspects.add(input.varint());
   }
 
   override saveThing(thing: Thing, sink: RecordSink): void {

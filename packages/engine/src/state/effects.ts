@@ -98,7 +98,7 @@ export function applyThingEffect(operation: number, input: ByteReader, store: St
       store.removeMembers(setAt(input, store), readThings(input, store));
       return true;
     case Effect.REMOVE_THINGS:
-      for (const removed of readThings(input, store)) store.remove(removed);
+      removeThings(readThings(input, store), store);
       return true;
     case Effect.REMOVE_ITEMS: {
       const list = listAt(input, store);
@@ -108,6 +108,15 @@ export function applyThingEffect(operation: number, input: ByteReader, store: St
     default:
       return false;
   }
+}
+
+/**
+ * Removes things that refer to each other, perhaps. All must be in memory before the first goes: one that was read later
+ * would find others that are no more.
+ */
+export function removeThings(things: readonly Thing[], store: Store): void {
+  for (const thing of things) store.load(thing);
+  for (const thing of things) store.remove(thing);
 }
 
 /** All new things exist before any gets its properties: they may refer to each other in any order. */

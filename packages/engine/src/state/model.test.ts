@@ -63,7 +63,7 @@ describe(`random queries (seed ${seed})`, () => {
           expectSame(code, answerOf(elsewhere), answerOf(outcome));
 
           // A leader that is deposed takes the change back.
-          takeBack(outcome.undo);
+          takeBack(outcome.change?.undo ?? []);
           expectSame(code, stateLines(harness.collection), before);
           expectSame(code, brokenRules(harness.collection), []);
           const again = harness.outcome(code);
@@ -71,10 +71,10 @@ describe(`random queries (seed ${seed})`, () => {
           expectSame(code, stateLines(harness.collection), after);
 
           // Other nodes repeat the effects, on things that are in memory or not.
-          if (outcome.effects !== null) {
-            replica.apply(outcome.effects);
+          if (outcome.change !== null) {
+            replica.apply(outcome.change.effects);
             const follower = reopened(replica, records);
-            follower.apply(outcome.effects);
+            follower.apply(outcome.change.effects);
           }
           expectSame(code, stateLines(replica), after);
           expectSame(code, brokenRules(replica), []);
@@ -111,7 +111,7 @@ function messageOf(outcome: Outcome): string {
 
 function answerOf(outcome: Outcome): string[] {
   if (outcome.kind !== 'value') return [messageOf(outcome)];
-  return [hex(outcome.effects), hex(outcome.result)];
+  return [hex(outcome.change?.effects ?? null), hex(outcome.result)];
 }
 
 function hex(data: string | Uint8Array | null): string {

@@ -12,8 +12,8 @@ import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { type Backing, List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import type { Store } from './store.js';
-import { readValue, writeValue } from './value-codec.js';
+import { eachThing, type Store } from './store.js';
+import { readValue, visitThings, writeValue } from './value-codec.js';
 
 /** Lists of more items than this are stored in pieces. */
 export const PIECED_MIN = 1024;
@@ -168,6 +168,16 @@ export class Pieces implements Backing {
     }
   }
 
+  /** Calls `visit` with the id of each thing in the list, without bringing anything into memory. */
+  visitThings(visit: (id: number) => void): void {
+    this.eachPresent((item) => eachThing(item, (thing) => visit(thing.id)));
+    for (const { part, present } of this.pieces) {
+      if (present) continue;
+      const input = new ByteReader(this.store.readPiece(this.owner, part));
+      while (input.remaining > 0) visitThings(input, visit);
+    }
+  }
+
   /**
    * Takes pieces out of memory that are as they are on disk, unless the items were asked for since the last time.
    *
@@ -292,6 +302,18 @@ export class Pieces implements Backing {
     for (let i = 0; i < index; i++) start += (pieces[i] as Piece).count;
     return start;
   }
+}
+
+/** The numbers of the pieces in a table, of which nothing else is wanted. */
+export function readParts(input: ByteReader): number[] {
+  input.varint();
+  input.varint();
+  const parts: number[] = [];
+  for (let count = input.varint(); count > 0; count--) {
+    parts.push(input.varint());
+    input.varint();
+  }
+  return parts;
 }
 
 /** New pieces for so many items; at least one. */

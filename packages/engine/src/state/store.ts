@@ -6,10 +6,11 @@ import type { Value } from '../value/value.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { readRecord, slicePart, writeRecord } from './large-record.js';
+import type { Marking } from './marking.js';
 import { Pieces } from './pieces.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
-import { readThing, writeThing } from './thing-record.js';
+import { readThing, visitThingsOfRecord, writeThing } from './thing-record.js';
 
 /** State on disk that can't be what was written there. The node must stop serving it. */
 export class DamagedStateError extends Error {}
@@ -33,6 +34,10 @@ export class Store {
   bytes = 0;
   /** Things whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Thing>();
+  /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
+  readonly suspects = new Set<number>();
+  /** The search for garbage that is under way. */
+  marking: Marking | null = null;
   private readonly source: RecordSource;
   /** How many slices a large record has, by `id:part`: see `large-record.ts`. */
   private readonly slices = new Map<string, number>();
@@ -157,6 +162,7 @@ export class Store {
     thing.id = id;
     this.table.set(id, thing);
     this.dirty.mark(thing);
+    this.marking?.reach(id);
     this.thingCount += 1;
     if (id >= this.nextId) this.nextId = id + 1;
   }
@@ -317,6 +323,7 @@ export class Store {
       if (isPieced(value)) value.backing.dissolve();
     });
     this.freeRecord(thing.id, 0);
+    this.suspects.delete(thing.id);
     this.table.delete(thing.id);
     thing.bits |= ThingBit.GONE;
     this.orphans.delete(thing);
@@ -337,20 +344,40 @@ export class Store {
   /** Counts a new reference from stored data to every thing in a value. */
   retain(value: Value): void {
     eachThing(value, (thing) => {
-      this.touch(thing);
+      // A removed thing comes into question only among others that are removed or revived with it.
+      if ((thing.bits & ThingBit.GONE) === 0) {
+        this.touch(thing);
+        this.marking?.reach(thing.id);
+      }
       thing.refs += 1;
       thing.holders += 1;
       if (thing.refs === 1) this.orphans.delete(thing);
     });
   }
 
-  /** Takes `retain` back. */
+  /** Takes `retain` back. A thing that keeps other references may be part of a circle that nothing else refers to. */
   release(value: Value): void {
     eachThing(value, (thing) => {
-      this.touch(thing);
+      const gone = (thing.bits & ThingBit.GONE) !== 0;
+      if (!gone) this.touch(thing);
       thing.refs -= 1;
       thing.holders -= 1;
+      if (gone) return;
       if (thing.refs === 0) this.orphans.add(thing);
+      else this.suspects.add(thing.id);
+    });
+  }
+
+  /** Calls `visit` with the id of each thing that a thing refers to, without bringing anything into memory. */
+  visitReferences(id: number, visit: (id: number) => void): void {
+    const thing = this.table.get(id);
+    if (thing === undefined || (thing.bits & ThingBit.LOADED) === 0) {
+      visitThingsOfRecord(this.readRecord(id, 0), visit, (part) => this.readRecord(id, part));
+      return;
+    }
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.visitThings(visit);
+      else eachThing(value, (child) => visit(child.id));
     });
   }
 

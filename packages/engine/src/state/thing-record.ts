@@ -11,9 +11,9 @@ import { ByteReader, type ByteWriter } from '../bytes.js';
 import { List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { PIECED_MIN, type PieceSink, Pieces } from './pieces.js';
+import { PIECED_MIN, type PieceSink, Pieces, readParts } from './pieces.js';
 import type { Store } from './store.js';
-import { readValue, writeValue } from './value-codec.js';
+import { readValue, visitThings, writeValue } from './value-codec.js';
 
 /** The code of a list in pieces, beside those of values. */
 const PIECES = 0x18;
@@ -41,6 +41,33 @@ export function readThing(record: Uint8Array, thing: Thing, store: Store): void 
   const input = new ByteReader(record);
   thing.refs = input.varint();
   readProperties(input, thing, store);
+}
+
+/**
+ * Calls `visit` with the id of each thing that the record of a thing refers to.
+ *
+ * @param readPiece gives the record of a piece of one of its lists
+ */
+export function visitThingsOfRecord(
+  record: Uint8Array,
+  visit: (id: number) => void,
+  readPiece: (part: number) => Uint8Array,
+): void {
+  const input = new ByteReader(record);
+  input.varint();
+  input.bytes(input.varint());
+  for (let count = input.varint(); count > 0; count--) {
+    input.bytes(input.varint());
+    if (input.peek() !== PIECES) {
+      visitThings(input, visit);
+      continue;
+    }
+    input.u8();
+    for (const part of readParts(input)) {
+      const piece = new ByteReader(readPiece(part));
+      while (piece.remaining > 0) visitThings(piece, visit);
+    }
+  }
 }
 
 /** The restriction and the properties, as in the effect that stores a new thing. */

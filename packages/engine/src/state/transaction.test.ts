@@ -98,14 +98,14 @@ describe('effects', () => {
       '.t.restrict(nil)',
     ]) {
       const outcome = db.outcome(code);
-      expect([code, outcome.kind === 'value' && outcome.effects]).toEqual([code, null]);
+      expect([code, outcome.kind === 'value' && outcome.change]).toEqual([code, null]);
     }
   });
 
   test('of removing every second item are positions, not items', () => {
     db.run(".l = range(1000).map(|i| 'some long text ' + str(i))");
     const outcome = db.outcome('.l.remove(|x, i| i % 2 == 0); nil');
-    expect(outcome.kind === 'value' && (outcome.effects?.length ?? 0) < 1100).toBe(true);
+    expect(outcome.kind === 'value' && (outcome.change?.effects.length ?? 0) < 1100).toBe(true);
   });
 
   test('let another node count the tuples of a list as this one does', () => {
@@ -118,7 +118,7 @@ describe('effects', () => {
       '.l.fill([1])',
     ]) {
       const outcome = db.outcome(code);
-      if (outcome.kind === 'value' && outcome.effects !== null) replica.apply(outcome.effects);
+      if (outcome.kind === 'value' && outcome.change !== null) replica.apply(outcome.change.effects);
       expect(stateLines(replica)).toEqual(stateLines(db.collection));
       expect(brokenRules(replica)).toEqual([]);
     }

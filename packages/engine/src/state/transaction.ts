@@ -420,6 +420,18 @@ export class Transaction {
     this.effects.rewind();
   }
 
+  /** Removes things that nothing reaches from the root, though they refer to each other. */
+  removeGarbage(ids: readonly number[]): void {
+    const store = this.needStore();
+    const things = ids.map((id) => store.thingOfId(id));
+    this.recordRemoved(things);
+    for (const thing of things) store.load(thing);
+    for (const thing of things) {
+      store.remove(thing);
+      this.undos.push(() => store.revive(thing));
+    }
+  }
+
   private removeOrphans(store: Store): void {
     const removed: Thing[] = [];
     for (let orphans = [...store.orphans]; orphans.length > 0; orphans = [...store.orphans]) {
@@ -429,6 +441,10 @@ export class Transaction {
         this.undos.push(() => store.revive(thing));
       }
     }
+    this.recordRemoved(removed);
+  }
+
+  private recordRemoved(removed: readonly Thing[]): void {
     this.effects.u8(Effect.REMOVE_THINGS);
     this.effects.varint(removed.length);
     for (const thing of removed) this.effects.varint(thing.id);

@@ -179,6 +179,55 @@ export function readValue(input: ByteReader, thingOfId: ThingOfId): Value {
   }
 }
 
+/** Reads past a value, and calls `visit` with the id of each thing that it refers to. */
+export function visitThings(input: ByteReader, visit: (id: number) => void): void {
+  const code = input.u8();
+  switch (code) {
+    case Code.NIL:
+    case Code.FALSE:
+    case Code.TRUE:
+      return;
+    case Code.INT:
+      input.varint();
+      return;
+    case Code.BIG:
+    case Code.FLOAT:
+      input.bytes(8);
+      return;
+    case Code.STR:
+    case Code.BYTES:
+    case Code.CLOSURE:
+    case Code.MPDATA:
+      input.bytes(input.varint());
+      return;
+    case Code.LIST:
+    case Code.TUPLE:
+      for (let count = input.varint(); count > 0; count--) visitThings(input, visit);
+      return;
+    case Code.SET:
+      for (let count = input.varint(); count > 0; count--) visit(input.varint());
+      return;
+    case Code.THING:
+      visit(input.varint());
+      return;
+    case Code.REGEX:
+      input.bytes(input.varint());
+      input.bytes(input.varint());
+      return;
+    case Code.DATETIME:
+      input.bytes(9);
+      input.bytes(input.varint());
+      input.varint();
+      return;
+    case Code.ERROR:
+      input.varint();
+      input.bytes(input.varint());
+      return;
+    default:
+      throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);
+  }
+}
+
 function readList(input: ByteReader, thingOfId: ThingOfId, tuple: boolean): List {
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`list of ${count} items in ${input.remaining} bytes`);
