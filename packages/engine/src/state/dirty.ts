@@ -62,13 +62,16 @@ export class Dirty {
   /** A removed thing is back. */
   restore(thing: Thing): void {
     this.current.removed.delete(thing.id);
+    // A removal that is taken back was not committed, so the checkpoint that it went into comes to nothing.
+    this.frozen?.removed.delete(thing.id);
     this.mark(thing);
   }
 
   /** A new thing never was: its creation was taken back. */
   forget(thing: Thing): void {
-    thing.bits &= ~this.bit;
+    thing.bits &= ~(ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD);
     this.current.things.delete(thing);
+    this.frozen?.things.delete(thing);
   }
 
   isRemoved(id: number): boolean {
