@@ -98,6 +98,45 @@ describe('openFolder', () => {
     await (await openFolder(folder, OPTIONS)).close();
   });
 
+  test('waits a moment for a process that is on its way out', async () => {
+    await openFolder(folder, OPTIONS).then((opened) => opened.close());
+    const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const gone = new Promise((resolve) => child.on('exit', resolve));
+    await writeFile(path.join(folder, 'owner'), `${JSON.stringify({ pid: child.pid, start: '' })}\n`);
+    const waiting = openFolder(folder, { ...OPTIONS, inUseWaitMs: 20_000 });
+    child.kill('SIGKILL');
+    await (await waiting).close();
+    await gone;
+  });
+
+  // Only Linux tells a zombie from a process that runs.
+  (process.platform === 'linux' ? test : test.skip)('a zombie holds nothing', async () => {
+    // Its parent never asks for the exit code, so it stays one.
+    const script = 'sleep 0 & echo $!; exec sleep 60';
+    const parentProcess = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const gone = new Promise((resolve) => parentProcess.on('exit', resolve));
+    const pid = Number(await new Promise<string>((resolve) => parentProcess.stdout.once('data', resolve)));
+    await openFolder(folder, OPTIONS).then((opened) => opened.close());
+    await writeFile(path.join(folder, 'owner'), `${JSON.stringify({ pid, start: '' })}\n`);
+    await (await openFolder(folder, { ...OPTIONS, inUseWaitMs: 20_000 })).close();
+    process.kill(pid, 0); // It is still there, or this test says nothing.
+    parentProcess.kill('SIGKILL');
+    await gone;
+  });
+
+  test('the state is opened again after it was closed', async () => {
+    const opened = await openFolder(folder, OPTIONS);
+    const state = await StateStore.open({ store: opened.stateStore, disk: opened.stateDisk });
+    await state.setIdentity(Buffer.from('node 1'));
+    await state.close();
+    const again = await StateStore.open({ store: await opened.reopenStateStore(), disk: opened.stateDisk });
+    expect(again.identity()).toEqual(Buffer.from('node 1'));
+    await again.close();
+    await opened.close();
+  });
+
   test('does not begin a new state where one is missing', async () => {
     const opened = await openFolder(folder, OPTIONS);
     const state = await StateStore.open({ store: opened.stateStore, disk: opened.stateDisk });

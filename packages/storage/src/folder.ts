@@ -1,5 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Disk } from './disk/disk.js';
 import { NodeDisk, syncFolder } from './disk/node-disk.js';
 import { DiskFullError, FolderContentError, FolderInUseError, isDiskFull } from './errors.js';
@@ -15,6 +16,8 @@ export type FolderOptions = {
   /** Names beside ours that may be in the folder, such as a configuration file. */
   readonly alsoAllowed?: readonly string[];
   readonly level?: Omit<LevelStoreOptions, 'createIfMissing'>;
+  /** How long to wait for another process to let the folder go: one that was killed is not gone at once. Default 0. */
+  readonly inUseWaitMs?: number;
 };
 
 /** A data folder that this process holds. What is opened from it is to be closed before it. */
@@ -26,6 +29,8 @@ export type DataFolder = {
   /** For `StateStore.open`, which closes the store. */
   readonly stateDisk: Disk;
   readonly stateStore: KeyValueStore;
+  /** Opens the store once more after it was closed: one that had no room takes writes again then. */
+  reopenStateStore(): Promise<KeyValueStore>;
   /** False if the disk has had no room for the reserve, or it was released. */
   readonly hasReserve: boolean;
   /** Gives the reserve to the disk, so that the log can be compacted, on a full disk. */
@@ -37,6 +42,7 @@ export type DataFolder = {
 };
 
 const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
+const IN_USE_PAUSE_MS = 20;
 
 /**
  * Opens a data folder, or lays out a new one:
@@ -53,16 +59,18 @@ const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
 export async function openFolder(folder: string, options: FolderOptions = {}): Promise<DataFolder> {
   const root = await NodeDisk.make(folder);
   await checkContent(folder, options.alsoAllowed ?? []);
-  await refuseSecond(folder);
+  const end = performance.now() + (options.inUseWaitMs ?? 0);
+  await whenFree(end, () => refuseSecond(folder));
   const reserve = new Reserve(root, options.reserveBytes ?? RESERVE_BYTES_DEFAULT);
   await reserve.find();
   const logPath = path.join(folder, 'log');
   const statePath = path.join(folder, 'state');
   const levelPath = path.join(statePath, 'level');
-  const stateStore = await withReserve(reserve, async () => {
+  const level = options.level ?? {};
+  let stateStore = await withReserve(reserve, async () => {
     for (const made of [logPath, statePath, levelPath]) await mkdir(made, { recursive: true, mode: 0o700 });
     for (const made of [statePath, folder, path.dirname(path.resolve(folder))]) await syncFolder(made);
-    return openLevel(folder, statePath, levelPath, options.level ?? {});
+    return whenFree(end, () => openLevel(folder, statePath, levelPath, level));
   });
   try {
     await withReserve(reserve, () => writeOwner(folder));
@@ -76,7 +84,14 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
     logPath,
     logDisk: new NodeDisk(logPath),
     stateDisk: new NodeDisk(statePath),
-    stateStore,
+    get stateStore() {
+      return stateStore;
+    },
+    async reopenStateStore() {
+      // This process has verified the tables before, or made them.
+      stateStore = await openLevel(folder, statePath, levelPath, { ...level, verify: 'quick' });
+      return stateStore;
+    },
     get hasReserve() {
       return reserve.isHeld;
     },
@@ -97,6 +112,18 @@ async function checkContent(folder: string, alsoAllowed: readonly string[]): Pro
     const isFile = entry.name === RESERVE_NAME || entry.name === OWNER_NAME;
     const isOurs = (isFolder && entry.isDirectory()) || (isFile && entry.isFile());
     if (!isOurs && !allowed.has(entry.name)) throw new FolderContentError(folder, `it holds ${entry.name}`);
+  }
+}
+
+/** Does something as soon as nobody else has the folder, or fails at the end of the time. */
+async function whenFree<T>(end: number, task: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!(error instanceof FolderInUseError) || performance.now() >= end) throw error;
+      await pause(IN_USE_PAUSE_MS);
+    }
   }
 }
 

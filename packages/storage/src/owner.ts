@@ -2,7 +2,7 @@
  * The file `owner` tells people and other processes who works with a folder. It is no lock: LevelDB's is, which the
  * system gives up with the process.
  *
- *   owner = {"pid": number, "start": string}      JSON; start: what `processStart` gives
+ *   owner = {"pid": number, "start": string}      JSON; start: what `processOf` gives
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export async function readOwner(folder: string): Promise<Owner | undefined> {
 }
 
 export async function writeOwner(folder: string): Promise<void> {
-  const owner: Owner = { pid: process.pid, start: await processStart(process.pid) };
+  const owner: Owner = { pid: process.pid, start: (await processOf(process.pid)).start };
   await writeFile(path.join(folder, OWNER_NAME), `${JSON.stringify(owner)}\n`, { mode: 0o600 });
 }
 
@@ -29,7 +29,7 @@ export async function removeOwner(folder: string): Promise<void> {
 
 /**
  * True if that very process still runs. A number alone does not tell: in a container the next process has the same
- * one.
+ * one. A process that has ended and that nobody has asked for its exit code (a zombie) runs no more.
  */
 export async function isAlive({ pid, start }: Owner): Promise<boolean> {
   if (pid === 0) return false;
@@ -39,17 +39,20 @@ export async function isAlive({ pid, start }: Owner): Promise<boolean> {
     const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
     if (code !== 'EPERM') return false;
   }
-  const now = await processStart(pid);
+  const { state, start: now } = await processOf(pid);
+  if (state === 'Z' || state === 'X') return false;
   return now === start || now === '' || start === '';
 }
 
 /**
- * When a process started: on Linux the boot's identity and the clock ticks since then (proc(5), field 22 of
- * /proc/pid/stat); empty where that is not told.
+ * What Linux tells of a process (proc(5), fields 3 and 22 of /proc/pid/stat): its state, and its start as the boot's
+ * identity and the clock ticks since then. Empty where that is not told.
  */
-async function processStart(pid: number): Promise<string> {
+async function processOf(pid: number): Promise<{ readonly state: string; readonly start: string }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'latin1').catch(() => '');
-  const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return ticks === undefined || boot === '' ? '' : `${boot.trim()} ${ticks}`;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields[19];
+  const start = ticks === undefined || boot === '' ? '' : `${boot.trim()} ${ticks}`;
+  return { state: fields[0] ?? '', start };
 }
