@@ -3,7 +3,7 @@
  *
  *   identity := format:u8 (1) nodeId:u48 clusterId:16 bytes        (big endian)
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 export interface Identity {
   /** Random, from 1 to 2^48 - 1; no two nodes have the same. */
@@ -33,6 +33,11 @@ export function decodeIdentity(data: Uint8Array): Identity {
     throw new Error('the identity in the data folder is of a format that this version does not know');
   }
   return { nodeId: bytes.readUIntBE(1, 6), clusterId: bytes.subarray(7) };
+}
+
+/** 16 bytes that tell the log of a node from any other: log and state of a folder must belong together. */
+export function logIdentity(identity: Identity): Uint8Array {
+  return createHash('sha256').update(encodeIdentity(identity)).digest().subarray(0, 16);
 }
 
 /** The identity of a group: the same on all nodes of the cluster, and different from group to group. */

@@ -1,13 +1,25 @@
 /**
  * Starting a node: the data folder, who it belongs to, and then everything else.
  */
-import { type DataFolder, FolderInUseError, openFolder, StateStore, StorageError } from '@althing/storage';
+import { FormatError } from '@althing/engine';
+import {
+  type DataFolder,
+  DiskFullError,
+  FolderInUseError,
+  openFolder,
+  StateStore,
+  StorageError,
+} from '@althing/storage';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { createLogger } from './logger.js';
 import { Node } from './node.js';
+import { State } from './scopes/state.js';
 
 const MiB = 1024 * 1024;
+
+/** How long a process that was killed may take to let the folder go, in milliseconds. */
+const FOLDER_WAIT_MS = 3000;
 
 /** What the node wants to know besides its configuration. */
 export interface StartOptions {
@@ -45,7 +57,10 @@ export class StartError extends Error {
  */
 export async function startNode(config: Config, { version }: StartOptions): Promise<RunningNode> {
   try {
-    const folder = await openFolder(config.storagePath, { reserveBytes: config.diskReserveMb * MiB });
+    const folder = await openFolder(config.storagePath, {
+      reserveBytes: config.diskReserveMb * MiB,
+      inUseWaitMs: FOLDER_WAIT_MS,
+    });
     return await startInFolder(config, version, folder);
   } catch (error) {
     throw withExitCode(error);
@@ -53,20 +68,42 @@ export async function startNode(config: Config, { version }: StartOptions): Prom
 }
 
 async function startInFolder(config: Config, version: string, folder: DataFolder): Promise<RunningNode> {
-  let states: StateStore | null = null;
+  let state: State | null = null;
   try {
-    states = await StateStore.open({ store: folder.stateStore, disk: folder.stateDisk });
-    const identity = await openIdentity(states, config);
+    state = await openState(folder);
+    const identity = await openIdentity(state.store, config);
     const log = createLogger({
       level: config.logLevel,
       format: config.logFormat,
       nodeName: config.nodeName,
     });
-    return await Node.start({ config, version, log, folder, states, identity });
+    return await Node.start({ config, version, log, folder, state, identity });
   } catch (error) {
-    await states?.close().catch(() => {});
+    await state?.close().catch(() => {});
     await folder.close().catch(() => {});
     throw error;
+  }
+}
+
+/** Opens the state. What a crash left to be finished may need room: on a full disk that of the reserve. */
+async function openState(folder: DataFolder): Promise<State> {
+  const disk = folder.stateDisk;
+  const reopen = async (): Promise<StateStore> => {
+    const store = await folder.reopenStateStore();
+    try {
+      return await StateStore.open({ store, disk });
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  };
+  try {
+    return new State(await StateStore.open({ store: folder.stateStore, disk }), reopen);
+  } catch (error) {
+    if (!(error instanceof DiskFullError) || !folder.hasReserve) throw error;
+    await folder.releaseReserve();
+    await folder.stateStore.close();
+    return new State(await reopen(), reopen);
   }
 }
 
@@ -91,6 +128,9 @@ async function openIdentity(states: StateStore, config: Config): Promise<Identit
 
 /** Gives errors of the storage the exit code that tells what to do about them. */
 function withExitCode(error: unknown): unknown {
+  if (error instanceof FormatError) {
+    return new StartError(`the stored state can not be read: ${error.message}`, ExitCode.DataDamaged);
+  }
   if (!(error instanceof StorageError)) return error;
   if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
   const damaged = error.code.startsWith('damaged') || error.code === 'newer_format';

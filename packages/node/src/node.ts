@@ -2,25 +2,35 @@
  * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bootstrap, Engine, ErrorCode, QueryError } from '@althing/engine';
-import { DamagedStateError, type DataFolder, DiskFullError, type StateStore } from '@althing/storage';
+import {
+  bootstrap,
+  Engine,
+  ErrorCode,
+  FormatError,
+  DamagedStateError as MissingRecordError,
+  QueryError,
+} from '@althing/engine';
+import { type DataFolder, DiskFullError, StorageError } from '@althing/storage';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
 import { type Config, ExitCode, portInUse } from './config/index.js';
 import type { Bridge } from './consensus/bridge.js';
 import type { Event } from './consensus/protocol.js';
-import { startConsensus } from './consensus/start.js';
+import { ConsensusStartError, startConsensus } from './consensus/start.js';
 import { systemEnvironment } from './environment.js';
 import { HttpListener } from './http/listener.js';
-import type { Identity } from './identity.js';
+import { type Identity, logIdentity } from './identity.js';
 import type { Logger } from './logger.js';
 import type { RunningNode, StopReason } from './main.js';
 import { Router } from './router.js';
 import { Checkpointer } from './scopes/checkpointer.js';
+import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
+import { GarbageCollector } from './scopes/garbage-collector.js';
 import type { GroupSession } from './scopes/group-session.js';
 import { MemoryKeeper } from './scopes/memory-keeper.js';
 import { Sessions } from './scopes/sessions.js';
+import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 
 const MiB = 1024 * 1024;
@@ -28,8 +38,17 @@ const MiB = 1024 * 1024;
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
-/** How long a request may wait for a leader, in milliseconds. */
-const LEADER_WAIT_MS = 10_000;
+/** Pause between two slices of a search for garbage, in milliseconds. */
+const GARBAGE_PAUSE_MS = 5;
+
+/** How long a request may wait for a leader, or for its turn among slow queries, in milliseconds. */
+const WAIT_MS = 10_000;
+
+/** How long a start waits for room on a full disk, in milliseconds. */
+const START_FULL_MS = 10_000;
+
+/** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
+const CLOSE_MS = 1000;
 
 /** Password of a fresh installation that was given none. */
 const DEFAULT_PASSWORD = 'pass';
@@ -39,7 +58,7 @@ export interface NodeParts {
   readonly version: string;
   readonly log: Logger;
   readonly folder: DataFolder;
-  readonly states: StateStore;
+  readonly state: State;
   readonly identity: Identity;
 }
 
@@ -54,6 +73,8 @@ export class Node implements RunningNode {
   private router!: Router;
   private checkpointer!: Checkpointer;
   private memory!: MemoryKeeper;
+  private disk!: DiskKeeper;
+  private garbage!: GarbageCollector;
   private listener!: HttpListener;
   private housekeeping: NodeJS.Timeout | null = null;
   private close!: (exitCode: number) => void;
@@ -117,7 +138,7 @@ export class Node implements RunningNode {
   }
 
   private async open(): Promise<void> {
-    const { config, states, identity, log } = this.parts;
+    const { config, state, identity, log } = this.parts;
     this.status.beat();
     this.bridge = await this.connect();
     this.bridge.onEvent = (event) => this.handleEvent(event);
@@ -126,12 +147,13 @@ export class Node implements RunningNode {
       engine: this.engine,
       hasher: this.hasher,
       session: (target) => this.sessions.of(target),
-      leaderWaitMs: LEADER_WAIT_MS,
+      waitMs: WAIT_MS,
+      monotonic: environment.monotonic,
       delay,
     });
     this.sessions = new Sessions({
       engine: this.engine,
-      states,
+      state,
       consensus: this.bridge,
       identity,
       now: environment.now,
@@ -139,7 +161,7 @@ export class Node implements RunningNode {
       onFailure: (error) => this.internalError(error),
     });
     this.checkpointer = new Checkpointer({
-      states,
+      state,
       consensus: this.bridge,
       intervalMs: config.checkpointIntervalMs,
       sizeBytes: config.checkpointSizeMb * MiB,
@@ -152,6 +174,17 @@ export class Node implements RunningNode {
     this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>
       setImmediate(work),
     );
+    this.disk = this.makeDiskKeeper();
+    this.garbage = new GarbageCollector({
+      engine: this.engine,
+      intervalMs: config.garbageIntervalMs,
+      monotonic: environment.monotonic,
+      pause: (work) => {
+        setTimeout(work, GARBAGE_PAUSE_MS).unref();
+      },
+      propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
+      onFailure: (error) => this.internalError(error),
+    });
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     await this.sessions.open();
     await this.bootstrap();
@@ -161,7 +194,38 @@ export class Node implements RunningNode {
     await this.greet();
   }
 
+  private makeDiskKeeper(): DiskKeeper {
+    const { config, folder, state } = this.parts;
+    return new DiskKeeper({
+      reserve: folder,
+      freeBytes: () => folder.stateDisk.freeBytes(),
+      reserveBytes: config.diskReserveMb * MiB,
+      setLevel: (level) => this.sessions.setDisk(level),
+      reopenState: async () => {
+        await this.checkpointer.hold();
+        await this.sessions.pause();
+        await state.reopen();
+        this.sessions.resume();
+        this.checkpointer.release();
+      },
+      report: (event) => this.reportDisk(event),
+      onFailure: (error) => this.fail('the data can not be kept', error, exitCodeOf(error)),
+    });
+  }
+
+  /** Starts the consensus thread. On a full disk the log may need the reserve's room to be opened. */
   private async connect(): Promise<Bridge> {
+    const { folder } = this.parts;
+    try {
+      return await this.startConsensus();
+    } catch (error) {
+      if (!(error instanceof ConsensusStartError) || !error.diskFull || !folder.hasReserve) throw error;
+      await folder.releaseReserve();
+      return this.startConsensus();
+    }
+  }
+
+  private async startConsensus(): Promise<Bridge> {
     const { config, folder, identity, version } = this.parts;
     const { bridge } = await startConsensus(
       {
@@ -174,9 +238,11 @@ export class Node implements RunningNode {
         electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
         statusAddress: config.bindClientAddr,
         statusPort: config.httpStatusPort,
+        logId: logIdentity(identity),
+        lowDiskBytes: config.diskReserveMb * MiB,
       },
       this.status.buffer,
-      (code) => this.consensusExited(code),
+      (code, error) => this.consensusExited(code, error),
     );
     return bridge;
   }
@@ -224,7 +290,14 @@ export class Node implements RunningNode {
       refusal: () => (this.status.phase === Phase.READY ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
-      bodyTimeoutMs: config.bodyTimeoutMs,
+      memoryMax: config.requestMemoryLimitMb * MiB,
+      timeouts: {
+        head: config.headTimeoutMs,
+        body: config.bodyTimeoutMs,
+        idle: config.idleTimeoutMs,
+        response: config.responseTimeoutMs,
+      },
+      onDefect: (error) => this.internalError(error),
       connectionsMax: config.maxConnections,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
       pendingMax: config.requestQueueLimit,
@@ -271,16 +344,20 @@ export class Node implements RunningNode {
   }
 
   private handleEvent(event: Event): void {
+    try {
+      this.takeEvent(event);
+    } catch (error) {
+      this.fail('an event of the log could not be taken', error, exitCodeOf(error));
+    }
+  }
+
+  private takeEvent(event: Event): void {
     switch (event.kind) {
       case 'failed':
         this.fail(event.failure.message, null, event.failure.exitCode);
         return;
-      case 'disk_full':
-        this.sessions.setDiskFull(event.full);
-        this.parts.log.error(
-          { event: 'disk_full', full: event.full },
-          event.full ? 'the disk is full' : 'the disk has room again',
-        );
+      case 'disk':
+        this.disk.noteLevel(event.level);
         return;
       case 'stopped':
         this.consensusStopped?.();
@@ -290,35 +367,56 @@ export class Node implements RunningNode {
     }
   }
 
+  private reportDisk(event: DiskEvent): void {
+    const { log } = this.parts;
+    switch (event.kind) {
+      case 'level':
+        if (event.level === 'ok') log.info({ event: 'disk', level: event.level }, DISK_TEXT[event.level]);
+        else log.error({ event: 'disk', level: event.level }, DISK_TEXT[event.level]);
+        return;
+      case 'reserve_released':
+        log.warn({ event: event.kind }, 'the reserve was given up to make room for a checkpoint');
+        return;
+      case 'reserve_restored':
+        log.info({ event: event.kind }, 'the reserve is there again');
+        return;
+      case 'state_reopened':
+        log.info({ event: event.kind }, 'the state was opened again and takes checkpoints');
+    }
+  }
+
   private keepHouse(): void {
     this.status.beat();
     this.status.connections = this.listener?.connections ?? 0;
-    for (const session of this.sessions.all) this.checkpointer.consider(session);
+    for (const session of this.sessions.all) {
+      this.checkpointer.consider(session);
+      this.garbage.consider(session);
+    }
     this.memory.consider();
+    this.disk.consider();
   }
 
   private checkpointFailed(session: GroupSession, error: unknown): void {
-    const { log } = this.parts;
-    if (error instanceof DiskFullError) {
-      log.error(
-        { event: 'checkpoint_disk_full', group: session.id },
-        'no room on the disk for a checkpoint; it will be tried again',
-      );
+    if (!(error instanceof DiskFullError)) {
+      this.fail(`the checkpoint of group ${session.id} failed`, error, exitCodeOf(error));
       return;
     }
-    this.fail(`the checkpoint of group ${session.id} failed`, error, exitCodeOf(error));
+    this.parts.log.error(
+      { event: 'checkpoint_disk_full', group: session.id },
+      'no room on the disk for a checkpoint; it will be tried again',
+    );
+    this.disk.noteStateFull();
   }
 
   /** A defect of the engine, or damaged data. A defect fails its query; damage stops the node. */
   private internalError(error: unknown): void {
-    if (error instanceof DamagedStateError)
-      this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
+    if (isDamage(error)) this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
   }
 
-  private consensusExited(code: number): void {
+  private consensusExited(code: number, error: Error | null): void {
     if (this.consensusStopped !== null) this.consensusStopped();
-    else this.fail(`the consensus thread ended with code ${code}`, null, ExitCode.InvariantBroken);
+    else this.fail(`the consensus thread ended with code ${code}`, error, ExitCode.InvariantBroken);
   }
 
   /** Ends the node because it can't go on. */
@@ -338,7 +436,7 @@ export class Node implements RunningNode {
   }
 
   private async shutDown(): Promise<void> {
-    const { config, log, states, folder } = this.parts;
+    const { config, log, state, folder } = this.parts;
     log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
     const deadline = performance.now() + config.shutdownTimeoutMs;
     await this.pause(config.drainDelayMs);
@@ -352,9 +450,13 @@ export class Node implements RunningNode {
       session.abandon(STOPPING);
       await this.checkpointer.forget(session);
     }
-    await this.stopConsensus();
-    await states.close();
-    await folder.close();
+    // What was acknowledged is durable: whatever takes too long from here on can as well be cut off.
+    await this.orNow(this.stopConsensus(), deadline, CLOSE_MS);
+    await this.orNow(
+      state.close().then(() => folder.close()),
+      deadline,
+      CLOSE_MS,
+    );
     log.info({ event: 'stopped' }, 'stopped');
   }
 
@@ -367,9 +469,12 @@ export class Node implements RunningNode {
     this.bridge.close();
   }
 
-  /** Waits for something, but no longer than until the deadline, and not at all once the node is to stop now. */
-  private async orNow(work: Promise<unknown>, deadline: number): Promise<void> {
-    await Promise.race([work, this.pause(deadline - performance.now())]);
+  /**
+   * Waits for something, but no longer than until the deadline, and once the node is to stop now no longer than for a
+   * while.
+   */
+  private async orNow(work: Promise<unknown>, deadline: number, whileMs = 0): Promise<void> {
+    await Promise.race([work, this.pause(deadline - performance.now()).then(() => delayed(whileMs))]);
   }
 
   /** Waits for some time, unless the node is to stop now. */
@@ -386,12 +491,23 @@ export class Node implements RunningNode {
 
   /** Waits for a condition that events bring about. */
   private async until(condition: () => boolean): Promise<void> {
+    let fullSince: number | null = null;
     while (!condition()) {
       if (this.ended) throw new Error('the node ended while it started');
+      fullSince = this.disk.level === 'full' ? (fullSince ?? performance.now()) : null;
+      if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
+        throw new DiskFullError('the log has no room to go on, not even with the reserve');
+      }
       await nextTurn();
     }
   }
 }
+
+const DISK_TEXT = {
+  ok: 'the disk has room again: changes are taken',
+  low: 'the disk is almost full: changes are refused, but for those of the root scope',
+  full: 'the disk is full: changes are refused',
+} as const;
 
 const STOPPING = new QueryError(
   ErrorCode.NODE,
@@ -404,8 +520,21 @@ function delay(ms: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+function delayed(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+function isDamage(error: unknown): boolean {
+  if (error instanceof MissingRecordError || error instanceof FormatError) return true;
+  return error instanceof StorageError && (error.code.startsWith('damaged') || error.code === 'newer_format');
+}
+
 function exitCodeOf(error: unknown): number {
-  return error instanceof DamagedStateError ? ExitCode.DataDamaged : ExitCode.Fatal;
+  if (isDamage(error)) return ExitCode.DataDamaged;
+  const isDisk = error instanceof StorageError && error.code !== 'misuse';
+  return isDisk ? ExitCode.Fatal : ExitCode.InvariantBroken;
 }
 
 function describe(error: unknown): string {

@@ -2,7 +2,7 @@
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one
  * message. A doorbell in shared memory lets the engine thread wait for an event without turning its loop.
  */
-import { type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 
@@ -20,11 +20,10 @@ export class Bridge implements Consensus {
   private readonly packer = new ParcelPacker();
   private planned = false;
 
-  constructor({ port, doorbell }: BridgePorts, worker: Worker, onExit: (code: number) => void) {
+  constructor({ port, doorbell }: BridgePorts) {
     this.port = port;
     this.doorbell = new Int32Array(doorbell);
     port.on('message', (events: readonly Event[]) => this.receive(events));
-    worker.on('exit', onExit);
   }
 
   send(command: Command): void {

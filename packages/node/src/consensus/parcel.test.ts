@@ -13,27 +13,27 @@ function unpacked(packer: ParcelPacker): Command[] {
 }
 
 describe('parcel', () => {
-  test('proposals of one group and term travel together, in order with other commands', () => {
+  test('proposals of one group and office travel together, in order with other commands', () => {
     const packer = new ParcelPacker();
-    packer.add({ kind: 'propose', group: 1, term: 2, payloads: [bytes('a')] });
-    packer.add({ kind: 'propose', group: 1, term: 2, payloads: [bytes('bc'), bytes('')] });
-    packer.add({ kind: 'mark', group: 1, term: 2, id: 7 });
-    packer.add({ kind: 'propose', group: 1, term: 2, payloads: [bytes('d')] });
-    packer.add({ kind: 'propose', group: 3, term: 2, payloads: [bytes('e')] });
+    packer.add({ kind: 'propose', group: 1, office: 2, payloads: [bytes('a')] });
+    packer.add({ kind: 'propose', group: 1, office: 2, payloads: [bytes('bc'), bytes('')] });
+    packer.add({ kind: 'mark', group: 1, office: 2, id: 7 });
+    packer.add({ kind: 'propose', group: 1, office: 2, payloads: [bytes('d')] });
+    packer.add({ kind: 'propose', group: 3, office: 2, payloads: [bytes('e')] });
     expect(unpacked(packer)).toEqual([
-      { kind: 'propose', group: 1, term: 2, payloads: [bytes('a'), bytes('bc'), bytes('')] },
-      { kind: 'mark', group: 1, term: 2, id: 7 },
-      { kind: 'propose', group: 1, term: 2, payloads: [bytes('d')] },
-      { kind: 'propose', group: 3, term: 2, payloads: [bytes('e')] },
+      { kind: 'propose', group: 1, office: 2, payloads: [bytes('a'), bytes('bc'), bytes('')] },
+      { kind: 'mark', group: 1, office: 2, id: 7 },
+      { kind: 'propose', group: 1, office: 2, payloads: [bytes('d')] },
+      { kind: 'propose', group: 3, office: 2, payloads: [bytes('e')] },
     ]);
   });
 
   test('large payloads make the buffer grow', () => {
     const packer = new ParcelPacker();
     const large = new Uint8Array(100_000).fill(7);
-    packer.add({ kind: 'propose', group: 1, term: 1, payloads: [bytes('x'), large] });
+    packer.add({ kind: 'propose', group: 1, office: 1, payloads: [bytes('x'), large] });
     const [command] = unpacked(packer);
-    expect(command).toEqual({ kind: 'propose', group: 1, term: 1, payloads: [bytes('x'), large] });
+    expect(command).toEqual({ kind: 'propose', group: 1, office: 1, payloads: [bytes('x'), large] });
   });
 
   test('is empty after it was taken', () => {

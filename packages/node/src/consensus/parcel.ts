@@ -4,11 +4,11 @@
  */
 import type { Command, GroupId } from './protocol.js';
 
-/** Proposals of one group and term; `sizes` are the lengths of their payloads in the parcel's buffer. */
+/** Proposals of one group and office; `sizes` are the lengths of their payloads in the parcel's buffer. */
 interface PackedProposals {
   readonly kind: 'proposals';
   readonly group: GroupId;
-  readonly term: number;
+  readonly office: number;
   readonly sizes: number[];
 }
 
@@ -40,9 +40,9 @@ export class ParcelPacker {
       this.last = null;
       return;
     }
-    const { group, term } = command;
-    if (this.last === null || this.last.group !== group || this.last.term !== term) {
-      this.last = { kind: 'proposals', group, term, sizes: [] };
+    const { group, office } = command;
+    if (this.last === null || this.last.group !== group || this.last.office !== office) {
+      this.last = { kind: 'proposals', group, office, sizes: [] };
       this.commands.push(this.last);
     }
     for (const payload of command.payloads) this.addPayload(this.last, payload);
@@ -86,6 +86,6 @@ export function unpack({ commands, data }: Parcel, handle: (command: Command) =>
       at += size;
       return payload;
     });
-    handle({ kind: 'propose', group: command.group, term: command.term, payloads });
+    handle({ kind: 'propose', group: command.group, office: command.office, payloads });
   }
 }

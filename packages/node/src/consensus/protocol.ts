@@ -2,6 +2,7 @@
  * What the two threads of a node say to each other. The engine thread sends commands, the consensus thread events; both
  * arrive in the order in which they were sent. Everything is plain data that can be copied between threads.
  */
+import type { DiskLevel } from './disk-watch.js';
 
 /** The number of a Raft group: 0 for the root scope, else the id of the collection. */
 export type GroupId = number;
@@ -19,19 +20,26 @@ export interface Applied {
 }
 
 export type Command =
-  /** Starts a group from where the state of this node stands. */
-  | { readonly kind: 'open'; readonly group: GroupId; readonly applied: Applied }
-  /** The group is gone, with its log. */
+  /** Starts a group from where the state of this node stands; `isNew` says that nothing of it is stored yet. */
+  | {
+      readonly kind: 'open';
+      readonly group: GroupId;
+      readonly applied: Applied;
+      readonly isNew: boolean;
+    }
+  /** The group is gone, with its log, whether it was opened or not. */
   | { readonly kind: 'drop'; readonly group: GroupId }
-  /** Proposes payloads, in order, all in the term that the sender leads in; dropped if that has ended. */
+  /** Of the groups with a number below `below` only these exist: the logs of others are left over, and go. */
+  | { readonly kind: 'retain'; readonly groups: readonly GroupId[]; readonly below: GroupId }
+  /** Proposes payloads, in order, all in the office that the sender holds; dropped if that has ended. */
   | {
       readonly kind: 'propose';
       readonly group: GroupId;
-      readonly term: number;
+      readonly office: number;
       readonly payloads: readonly Uint8Array[];
     }
   /** Asks for the place behind everything that was proposed before: `marked` or `mark_lost` tells it. */
-  | { readonly kind: 'mark'; readonly group: GroupId; readonly term: number; readonly id: number }
+  | { readonly kind: 'mark'; readonly group: GroupId; readonly office: number; readonly id: number }
   /** Asks for an index at which a read may be served. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number }
   /** The state holds everything up to here, of what came by `entries`. */
@@ -68,8 +76,16 @@ export type Event =
       readonly index: number;
       readonly membership: Uint8Array;
     }
-  /** This node leads, and everything before its term was handed over. */
-  | { readonly kind: 'leading'; readonly group: GroupId; readonly term: number }
+  /**
+   * This node leads, and everything before was handed over. Each time it begins to lead it gets an *office*, a number
+   * that was never used before: a term may see several.
+   */
+  | { readonly kind: 'leading'; readonly group: GroupId; readonly office: number }
+  /**
+   * This node leads, but can't take changes: what it proposed and was not told as committed must be taken back now. It
+   * comes as `entries` if it takes effect after all. `leading` follows, or `following`.
+   */
+  | { readonly kind: 'suspended'; readonly group: GroupId }
   /** This node does not lead (any more); what it proposed and was not told as committed may or may not be. */
   | { readonly kind: 'following'; readonly group: GroupId; readonly term: number; readonly leader: number }
   /** The next `count` of this node's own proposals are committed. */
@@ -78,7 +94,8 @@ export type Event =
   | { readonly kind: 'mark_lost'; readonly group: GroupId; readonly id: number }
   /** A read may be served once the state holds everything up to `index`; null: ask again. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number; readonly index: number | null }
-  | { readonly kind: 'disk_full'; readonly full: boolean }
+  /** The room on the disk is another one than before. */
+  | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'stopped' };
 

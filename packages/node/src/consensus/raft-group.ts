@@ -1,4 +1,4 @@
-import type { LogStore } from '@althing/storage';
+import type { LogView } from '@althing/storage';
 import {
   type Entry,
   type Message,
@@ -8,6 +8,7 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
+import type { LogWriter } from './log-writer.js';
 import { decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, Place } from './protocol.js';
 import { operationsOf, RaftLog } from './raft-log.js';
@@ -15,15 +16,19 @@ import { operationsOf, RaftLog } from './raft-log.js';
 /** What a group needs of the host that drives it. */
 export interface GroupContext {
   readonly nodeId: number;
-  readonly log: LogStore;
+  /** The durable log of the group. */
+  readonly view: (group: GroupId) => LogView;
+  readonly writer: LogWriter;
   readonly options: Partial<RaftOptions>;
   readonly random: () => number;
+  /** A number that was never given before. */
+  readonly nextOffice: () => number;
   /** Hands an event over to the engine side. */
   readonly emit: (event: Event) => void;
   /** Sends messages to other nodes. */
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
-  /** A durable write failed. */
-  readonly failed: (error: Error) => void;
+  /** Runs what must not fail: an error ends the node. */
+  readonly guarded: (work: () => void) => void;
 }
 
 /** One Raft group on this node: its core, its log, and what the engine side was told of it. */
@@ -36,12 +41,16 @@ export class RaftGroup {
   private readonly handed = new Map<number, number>();
   /** The term in which the engine side was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
+  /** The office that goes with it. What comes under another one was sent before the engine side knew. */
+  private office = 0;
   /** Places that the engine side asked for, with the index that must be committed first. */
-  private readonly marks: { readonly id: number; readonly index: number }[] = [];
+  private readonly marks: Mark[] = [];
   private membership: Uint8Array;
   /** The engine side leads again once everything up to here was handed over; null when nothing waits for that. */
   private resumeAt: number | null = null;
   private appliedIndex: number;
+  /** Every committed entry up to here was handed over. */
+  private handedOver: number;
   private dropped = false;
   private processing = false;
 
@@ -51,11 +60,12 @@ export class RaftGroup {
   constructor(id: GroupId, context: GroupContext, applied: Applied) {
     this.id = id;
     this.context = context;
-    const view = context.log.view(id);
+    const view = context.view(id);
     const membership = decodeMembership(applied.membership);
     this.log = new RaftLog(view, { ...applied, membership });
     this.membership = applied.membership;
     this.appliedIndex = applied.index;
+    this.handedOver = applied.index;
     this.raft = new RaftNode({
       ...context.options,
       id: context.nodeId,
@@ -96,21 +106,34 @@ export class RaftGroup {
     this.process();
   }
 
-  propose(term: number, payloads: readonly Uint8Array[]): void {
-    // What was proposed in a term that is over, the engine side has taken back already or will soon.
-    if (term !== this.leadingTerm) return;
-    const result = this.raft.propose(payloads);
-    if (result.status !== 'accepted') this.refuse();
+  propose(office: number, payloads: readonly Uint8Array[]): void {
+    // What was proposed in an office that is over, the engine side has taken back already or will soon.
+    if (office !== this.office) return;
+    const accepted = !this.context.writer.blocked && this.raft.propose(payloads).status === 'accepted';
+    if (!accepted) this.suspend();
     this.process();
   }
 
-  mark(term: number, id: number): void {
-    if (term !== this.leadingTerm) {
+  mark(office: number, id: number): void {
+    if (office !== this.office) {
       this.context.emit({ kind: 'mark_lost', group: this.id, id });
       return;
     }
     this.marks.push({ id, index: this.raft.status().lastIndex });
     this.reachMarks();
+  }
+
+  /**
+   * The engine side must take back what is not committed, because some of it can't be taken or can't be written now. It
+   * gets as entries what was proposed before, if that is committed after all; then it leads again.
+   */
+  suspend(): void {
+    const { leadingTerm } = this;
+    if (leadingTerm === 0) return;
+    this.stopLeading();
+    this.context.emit({ kind: 'suspended', group: this.id });
+    this.resumeAt = this.raft.status().lastIndex;
+    if (this.resumeAt <= this.handedOver) this.lead(leadingTerm);
   }
 
   read(id: number): void {
@@ -128,12 +151,13 @@ export class RaftGroup {
   }
 
   /** The state is durable up to here; lets the log go, but for `keep` entries. */
-  async checkpointed(applied: Applied, keep: number): Promise<void> {
+  checkpointed(applied: Applied, keep: number): void {
     this.log.checkpointed({ ...applied, membership: decodeMembership(applied.membership) });
     const upTo = applied.index - keep;
     if (upTo < this.log.firstIndex()) return;
-    await this.context.log.compact(this.id, upTo);
-    if (!this.dropped) this.raft.compacted(upTo);
+    this.context.writer.compact(this.id, upTo, () => {
+      if (!this.dropped) this.raft.compacted(upTo);
+    });
   }
 
   drop(): void {
@@ -169,27 +193,16 @@ export class RaftGroup {
 
   private stopLeading(): void {
     this.leadingTerm = 0;
+    this.office = 0;
     this.resumeAt = null;
     for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
   }
 
-  /**
-   * A proposal that can not be taken. The engine side must take back what it did since, as if leadership was lost, and
-   * gets what was proposed before as entries; then it leads again.
-   */
-  private refuse(): void {
-    const { term, leader } = this.raft;
-    this.stopLeading();
-    this.context.emit({ kind: 'following', group: this.id, term, leader });
-    if (this.raft.role !== 'leader') return;
-    this.resumeAt = this.raft.status().lastIndex;
-    if (this.resumeAt <= this.appliedIndex) this.lead(term);
-  }
-
   private lead(term: number): void {
     this.leadingTerm = term;
+    this.office = this.context.nextOffice();
     this.resumeAt = null;
-    this.context.emit({ kind: 'leading', group: this.id, term });
+    this.context.emit({ kind: 'leading', group: this.id, office: this.office });
   }
 
   private write(write: Write): void {
@@ -197,19 +210,18 @@ export class RaftGroup {
     const previous = first === undefined ? 0 : this.hashBefore(first.index);
     for (const { index, hash } of write.entries) this.handed.set(index, hash);
     const operations = operationsOf(this.id, write, previous);
-    this.context.log.append(operations, (error) => {
-      if (error !== undefined) {
-        this.context.failed(error);
-        return;
-      }
-      if (this.dropped) return;
-      for (const { index, hash } of write.entries) {
-        if (this.handed.get(index) === hash) this.handed.delete(index);
-      }
-      const released = this.raft.persisted(write);
-      if (released.length > 0) this.context.transmit(this.id, released);
-      this.process();
+    this.context.writer.append(operations, () => {
+      if (!this.dropped) this.context.guarded(() => this.written(write));
     });
+  }
+
+  private written(write: Write): void {
+    for (const { index, hash } of write.entries) {
+      if (this.handed.get(index) === hash) this.handed.delete(index);
+    }
+    const released = this.raft.persisted(write);
+    if (released.length > 0) this.context.transmit(this.id, released);
+    this.process();
   }
 
   private hashBefore(index: number): number {
@@ -232,6 +244,7 @@ export class RaftGroup {
       last = null;
     };
     for (const entry of committed) {
+      this.handedOver = entry.index;
       if (this.leadingTerm !== 0 && entry.term === this.leadingTerm) {
         if (entry.kind === 'normal') own += 1;
         lastOwn = entry;
@@ -241,6 +254,8 @@ export class RaftGroup {
       }
       if (entry.kind === 'change') {
         flush();
+        // A mark gets the membership that was in force there, and not a later one.
+        this.reachMarks(entry.index - 1);
         this.membershipChanged(entry, committedMemberships);
       }
       if (entry.kind === 'noop' && this.raft.role === 'leader' && entry.term === this.raft.term) {
@@ -274,19 +289,25 @@ export class RaftGroup {
     });
   }
 
-  private reachMarks(): void {
-    const { commitIndex } = this.raft;
-    while (this.marks[0] !== undefined && this.marks[0].index <= commitIndex) {
-      const { id, index } = this.marks.shift() as { id: number; index: number };
+  /** Answers the marks up to an index. All entries up to there were handed over, so they are durable here. */
+  private reachMarks(index = this.handedOver): void {
+    while (this.marks[0] !== undefined && this.marks[0].index <= index) {
+      const mark = this.marks.shift() as Mark;
       const applied: Applied = {
-        index,
-        term: this.log.term(index),
-        hash: this.log.hash(index),
+        index: mark.index,
+        term: this.log.term(mark.index),
+        hash: this.log.hash(mark.index),
         membership: this.membership,
       };
-      this.context.emit({ kind: 'marked', group: this.id, id, applied });
+      this.context.emit({ kind: 'marked', group: this.id, id: mark.id, applied });
     }
   }
+}
+
+interface Mark {
+  readonly id: number;
+  /** Index of the entry that must be committed first. */
+  readonly index: number;
 }
 
 function placeOf({ index, term, hash }: Place): Place {

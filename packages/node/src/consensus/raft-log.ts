@@ -68,6 +68,15 @@ export class RaftLog implements LogView {
   }
 }
 
+/** The chain hash at an index, as the entry behind it tells it; null when there is none. */
+export function hashBehind(view: StoreView, index: number): number | null {
+  if (index + 1 < view.firstIndex || index + 1 > view.lastIndex) return null;
+  const [entry] = view.entries(index + 1, index + 2, 1);
+  if (entry === undefined) return null;
+  const { payload } = entry;
+  return Buffer.from(payload.buffer, payload.byteOffset, PREFIX_BYTES).readUInt32BE(0);
+}
+
 /**
  * What the log store is to do for a write that Raft asks for.
  *

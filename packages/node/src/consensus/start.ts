@@ -5,23 +5,26 @@ import type { WorkerData, WorkerOptions, WorkerStart } from './worker.js';
 /** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
 export class ConsensusStartError extends Error {
   readonly exitCode: number;
+  /** Whether it might come up if there were more room on the disk. */
+  readonly diskFull: boolean;
 
-  constructor(message: string, exitCode: number) {
+  constructor(message: string, exitCode: number, diskFull: boolean) {
     super(message);
     this.exitCode = exitCode;
+    this.diskFull = diskFull;
   }
 }
 
 /**
  * Starts the consensus thread.
  *
- * @param onExit told when the thread ends, with its exit code
+ * @param onExit told when the thread ends, with its exit code, and with the error that ended it if one did
  * @throws ConsensusStartError
  */
 export async function startConsensus(
   options: WorkerOptions,
   status: SharedArrayBuffer,
-  onExit: (code: number) => void,
+  onExit: (code: number, error: Error | null) => void,
 ): Promise<{ readonly bridge: Bridge; readonly statusPort: number }> {
   const { port1, port2 } = new MessageChannel();
   const doorbell = new SharedArrayBuffer(4);
@@ -37,8 +40,13 @@ export async function startConsensus(
   });
   if (start.kind === 'failed') {
     await worker.terminate();
-    throw new ConsensusStartError(start.message, start.exitCode);
+    throw new ConsensusStartError(start.message, start.exitCode, start.diskFull);
   }
+  let ending: Error | null = null;
   worker.removeAllListeners('error');
-  return { bridge: new Bridge({ port: port1, doorbell }, worker, onExit), statusPort: start.statusPort };
+  worker.on('error', (error) => {
+    ending = error;
+  });
+  worker.on('exit', (code) => onExit(code, ending));
+  return { bridge: new Bridge({ port: port1, doorbell }), statusPort: start.statusPort };
 }

@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { LogStore, NodeDisk, StorageError } from '@althing/storage';
+import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { ExitCode } from '../config/exit-codes.js';
+import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
 import { GroupHost } from './group-host.js';
@@ -25,6 +26,10 @@ export interface WorkerOptions {
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
+  /** 16 bytes that tell the log of this node from others. */
+  readonly logId: Uint8Array;
+  /** Free space below which data must not grow; 0 for none. */
+  readonly lowDiskBytes: number;
 }
 
 export interface WorkerData {
@@ -38,7 +43,22 @@ export interface WorkerData {
 /** First message of the worker: it is up, or why not. */
 export type WorkerStart =
   | { readonly kind: 'started'; readonly statusPort: number }
-  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number };
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly exitCode: number;
+      /** Whether it might come up if there were more room on the disk. */
+      readonly diskFull: boolean;
+    };
+
+/** Time between two looks at the room on the disk, in milliseconds. */
+const DISK_LOOK_MS = 500;
+
+/** One proposal at most: a change and what wraps it. */
+const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;
+
+/** What a leader may have under way: more than the engine side ever sends, so that nothing has to be refused. */
+const PENDING_BYTES_MAX = WAITING_BYTES_MAX + 2 * PROPOSAL_BYTES_MAX;
 
 /** Silence of the engine thread after which the node is not healthy, in milliseconds. */
 const SILENCE_MAX_MS = 30_000;
@@ -48,11 +68,13 @@ const bell = new Int32Array(doorbell);
 const shared = new SharedStatus(status);
 
 let events: Event[] = [];
+/** Whether the first message is out: events wait for it. */
+let announced = false;
 
 /** Events of one turn of the event loop travel in one message. */
 function emit(event: Event): void {
   events.push(event);
-  if (events.length === 1) queueMicrotask(flush);
+  if (events.length === 1 && announced) queueMicrotask(flush);
 }
 
 function flush(): void {
@@ -68,32 +90,42 @@ function ring(): void {
 }
 
 async function start(): Promise<void> {
-  const log = await LogStore.open(await NodeDisk.make(options.logPath), {
-    segmentBytes: options.segmentBytes,
-  });
+  const disk = await NodeDisk.make(options.logPath);
+  const log = await LogStore.open(disk, { segmentBytes: options.segmentBytes, storeId: options.logId });
   const host = new GroupHost({
     nodeId: options.nodeId,
     log,
-    raft: { electionTicks: options.electionTicks },
+    raft: {
+      electionTicks: options.electionTicks,
+      maxProposalBytes: PROPOSAL_BYTES_MAX,
+      maxPendingBytes: PENDING_BYTES_MAX,
+    },
     random: () => randomBytes(4).readUInt32BE(0),
     emit,
     transmit: () => {},
     logTail: 0,
+    lowDiskBytes: options.lowDiskBytes,
   });
+  const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
+  await look().catch(() => {});
   const server = new StatusServer(viewOf(host));
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
-  const ticker = setInterval(() => host.tick(), options.tickMs);
+  const timers = [
+    setInterval(() => host.tick(), options.tickMs),
+    // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
+    setInterval(() => void look().catch(() => {}), DISK_LOOK_MS),
+  ];
   port.on('message', (parcel: Parcel) => {
     unpack(parcel, (command) => {
       host.handle(command);
-      if (command.kind === 'stop') stop(log, server, ticker);
+      if (command.kind === 'stop') stop(log, server, timers);
     });
   });
   announce({ kind: 'started', statusPort });
 }
 
-function stop(log: LogStore, server: StatusServer, ticker: NodeJS.Timeout): void {
-  clearInterval(ticker);
+function stop(log: LogStore, server: StatusServer, timers: readonly NodeJS.Timeout[]): void {
+  for (const timer of timers) clearInterval(timer);
   log.close().then(
     () => {
       server.close();
@@ -143,6 +175,7 @@ function viewOf(host: GroupHost): StatusView {
         node_id: options.nodeId,
         groups: host.groupIds.length,
         connections: shared.connections,
+        disk: { level: host.diskLevel, free_bytes: Number.isFinite(host.freeBytes) ? host.freeBytes : null },
         root: root === undefined ? null : { role: root.role, term: root.term, commit: root.commitIndex },
       };
     },
@@ -153,6 +186,8 @@ function viewOf(host: GroupHost): StatusView {
 function announce(message: WorkerStart): void {
   port.postMessage(message);
   ring();
+  announced = true;
+  if (events.length > 0) flush();
 }
 
 function textOf(error: unknown): string {
@@ -167,6 +202,7 @@ start().catch((error: unknown) => {
       error instanceof StatusPortError
         ? `http_status_port = ${options.statusPort}: ${error.message}`
         : `the log can not be opened: ${textOf(error)}`,
+    diskFull: error instanceof DiskFullError,
     exitCode:
       error instanceof StatusPortError
         ? ExitCode.Configuration

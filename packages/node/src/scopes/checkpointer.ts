@@ -1,12 +1,12 @@
 import { RecordKind, type RecordSink } from '@althing/engine';
-import type { Checkpoint, StateStore } from '@althing/storage';
-import { DiskFullError } from '@althing/storage';
+import type { Checkpoint } from '@althing/storage';
 import type { Applied, Consensus } from '../consensus/protocol.js';
 import { encodeContext } from './applied.js';
 import type { GroupSession } from './group-session.js';
+import type { State } from './state.js';
 
 export interface CheckpointerOptions {
-  readonly states: StateStore;
+  readonly state: State;
   readonly consensus: Consensus;
   /** Time between checkpoints of a group that changed, in milliseconds. */
   readonly intervalMs: number;
@@ -16,6 +16,7 @@ export interface CheckpointerOptions {
   readonly monotonic: () => number;
   /** Lets other work go first. */
   readonly yield: () => Promise<void>;
+  /** Told when a checkpoint failed. What it should have written is written by the next one. */
   readonly onFailure: (session: GroupSession, error: unknown) => void;
   /** Told after a checkpoint, when what was written may leave memory. */
   readonly onDone: (session: GroupSession) => void;
@@ -34,6 +35,7 @@ export class Checkpointer {
   private readonly options: CheckpointerOptions;
   private readonly running = new Map<GroupSession, Promise<void>>();
   private readonly doneAt = new Map<GroupSession, number>();
+  private held = false;
 
   constructor(options: CheckpointerOptions) {
     this.options = options;
@@ -42,7 +44,7 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     const { dirty } = session.group;
-    if (dirty.size === 0 || this.running.has(session)) return;
+    if (this.held || dirty.size === 0 || this.running.has(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
     const since = monotonic() - (this.doneAt.get(session) ?? 0);
     if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
@@ -51,7 +53,19 @@ export class Checkpointer {
   /** Writes everything that changed until now; settles when it is durable. */
   async flush(session: GroupSession): Promise<void> {
     await this.running.get(session);
-    if (session.group.dirty.size > 0) await this.start(session);
+    if (!this.held && session.group.dirty.size > 0) await this.start(session);
+  }
+
+  /** Starts no more checkpoints until `release`; resolves when none runs. */
+  async hold(): Promise<void> {
+    this.held = true;
+    await Promise.all(this.running.values());
+  }
+
+  /** Checkpoints may be made again, and are made at once. */
+  release(): void {
+    this.held = false;
+    this.doneAt.clear();
   }
 
   /** Waits for a checkpoint that runs, and forgets the group. */
@@ -80,43 +94,47 @@ export class Checkpointer {
   }
 
   private async write(session: GroupSession): Promise<void> {
-    const { states, consensus } = this.options;
+    const { group } = session;
+    const checkpoint = this.options.state.store.beginCheckpoint(session.id);
+    try {
+      if (await this.fill(checkpoint, session)) group.dirty.release();
+      else group.abandonCheckpoint();
+    } catch (error) {
+      group.abandonCheckpoint();
+      throw error;
+    } finally {
+      // Nothing is left to abort after a commit. What went wrong before is told already.
+      await checkpoint.abort().catch(() => {});
+    }
+  }
+
+  /** @returns whether the checkpoint is durable; else some of it was taken back */
+  private async fill(checkpoint: Checkpoint, session: GroupSession): Promise<boolean> {
     const { group } = session;
     const { dirty } = group;
-    const checkpoint = states.beginCheckpoint(session.id);
     const sink = new CheckpointSink(checkpoint);
     // From here to the mark nothing may come between: the mark stands for what is frozen.
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
     const place = new Promise<Applied | null>((resolve) => session.mark(resolve, () => resolve(null)));
     session.changedBytes = 0;
-    try {
-      for (const { kind, id, part, value } of changes.records.values()) {
-        if (value === null) sink.delete(kind, id, part);
-        else sink.put(kind, id, part, value);
-      }
-      await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
-      await this.sliced(changes.things, sink, (thing) => {
-        if (!dirty.isFrozen(thing)) return;
-        group.saveThing(thing, sink);
-        dirty.saved(thing);
-      });
-      sink.put(RecordKind.META, 0, 0, meta);
-      const applied = await place;
-      if (applied === null) {
-        await checkpoint.abort();
-        group.abandonCheckpoint();
-        return;
-      }
-      const { index, term } = applied;
-      await checkpoint.commit({ index, term, context: encodeContext(applied) });
-      dirty.release();
-      consensus.send({ kind: 'checkpointed', group: session.id, applied });
-    } catch (error) {
-      if (error instanceof DiskFullError) await checkpoint.abort();
-      group.abandonCheckpoint();
-      throw error;
+    for (const { kind, id, part, value } of changes.records.values()) {
+      if (value === null) sink.delete(kind, id, part);
+      else sink.put(kind, id, part, value);
     }
+    await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
+    await this.sliced(changes.things, sink, (thing) => {
+      if (!dirty.isFrozen(thing)) return;
+      group.saveThing(thing, sink);
+      dirty.saved(thing);
+    });
+    sink.put(RecordKind.META, 0, 0, meta);
+    const applied = await place;
+    if (applied === null) return false;
+    const { index, term } = applied;
+    await checkpoint.commit({ index, term, context: encodeContext(applied) });
+    this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
+    return true;
   }
 
   /** Does something for each element, in slices of time. */

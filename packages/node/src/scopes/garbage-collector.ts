@@ -61,7 +61,7 @@ export class GarbageCollector {
     if (this.current === null) return;
     const { engine, monotonic, pause, propose, onFailure } = this.options;
     const { session, marking } = this.current;
-    if (!session.leading) {
+    if (!session.leading || session.refusal() !== null) {
       this.stop();
       return;
     }

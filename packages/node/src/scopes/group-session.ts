@@ -1,4 +1,5 @@
 import {
+  type Change,
   type CollectionEvent,
   ErrorCode,
   type Group,
@@ -8,9 +9,18 @@ import {
   takeBack,
   type Undo,
 } from '@althing/engine';
-import type { Applied, Consensus, Event, GroupId, Place } from '../consensus/protocol.js';
+import type { DiskLevel } from '../consensus/disk-watch.js';
+import {
+  type Applied,
+  type Consensus,
+  type Event,
+  type GroupId,
+  type Place,
+  ROOT_GROUP,
+} from '../consensus/protocol.js';
 import type { Reply, Respond } from '../request.js';
 import { decodeEntry, encodeEntry } from './entry.js';
+import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
 
 /** What waits, in the order in which it was computed, for the group's log. */
 type Waiting =
@@ -18,19 +28,12 @@ type Waiting =
       readonly kind: 'write';
       readonly undo: readonly Undo[];
       readonly collectionEvents: readonly CollectionEvent[];
-      /** Null once the client was told that the outcome is open. */
-      reply: Reply | null;
+      readonly bytes: number;
+      readonly reply: Reply;
       readonly respond: Respond;
     }
   /** An answer that was computed on changes which are not committed yet. */
   | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
-
-/** A change that the state holds already. */
-export interface Change {
-  readonly effects: Uint8Array;
-  readonly undo: readonly Undo[];
-  readonly collectionEvents: readonly CollectionEvent[];
-}
 
 /** A place that is to be found: see `Command.mark`. */
 interface Mark {
@@ -48,15 +51,13 @@ export interface SessionContext {
   readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
 }
 
-/** Changes that may wait for their commit at once. */
-const WAITING_MAX = 20_000;
-
 /**
  * The engine's side of one Raft group on this node: its state, and everything that waits for its log.
  *
  * As leader it runs calls at once and proposes their effects; its state then holds effects that are not committed yet,
  * so every answer that was computed on them waits for them. When it loses its office it takes them back, newest first.
- * As follower it applies what is committed.
+ * As follower it applies what is committed. A leader whose log can't take changes is *suspended*: it has taken back what
+ * was not committed, and answers reads.
  */
 export class GroupSession {
   readonly id: GroupId;
@@ -66,8 +67,10 @@ export class GroupSession {
   /** Index of the first element of `waiting` that still waits. */
   private head = 0;
   private writesWaiting = 0;
-  /** The term that this node leads in; 0 when it does not. */
-  private term = 0;
+  private bytesWaiting = 0;
+  /** The office in which this node leads and may propose; 0 when it may not. */
+  private office = 0;
+  private suspended = false;
   private leaderId = 0;
   /** Where the state stands, apart from changes that wait for their commit. */
   private appliedPlace: Applied;
@@ -76,19 +79,22 @@ export class GroupSession {
   changedBytes = 0;
   private readonly marks = new Map<number, Mark>();
   private nextMark = 1;
-  private diskFull = false;
+  private disk: DiskLevel = 'ok';
+  /** Events that came while the state could not be read; null while it can. */
+  private held: Event[] | null = null;
 
-  constructor(id: GroupId, group: Group, applied: Applied, context: SessionContext) {
+  /** @param isNew whether nothing of the group is stored yet */
+  constructor(id: GroupId, group: Group, applied: Applied, isNew: boolean, context: SessionContext) {
     this.id = id;
     this.group = group;
     this.appliedPlace = applied;
     this.context = context;
-    context.consensus.send({ kind: 'open', group: id, applied });
+    context.consensus.send({ kind: 'open', group: id, applied, isNew });
   }
 
   /** Whether this node leads the group and its state is complete: it may run calls. */
   get leading(): boolean {
-    return this.term !== 0;
+    return this.held === null && (this.office !== 0 || this.suspended);
   }
 
   /** The node that leads, as far as this one knows; 0 for none. */
@@ -103,14 +109,13 @@ export class GroupSession {
 
   /** Null when a change may be made now, else why not. */
   refusal(): QueryError | null {
-    if (this.diskFull) {
-      return new QueryError(
-        ErrorCode.NODE,
-        'the disk of the node is full: reads go on, changes wait for room',
-      );
-    }
-    if (this.writesWaiting >= WAITING_MAX) {
-      return new QueryError(ErrorCode.NODE, `${this.writesWaiting} changes wait to be written: try again`);
+    if (this.disk === 'full') return DISK_FULL;
+    // The root scope hardly grows, and deleting a collection is a way to make room.
+    if (this.disk === 'low' && this.id !== ROOT_GROUP) return DISK_LOW;
+    if (this.office === 0) return NO_CHANGES;
+    if (this.writesWaiting >= WAITING_CHANGES_MAX || this.bytesWaiting >= WAITING_BYTES_MAX) {
+      const what = `${this.writesWaiting} changes with ${this.bytesWaiting} bytes`;
+      return new QueryError(ErrorCode.NODE, `${what} wait to be written: try again`);
     }
     return null;
   }
@@ -119,37 +124,54 @@ export class GroupSession {
   settle(outcome: Outcome & { readonly kind: 'value' | 'error' }, respond: Respond): void {
     const reply: Reply =
       outcome.kind === 'value' ? { ok: true, result: outcome.result } : { ok: false, error: outcome.error };
-    if (outcome.kind === 'value' && outcome.effects !== null) {
-      this.propose({ ...outcome, effects: outcome.effects }, reply, respond);
-    } else if (this.writesWaiting === 0) {
-      respond(reply);
+    if (outcome.kind === 'value' && outcome.change !== null) {
+      this.propose(outcome.change, reply, respond);
     } else {
-      this.waiting.push({ kind: 'barrier', reply, respond });
+      this.settleRead(reply, respond);
     }
   }
 
-  /** Proposes effects that the state holds already. */
+  /** Proposes effects that the state holds already. When they can't be proposed they are taken back. */
   propose({ effects, undo, collectionEvents }: Change, reply: Reply, respond: Respond): void {
+    const error = this.office === 0 ? NO_CHANGES : tooLarge(effects);
+    if (error !== null) {
+      takeBack(undo);
+      this.settleRead({ ok: false, error }, respond);
+      return;
+    }
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
     const payload = encodeEntry({ time: this.lastTime, effects });
-    this.waiting.push({ kind: 'write', undo, collectionEvents, reply, respond });
+    this.waiting.push({ kind: 'write', undo, collectionEvents, bytes: payload.length, reply, respond });
     this.writesWaiting += 1;
+    this.bytesWaiting += payload.length;
     this.changedBytes += payload.length;
-    this.context.consensus.send({ kind: 'propose', group: this.id, term: this.term, payloads: [payload] });
+    this.context.consensus.send({
+      kind: 'propose',
+      group: this.id,
+      office: this.office,
+      payloads: [payload],
+    });
   }
 
-  /** Finds the place in the log behind everything that the state holds now. */
+  /**
+   * Finds the place in the log behind everything that the state holds now. The state must not change between the call and
+   * what it stands for. `lost` is called when some of it was taken back.
+   */
   mark(reached: (applied: Applied) => void, lost: () => void): void {
-    if (!this.leading) {
+    if (this.office === 0) {
       reached(this.appliedPlace);
       return;
     }
     const id = this.nextMark++;
     this.marks.set(id, { reached, lost });
-    this.context.consensus.send({ kind: 'mark', group: this.id, term: this.term, id });
+    this.context.consensus.send({ kind: 'mark', group: this.id, office: this.office, id });
   }
 
   handle(event: Event): void {
+    if (this.held !== null) {
+      this.held.push(event);
+      return;
+    }
     switch (event.kind) {
       case 'committed':
         this.commit(event.count, event.last);
@@ -158,50 +180,59 @@ export class GroupSession {
         this.apply(event);
         return;
       case 'leading':
-        this.term = event.term;
+        this.office = event.office;
+        this.suspended = false;
         this.leaderId = 0;
         this.context.changed(this);
         return;
+      case 'suspended':
+        this.suspended = true;
+        this.loseOffice(this.disk === 'full' ? NOT_WRITTEN_DISK_FULL : NOT_WRITTEN);
+        return;
       case 'following':
-        this.follow(event.leader);
+        this.suspended = false;
+        this.leaderId = event.leader;
+        this.loseOffice(LEADERSHIP_LOST);
         return;
       case 'membership':
         this.appliedPlace = { ...this.appliedPlace, membership: event.membership };
         return;
       case 'marked':
-      case 'mark_lost': {
-        const mark = this.marks.get(event.id);
-        this.marks.delete(event.id);
-        if (event.kind === 'marked') mark?.reached(event.applied);
-        else mark?.lost();
+        this.takeMark(event.id)?.reached(event.applied);
         return;
-      }
+      case 'mark_lost':
+        this.takeMark(event.id)?.lost();
+        return;
       default:
     }
   }
 
-  /** The disk got full, or has room again. Who waits is told at once; what was proposed may still take effect. */
-  setDiskFull(full: boolean): void {
-    this.diskFull = full;
-    if (!full) return;
-    const error = new QueryError(
-      ErrorCode.NODE,
-      'the disk of the node is full; the change is not acknowledged, but may take effect once there is room',
-    );
-    for (let i = this.head; i < this.waiting.length; i++) {
-      const waiting = this.waiting[i] as Waiting;
-      if (waiting.kind === 'write' && waiting.reply !== null) {
-        waiting.reply = null;
-        waiting.respond({ ok: false, error });
-      }
-    }
+  /** How much room the disk has: whether changes are taken. */
+  setDisk(level: DiskLevel): void {
+    this.disk = level;
+  }
+
+  /** Stands still: no call runs on the state, and no event changes it, until `resume`. */
+  pause(): void {
+    this.held ??= [];
+  }
+
+  resume(): void {
+    const events = this.held ?? [];
+    this.held = null;
+    for (const event of events) this.handle(event);
+    this.context.changed(this);
   }
 
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
-    for (const waiting of this.takeWaiting()) {
-      if (waiting.kind === 'barrier' || waiting.reply !== null) waiting.respond({ ok: false, error });
-    }
+    for (const { respond } of this.takeWaiting()) respond({ ok: false, error });
+    for (const id of [...this.marks.keys()]) this.takeMark(id)?.lost();
+  }
+
+  private settleRead(reply: Reply, respond: Respond): void {
+    if (this.writesWaiting === 0) respond(reply);
+    else this.waiting.push({ kind: 'barrier', reply, respond });
   }
 
   private commit(count: number, last: Place): void {
@@ -212,10 +243,11 @@ export class GroupSession {
         if (left === 0) break;
         left -= 1;
         this.writesWaiting -= 1;
+        this.bytesWaiting -= waiting.bytes;
         this.tellCollections(waiting.collectionEvents);
       }
       this.head += 1;
-      if (waiting.reply !== null) waiting.respond(waiting.reply);
+      waiting.respond(waiting.reply);
     }
     if (left > 0)
       throw new Error(`${left} more changes of group ${this.id} are committed than were proposed`);
@@ -237,19 +269,24 @@ export class GroupSession {
     this.context.changed(this);
   }
 
-  private follow(leader: number): void {
-    this.term = 0;
-    this.leaderId = leader;
+  private loseOffice(error: QueryError): void {
+    this.office = 0;
     const lost = this.takeWaiting();
     for (let i = lost.length - 1; i >= 0; i--) {
       const waiting = lost[i] as Waiting;
       if (waiting.kind === 'write') takeBack(waiting.undo);
     }
     if (this.group instanceof RootGroup) this.group.collectionEvents.length = 0;
-    for (const waiting of lost) {
-      if (waiting.reply !== null) waiting.respond({ ok: false, error: LEADERSHIP_LOST });
+    for (const { kind, respond } of lost) {
+      respond({ ok: false, error: kind === 'write' ? error : NOT_ANSWERED });
     }
     this.context.changed(this);
+  }
+
+  private takeMark(id: number): Mark | undefined {
+    const mark = this.marks.get(id);
+    this.marks.delete(id);
+    return mark;
   }
 
   private tellCollections(events: readonly CollectionEvent[]): void {
@@ -261,6 +298,7 @@ export class GroupSession {
     this.waiting = [];
     this.head = 0;
     this.writesWaiting = 0;
+    this.bytesWaiting = 0;
     return waiting;
   }
 
@@ -275,7 +313,40 @@ export class GroupSession {
   }
 }
 
-const LEADERSHIP_LOST = new QueryError(
-  ErrorCode.NODE,
+const DISK_FULL = nodeError(
+  'the disk of the node is full: reads go on, changes are refused until there is room again',
+);
+
+const DISK_LOW = nodeError(
+  'the disk of the node is almost full: reads go on, changes are refused until there is room again; free some space, or delete a collection',
+);
+
+const NO_CHANGES = nodeError('the node takes no changes at the moment: try again');
+
+const NOT_WRITTEN = nodeError(
+  'the change could not be written and is not acknowledged; it may or may not take effect',
+);
+
+const NOT_WRITTEN_DISK_FULL = nodeError(
+  'the disk of the node is full; the change is not acknowledged, but may take effect once there is room',
+);
+
+const LEADERSHIP_LOST = nodeError(
   'the node lost its leadership before the change was acknowledged; it may or may not have taken effect',
 );
+
+const NOT_ANSWERED = nodeError(
+  'what was read depended on a change that could not be written; nothing was changed: try again',
+);
+
+function tooLarge({ length }: Uint8Array): QueryError | null {
+  if (length <= CHANGE_BYTES_MAX) return null;
+  return new QueryError(
+    ErrorCode.MAX_QUOTA,
+    `the change takes ${length} bytes in the log; at most ${CHANGE_BYTES_MAX} are allowed: make it in several steps`,
+  );
+}
+
+function nodeError(message: string): QueryError {
+  return new QueryError(ErrorCode.NODE, message);
+}

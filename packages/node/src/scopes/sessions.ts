@@ -7,17 +7,18 @@ import {
   RecordKind,
   type Target,
 } from '@althing/engine';
-import type { StateStore } from '@althing/storage';
+import type { DiskLevel } from '../consensus/disk-watch.js';
 import { genesis } from '../consensus/membership.js';
 import { type Applied, type Consensus, type Event, type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 import { groupIdentity, type Identity } from '../identity.js';
 import { decodeApplied } from './applied.js';
 import type { Checkpointer } from './checkpointer.js';
 import { GroupSession } from './group-session.js';
+import type { State } from './state.js';
 
 export interface SessionsOptions {
   readonly engine: Engine;
-  readonly states: StateStore;
+  readonly state: State;
   readonly consensus: Consensus;
   readonly identity: Identity;
   readonly now: () => number;
@@ -31,6 +32,7 @@ export class Sessions {
   private readonly sessions = new Map<GroupId, GroupSession>();
   private readonly opening = new Map<GroupId, Promise<void>>();
   private checkpointer: Checkpointer | null = null;
+  private disk: DiskLevel = 'ok';
 
   constructor(options: SessionsOptions) {
     this.options = options;
@@ -61,14 +63,41 @@ export class Sessions {
     await this.openGroup(ROOT_GROUP, engine.root);
     for (const id of engine.root.collections.keys()) await this.openCollection(id);
     engine.root.collectionEvents.length = 0;
+    await this.dropLeftOvers();
   }
 
   handle(event: Extract<Event, { readonly group: GroupId }>): void {
     this.sessions.get(event.group)?.handle(event);
   }
 
-  setDiskFull(full: boolean): void {
-    for (const session of this.sessions.values()) session.setDiskFull(full);
+  /** How much room the disk has: whether changes are taken. */
+  setDisk(level: DiskLevel): void {
+    this.disk = level;
+    for (const session of this.sessions.values()) session.setDisk(level);
+  }
+
+  /** Lets no call run and no state change, for `resume` to end; resolves when nothing reads the state on disk any more. */
+  async pause(): Promise<void> {
+    await Promise.allSettled(this.opening.values());
+    for (const session of this.sessions.values()) session.pause();
+  }
+
+  resume(): void {
+    for (const session of this.sessions.values()) session.resume();
+  }
+
+  /**
+   * Ids are never used again: a group below the next id that no collection has belongs to one that was deleted just
+   * before a crash.
+   */
+  private async dropLeftOvers(): Promise<void> {
+    const { engine, state, consensus } = this.options;
+    const { collections, nextId } = engine.root;
+    const groups = [ROOT_GROUP, ...collections.keys()];
+    consensus.send({ kind: 'retain', groups, below: nextId });
+    for (const id of state.store.groups()) {
+      if (id !== ROOT_GROUP && id < nextId && !collections.has(id)) await state.store.dropGroup(id);
+    }
   }
 
   /** Opens and closes groups after collections came or went for good. */
@@ -88,9 +117,9 @@ export class Sessions {
   }
 
   private async openCollection(id: GroupId): Promise<void> {
-    const { engine, states } = this.options;
+    const { engine, state } = this.options;
     const source = {
-      read: (kind: number, thing: number, part: number) => states.read(id, kind, thing, part),
+      read: (kind: number, thing: number, part: number) => state.store.read(id, kind, thing, part),
     };
     const group = engine.openCollection(id, source);
     await this.openGroup(id, group, () => group.create());
@@ -98,20 +127,23 @@ export class Sessions {
 
   /** Brings the state of a group into memory, as far as it must be, and starts its session. */
   private async openGroup(id: GroupId, group: Group, create?: () => void): Promise<void> {
-    const { states, consensus, now, changed } = this.options;
-    const stored = states.applied(id);
+    const { state, consensus, now, changed } = this.options;
+    await state.available();
+    const stored = state.store.applied(id);
     if (stored === undefined) create?.();
     else await this.load(id, group);
     const applied = stored === undefined ? this.genesisOf(id) : decodeApplied(stored);
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = { consensus, now, changed, collectionsChanged };
-    this.sessions.set(id, new GroupSession(id, group, applied, context));
+    const session = new GroupSession(id, group, applied, stored === undefined, context);
+    session.setDisk(this.disk);
+    this.sessions.set(id, session);
   }
 
   private async load(id: GroupId, group: Group): Promise<void> {
     for (const kind of Object.values(RecordKind)) {
       if (kind === RecordKind.THING) continue;
-      for await (const record of this.options.states.scan(id, kind)) {
+      for await (const record of this.options.state.store.scan(id, kind)) {
         group.loadRecord(record.kind, record.id, record.value);
       }
     }
@@ -126,13 +158,14 @@ export class Sessions {
     await this.opening.get(id);
     const session = this.sessions.get(id);
     if (session === undefined) return;
-    const { engine, states, consensus } = this.options;
+    const { engine, state, consensus } = this.options;
     this.sessions.delete(id);
     engine.closeCollection(id);
     session.abandon(gone());
     consensus.send({ kind: 'drop', group: id });
     await this.checkpointer?.forget(session);
-    await states.dropGroup(id);
+    await state.available();
+    await state.store.dropGroup(id);
   }
 }
 
