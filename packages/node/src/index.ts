@@ -1,2 +1,9 @@
 export * from './config/index.js';
-export { type RunningNode, StartError, type StartNode, type StartOptions, type StopReason, startNode } from './main.js';
+export {
+  type RunningNode,
+  StartError,
+  type StartNode,
+  type StartOptions,
+  type StopReason,
+  startNode,
+} from './main.js';

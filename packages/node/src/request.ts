@@ -15,6 +15,13 @@ export interface Request {
   readonly body: RequestBody;
   /** The format of the answer. */
   readonly format: Format;
+  readonly client: Client;
+}
+
+/** Who waits for the answer. */
+export interface Client {
+  /** Whether nobody waits any more. */
+  readonly gone: boolean;
 }
 
 /** The answer to a request. */

@@ -4,6 +4,7 @@ import {
   ErrorCode,
   missingPrivilege,
   type PasswordHash,
+  type Prepared,
   Privilege,
   QueryError,
   type Scope,
@@ -13,14 +14,17 @@ import {
 import type { PasswordHasher } from './auth/password.js';
 import type { Request, Respond } from './request.js';
 import type { GroupSession } from './scopes/group-session.js';
+import { SlowLane } from './slow-lane.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
   readonly hasher: PasswordHasher;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
-  /** How long a request may wait for a leader, in milliseconds. */
-  readonly leaderWaitMs: number;
+  /** How long a request may wait for a leader, or for its turn among slow queries, in milliseconds. */
+  readonly waitMs: number;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
 }
@@ -34,17 +38,20 @@ export class Router {
   /** Requests that wait until this node leads their group. */
   private readonly waiting = new Map<GroupSession, Set<() => void>>();
 
+  private readonly slowLane: SlowLane;
+
   constructor(options: RouterOptions) {
     this.options = options;
+    this.slowLane = new SlowLane({ now: options.monotonic, delay: options.delay, waitMaxMs: options.waitMs });
   }
 
-  handle(request: Request, respond: Respond): void {
-    try {
-      this.route(request, respond);
-    } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
-      respond({ ok: false, error });
-    }
+  /**
+   * Runs a request, now or later.
+   *
+   * @returns whether it has run: then its answer waits for nothing but the log
+   */
+  handle(request: Request, respond: Respond): boolean {
+    return this.answering(respond, () => this.route(request, respond, false));
   }
 
   /** To be called when a session changed: it may lead now. */
@@ -56,20 +63,47 @@ export class Router {
     for (const retry of waiting) retry();
   }
 
-  private route(request: Request, respond: Respond): void {
-    const { engine } = this.options;
+  /** @param itsTurn whether the request stood in the slow lane already */
+  private route(request: Request, respond: Respond, itsTurn: boolean): boolean {
+    const { engine, monotonic } = this.options;
+    const { user, body } = request;
     const target = this.targetOf(request);
     const scope = engine.scope(target);
     if (scope === undefined) throw notReady(request.scope);
-    const call = this.callOf(request, scope, target);
-    if (target === 'node' || !this.dependsOnState(call)) {
-      this.execute(call, null, respond);
-      return;
-    }
+    const isLong = body.type === 'query' && body.code.length > LONG_CODE;
+    if (!itsTurn && isLong && this.slowLane.takes(null, user.id)) return this.wait(request, respond);
+    const begun = monotonic();
+    const call = this.callOf(request, scope, target, begun);
+    if (!itsTurn && this.slowLane.takes(programOf(call), user.id)) return this.wait(request, respond);
+    if (target === 'node' || !this.dependsOnState(call)) return this.execute(call, null, respond, begun);
     const session = this.options.session(target);
     if (session === undefined) throw notReady(request.scope);
-    if (session.leading) this.execute(call, session, respond);
-    else this.waitForLeader(session, request, respond);
+    if (session.leading) return this.execute(call, session, respond, begun);
+    this.waitForLeader(session, request, respond);
+    return false;
+  }
+
+  /** Lets a request stand in the slow lane. It is checked anew when it has its turn. */
+  private wait(request: Request, respond: Respond): boolean {
+    this.slowLane.enter(request.user.id, {
+      gone: () => request.client.gone,
+      run: () => {
+        this.answering(respond, () => this.route(request, respond, true));
+      },
+      expire: () => respond({ ok: false, error: TOO_SLOW }),
+    });
+    return false;
+  }
+
+  /** What is thrown becomes the answer. */
+  private answering(respond: Respond, work: () => boolean): boolean {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      respond({ ok: false, error });
+      return true;
+    }
   }
 
   private targetOf({ scope, body }: Request): Target {
@@ -85,13 +119,13 @@ export class Router {
   }
 
   /** Checks what can be checked before the request runs. */
-  private callOf(request: Request, scope: Scope, target: Target): Call {
+  private callOf(request: Request, scope: Scope, target: Target, begun: number): Call {
     const { user, body, format } = request;
     const { engine } = this.options;
     let call: Call;
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
-      const prepared = engine.prepare(body.code);
+      const prepared = this.prepare(body.code, user.id, begun);
       call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars } };
     } else {
       const procedure = scope.procedure(body.name);
@@ -101,6 +135,16 @@ export class Router {
     }
     if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return call;
+  }
+
+  /** The program of a text. A long text that is none takes its time as well. */
+  private prepare(code: string, userId: number, begun: number): Prepared {
+    try {
+      return this.options.engine.prepare(code);
+    } catch (error) {
+      this.slowLane.ran(null, userId, this.options.monotonic() - begun);
+      throw error;
+    }
   }
 
   private require({ user, scope }: Request, target: Target, privilege: number): void {
@@ -115,16 +159,18 @@ export class Router {
     return body.prepared.usesState || scope.isAmong(body.prepared.unit.changes);
   }
 
-  private execute(call: Call, session: GroupSession | null, respond: Respond): void {
-    const { engine, hasher } = this.options;
+  /** @returns whether the call has run */
+  private execute(call: Call, session: GroupSession | null, respond: Respond, begun: number): boolean {
+    const { engine, hasher, monotonic } = this.options;
     if (session !== null && engine.mayWrite(call)) {
       const refusal = session.refusal();
       if (refusal !== null) {
         respond({ ok: false, error: refusal });
-        return;
+        return true;
       }
     }
     const outcome = engine.run(call);
+    this.slowLane.ran(programOf(call), call.user.id, monotonic() - begun);
     if (outcome.kind === 'hash') {
       hasher.hash(outcome.password).then(
         (hash) => this.executeAgain(call, session, outcome.password, hash, respond),
@@ -134,13 +180,12 @@ export class Router {
             error: new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed'),
           }),
       );
-    } else if (session !== null) {
-      session.settle(outcome, respond);
-    } else if (outcome.kind === 'value') {
-      respond({ ok: true, result: outcome.result });
-    } else {
-      respond({ ok: false, error: outcome.error });
+      return false;
     }
+    if (session !== null) session.settle(outcome, respond);
+    else if (outcome.kind === 'value') respond({ ok: true, result: outcome.result });
+    else respond({ ok: false, error: outcome.error });
+    return true;
   }
 
   /** Runs a call again that changed nothing because it lacked the hash of a password. */
@@ -155,7 +200,8 @@ export class Router {
       respond({ ok: false, error: notLeading() });
       return;
     }
-    this.execute({ ...call, hashes: new Map([...(call.hashes ?? []), [password, hash]]) }, session, respond);
+    const hashes = new Map([...(call.hashes ?? []), [password, hash]]);
+    this.execute({ ...call, hashes }, session, respond, this.options.monotonic());
   }
 
   private waitForLeader(session: GroupSession, request: Request, respond: Respond): void {
@@ -165,7 +211,7 @@ export class Router {
       this.waiting.set(session, waiting);
     }
     const others = waiting;
-    const cancel = this.options.delay(this.options.leaderWaitMs, () => {
+    const cancel = this.options.delay(this.options.waitMs, () => {
       others.delete(retry);
       respond({ ok: false, error: notLeading() });
     });
@@ -176,6 +222,19 @@ export class Router {
     waiting.add(retry);
   }
 }
+
+/** Characters of code that take noticeable time to parse. */
+const LONG_CODE = 16_384;
+
+/** What is measured as one: the text of a query, or a procedure. */
+function programOf({ body }: Call): object {
+  return body.kind === 'query' ? body.prepared : body.procedure;
+}
+
+const TOO_SLOW = new QueryError(
+  ErrorCode.NODE,
+  'other slow queries took too long to leave room for this one: try again',
+);
 
 function scopeText(scope: ScopeName): string {
   return scope.kind === 'collection' ? `@collection:${scope.name}` : `@${scope.kind}`;

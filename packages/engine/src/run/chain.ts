@@ -254,7 +254,7 @@ function sliceOf(slice: SliceCode, text: string): string {
 }
 
 function assignProperty(rt: Runtime, name: string, op: AssignOp, value: Code): Step {
-  const operate = op === '=' ? null : assignOperator(op);
+  const operate = op === '=' ? null : assignOperator(rt, op);
   return (target) => {
     if (!(target instanceof Thing)) throw noProperty(target, name);
     rt.load(target);
@@ -280,13 +280,11 @@ function updateProperty(
   const left = target.get(key);
   if (left === undefined) throw unknownProperty(key);
   if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
-  const result = operate(left, right);
-  if (typeof result === 'string') rt.chargeLength(result.length);
-  return rt.transaction.setProperty(target, key, result);
+  return rt.transaction.setProperty(target, key, operate(left, right));
 }
 
 function assignIndex(rt: Runtime, index: Code, op: AssignOp, value: Code): Step {
-  const operate = op === '=' ? null : assignOperator(op);
+  const operate = op === '=' ? null : assignOperator(rt, op);
   return (target) => {
     if (!(target instanceof Thing) && !(target instanceof List && !target.tuple)) {
       throw typeError(`${typeName(target)} does not support assignment to an index`);
@@ -304,7 +302,6 @@ function assignIndex(rt: Runtime, index: Code, op: AssignOp, value: Code): Step 
       const i = position(place, target.length);
       const right = value();
       const item = operate === null ? right : operate(target.at(i), right);
-      if (typeof item === 'string' && operate !== null) rt.chargeLength(item.length);
       rt.transaction.spliceList(target, i, 1, [item]);
       return target.at(i);
     } finally {

@@ -315,7 +315,7 @@ export class Compiler {
 
   private compoundAssign(cell: Cell, op: Exclude<AssignOp, '='>, value: Code): Code {
     const { rt } = this;
-    const operate = assignOperator(op);
+    const operate = assignOperator(rt, op);
     return () => {
       if (cell.value === undefined) throw lookupError(`there is no variable '${cell.name}' to modify`);
       const right = value();
@@ -323,7 +323,6 @@ export class Compiler {
       if (left === undefined) throw lookupError(`there is no variable '${cell.name}' to modify`);
       if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
       const result = operate(left, right);
-      if (typeof result === 'string' && result.length > 1000) rt.chargeLength(result.length >> 8);
       cell.value = result;
       return result;
     };

@@ -10,6 +10,7 @@ import type { Where } from '../functions/params.js';
 import { List, ThingSet, WRITE_LOCKED } from '../value/containers.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { chargeLong } from './charge.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
@@ -23,7 +24,7 @@ export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Co
       throw wrongCount;
     };
   }
-  const read = args.map((code, i) => argumentReader(entry, code, i));
+  const read = args.map((code, i) => argumentReader(rt, entry, code, i));
   const restricted = entry.in !== 7 || entry.before !== null;
   if (entry.rest !== null) {
     return () => {
@@ -91,7 +92,7 @@ export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code
 
 function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Value) => Value {
   const run = entry.run;
-  const read = args.map((code, i) => argumentReader(entry, code, i));
+  const read = args.map((code, i) => argumentReader(rt, entry, code, i));
   const [a, b] = read;
   if (entry.rest !== null) {
     if (a !== undefined && b === undefined && entry.params.length === 0)
@@ -106,12 +107,16 @@ function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Va
 
 type ArgumentReader = () => unknown;
 
-function argumentReader(entry: Entry, code: Code, i: number): ArgumentReader {
+function argumentReader(rt: Runtime, entry: Entry, code: Code, i: number): ArgumentReader {
   const param = entry.params[i] ?? entry.rest;
   if (!param) throw new Error(`${entry.name} has no parameter ${i}`);
   if (param.lazy) return () => code;
   const where: Where = { function: entry.name, position: i + 1 };
-  return () => param.accept(code(), where);
+  return () => {
+    const value = code();
+    chargeLong(rt, value);
+    return param.accept(value, where);
+  };
 }
 
 /** Evaluates arguments in order; those beyond the parameters become one array. */

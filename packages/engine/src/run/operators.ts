@@ -15,6 +15,7 @@ import {
 } from '../value/numbers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { chargeJoin, chargeLong } from './charge.js';
 import { inUse } from './dispatch.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
@@ -23,6 +24,7 @@ export type Operate = (left: Value, right: Value) => Value;
 
 /** What a binary operator does. Long texts that it makes, and walks over lists and sets, are charged to the query. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
+  const charge = (units: number): void => rt.charge(units);
   switch (op) {
     case '+':
       return (left, right) => {
@@ -30,9 +32,8 @@ export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
           const sum = left + right;
           if (sum <= Number.MAX_SAFE_INTEGER && sum >= Number.MIN_SAFE_INTEGER) return sum;
         }
-        const result = add(left, right);
-        if (typeof result === 'string' && result.length > LONG_TEXT) chargeJoin(rt, left, right, result);
-        return result;
+        chargeJoin(rt, left, right);
+        return add(left, right);
       };
     case '-':
       return (left, right) => {
@@ -56,36 +57,40 @@ export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left === right;
         if (typeof left === 'object') chargeWalk(rt, left);
-        return equals(left, right);
+        return equals(left, right, charge);
       };
     case '!=':
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left !== right;
         if (typeof left === 'object') chargeWalk(rt, left);
-        return !equals(left, right);
+        return !equals(left, right, charge);
       };
     case '<':
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left < right;
         if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, left, right);
+        chargeLong(rt, left);
         return compare(left, right) < 0;
       };
     case '>':
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left > right;
         if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, right, left);
+        chargeLong(rt, left);
         return compare(left, right) > 0;
       };
     case '<=':
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left <= right;
         if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, left, right);
+        chargeLong(rt, left);
         return compare(left, right) <= 0;
       };
     case '>=':
       return (left, right) => {
         if (typeof left === 'number' && typeof right === 'number') return left >= right;
         if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, right, left);
+        chargeLong(rt, left);
         return compare(left, right) >= 0;
       };
     default:
@@ -131,16 +136,6 @@ export function compareWithInt(op: BinaryOp, operand: Code, int: number, operate
   }
 }
 
-/** Texts beyond this length are charged. */
-const LONG_TEXT = 1000;
-
-/** JavaScript joins two texts without copying them, so what counts is the shorter one. */
-function chargeJoin(rt: Runtime, left: Value, right: Value, result: string): void {
-  rt.chargeLength(0);
-  if (result.length > rt.limits.valueBytes) rt.chargeLength(result.length);
-  if (typeof left === 'string' && typeof right === 'string') rt.charge(Math.min(left.length, right.length));
-}
-
 function chargeWalk(rt: Runtime, value: Value): void {
   rt.charge(UNITS_PER_ITEM * sizeOf(value));
 }
@@ -148,7 +143,7 @@ function chargeWalk(rt: Runtime, value: Value): void {
 /** Units charged for comparing one item, or looking one thing up in a set. */
 const UNITS_PER_ITEM = 4;
 
-/** Operators that compute a value from two scalars. */
+/** Operators that compute a value from two scalars; `+` has to be charged for besides. */
 type ScalarOperator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>';
 
 const SCALAR_OPERATORS: Readonly<Record<ScalarOperator, Operate>> = {
@@ -165,8 +160,12 @@ const SCALAR_OPERATORS: Readonly<Record<ScalarOperator, Operate>> = {
 };
 
 /** What a compound assignment computes, except on sets, which it changes in place. */
-export function assignOperator(op: Exclude<AssignOp, '='>): Operate {
-  return SCALAR_OPERATORS[op.slice(0, -1) as ScalarOperator];
+export function assignOperator(rt: Runtime, op: Exclude<AssignOp, '='>): Operate {
+  if (op !== '+=') return SCALAR_OPERATORS[op.slice(0, -1) as ScalarOperator];
+  return (left, right) => {
+    chargeJoin(rt, left, right);
+    return add(left, right);
+  };
 }
 
 /** `set op= other`: changes the set itself; every alias sees it. */

@@ -31,19 +31,33 @@ function isTruthyObject(value: Exclude<Value, null | boolean | number | bigint |
   return !(value instanceof ErrorValue);
 }
 
-/** `a == b`: never an error. */
-export function equals(a: Value, b: Value): boolean {
+/** Gets the size of what is about to be looked at; what it throws ends the work. */
+export type Charge = (units: number) => void;
+
+/** Texts and bytes beyond this length are charged. */
+const LONG_LENGTH = 1000;
+
+/**
+ * `a == b`: never an error.
+ *
+ * @param charge called for long texts and bytes, also within lists
+ */
+export function equals(a: Value, b: Value, charge?: Charge): boolean {
   if (typeof a === 'string') {
+    if (charge !== undefined && a.length > LONG_LENGTH) charge(a.length);
     if (typeof b === 'string') return a === b;
     return b instanceof Bytes && equalBytes(Buffer.from(a), b.data);
   }
   if (isNumeric(a)) return isNumeric(b) && equalNumbers(a, b);
   if (a === null || b === null || typeof b !== 'object') {
-    return a instanceof Bytes && typeof b === 'string' ? equals(b, a) : a === b;
+    return a instanceof Bytes && typeof b === 'string' ? equals(b, a, charge) : a === b;
   }
-  if (a instanceof List) return b instanceof List && equalLists(a, b);
+  if (a instanceof List) return b instanceof List && equalLists(a, b, charge);
   if (a instanceof ThingSet) return b instanceof ThingSet && equalSets(a.members, b.members);
-  if (a instanceof Bytes) return b instanceof Bytes && equalBytes(a.data, b.data);
+  if (a instanceof Bytes) {
+    if (charge !== undefined && a.data.length > LONG_LENGTH) charge(a.data.length);
+    return b instanceof Bytes && equalBytes(a.data, b.data);
+  }
   if (a instanceof ErrorValue) return b instanceof ErrorValue && a.code === b.code;
   if (a instanceof RegexValue) return b instanceof RegexValue && a.text === b.text;
   if (a instanceof DateTimeValue) return b instanceof DateTimeValue && a.time.moment === b.time.moment;
@@ -55,12 +69,12 @@ function equalNumbers(a: Numeric, b: Numeric): boolean {
   return toInt(a) === toInt(b);
 }
 
-function equalLists(a: List, b: List): boolean {
+function equalLists(a: List, b: List, charge: Charge | undefined): boolean {
   const left = a.items;
   const right = b.items;
   if (left.length !== right.length) return false;
   for (let i = 0; i < left.length; i++) {
-    if (!equals(left[i] as Value, right[i] as Value)) return false;
+    if (!equals(left[i] as Value, right[i] as Value, charge)) return false;
   }
   return true;
 }

@@ -52,7 +52,8 @@ export class Authenticator {
   /** The user of a header when that can be told at once, else null: then `login` tells. */
   known(header: string): User | null {
     // Tokens are by far the most frequent, so they are not looked up in the cache first.
-    if (header.length <= BEARER_LENGTH_MAX && header.startsWith('Bearer ')) return this.tokenUser(header.slice(7));
+    if (header.length <= BEARER_LENGTH_MAX && header.startsWith('Bearer '))
+      return this.tokenUser(header.slice(7));
     const entry = this.verified.get(hash('sha256', this.cacheKey + header));
     if (entry === undefined || this.options.now() > entry.until) return null;
     const user = this.options.root.users.get(entry.userId);

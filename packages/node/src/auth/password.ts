@@ -61,7 +61,8 @@ export class PasswordHasher {
       this.running += 1;
       return;
     }
-    if (this.waiting.length >= this.waitingMax) throw new TooManyLoginsError('too many passwords wait to be checked');
+    if (this.waiting.length >= this.waitingMax)
+      throw new TooManyLoginsError('too many passwords wait to be checked');
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 

@@ -127,12 +127,12 @@ const queries = {
     'Most memory that the values of one query may take; more is a `max_quota_err`.',
   ),
   result_size_limit: setting(
-    size('bytes', 1024, 1024 * MiB),
+    size('bytes', 1024, 256 * MiB),
     20 * MiB,
     'Largest result of one query; a larger one is an error with code -6.',
   ),
   value_size_limit: setting(
-    size('bytes', 64 * 1024, 512 * MiB),
+    size('bytes', 64 * 1024, 256 * MiB),
     32 * MiB,
     'Longest str or bytes value; a longer one is a `max_quota_err`.',
   ),
@@ -150,7 +150,7 @@ const queries = {
 
 const http = {
   request_size_limit: setting(
-    size('bytes', 1024, 1024 * MiB),
+    size('bytes', 1024, 256 * MiB),
     16 * MiB,
     'Largest body of a request; a larger one gets status 413.',
   ),
@@ -163,6 +163,11 @@ const http = {
     integer(1, 1_000_000),
     4000,
     'Most client connections at a time from one address. A load balancer is one address.',
+  ),
+  request_memory_limit_mb: setting(
+    size('MB', 1, 65_536),
+    256,
+    'Most memory for request bodies that are still coming in, all together; beyond it requests get status 503.',
   ),
   body_timeout_ms: setting(
     duration(100, 600_000),
@@ -211,6 +216,11 @@ const storage = {
     size('MB', 8, 1_048_576),
     256,
     'Memory for loaded things; those that were not used for longest are dropped and read again from disk.',
+  ),
+  garbage_interval_ms: setting(
+    duration(100, 86_400_000),
+    60_000,
+    'Shortest time between two searches of a collection for things that refer to each other while nothing else refers to them.',
   ),
   checkpoint_interval_ms: setting(
     duration(100, 3_600_000),
@@ -325,6 +335,11 @@ export const rules: readonly Rule[] = [
     keys: ['code_size_limit', 'request_size_limit'],
     must: 'code_size_limit must not exceed request_size_limit',
     holds: (config) => config.codeSizeLimit <= config.requestSizeLimit,
+  },
+  {
+    keys: ['request_size_limit', 'request_memory_limit_mb'],
+    must: 'request_size_limit must not exceed request_memory_limit_mb',
+    holds: (config) => config.requestSizeLimit <= config.requestMemoryLimitMb * MiB,
   },
   {
     keys: ['http_api_port', 'http_status_port', 'listen_node_port'],

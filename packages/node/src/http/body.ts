@@ -3,12 +3,12 @@
  * Unknown keys are ignored; of repeated keys the last counts.
  */
 import {
+  ErrorCode,
   type Format,
   JsonReader,
   MsgpackReader,
   NAME,
   QueryError,
-  ErrorCode,
   type Value,
 } from '@althing/engine';
 import type { RequestBody } from '../request.js';
@@ -31,7 +31,13 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *   language refuses has a code of its own
  */
 export function decodeBody(body: Buffer, format: Format, options: BodyOptions): RequestBody {
-  const fields: Fields = { type: undefined, code: undefined, name: undefined, vars: undefined, args: undefined };
+  const fields: Fields = {
+    type: undefined,
+    code: undefined,
+    name: undefined,
+    vars: undefined,
+    args: undefined,
+  };
   if (format === 'json') readJson(body, options, fields);
   else readMsgpack(body, options, fields);
   return bodyOf(fields);
@@ -57,14 +63,17 @@ function bodyOf({ type, code, name, vars, args }: Fields): RequestBody {
       if (args === null) throw shapeError("'args' must be an array or a map");
       return { type, name, args: args ?? [] };
     default:
-      throw shapeError("'type' must be \"query\" or \"run\"");
+      throw shapeError('\'type\' must be "query" or "run"');
   }
 }
 
 function checkNames(vars: Map<string, Value>): Map<string, Value> {
   for (const name of vars.keys()) {
     if (!NAME.test(name)) {
-      throw new QueryError(ErrorCode.VALUE, `${JSON.stringify(name.slice(0, 60))} can not be the name of a variable`);
+      throw new QueryError(
+        ErrorCode.VALUE,
+        `${JSON.stringify(name.slice(0, 60))} can not be the name of a variable`,
+      );
     }
   }
   return vars;

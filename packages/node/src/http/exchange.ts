@@ -1,6 +1,8 @@
-import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { HttpResponse } from 'uWebSockets.js';
+import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { Reply } from '../request.js';
+import { BodyBuffer } from './body-buffer.js';
+import type { ByteBudget } from './byte-budget.js';
 import { CONTENT_TYPES, errorBody, statusOf } from './reply.js';
 
 /** Additional response headers, in pairs. */
@@ -18,9 +20,9 @@ export class Exchange {
   body: Buffer | null = null;
   private readonly res: HttpResponse;
   private readonly onDone: () => void;
-  private chunks: Buffer[] = [];
-  private size = 0;
+  private buffer: BodyBuffer | null = null;
   private done = false;
+  private aborted = false;
   /** Whether the native callback that the request came in with still runs: writes are corked then. */
   private inCallback = true;
   private timer: NodeJS.Timeout | null = null;
@@ -36,8 +38,14 @@ export class Exchange {
     return this.done;
   }
 
+  /** Whether the client went away without an answer. */
+  get gone(): boolean {
+    return this.aborted;
+  }
+
   /** The client went away. */
   abort(): void {
+    if (!this.done) this.aborted = true;
     this.finish();
   }
 
@@ -46,20 +54,23 @@ export class Exchange {
     this.inCallback = false;
   }
 
-  /** Keeps a piece of the body, whose memory is gone after the callback. */
-  keep(chunk: ArrayBuffer): void {
-    this.size += chunk.byteLength;
-    this.chunks.push(Buffer.from(Buffer.from(chunk)));
+  /**
+   * Keeps a piece of the body, whose memory is gone after the callback.
+   *
+   * @returns false when the budget for bodies is used up
+   */
+  keep(chunk: ArrayBuffer, budget: ByteBudget, sizeMax: number): boolean {
+    this.buffer ??= new BodyBuffer(budget, sizeMax);
+    return this.buffer.add(Buffer.from(chunk));
   }
 
   /** Bytes of the body so far. */
   get bodySize(): number {
-    return this.size;
+    return this.buffer?.size ?? 0;
   }
 
   complete(): void {
-    this.body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks, this.size);
-    this.chunks = [];
+    this.body = this.buffer?.content() ?? Buffer.alloc(0);
     this.stopTimer();
   }
 
@@ -98,7 +109,8 @@ export class Exchange {
   private finish(): void {
     if (this.done) return;
     this.done = true;
-    this.chunks = [];
+    this.body = null;
+    this.buffer?.free();
     this.stopTimer();
     this.onDone();
   }
@@ -122,6 +134,7 @@ export function write(
 ): void {
   if (status !== '200 OK') res.writeStatus(status);
   res.writeHeader('Content-Type', contentType);
+  res.writeHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of headers) res.writeHeader(name, value);
   res.end(body, close);
 }

@@ -5,7 +5,7 @@
  * Order of decisions: method, path, credentials, whether the node serves, content type, size, body, and only then the
  * request itself. A body is kept only when the credentials can still turn out to be right.
  */
-import { ErrorCode, type Format, QueryError } from '@althing/engine';
+
 import {
   App,
   type HttpRequest,
@@ -14,9 +14,11 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js';
+import { ErrorCode, type Format, QueryError } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Request, Respond } from '../request.js';
 import { type BodyOptions, decodeBody } from './body.js';
+import { ByteBudget } from './byte-budget.js';
 import { Exchange, type Headers, write } from './exchange.js';
 import { parsePath } from './path.js';
 import { CONTENT_TYPES, errorBody, formatOf, statusOf } from './reply.js';
@@ -31,6 +33,8 @@ export interface HttpOptions {
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
+  /** Bytes that bodies may take that are still coming, all together. */
+  readonly bodyMemoryMax: number;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
@@ -41,11 +45,14 @@ export interface HttpOptions {
   readonly connectionsPerAddressMax: number;
   /** Requests at once that wait for their answer. */
   readonly pendingMax: number;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
 }
 
 export class HttpListener {
   private readonly options: HttpOptions;
   private readonly app: TemplatedApp;
+  private readonly bodies: ByteBudget;
   private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
   private connectionCount = 0;
   private readonly connectionsByAddress = new Map<string, number>();
@@ -58,6 +65,7 @@ export class HttpListener {
 
   constructor(options: HttpOptions) {
     this.options = options;
+    this.bodies = new ByteBudget(options.bodyMemoryMax);
     this.app = App();
     this.app.filter((res, count) => this.connected(res, Number(count)));
     this.app.any('/*', (res, req) => this.receive(res, req));
@@ -105,7 +113,8 @@ export class HttpListener {
     if (count <= 0) this.connectionsByAddress.delete(address);
     else this.connectionsByAddress.set(address, count);
     const { connectionsMax, connectionsPerAddressMax } = this.options;
-    if (change > 0 && (this.connectionCount > connectionsMax || count > connectionsPerAddressMax)) res.close();
+    if (change > 0 && (this.connectionCount > connectionsMax || count > connectionsPerAddressMax))
+      res.close();
   }
 
   private receive(res: HttpResponse, req: HttpRequest): void {
@@ -170,7 +179,8 @@ export class HttpListener {
   private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
     const refusal = this.options.refusal();
     if (refusal !== null) exchange.fail(refusal);
-    else if (format === null || headers.contentEncoding) exchange.fail(UNSUPPORTED, '415 Unsupported Media Type');
+    else if (format === null || headers.contentEncoding)
+      exchange.fail(UNSUPPORTED, '415 Unsupported Media Type');
     else if (headers.contentLength > this.options.bodySizeMax) this.tooLarge(exchange);
     else if (this.pending > this.options.pendingMax) exchange.fail(QUEUE_FULL, '429 Too Many Requests');
     else return true;
@@ -199,7 +209,10 @@ export class HttpListener {
         return;
       }
       first = false;
-      exchange.keep(chunk);
+      if (!exchange.keep(chunk, this.bodies, this.options.bodySizeMax)) {
+        exchange.fail(BODIES_FULL, undefined, [], true);
+        return;
+      }
       if (!isLast) {
         exchange.startTimer(this.options.bodyTimeoutMs);
         return;
@@ -216,15 +229,15 @@ export class HttpListener {
   private handleBody(exchange: Exchange, body: Buffer): void {
     const { user, scope, format } = exchange;
     if (user === null) return;
-    let decoded: Request['body'];
     try {
-      decoded = decodeBody(body, format, this.options.body);
+      const decoded = decodeBody(body, format, this.options.body);
+      const request = { scope, user, body: decoded, format, client: exchange };
+      this.options.handle(request, (reply) => exchange.reply(reply));
     } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
-      exchange.fail(error);
+      if (!(error instanceof QueryError)) this.options.onDefect(error);
+      exchange.fail(error instanceof QueryError ? error : INTERNAL);
       return;
     }
-    this.options.handle({ scope, user, body: decoded, format }, (reply) => exchange.reply(reply));
     if (!exchange.finished) this.answerInPlace(exchange);
   }
 
@@ -315,10 +328,21 @@ function readHeaders(req: HttpRequest): RequestHeaders {
   return { authorization, contentType, contentLength, contentEncoding, malformed };
 }
 
-const UNAUTHORIZED = new QueryError(ErrorCode.AUTH, 'no credentials, or wrong ones: send a token as Authorization: Bearer KEY');
+const UNAUTHORIZED = new QueryError(
+  ErrorCode.AUTH,
+  'no credentials, or wrong ones: send a token as Authorization: Bearer KEY',
+);
 const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
 const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
-const QUEUE_FULL = new QueryError(ErrorCode.MAX_QUOTA, 'too many requests wait for their answer (request_queue_limit)');
+const QUEUE_FULL = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  'too many requests wait for their answer (request_queue_limit)',
+);
+const BODIES_FULL = new QueryError(
+  ErrorCode.NODE,
+  'request bodies that are still coming take too much memory (request_memory_limit_mb): try again',
+);
+const INTERNAL = new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node');
 const UNSUPPORTED = new QueryError(
   ErrorCode.BAD_DATA,
   'Content-Type must be application/json or application/msgpack, uncompressed and in UTF-8',

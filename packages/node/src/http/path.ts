@@ -5,7 +5,7 @@ export type Path =
   | { readonly kind: 'scope'; readonly scope: ScopeName }
   /** The welcome page. */
   | { readonly kind: 'root' }
-  /** Percent-encoding that can't be decoded. */
+  /** No path at all, or one whose percent-encoding can't be decoded. */
   | { readonly kind: 'malformed' }
   | { readonly kind: 'unknown' };
 
@@ -19,6 +19,7 @@ const NODE_WORDS = new Set(['n', 'node', '.node', '@n', '@node']);
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };
+  if (!path.startsWith('/')) return { kind: 'malformed' };
   let decoded = path;
   if (path.includes('%')) {
     try {
@@ -32,7 +33,6 @@ export function parsePath(path: string): Path {
 }
 
 function scopeOf(path: string): ScopeName | null {
-  if (!path.startsWith('/')) return null;
   const rest = path.slice(1);
   if (ROOT_WORDS.has(rest)) return { kind: 'thingsdb' };
   if (NODE_WORDS.has(rest)) return { kind: 'node', id: null };

@@ -1,4 +1,4 @@
-import { ErrorCode, errorName, type Format, MsgpackWriter, QueryError, quote } from '@althing/engine';
+import { ErrorCode, errorName, type Format, MsgpackWriter, type QueryError, quote } from '@althing/engine';
 
 /** HTTP status lines of errors, by their code. */
 const STATUS_BY_CODE: ReadonlyMap<number, string> = new Map([

@@ -1,0 +1,35 @@
+/** What work on long values costs a query. */
+import { Bytes } from '../value/scalars.js';
+import type { Value } from '../value/value.js';
+import type { Runtime } from './runtime.js';
+
+/** Texts beyond this length are charged. */
+const LONG_TEXT = 1000;
+
+/**
+ * Bounds and counts what `+` makes of texts and bytes, before it is made. JavaScript joins two texts without copying
+ * them, so what counts is the shorter one.
+ */
+export function chargeJoin(rt: Runtime, left: Value, right: Value): void {
+  if (typeof left === 'string' && typeof right === 'string') {
+    const length = left.length + right.length;
+    if (length <= LONG_TEXT) return;
+    if (length > rt.limits.valueBytes) rt.chargeLength(length);
+    rt.charge(Math.min(left.length, right.length));
+  } else if (left instanceof Bytes || right instanceof Bytes) {
+    rt.chargeLength(lengthOf(left) + lengthOf(right));
+  }
+}
+
+/** Counts the work of looking at a long text or bytes. */
+export function chargeLong(rt: Runtime, value: Value): void {
+  if (typeof value !== 'string' && typeof value !== 'object') return;
+  const length = lengthOf(value);
+  if (length > LONG_TEXT) rt.charge(length);
+}
+
+/** Length of a text or of bytes; 0 for everything else. */
+function lengthOf(value: Value): number {
+  if (typeof value === 'string') return value.length;
+  return value instanceof Bytes ? value.data.length : 0;
+}

@@ -1,0 +1,298 @@
+/**
+ * A real node for tests: `althing serve` in a process of its own, on free ports and in a temporary folder. Everything
+ * that a test does with it goes over the network.
+ *
+ *   const node = await RealNode.start({ query_duration_limit_ms: 200 });
+ *   const answer = await node.query('//stuff', '1 + 1;');
+ *   await node.stop(); // fails unless the process ends with code 0
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SettingKey } from '../config/index.js';
+import { Answer } from './answer.js';
+import { freePorts } from './free-ports.js';
+import { RawConnection } from './raw-connection.js';
+import { until, within } from './until.js';
+
+export type TestSettings = Partial<Record<SettingKey, string | number>>;
+
+/** What goes with a request, besides its path and body. */
+export interface RequestOptions {
+  readonly method?: string;
+  /** The Authorization header; null for none. The default is a token of `admin`. */
+  readonly authorization?: string | null;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+
+/** A node that starts fast and leaves little behind. */
+const SMALL: TestSettings = {
+  election_timeout_ms: 100,
+  heartbeat_ms: 10,
+  log_segment_mb: 1,
+  disk_reserve_mb: 0,
+  node_name: 'test',
+};
+
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
+
+/** Starts that are tried when someone else takes a port in the meantime. */
+const ATTEMPTS = 3;
+
+export class RealNode {
+  readonly port: number;
+  readonly statusPort: number;
+  /** Folder with the data; it stays until `stop` without `keep`. */
+  readonly folder: string;
+  /** `Bearer ...` of a token of `admin`. */
+  authorization = '';
+  private readonly child: ChildProcess;
+  private readonly exited: Promise<number | null>;
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  private output = '';
+  private exitCode: number | null | undefined;
+
+  /**
+   * Starts a node and waits until it is ready.
+   *
+   * @param folder of an earlier node that was stopped with `keep`, to go on with its data
+   */
+  static async start(settings: TestSettings = {}, folder?: string): Promise<RealNode> {
+    for (let attempt = 1; ; attempt++) {
+      const [port = 0, statusPort = 0] = await freePorts(2);
+      const node = new RealNode(
+        port,
+        statusPort,
+        settings,
+        folder ?? mkdtempSync(join(tmpdir(), 'althing-test-')),
+      );
+      try {
+        await node.whenReady();
+        await node.login();
+        return node;
+      } catch (error) {
+        const portTaken = /in use|EADDRINUSE/.test(node.output);
+        await node.kill();
+        if (folder === undefined) rmSync(node.folder, { recursive: true, force: true });
+        if (!portTaken || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  private constructor(port: number, statusPort: number, settings: TestSettings, folder: string) {
+    this.port = port;
+    this.statusPort = statusPort;
+    this.folder = folder;
+    const all: TestSettings = { ...SMALL, http_api_port: port, http_status_port: statusPort, ...settings };
+    const environment: Record<string, string> = { SERVICE_STORAGE_PATH: join(folder, 'data') };
+    for (const [key, value] of Object.entries(all))
+      environment[`SERVICE_${key.toUpperCase()}`] = String(value);
+    const { PATH = '' } = process.env;
+    this.child = spawn(process.execPath, [PROGRAM, 'serve'], {
+      cwd: folder,
+      env: { PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+      });
+    }
+    this.exited = new Promise((resolve) => {
+      this.child.once('exit', (code) => {
+        this.exitCode = code;
+        resolve(code);
+      });
+    });
+    const child = this.child;
+    process.once('exit', () => child.kill('SIGKILL'));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Everything that the node printed so far. */
+  get log(): string {
+    return this.output;
+  }
+
+  get running(): boolean {
+    return this.exitCode === undefined;
+  }
+
+  /** Opens a connection to the API port. */
+  open(localAddress?: string): Promise<RawConnection> {
+    return RawConnection.open(this.port, '127.0.0.1', localAddress);
+  }
+
+  /** Opens a connection to the status port. */
+  openStatus(): Promise<RawConnection> {
+    return RawConnection.open(this.statusPort);
+  }
+
+  /** Runs a query over JSON. */
+  query(scope: string, code: string, vars?: object, options: RequestOptions = {}): Promise<Answer> {
+    const body = vars === undefined ? { type: 'query', code } : { type: 'query', code, vars };
+    return this.post(scope, JSON.stringify(body), options);
+  }
+
+  /** Runs a procedure over JSON. */
+  run(scope: string, name: string, args?: unknown, options: RequestOptions = {}): Promise<Answer> {
+    const body = args === undefined ? { type: 'run', name } : { type: 'run', name, args };
+    return this.post(scope, JSON.stringify(body), options);
+  }
+
+  /** The value of a query that must succeed, as JSON. */
+  async value(scope: string, code: string, vars?: object): Promise<unknown> {
+    const answer = await this.query(scope, code, vars);
+    if (answer.status !== 200)
+      throw this.explained(`${code.slice(0, 200)}: ${answer.statusLine} ${answer.text}`);
+    return answer.json;
+  }
+
+  /** Sends a request on a connection that is used again. */
+  async post(path: string, body: string | Uint8Array, options: RequestOptions = {}): Promise<Answer> {
+    try {
+      return await within(this.send(path, body, options), `the answer to ${String(body).slice(0, 100)}`);
+    } catch (error) {
+      throw this.explained(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** A probe of the status port. */
+  async probe(path: string): Promise<Answer> {
+    const connection = await this.openStatus();
+    connection.send(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    const answer = await connection.answer();
+    connection.close();
+    if (answer === null) throw this.explained(`the status port gave no answer to ${path}`);
+    return answer;
+  }
+
+  /** The raw text of a request, as `post` would send it. */
+  text(path: string, body: string, options: RequestOptions = {}): string {
+    const headers = Object.entries(this.headersOf(options, Buffer.byteLength(body)));
+    const lines = [
+      `${options.method ?? 'POST'} ${path} HTTP/1.1`,
+      'Host: test',
+      ...headers.map((h) => h.join(': ')),
+    ];
+    return `${lines.join('\r\n')}\r\n\r\n${Buffer.from(body, 'utf8').toString('latin1')}`;
+  }
+
+  /** Resident memory of the process in MB: now, and its peak since the last `forgetPeak`. */
+  get memory(): { readonly nowMb: number; readonly peakMb: number } {
+    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+    const field = (name: string): number => {
+      const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status);
+      return Math.round(Number(match?.[1]) / 1024);
+    };
+    return { nowMb: field('VmRSS'), peakMb: field('VmHWM') };
+  }
+
+  forgetPeak(): void {
+    writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
+  }
+
+  /** Stops the node as an operator does. Fails unless it ends with code 0. */
+  async stop({ keep = false } = {}): Promise<void> {
+    this.agent.destroy();
+    if (this.running) this.child.kill('SIGTERM');
+    const code = await within(this.exited, 'the end of the node', STOP_TIMEOUT_MS).catch(
+      async (error: Error) => {
+        await this.kill();
+        throw this.explained(error.message);
+      },
+    );
+    if (!keep) rmSync(this.folder, { recursive: true, force: true });
+    if (code !== 0) throw this.explained(`the node ended with code ${code}`);
+  }
+
+  /** Ends the node at once. */
+  async kill(): Promise<void> {
+    this.agent.destroy();
+    if (this.running) this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** An error that shows what the node had to say. */
+  explained(message: string): Error {
+    const state = this.running ? 'runs' : `ended with code ${this.exitCode}`;
+    return new Error(`${message}\nThe node ${state}. Its log ends with:\n${this.output.slice(-4000)}`);
+  }
+
+  private async whenReady(): Promise<void> {
+    try {
+      await until(
+        async () => {
+          if (!this.running) throw new Error('the node did not start');
+          const answer = await this.probe('/ready').catch(() => null);
+          return answer?.status === 200;
+        },
+        'the node is ready',
+        START_TIMEOUT_MS,
+      );
+    } catch (error) {
+      throw this.explained(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Makes a token, since a password costs a slow hash now and then. */
+  private async login(): Promise<void> {
+    const authorization = basic('admin', 'pass');
+    const answer = await this.query('/t', "new_token('admin', nil, 'tests');", undefined, { authorization });
+    if (answer.status !== 200) throw this.explained(`no token: ${answer.text}`);
+    this.authorization = `Bearer ${String(answer.json)}`;
+  }
+
+  private headersOf(options: RequestOptions, length: number): Record<string, string> {
+    const { authorization = this.authorization, contentType = 'application/json', headers = {} } = options;
+    return {
+      ...(authorization === null ? {} : { Authorization: authorization }),
+      'Content-Type': contentType,
+      'Content-Length': String(length),
+      ...headers,
+    };
+  }
+
+  private send(path: string, body: string | Uint8Array, options: RequestOptions): Promise<Answer> {
+    const data = Buffer.from(body);
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({
+        agent: this.agent,
+        host: '127.0.0.1',
+        port: this.port,
+        path,
+        method: options.method ?? 'POST',
+        headers: this.headersOf(options, data.length),
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () => {
+          const headers = Object.entries(response.headers).map(
+            ([name, value]) => [name, String(value)] as const,
+          );
+          const line = `${response.statusCode} ${response.statusMessage}`;
+          resolve(new Answer(line, new Map(headers), Buffer.concat(parts)));
+        });
+      });
+      request.end(data);
+    });
+  }
+}
+
+/** The Authorization header of a name and a password. */
+export function basic(name: string, password: string): string {
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+}
