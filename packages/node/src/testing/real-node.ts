@@ -63,19 +63,19 @@ export class RealNode {
    * Starts a node and waits until it is ready.
    *
    * @param folder of an earlier node that was stopped with `keep`, to go on with its data
+   * @param authorization that the earlier node had
    */
-  static async start(settings: TestSettings = {}, folder?: string): Promise<RealNode> {
+  static async start(
+    settings: TestSettings = {},
+    folder?: string,
+    authorization?: string,
+  ): Promise<RealNode> {
     for (let attempt = 1; ; attempt++) {
-      const [port = 0, statusPort = 0] = await freePorts(2);
-      const node = new RealNode(
-        port,
-        statusPort,
-        settings,
-        folder ?? mkdtempSync(join(tmpdir(), 'althing-test-')),
-      );
+      const node = await RealNode.launch(settings, folder);
       try {
         await node.whenReady();
-        await node.login();
+        if (authorization === undefined) await node.login();
+        else node.authorization = authorization;
         return node;
       } catch (error) {
         const portTaken = /in use|EADDRINUSE/.test(node.output);
@@ -84,6 +84,12 @@ export class RealNode {
         if (!portTaken || attempt === ATTEMPTS) throw error;
       }
     }
+  }
+
+  /** Starts the process of a node, and waits for nothing: for tests of starts that fail or are cut short. */
+  static async launch(settings: TestSettings = {}, folder?: string): Promise<RealNode> {
+    const [port = 0, statusPort = 0] = await freePorts(2);
+    return new RealNode(port, statusPort, settings, folder ?? mkdtempSync(join(tmpdir(), 'althing-test-')));
   }
 
   private constructor(port: number, statusPort: number, settings: TestSettings, folder: string) {
@@ -112,7 +118,11 @@ export class RealNode {
       });
     });
     const child = this.child;
-    process.once('exit', () => child.kill('SIGKILL'));
+    const killChild = (): void => {
+      child.kill('SIGKILL');
+    };
+    process.once('exit', killChild);
+    child.once('exit', () => process.off('exit', killChild));
   }
 
   get url(): string {
@@ -126,6 +136,20 @@ export class RealNode {
 
   get running(): boolean {
     return this.exitCode === undefined;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Waits for the end of the process, and gives its exit code; null when a signal ended it. */
+  ended(timeoutMs = STOP_TIMEOUT_MS): Promise<number | null> {
+    return within(this.exited, 'the end of the node', timeoutMs);
+  }
+
+  /** Sends a signal to the process. */
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
   }
 
   /** Opens a connection to the API port. */
@@ -229,7 +253,8 @@ export class RealNode {
     return new Error(`${message}\nThe node ${state}. Its log ends with:\n${this.output.slice(-4000)}`);
   }
 
-  private async whenReady(): Promise<void> {
+  /** Waits until the node serves; fails when it ends instead. */
+  async whenReady(): Promise<void> {
     try {
       await until(
         async () => {
