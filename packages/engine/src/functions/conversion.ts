@@ -12,7 +12,7 @@ import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
-import { tagOf, typeName, type Value } from '../value/value.js';
+import { tagName, tagOf, typeName, type Value } from '../value/value.js';
 import { type Entry, func, variadic } from './define.js';
 import * as p from './params.js';
 
@@ -112,7 +112,7 @@ export const CONVERSION: readonly Entry[] = [
       ['is_thing', Tag.THING],
       ['is_mpdata', Tag.MPDATA],
     ] as const
-  ).map(([name, tag]) => test(name, `of the type ${name.slice(3)}`, (value) => tagOf(value) === tag)),
+  ).map(([name, tag]) => test(name, `of the type ${tagName(tag)}`, (value) => tagOf(value) === tag)),
   ...['is_room', 'is_task', 'is_future', 'is_module', 'is_enum'].map((name) =>
     // No function makes a value of these types yet.
     test(name, `of the type ${name.slice(3)}`, () => false),

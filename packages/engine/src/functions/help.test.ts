@@ -24,3 +24,9 @@ test('knows its limits', () => {
   expect(harness.error("help('nothing')")).toBe('lookup_err');
   expect(harness.error('help(1)')).toBe('type_err');
 });
+
+test('knows methods and the functions that make them up', () => {
+  expect(harness.run("help('push')")).toBe(
+    'list.push(...value)\nAppends values; returns the new length.\n  value: anything',
+  );
+});

@@ -1,0 +1,102 @@
+/** Entries of the table in words: what `help` gives, and the page docs/functions.md. */
+import { tagName, typeName } from '../value/value.js';
+import { CONSTANTS } from './constants.js';
+import { type ChangeRule, type Entry, In } from './define.js';
+
+/**
+ * The call of an entry, its doc, and its parameters:
+ *
+ *   str.split(separator?, limit?)
+ *   A list of the parts ...
+ *     separator: a str, regex or int
+ *     limit: anything
+ */
+export function helpText(entry: Entry): string {
+  const receivers = entry.on === null ? '' : `${entry.on.map(tagName).join('/')}.`;
+  return [
+    `${receivers}${signature(entry)}`,
+    entry.doc,
+    ...allParams(entry).map(({ name, type }) => `  ${name}: ${type}`),
+  ].join('\n');
+}
+
+/** The page docs/functions.md. */
+export function functionsPage(entries: readonly Entry[]): string {
+  const parts = [INTRO];
+  for (const [title, group] of groups(entries)) {
+    const rows = group.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(row);
+    parts.push(`## ${title}\n\n| call | | takes | change |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`);
+  }
+  const constants = [...CONSTANTS].map(
+    ([name, value]) =>
+      `| \`${name}\` | ${typeName(value)} | ${typeof value === 'object' && value !== null && 'value' in value ? value.value : value} |`,
+  );
+  parts.push(`## Constants\n\n| name | type | value |\n| --- | --- | --- |\n${constants.join('\n')}`);
+  return `${parts.join('\n')}\n`;
+}
+
+const INTRO = `# Functions and methods
+
+This page is made by \`npm run docs\` from the tables of built-in functions; edit those, not this. In the language,
+\`help('push')\` gives the same for one name.
+
+A name with \`?\` may be left out, \`...name\` stands for any number of arguments. Where a line names scopes, the function
+exists only there. \`change\` tells whether a call makes the query a change, which only a user with the privilege CHANGE may run:
+
+- **yes**: always
+- **modifies**: in a collection, unless \`nse\` stands somewhere before it
+- **modifies stored**: the same, and not for a call on a variable, on a literal, or on what a function gives: \`x.push(1)\` is no
+  change, \`.x.push(1)\` is one
+`;
+
+/** Functions first, then the methods of each type or group of types, in the order of the types. */
+function groups(entries: readonly Entry[]): [string, Entry[]][] {
+  const byTitle = new Map<string, { order: string; group: Entry[] }>();
+  for (const entry of entries) {
+    const title = entry.on === null ? 'Functions' : `Methods of ${entry.on.map(tagName).join(', ')}`;
+    const order = (entry.on ?? []).map((tag) => String(tag).padStart(2, '0')).join();
+    const known = byTitle.get(title);
+    if (known === undefined) byTitle.set(title, { order, group: [entry] });
+    else known.group.push(entry);
+  }
+  return [...byTitle]
+    .sort(([, a], [, b]) => (a.order < b.order ? -1 : 1))
+    .map(([title, { group }]) => [title, group]);
+}
+
+function row(entry: Entry): string {
+  const scopes = entry.in === In.ALL ? '' : ` In ${scopesText(entry.in)} only.`;
+  const takes = allParams(entry).map(({ name, type }) => `${name}: ${type}`);
+  const cells = [
+    `\`${signature(entry)}\``,
+    `${entry.doc}${scopes}`,
+    takes.join('; '),
+    changeText(entry.changes),
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function signature(entry: Entry): string {
+  const names = entry.params.map(({ name, optional }) => (optional ? `${name}?` : name));
+  if (entry.rest !== null) names.push(`...${entry.rest.name}`);
+  return `${entry.name}(${names.join(', ')})`;
+}
+
+function allParams(entry: Entry): Entry['params'] {
+  return entry.rest === null ? entry.params : [...entry.params, entry.rest];
+}
+
+function scopesText(scopes: number): string {
+  const names: [number, string][] = [
+    [In.COLLECTION, 'collections'],
+    [In.ROOT, '`@thingsdb`'],
+    [In.NODE, '`@node`'],
+  ];
+  return names.flatMap(([bit, name]) => ((scopes & bit) === 0 ? [] : [name])).join(' and ');
+}
+
+function changeText(rule: ChangeRule | null): string {
+  if (rule === null) return '';
+  if (rule.nse !== true) return 'yes';
+  return rule.unlessDirect === true ? 'modifies stored' : 'modifies';
+}
