@@ -358,7 +358,7 @@ export class Node implements RunningNode {
         this.consensusStopped?.();
         return;
       default:
-        this.sessions.handle(event);
+        if ('group' in event) this.sessions.handle(event);
     }
   }
 

@@ -121,6 +121,7 @@ export class GroupHost {
         return;
       default:
     }
+    if (!('group' in command) || command.group === null) return;
     const group = this.groups.get(command.group);
     if (group === undefined) return;
     switch (command.kind) {

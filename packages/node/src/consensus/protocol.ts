@@ -2,6 +2,7 @@
  * What the two threads of a node say to each other. The engine thread sends commands, the consensus thread events; both
  * arrive in the order in which they were sent. Everything is plain data that can be copied between threads.
  */
+import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { DiskLevel } from './disk-watch.js';
 
 /** The number of a Raft group: 0 for the root scope, else the id of the collection. */
@@ -46,8 +47,79 @@ export type Command =
   | { readonly kind: 'applied'; readonly group: GroupId; readonly index: number }
   /** Everything up to here is durable in the state: the log may be cut. */
   | { readonly kind: 'checkpointed'; readonly group: GroupId; readonly applied: Applied }
+  /** Where the members of the cluster are, this node included, and who was removed from it. */
+  | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }
+  /** Sends a message to the engine side of another node: there it is `called`. */
+  | { readonly kind: 'call'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
+  /** Answers what was `called`: there it is `returned`. */
+  | { readonly kind: 'return'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
+  /** Answers `asked_to_join`. */
+  | { readonly kind: 'join_answer'; readonly id: number; readonly answer: JoinAnswer }
+  /** Asks a node outside of the cluster to join it; `invited` tells what it said. */
+  | {
+      readonly kind: 'invite';
+      readonly id: number;
+      readonly host: string;
+      readonly port: number;
+      readonly secret: string | null;
+    }
+  /** Changes the membership of a group that this node leads; `membership_answer` follows. */
+  | {
+      readonly kind: 'change_membership';
+      readonly group: GroupId;
+      readonly id: number;
+      readonly steps: readonly MembershipStep[];
+    }
+  /** Gives the leadership of a group, or of all that this node leads (null), to others; `handed_over` follows. */
+  | {
+      readonly kind: 'hand_over';
+      readonly group: GroupId | null;
+      readonly id: number;
+      /** 0: to whom is furthest. */
+      readonly to: NodeId;
+      /** Whether this node goes on to give away what it may come to lead. */
+      readonly stay: boolean;
+    }
+  /** A snapshot that was to be sent has arrived there, or not. */
+  | {
+      readonly kind: 'snapshot_sent';
+      readonly group: GroupId;
+      readonly to: NodeId;
+      readonly arrived: boolean;
+    }
+  /** All of a snapshot has come, and is verified: is it to be installed? `install` or `install_refused` follows. */
+  | { readonly kind: 'snapshot_arrived'; readonly group: GroupId; readonly message: Uint8Array }
+  /** The state of the group is that of the snapshot now. */
+  | { readonly kind: 'installed'; readonly group: GroupId; readonly applied: Applied }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
+
+/** The id of a node: random, and made with its data folder. */
+export type NodeId = number;
+
+export interface PeerAddress {
+  readonly nodeId: NodeId;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface MembershipStep {
+  /** `addLearner` promotes to voter as soon as the node has caught up. */
+  readonly action: 'addLearner' | 'remove';
+  readonly node: NodeId;
+}
+
+/** A node that wants to join. */
+export interface Joiner extends PeerAddress {
+  readonly name: string;
+}
+
+export type JoinAnswer =
+  | { readonly kind: 'accepted' }
+  /** Ask there: this is the leader of the root group. */
+  | { readonly kind: 'redirect'; readonly host: string; readonly port: number }
+  | { readonly kind: 'wait' | 'refused'; readonly reason: string }
+  | { readonly kind: 'removed' };
 
 export interface CommittedEntry {
   readonly index: number;
@@ -94,6 +166,35 @@ export type Event =
   | { readonly kind: 'mark_lost'; readonly group: GroupId; readonly id: number }
   /** A read may be served once the state holds everything up to `index`; null: ask again. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number; readonly index: number | null }
+  /** This node belongs to a cluster from now on. Comes once, before anything of a group. */
+  | { readonly kind: 'formed'; readonly record: ClusterRecord }
+  /** Another member can be reached, or can't any more. */
+  | { readonly kind: 'peer'; readonly node: NodeId; readonly up: boolean; readonly version: string }
+  | { readonly kind: 'called'; readonly from: NodeId; readonly id: number; readonly payload: Uint8Array }
+  /** The answer to a call; null: the other node can't be reached, and may or may not have got the call. */
+  | { readonly kind: 'returned'; readonly id: number; readonly payload: Uint8Array | null }
+  | { readonly kind: 'asked_to_join'; readonly id: number; readonly joiner: Joiner }
+  /** What came of an invitation; null: the node takes it and will ask to join. */
+  | { readonly kind: 'invited'; readonly id: number; readonly problem: string | null }
+  /** A change of the membership is in force (null), or why not. */
+  | {
+      readonly kind: 'membership_answer';
+      readonly group: GroupId;
+      readonly id: number;
+      readonly problem: string | null;
+    }
+  /** The leaderships that could be given away are. */
+  | { readonly kind: 'handed_over'; readonly id: number; readonly left: number }
+  /** A member needs a snapshot of a group; `message` is Raft's, to be sent along, with what the snapshot really is. */
+  | {
+      readonly kind: 'send_snapshot';
+      readonly group: GroupId;
+      readonly to: NodeId;
+      readonly message: Uint8Array;
+    }
+  /** The snapshot that arrived is to become the state of the group, which is behind it. */
+  | { readonly kind: 'install'; readonly group: GroupId; readonly index: number }
+  | { readonly kind: 'install_refused'; readonly group: GroupId }
   /** The room on the disk is another one than before. */
   | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure }
