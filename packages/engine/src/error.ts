@@ -58,6 +58,12 @@ export function errorName(code: number): string {
   return ERROR_NAMES.get(code) ?? INTERNAL_NAMES.get(code) ?? 'err';
 }
 
+/** Bytes of an error message at most. */
+export const MESSAGE_BYTES_MAX = 16_383;
+
+/** Characters that never take more bytes than that. */
+const MESSAGE_LENGTH_MAX = MESSAGE_BYTES_MAX / 3;
+
 /**
  * What a failing operation throws. No subclass of Error: queries raise and catch in loops, and a captured stack would
  * cost more than the operation. `try` and `alt_raise` catch what is not fatal; codes from -49 to -1 are.
@@ -70,10 +76,21 @@ export class QueryError {
 
   constructor(code: number, message: string, fatal = code > ErrorCode.ASSERT) {
     this.code = code;
-    this.message = message;
+    this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
     this.fatal = fatal;
   }
 }
+
+/** A message may quote a name or a value of any length; its beginning and end stay. */
+function shortened(message: string): string {
+  if (message.length <= MESSAGE_BYTES_MAX && Buffer.byteLength(message) <= MESSAGE_BYTES_MAX) return message;
+  const head = message.slice(0, MESSAGE_LENGTH_MAX - TAIL_LENGTH - 3);
+  const short = `${head}...${message.slice(-TAIL_LENGTH)}`;
+  // A cut may have left half of a character; this replaces it.
+  return Buffer.from(short).toString();
+}
+
+const TAIL_LENGTH = 200;
 
 export function typeError(message: string): QueryError {
   return new QueryError(ErrorCode.TYPE, message);

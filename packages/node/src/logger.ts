@@ -22,12 +22,31 @@ export function createLogger({ level, format, nodeName }: LoggerOptions): Logger
     level: LEVELS[level],
     base: { node: nodeName },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }), log: cleanFields },
   };
   if (text) return pino(options, new TextLines());
   const destination = pino.destination({ dest: 1, sync: false, maxLength: BUFFER_BYTES_MAX });
   destination.on('drop', () => {});
   return pino(options, destination);
+}
+
+/** Characters of one field at most; a stack trace may be longer than what users write. */
+const FIELD_LENGTH_MAX = 1000;
+const ERROR_LENGTH_MAX = 8000;
+
+/** Control characters that JSON leaves as they are, and what else breaks or turns lines. */
+const UNSAFE = /[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** What users wrote must neither flood the log nor play tricks on a terminal: JSON escapes the rest. */
+function cleanFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, cleanField(key, value)]));
+}
+
+function cleanField(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const lengthMax = key === 'error' ? ERROR_LENGTH_MAX : FIELD_LENGTH_MAX;
+  const short = value.length > lengthMax ? `${value.slice(0, lengthMax)}...` : value;
+  return short.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Turns log lines into text for people. */

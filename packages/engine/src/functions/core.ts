@@ -1,4 +1,12 @@
-import { ERROR_NAMES, ErrorCode, errorName, QueryError, typeError, valueError } from '../error.js';
+import {
+  ERROR_NAMES,
+  ErrorCode,
+  errorName,
+  MESSAGE_BYTES_MAX,
+  QueryError,
+  typeError,
+  valueError,
+} from '../error.js';
 import { isTruthy } from '../value/compare.js';
 import { toText } from '../value/convert.js';
 import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
@@ -149,7 +157,6 @@ export const CORE: readonly Entry[] = [
 ];
 
 const USER_ERROR = -100;
-const MESSAGE_BYTES_MAX = 16383;
 
 function codeParam(): p.Param<number> {
   return {
