@@ -1,10 +1,11 @@
 /**
- * npm run bench [-- http|append|echo ... OPTIONS]
+ * npm run bench [-- http|append|echo|lang ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { NodeProcess } from '../process/node-process.js';
 import { type AppendResult, measureAppends } from './append.js';
+import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { requestOf, scenarios, titleOf } from './scenarios.js';
 import { percent, table, timeText } from './table.js';
@@ -12,12 +13,13 @@ import { percent, table, timeText } from './table.js';
 const help = `npm run bench [-- PARTS... OPTIONS]
 
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
-on a real node, each in turns with the echo). Default: append and http.
+on a real node, each in turns with the echo), lang (programs of the language, each in turns with the same in plain
+JavaScript, in this process). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
-  --rounds N        measurements of each scenario, of which the median counts (default 3)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25)
   --connections L   numbers of connections (default 1,16,64)
-  --only TEXT       only scenarios whose title contains TEXT
+  --only TEXT       only scenarios and programs whose title contains TEXT
   --workers N       processes that make load (default 1)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
@@ -34,7 +36,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       seconds: { type: 'string', default: '1' },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string' },
       connections: { type: 'string', default: '1,16,64' },
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '1' },
@@ -43,7 +45,7 @@ async function main(): Promise<number> {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const unknown = positionals.find((part) => !['append', 'echo', 'http'].includes(part));
+  const unknown = positionals.find((part) => !['append', 'echo', 'http', 'lang'].includes(part));
   if (values.help || unknown !== undefined) {
     console.log(unknown === undefined ? help : `there is no part ${unknown}\n\n${help}`);
     return unknown === undefined ? 0 : 1;
@@ -53,14 +55,19 @@ async function main(): Promise<number> {
     connections: values.connections.split(',').map((text) => positive(text, '--connections')),
     durationMs: 1000 * positive(values.seconds, '--seconds'),
     warmupMs: 300,
-    rounds: positive(values.rounds, '--rounds'),
+    rounds: positive(values.rounds ?? '3', '--rounds'),
     workers: positive(values.workers, '--workers'),
   };
   const appends = parts.includes('append') ? measureAppends(values.storage, 2 * options.durationMs) : [];
   const rows: Row[] = [];
   if (parts.includes('echo')) rows.push(...(await echoRows(options)));
   if (parts.includes('http')) rows.push(...(await httpRows(options, values.only, values.storage)));
-  console.log(values.json ? JSON.stringify({ appends, rows }, undefined, 2) : text(appends, rows));
+  const langRounds = positive(values.rounds ?? '25', '--rounds');
+  const lang = parts.includes('lang') ? benchPrograms({ rounds: langRounds, only: values.only }) : [];
+  const newTexts = parts.includes('lang') ? benchNewTexts(langRounds) : [];
+  if (values.json) console.log(JSON.stringify({ appends, rows, lang, newTexts }, undefined, 2));
+  else console.log(text(appends, rows));
+  if (parts.includes('lang') && !values.json) console.log(langText(lang, newTexts));
   return rows.some((row) => row.errors > 0) ? 1 : 0;
 }
 

@@ -1,0 +1,158 @@
+/**
+ * How fast the language runs, as a multiple of plain JavaScript, and how long a text takes that was never seen before.
+ */
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { getHeapStatistics } from 'node:v8';
+import { bootstrap, type Call, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
+import { type LangProgram, langPrograms, NEW_TEXT_TARGET_US, NEW_TEXTS } from './lang-programs.js';
+import { median, table } from './table.js';
+
+export interface LangRow {
+  readonly name: string;
+  readonly oursMs: number;
+  readonly plainMs: number;
+  readonly ratio: number;
+  readonly target: number;
+}
+
+export interface NewTextRow {
+  readonly code: string;
+  /** Parsed, checked and compiled. */
+  readonly preparedUs: number;
+  readonly targetUs: number;
+}
+
+export interface LangOptions {
+  /** Measurements of each program, of which the median counts. */
+  readonly rounds: number;
+  /** Only programs whose name contains this. */
+  readonly only: string;
+}
+
+/** Rounds before the first that counts: both sides are compiled by then. */
+const WARMUP_ROUNDS = 8;
+
+const NEW_TEXTS_PER_ROUND = 1000;
+
+/** Measures each program in turns with the same in plain JavaScript. */
+export function benchPrograms({ rounds, only }: LangOptions): LangRow[] {
+  return langPrograms
+    .filter(({ name }) => name.includes(only))
+    .map((program) => benchProgram(program, rounds));
+}
+
+/** Measures texts that are new each time. */
+export function benchNewTexts(rounds: number): NewTextRow[] {
+  const machine = new Machine();
+  let number = 0;
+  const times = NEW_TEXTS.map((): number[] => []);
+  for (let round = 0; round < rounds + WARMUP_ROUNDS; round++) {
+    for (const [i, textOf] of NEW_TEXTS.entries()) {
+      const codes = Array.from({ length: NEW_TEXTS_PER_ROUND }, () => textOf(number++));
+      const began = performance.now();
+      for (const code of codes) machine.engine.prepare(code);
+      const us = (1000 * (performance.now() - began)) / NEW_TEXTS_PER_ROUND;
+      if (round >= WARMUP_ROUNDS) times[i]?.push(us);
+    }
+  }
+  return NEW_TEXTS.map((textOf, i) => ({
+    code: textOf(0),
+    preparedUs: median(times[i] ?? []),
+    targetUs: NEW_TEXT_TARGET_US,
+  }));
+}
+
+export function langText(rows: readonly LangRow[], newTexts: readonly NewTextRow[]): string {
+  return [
+    table([
+      ['', 'ours', 'plain JavaScript', 'ratio', 'target', ''],
+      ...rows.map((row) => [
+        row.name,
+        `${row.oursMs.toFixed(2)} ms`,
+        `${row.plainMs.toFixed(2)} ms`,
+        row.ratio.toFixed(1),
+        String(row.target),
+        row.ratio <= row.target ? '' : 'missed',
+      ]),
+    ]),
+    table([
+      ['a text never seen before', 'parsed and compiled', 'target', ''],
+      ...newTexts.map((row) => [
+        row.code,
+        `${row.preparedUs.toFixed(1)} µs`,
+        `${row.targetUs} µs`,
+        row.preparedUs <= row.targetUs ? '' : 'missed',
+      ]),
+    ]),
+  ].join('\n\n');
+}
+
+function benchProgram(program: LangProgram, rounds: number): LangRow {
+  const machine = new Machine();
+  const { name, setup, code, cleanup, plain, target } = program;
+  if (setup !== undefined) machine.run(setup);
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round < rounds + WARMUP_ROUNDS; round++) {
+    const start = performance.now();
+    const result = machine.run(code);
+    const middle = performance.now();
+    const expected = plain();
+    const end = performance.now();
+    if (!isDeepStrictEqual(JSON.parse(result), expected)) {
+      throw new Error(`${name}: ${result} instead of ${JSON.stringify(expected)}`);
+    }
+    if (cleanup !== undefined) machine.run(cleanup);
+    if (round < WARMUP_ROUNDS) continue;
+    ours.push(middle - start);
+    theirs.push(end - middle);
+  }
+  const oursMs = median(ours);
+  const plainMs = median(theirs);
+  return { name, oursMs, plainMs, ratio: oursMs / plainMs, target };
+}
+
+/** An engine with one collection, as a node has it. */
+class Machine {
+  readonly engine: Engine;
+  private readonly frame: Pick<Call, 'scope' | 'user' | 'format'>;
+  private readonly group: ReturnType<Engine['openCollection']>;
+
+  constructor() {
+    this.engine = new Engine({
+      environment: {
+        now: () => Date.now(),
+        monotonic: () => performance.now(),
+        randomBytes: (count) => randomBytes(count),
+        random: Math.random,
+        heapUsed: () => getHeapStatistics().used_heap_size,
+        log: () => undefined,
+      },
+      limits: { ...DEFAULT_LIMITS, durationMs: 60_000, memoryBytes: 4 * 1024 ** 3 },
+      quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1 },
+      programCacheBytes: 16 * 1024 * 1024,
+      onInternalError: (error) => {
+        throw error;
+      },
+    });
+    const nobody = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
+    bootstrap(this.engine.root, 0, nobody);
+    const [user] = this.engine.root.users.values();
+    const [id] = this.engine.root.collections.keys();
+    if (user === undefined || id === undefined) throw new Error('a new cluster has a user and a collection');
+    this.group = this.engine.openCollection(id, EMPTY_SOURCE);
+    this.group.create();
+    const scope = this.engine.scope(id);
+    if (scope === undefined) throw new Error('the collection is not open');
+    this.frame = { scope, user, format: 'json' };
+  }
+
+  /** Runs a query; its result as JSON. */
+  run(code: string): string {
+    const body = { kind: 'query', prepared: this.engine.prepare(code), vars: null } as const;
+    const outcome = this.engine.run({ ...this.frame, body });
+    if (outcome.kind === 'value') return String(outcome.result);
+    throw new Error(outcome.kind === 'error' ? `${code}: ${outcome.error.message}` : 'a hash is asked for');
+  }
+}
