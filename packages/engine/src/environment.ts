@@ -12,4 +12,6 @@ export interface Environment {
   heapUsed(): number;
   /** What `log(v)` writes. */
   log(text: string): void;
+  /** The nodes that vote in the group of a collection that is made now, by id. */
+  voters(): readonly number[];
 }

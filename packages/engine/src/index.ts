@@ -1,5 +1,6 @@
 export { Access, missingPrivilege } from './admin/access.js';
 export { bootstrap } from './admin/bootstrap.js';
+export type { MemberInfo } from './admin/member.js';
 export { Privilege } from './admin/privileges.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
 export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';

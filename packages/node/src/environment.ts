@@ -6,8 +6,12 @@ import type { Logger } from './logger.js';
 /** Milliseconds that the two clocks may drift apart before the finer one is set again. */
 const DRIFT_MAX_MS = 2;
 
-/** Clocks, randomness and memory of this process, for the engine. */
-export function systemEnvironment(log: Logger): Environment {
+/**
+ * Clocks, randomness and memory of this process, for the engine.
+ *
+ * @param voters the nodes that vote in the group of a new collection, by id
+ */
+export function systemEnvironment(log: Logger, voters: () => readonly number[]): Environment {
   let offset = Date.now() - performance.now();
   return {
     now() {
@@ -26,5 +30,6 @@ export function systemEnvironment(log: Logger): Environment {
       return used_heap_size + external_memory;
     },
     log: (text) => log.warn({ event: 'query_log', text }, 'log() in a query'),
+    voters,
   };
 }

@@ -104,7 +104,7 @@ export class Node implements RunningNode {
       this.close = resolve;
     });
     this.engine = new Engine({
-      environment: systemEnvironment(log),
+      environment: systemEnvironment(log, () => this.voters()),
       limits: {
         durationMs: config.queryDurationLimitMs,
         memoryBytes: config.queryMemoryLimitMb * MiB,
@@ -142,7 +142,7 @@ export class Node implements RunningNode {
     this.status.beat();
     this.bridge = await this.connect();
     this.bridge.onEvent = (event) => this.handleEvent(event);
-    const environment = systemEnvironment(log);
+    const environment = systemEnvironment(log, () => this.voters());
     this.router = new Router({
       engine: this.engine,
       hasher: this.hasher,
@@ -254,7 +254,16 @@ export class Node implements RunningNode {
     if (root.users.size > 0) return;
     const hash = await this.hasher.hash(this.parts.config.adminPassword ?? DEFAULT_PASSWORD);
     const collectionEvents = root.collectionEvents;
-    const change = bootstrap(root, Math.floor(Date.now() / 1000), hash);
+    const { config, identity } = this.parts;
+    const self = {
+      nodeId: identity.nodeId,
+      number: 0,
+      name: config.nodeName,
+      host: config.nodeName,
+      port: config.listenNodePort,
+      leaving: false,
+    };
+    const change = bootstrap(root, Math.floor(Date.now() / 1000), hash, [self]);
     await new Promise<void>((resolve, reject) => {
       this.sessions.root.propose(
         { ...change, collectionEvents: collectionEvents.splice(0) },
@@ -262,6 +271,12 @@ export class Node implements RunningNode {
         (reply) => (reply.ok ? resolve() : reject(new Error(reply.error.message))),
       );
     });
+  }
+
+  /** The nodes that vote in the group of a new collection. */
+  private voters(): readonly number[] {
+    const staying = [...this.engine.root.members.values()].filter(({ leaving }) => !leaving);
+    return staying.length === 0 ? [this.parts.identity.nodeId] : staying.map(({ nodeId }) => nodeId);
   }
 
   private async listen(): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { ByteWriter } from '../bytes.js';
 import type { Undo } from '../state/transaction.js';
+import { type MemberInfo, writeMember } from './member.js';
 import {
   type CollectionInfo,
   RootEffect,
@@ -88,6 +89,30 @@ export class RootEditor {
       root.putCollection(collection);
       for (const [userId, mask] of lost) root.setAccess(collection.id, userId, mask);
     });
+  }
+
+  putMember(member: MemberInfo): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(RootEffect.PUT_MEMBER);
+    writeMember(effects, member);
+    const old = root.members.get(member.nodeId);
+    const { nextNumber } = root;
+    root.putMember(member);
+    this.recorder.onUndo(() => {
+      if (old === undefined) root.deleteMember(member.nodeId);
+      else root.putMember(old);
+      root.nextNumber = nextNumber;
+    });
+  }
+
+  deleteMember(member: MemberInfo): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(RootEffect.DELETE_MEMBER);
+    effects.varint(member.nodeId);
+    root.deleteMember(member.nodeId);
+    this.recorder.onUndo(() => root.putMember(member));
   }
 
   /** Sets the privileges of a user on a target; null removes its entry. */

@@ -9,14 +9,18 @@
  *                                                          @thingsdb, or 1 beyond the largest id for @node
  *               | 45 target:varint user:varint             remove access
  *               | 46 target:u8 deep:u8 zone:text           defaults of @thingsdb (0) or @node (1)
- *   collection := id:varint name:text created:varint deep:u8 zone:text
+ *               | 47 member                                new or changed member, see `member.ts`
+ *               | 48 node:varint                           delete member
+ *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  *
- * Records: USER (id) holds `user`, COLLECTION (id) `collection`; access lists and defaults lie in META.
+ * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`; access lists and defaults lie in
+ * META.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
 import { Group } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
+import { type MemberInfo, readMember, writeMember } from './member.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
 
 export interface CollectionInfo {
@@ -27,6 +31,8 @@ export interface CollectionInfo {
   /** Default depth of results. */
   readonly deep: number;
   readonly timeZone: string;
+  /** The nodes that its Raft group begins with, by id. Where it is now, Raft knows. */
+  readonly members: readonly number[];
 }
 
 /** What results and dates default to in a scope. */
@@ -52,18 +58,25 @@ export const RootEffect = {
   SET_ACCESS: 0x44,
   REMOVE_ACCESS: 0x45,
   SET_DEFAULTS: 0x46,
+  PUT_MEMBER: 0x47,
+  DELETE_MEMBER: 0x48,
 } as const;
 
 /** Number that stands for `@node` among targets; ids of collections stay below. */
 const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 
-/** The state of the root scope: users, what they may do where, and the list of collections. */
+/** The state of the root scope: users, what they may do where, the list of collections, and the nodes of the cluster. */
 export class RootGroup extends Group {
   readonly dirty = new Dirty();
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
   readonly collectionsByName = new Map<string, CollectionInfo>();
+  readonly members = new Map<number, MemberInfo>();
+  /** Rises with every change of the members. */
+  membersVersion = 0;
+  /** The next number for a member. */
+  nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
   /** The next id for a user or collection. Ids are never used again. */
@@ -122,6 +135,25 @@ export class RootGroup extends Group {
     this.dirty.put(RecordKind.COLLECTION, id, 0, null);
     this.collectionEvents.push({ kind: 'deleted', id });
     return lost;
+  }
+
+  putMember(member: MemberInfo): void {
+    this.indexMember(member);
+    const out = new ByteWriter();
+    writeMember(out, member);
+    this.dirty.put(RecordKind.MEMBER, member.nodeId, 0, out.take());
+  }
+
+  deleteMember(nodeId: number): void {
+    this.members.delete(nodeId);
+    this.membersVersion += 1;
+    this.dirty.put(RecordKind.MEMBER, nodeId, 0, null);
+  }
+
+  /** The member of a number; the one that stays where another is about to leave its place to it. */
+  memberByNumber(number: number): MemberInfo | undefined {
+    const found = [...this.members.values()].filter((member) => member.number === number);
+    return found.find((member) => !member.leaving) ?? found[0];
   }
 
   /** Sets what a user may do; null takes the entry away. */
@@ -194,6 +226,12 @@ export class RootGroup extends Group {
         this.setDefaults(kind, { deep: input.u8(), timeZone: input.text() });
         return true;
       }
+      case RootEffect.PUT_MEMBER:
+        this.putMember(readMember(input));
+        return true;
+      case RootEffect.DELETE_MEMBER:
+        this.deleteMember(input.varint());
+        return true;
       default:
         return super.applyEffect(operation, input);
     }
@@ -202,12 +240,14 @@ export class RootGroup extends Group {
   override loadRecord(kind: number, id: number, value: Uint8Array): void {
     if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
     else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
+    else if (kind === RecordKind.MEMBER) this.indexMember(readMember(new ByteReader(value)));
     else super.loadRecord(kind, id, value);
   }
 
-  /** ... nextId:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint mask:u8)*)* */
+  /** ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint mask:u8)*)* */
   protected override writeMeta(out: ByteWriter): void {
     out.varint(this.nextId);
+    out.varint(this.nextNumber);
     for (const { deep, timeZone } of [this.defaults.thingsdb, this.defaults.node]) {
       out.u8(deep);
       out.text(timeZone);
@@ -225,6 +265,7 @@ export class RootGroup extends Group {
 
   protected override readMeta(input: ByteReader): void {
     this.nextId = input.varint();
+    this.nextNumber = input.varint();
     const thingsdb = { deep: input.u8(), timeZone: input.text() };
     const node = { deep: input.u8(), timeZone: input.text() };
     this.defaults = { thingsdb, node };
@@ -254,6 +295,12 @@ export class RootGroup extends Group {
     this.collectionsByName.set(collection.name, collection);
     this.nextId = Math.max(this.nextId, collection.id + 1);
   }
+
+  private indexMember(member: MemberInfo): void {
+    this.members.set(member.nodeId, member);
+    this.nextNumber = Math.max(this.nextNumber, member.number + 1);
+    this.membersVersion += 1;
+  }
 }
 
 export function writeCollection(out: ByteWriter, collection: CollectionInfo): void {
@@ -262,6 +309,8 @@ export function writeCollection(out: ByteWriter, collection: CollectionInfo): vo
   out.varint(collection.createdAt);
   out.u8(collection.deep);
   out.text(collection.timeZone);
+  out.varint(collection.members.length);
+  for (const node of collection.members) out.varint(node);
 }
 
 function readCollection(input: ByteReader): CollectionInfo {
@@ -271,7 +320,14 @@ function readCollection(input: ByteReader): CollectionInfo {
     createdAt: input.varint(),
     deep: input.u8(),
     timeZone: input.text(),
+    members: readNodes(input),
   };
+}
+
+function readNodes(input: ByteReader): number[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} nodes in ${input.remaining} bytes`);
+  return Array.from({ length: count }, () => input.varint());
 }
 
 export function writeTarget(out: ByteWriter, target: Target): void {

@@ -31,7 +31,8 @@ export const COLLECTIONS: readonly Entry[] = [
       }
       const id = rt.root.nextId;
       const { deep, timeZone } = rt.root.defaults.thingsdb;
-      rt.editor.putCollection({ id, name, createdAt: rt.seconds(), deep, timeZone });
+      const members = rt.environment.voters();
+      rt.editor.putCollection({ id, name, createdAt: rt.seconds(), deep, timeZone, members });
       rt.editor.setAccess(id, rt.user.id, Privilege.FULL);
       return name;
     },

@@ -13,6 +13,8 @@ export const RecordKind = {
   REQUEST: 4,
   USER: 5,
   COLLECTION: 6,
+  /** id: the id of the node. */
+  MEMBER: 7,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

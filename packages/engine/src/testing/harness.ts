@@ -66,7 +66,7 @@ export class Harness {
       },
     });
     const { root } = this.engine;
-    bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD);
+    bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD, [FIRST_NODE]);
     const [admin] = root.users.values();
     const [stuff] = root.collections.keys();
     if (admin === undefined || stuff === undefined)
@@ -131,6 +131,9 @@ export class Harness {
   }
 }
 
+/** The only node of the cluster. */
+const FIRST_NODE = { nodeId: 77, number: 0, name: 'first', host: 'localhost', port: 9220, leaving: false };
+
 const NO_PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 
 function environment(seed: number, logged: string[]): Environment {
@@ -142,6 +145,7 @@ function environment(seed: number, logged: string[]): Environment {
     random,
     heapUsed: () => getHeapStatistics().used_heap_size,
     log: (text) => logged.push(text),
+    voters: () => [FIRST_NODE.nodeId],
   };
 }
 

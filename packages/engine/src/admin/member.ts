@@ -1,0 +1,46 @@
+/**
+ * A node of the cluster, as the root scope knows it.
+ *
+ *   member := node:varint number:varint flags:u8 name:text host:text port:varint       flags: 1 leaving
+ */
+import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+
+export interface MemberInfo {
+  /** Random, and made with its data folder: no two folders have the same. What Raft knows it by. */
+  readonly nodeId: number;
+  /** What users know it by, as in `/node/2`. A node that takes the place of a lost one gets the number of that. */
+  readonly number: number;
+  readonly name: string;
+  /** Where other nodes reach it: a name or an IP address. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether it is to be removed: Raft is told first, then it goes from the list. */
+  readonly leaving: boolean;
+}
+
+export function writeMember(out: ByteWriter, member: MemberInfo): void {
+  out.varint(member.nodeId);
+  out.varint(member.number);
+  out.u8(member.leaving ? LEAVING : 0);
+  out.text(member.name);
+  out.text(member.host);
+  out.varint(member.port);
+}
+
+/** @throws FormatError for flags of a newer version */
+export function readMember(input: ByteReader): MemberInfo {
+  const nodeId = input.varint();
+  const number = input.varint();
+  const flags = input.u8();
+  if (flags > LEAVING) throw new FormatError(`a member with the flags ${flags}`);
+  return {
+    nodeId,
+    number,
+    leaving: flags === LEAVING,
+    name: input.text(),
+    host: input.text(),
+    port: input.varint(),
+  };
+}
+
+const LEAVING = 1;
