@@ -5,11 +5,11 @@
 
 export interface LangProgram {
   readonly name: string;
-  /** Stored before the first round. */
+  /** Run before the first round. */
   readonly setup?: string;
   readonly code: string;
-  /** Run after each round, outside of the measurement. */
-  readonly cleanup?: string;
+  /** Whether each round begins with an empty collection, on which `setup` is run. */
+  readonly fresh?: boolean;
   readonly plain: () => unknown;
   /** At most this many times what plain JavaScript takes. */
   readonly target: number;
@@ -135,7 +135,7 @@ export const langPrograms: readonly LangProgram[] = [
     name: '100,000 things, stored one by one',
     setup: '.things = [];',
     code: `for (i in range(${MANY})) .things.push({name: 'name', age: i}); .things.len();`,
-    cleanup: '.things = [];',
+    fresh: true,
     plain: () => {
       store.things = [];
       for (let i = 0; i < MANY; i++) store.things.push({ name: 'name', age: i });
@@ -147,7 +147,7 @@ export const langPrograms: readonly LangProgram[] = [
     name: '100,000 things, stored at once',
     setup: '.things = [];',
     code: `.things = range(${MANY}).map(|i| {name: 'name', age: i}); .things.len();`,
-    cleanup: '.things = [];',
+    fresh: true,
     plain: () => {
       store.things = Array.from({ length: MANY }, (_, i) => ({ name: 'name', age: i }));
       return store.things.length;

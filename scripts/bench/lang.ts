@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
-import { bootstrap, type Call, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
+import { bootstrap, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
 import { type LangProgram, langPrograms, NEW_TEXT_TARGET_US, NEW_TEXTS } from './lang-programs.js';
 import { median, table } from './table.js';
 
@@ -90,8 +90,12 @@ export function langText(rows: readonly LangRow[], newTexts: readonly NewTextRow
 
 function benchProgram(program: LangProgram, rounds: number): LangRow {
   const machine = new Machine();
-  const { name, setup, code, cleanup, plain, target } = program;
+  const { name, setup, code, fresh, plain, target } = program;
   if (setup !== undefined) machine.run(setup);
+  const renew = (): void => {
+    machine.clear();
+    if (setup !== undefined) machine.run(setup);
+  };
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let round = 0; round < rounds + WARMUP_ROUNDS; round++) {
@@ -103,7 +107,7 @@ function benchProgram(program: LangProgram, rounds: number): LangRow {
     if (!isDeepStrictEqual(JSON.parse(result), expected)) {
       throw new Error(`${name}: ${result} instead of ${JSON.stringify(expected)}`);
     }
-    if (cleanup !== undefined) machine.run(cleanup);
+    if (fresh === true) renew();
     if (round < WARMUP_ROUNDS) continue;
     ours.push(middle - start);
     theirs.push(end - middle);
@@ -116,8 +120,7 @@ function benchProgram(program: LangProgram, rounds: number): LangRow {
 /** An engine with one collection, as a node has it. */
 class Machine {
   readonly engine: Engine;
-  private readonly frame: Pick<Call, 'scope' | 'user' | 'format'>;
-  private readonly group: ReturnType<Engine['openCollection']>;
+  private readonly collection: number;
 
   constructor() {
     this.engine = new Engine({
@@ -128,6 +131,7 @@ class Machine {
         random: Math.random,
         heapUsed: () => getHeapStatistics().used_heap_size,
         log: () => undefined,
+        voters: () => [1],
       },
       limits: { ...DEFAULT_LIMITS, durationMs: 60_000, memoryBytes: 4 * 1024 ** 3 },
       quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1 },
@@ -137,21 +141,25 @@ class Machine {
       },
     });
     const nobody = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
-    bootstrap(this.engine.root, 0, nobody);
-    const [user] = this.engine.root.users.values();
+    bootstrap(this.engine.root, 0, nobody, []);
     const [id] = this.engine.root.collections.keys();
-    if (user === undefined || id === undefined) throw new Error('a new cluster has a user and a collection');
-    this.group = this.engine.openCollection(id, EMPTY_SOURCE);
-    this.group.create();
-    const scope = this.engine.scope(id);
-    if (scope === undefined) throw new Error('the collection is not open');
-    this.frame = { scope, user, format: 'json' };
+    if (id === undefined) throw new Error('a new cluster has a collection');
+    this.collection = id;
+    this.clear();
+  }
+
+  /** Puts an empty collection in the place of the present one. */
+  clear(): void {
+    this.engine.openCollection(this.collection, EMPTY_SOURCE).create();
   }
 
   /** Runs a query; its result as JSON. */
   run(code: string): string {
     const body = { kind: 'query', prepared: this.engine.prepare(code), vars: null } as const;
-    const outcome = this.engine.run({ ...this.frame, body });
+    const scope = this.engine.scope(this.collection);
+    const [user] = this.engine.root.users.values();
+    if (scope === undefined || user === undefined) throw new Error('there is no collection, or no user');
+    const outcome = this.engine.run({ scope, user, body, format: 'json' });
     if (outcome.kind === 'value') return String(outcome.result);
     throw new Error(outcome.kind === 'error' ? `${code}: ${outcome.error.message}` : 'a hash is asked for');
   }

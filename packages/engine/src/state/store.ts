@@ -169,10 +169,12 @@ export class Store {
 
   /** Counts what a registered thing refers to, once it has its properties. */
   adopt(thing: Thing): void {
-    thing.forEach((key, value) => {
-      attach(thing, key, value);
-      this.retain(value);
-    });
+    if (thing.slots.some(isObject)) {
+      thing.forEach((key, value) => {
+        attach(thing, key, value);
+        this.retain(value);
+      });
+    }
     this.bytes += bytesOf(thing);
   }
 
@@ -343,16 +345,19 @@ export class Store {
 
   /** Counts a new reference from stored data to every thing in a value. */
   retain(value: Value): void {
-    eachThing(value, (thing) => {
-      // A removed thing comes into question only among others that are removed or revived with it.
-      if ((thing.bits & ThingBit.GONE) === 0) {
-        this.touch(thing);
-        this.marking?.reach(thing.id);
-      }
-      thing.refs += 1;
-      thing.holders += 1;
-      if (thing.refs === 1) this.orphans.delete(thing);
-    });
+    if (value instanceof Thing) this.retainThing(value);
+    else eachThing(value, (thing) => this.retainThing(thing));
+  }
+
+  private retainThing(thing: Thing): void {
+    // A removed thing comes into question only among others that are removed or revived with it.
+    if ((thing.bits & ThingBit.GONE) === 0) {
+      this.touch(thing);
+      this.marking?.reach(thing.id);
+    }
+    thing.refs += 1;
+    thing.holders += 1;
+    if (thing.refs === 1 && this.orphans.size > 0) this.orphans.delete(thing);
   }
 
   /** Takes `retain` back. A thing that keeps other references may be part of a circle that nothing else refers to. */
@@ -469,6 +474,10 @@ export function detach(value: Value): void {
     value.owner = null;
     value.key = '';
   }
+}
+
+function isObject(value: Value): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Calls `visit` for each thing that a property value refers to directly, through lists, tuples and sets. */

@@ -48,6 +48,18 @@ describe('a query that fails changes nothing (decision 1)', () => {
     expect(performance.now() - start).toBeLessThan(5000);
   });
 
+  test.each([
+    'for (i in range(100)) .l.push({i: i})',
+    'for (i in range(100)) .l.push({i: i, in: {l: [{}]}})',
+    '.l.push({a: 1}); .l.push({b: 2}); .l.pop(); .l.push({c: 3}, {d: 4}); .m = .l.pop(); .l.push({e: 5})',
+    'x = {}; .l.push(x); x.a = {}; .l.push(x, x.a); .m = x; .l.push({}); .l.shift(); .l.push({})',
+    '.l.push({}); .k.push({}); .l.push({}); .k.push(1, {}); .k.shift(); .l.push({})',
+    '.l.push({}); .l.unshift({}); .l.push({}); .l = [{}]; .l.push({}); .l.push({})',
+  ])('also what is appended again and again: %s', (code) => {
+    db.run('.l = [{n: 1}, [2], 3]; .k = [{}]');
+    expectTakenBack(code);
+  });
+
   test('when a limit ends it in the middle of storing things', () => {
     const hasty = new Harness({ limits: { durationMs: 30 } });
     hasty.run('.a = 1');

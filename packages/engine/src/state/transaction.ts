@@ -11,7 +11,7 @@ import {
   ThingSet,
   toItem,
 } from '../value/containers.js';
-import { isReservedKey, type Thing } from '../value/thing.js';
+import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Effect } from './effects.js';
 import {
@@ -62,6 +62,13 @@ export class Transaction {
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
   private readonly undos: Undo[] = [];
+  /** Things that this change stored, in the order of their ids, and how many of them have their references counted. */
+  private readonly created: Thing[] = [];
+  private adopted = 0;
+  /** Place among the inverses of the last one that unstores things. */
+  private storedPlace = -1;
+  /** The last inverse that takes back what was appended to a list. */
+  private appended: { readonly list: List; added: number; readonly place: number } | null = null;
   /**
    * Lists and sets that were properties of stored things when the change began and are loose now. What the query does
    * to them is no effect, but it must be taken back: undoing the change makes them properties again.
@@ -281,9 +288,23 @@ export class Transaction {
     this.effects.varint(count);
     this.effects.varint(added);
     for (const item of items) this.writeValue(item);
+    const isAppended = start === list.length;
     const removed = store.splice(list, start, count, items);
-    this.undos.push(() => store.splice(list, start, added, removed));
+    if (isAppended) this.undoAppend(store, list, start, added);
+    else this.undos.push(() => store.splice(list, start, added, removed));
     return removed;
+  }
+
+  /** Notes how to take back what was appended to a list. Appending one by one, which is frequent, takes one step in all. */
+  private undoAppend(store: Store, list: List, start: number, added: number): void {
+    const { undos, appended } = this;
+    if (appended !== null && appended.list === list && appended.place === undos.length - 1) {
+      appended.added += added;
+      return;
+    }
+    const step = { list, added, place: undos.length };
+    undos.push(() => store.splice(list, start, step.added, []));
+    this.appended = step;
   }
 
   /** Replaces every item of a list by one value. */
@@ -456,6 +477,11 @@ export class Transaction {
   }
 
   private storeItems(items: readonly Value[]): void {
+    const [first] = items;
+    if (items.length === 1 && first instanceof Thing) {
+      if (first.id === 0) this.storeThings([first]);
+      return;
+    }
     const loose: Thing[] = [];
     for (const item of items) {
       if (typeof item !== 'object' || item === null) continue;
@@ -469,46 +495,72 @@ export class Transaction {
 
   /**
    * Stores loose things and the loose things that they refer to. Ids are given depth first: the thing itself, then
-   * its values in order. Not recursive, since chains of things can be of any length.
+   * its values in order. Not recursive, since chains of things can be of any length. The caller places `things` right
+   * after this, so that none of them stays without a reference.
    */
   private storeThings(things: readonly Thing[]): void {
     const store = this.needStore();
     const base = store.nextId;
-    const stored: Thing[] = [];
-    let adopted = 0;
-    // The inverse comes first: a limit may end the query halfway.
-    this.undos.push(() => {
-      for (let i = 0; i < adopted; i++) store.disown(stored[i] as Thing);
-      for (const thing of stored) store.unregister(thing);
-      store.nextId = base;
-    });
-    const stack = things.toReversed();
+    const stored = this.created;
+    const from = stored.length;
+    // The inverse comes first: a limit may end the query halfway. One step takes back all that was stored since.
+    if (!this.takesStoredBack()) {
+      this.storedPlace = this.undos.length;
+      this.undos.push(() => this.unstoreThings(store, from, base));
+    }
+    const stack = things.length === 1 ? [things[0] as Thing] : things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
       if (thing.id !== 0) continue;
-      store.register(thing, base + stored.length);
+      store.register(thing, base + stored.length - from);
       stored.push(thing);
       this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
-      const inside: Thing[] = [];
-      thing.forEach((_, value) => {
-        if (typeof value !== 'object' || value === null) return;
-        this.count(sizeOf(value));
-        eachThing(value, (child) => {
-          if (child.id === 0) inside.push(child);
-        });
-      });
-      for (let i = inside.length - 1; i >= 0; i--) stack.push(inside[i] as Thing);
+      this.pushLooseOf(thing, stack);
     }
     this.effects.u8(Effect.NEW_THINGS);
     this.effects.varint(base);
-    this.effects.varint(stored.length);
-    for (const thing of stored) {
+    this.effects.varint(stored.length - from);
+    for (let i = from; i < stored.length; i++) {
+      const thing = stored[i] as Thing;
       const { length } = this.effects;
       writeProperties(this.effects, thing);
       this.count(this.effects.length - length);
       store.adopt(thing);
-      adopted += 1;
-      // Stays an orphan unless something stored takes it up.
-      if (thing.refs === 0) store.orphans.add(thing);
+      this.adopted = i + 1;
+    }
+  }
+
+  /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
+  private takesStoredBack(): boolean {
+    const { length } = this.undos;
+    if (this.storedPlace < 0) return false;
+    return (
+      this.storedPlace === length - 1 ||
+      (this.storedPlace === length - 2 && this.appended?.place === length - 1)
+    );
+  }
+
+  /** Takes back that the things from a place in `created` on were stored. */
+  private unstoreThings(store: Store, from: number, nextId: number): void {
+    const { created } = this;
+    for (let i = from; i < this.adopted; i++) store.disown(created[i] as Thing);
+    for (let i = from; i < created.length; i++) store.unregister(created[i] as Thing);
+    created.length = from;
+    this.adopted = Math.min(this.adopted, from);
+    store.nextId = nextId;
+  }
+
+  /** Puts the loose things that a thing refers to on a stack, so that the first comes out first. */
+  private pushLooseOf(thing: Thing, stack: Thing[]): void {
+    const { slots } = thing;
+    for (let i = slots.length - 1; i >= 0; i--) {
+      const value = slots[i] as Value;
+      if (typeof value !== 'object' || value === null) continue;
+      this.count(sizeOf(value));
+      const first = stack.length;
+      eachThing(value, (child) => {
+        if (child.id === 0) stack.push(child);
+      });
+      reverseFrom(stack, first);
     }
   }
 
@@ -525,7 +577,8 @@ export class Transaction {
    */
   private toItems(values: readonly Value[], list: List, times = 1): readonly Value[] {
     const [first = null] = values;
-    if (values.length === 1 && (typeof first !== 'object' || first === null)) return values;
+    if (values.length === 1 && (typeof first !== 'object' || first === null || first instanceof Thing))
+      return values;
     // A list of their own, so that `list` stays as it is when a value is refused.
     const made = new List(new Array<Value>(values.length));
     for (let i = 0; i < values.length; i++) {
@@ -632,6 +685,15 @@ export function toProperty(value: Value): Value {
   }
   if (value instanceof Closure) value.store();
   return value;
+}
+
+/** Turns what lies on a stack above a place upside down. */
+function reverseFrom(stack: Thing[], from: number): void {
+  for (let i = from, j = stack.length - 1; i < j; i++, j--) {
+    const thing = stack[i] as Thing;
+    stack[i] = stack[j] as Thing;
+    stack[j] = thing;
+  }
 }
 
 /** Neighbouring positions, taken together. */
