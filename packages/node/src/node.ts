@@ -8,15 +8,18 @@ import {
   ErrorCode,
   FormatError,
   DamagedStateError as MissingRecordError,
+  type PasswordHash,
   QueryError,
 } from '@althing/engine';
 import { type DataFolder, DiskFullError, StorageError } from '@althing/storage';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
+import { Calls } from './cluster/calls.js';
+import type { ClusterRecord } from './cluster/cluster-record.js';
 import { type Config, ExitCode, portInUse } from './config/index.js';
 import type { Bridge } from './consensus/bridge.js';
-import type { Event } from './consensus/protocol.js';
+import { type Event, ROOT_GROUP } from './consensus/protocol.js';
 import { ConsensusStartError, startConsensus } from './consensus/start.js';
 import { systemEnvironment } from './environment.js';
 import { HttpListener } from './http/listener.js';
@@ -30,6 +33,7 @@ import { GarbageCollector } from './scopes/garbage-collector.js';
 import type { GroupSession } from './scopes/group-session.js';
 import { MemoryKeeper } from './scopes/memory-keeper.js';
 import { Sessions } from './scopes/sessions.js';
+import { Snapshots } from './scopes/snapshots.js';
 import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 
@@ -46,6 +50,9 @@ const WAIT_MS = 10_000;
 
 /** How long a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
+
+/** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
+const SERVING_WAIT_MS = 5000;
 
 /** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
@@ -82,6 +89,13 @@ export class Node implements RunningNode {
   private ended = false;
   private stopWaiting: (() => void) | null = null;
   private consensusStopped: (() => void) | null = null;
+  private cluster!: ClusterRecord;
+  private formed: (record: ClusterRecord) => void = () => {};
+  private calls!: Calls;
+  private snapshots!: Snapshots;
+  private handedOver: (() => void) | null = null;
+  /** Version of the members that the consensus side was told. */
+  private toldMembers = -1;
 
   /** Starts everything; the node serves when this is fulfilled. */
   static async start(parts: NodeParts): Promise<Node> {
@@ -141,7 +155,12 @@ export class Node implements RunningNode {
     const { config, state, identity, log } = this.parts;
     this.status.beat();
     this.bridge = await this.connect();
+    const formed = new Promise<ClusterRecord>((resolve) => {
+      this.formed = resolve;
+    });
     this.bridge.onEvent = (event) => this.handleEvent(event);
+    this.cluster = await formed;
+    this.tellPeers();
     const environment = systemEnvironment(log, () => this.voters());
     this.router = new Router({
       engine: this.engine,
@@ -151,13 +170,28 @@ export class Node implements RunningNode {
       monotonic: environment.monotonic,
       delay,
     });
+    this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
+    this.snapshots = new Snapshots({
+      state,
+      consensus: this.bridge,
+      calls: this.calls,
+      ensureStored: (session) => this.checkpointer.ensureStored(session),
+      replace: (session, applied) => this.sessions.replace(session, applied),
+      session: (group) => this.sessions.ofGroup(group),
+      delay,
+      onFailure: (error) => this.fail('a snapshot could not be installed', error, exitCodeOf(error)),
+      onInstalled: (session, index) =>
+        log.info({ event: 'snapshot_installed', group: session.id, index }, 'a snapshot became the state'),
+    });
     this.sessions = new Sessions({
       engine: this.engine,
       state,
       consensus: this.bridge,
-      identity,
+      nodeId: identity.nodeId,
+      cluster: this.cluster,
+      snapshots: this.snapshots,
       now: environment.now,
-      changed: (session) => this.router.sessionChanged(session),
+      changed: (session) => this.sessionChanged(session),
       onFailure: (error) => this.internalError(error),
     });
     this.checkpointer = new Checkpointer({
@@ -167,6 +201,7 @@ export class Node implements RunningNode {
       sizeBytes: config.checkpointSizeMb * MiB,
       monotonic: environment.monotonic,
       yield: nextTurn,
+      blocked: (session) => this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: () => {},
     });
@@ -188,10 +223,35 @@ export class Node implements RunningNode {
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     await this.sessions.open();
     await this.bootstrap();
-    await this.until(() => [...this.sessions.all].every((session) => session.leading));
+    await this.untilServing();
     await this.listen();
     this.status.phase = Phase.READY;
     await this.greet();
+  }
+
+  /** Waits until every group has a leader; but what can be served without is not held up for long. */
+  private async untilServing(): Promise<void> {
+    const alone = this.engine.root.members.size <= 1;
+    const end = performance.now() + SERVING_WAIT_MS;
+    await this.until(
+      () =>
+        [...this.sessions.all].every((session) => session.leading || session.leader !== 0) ||
+        (!alone && performance.now() > end),
+    );
+  }
+
+  private sessionChanged(session: GroupSession): void {
+    this.router.sessionChanged(session);
+    if (session.id === ROOT_GROUP && this.toldMembers !== this.engine.root.membersVersion) this.tellPeers();
+  }
+
+  /** Tells the consensus side where the nodes of the cluster are. */
+  private tellPeers(): void {
+    const { root } = this.engine;
+    this.toldMembers = root.membersVersion;
+    const known = root.members.size > 0 ? [...root.members.values()] : (this.cluster.founders ?? []);
+    const peers = known.map(({ nodeId, host, port }) => ({ nodeId, host, port }));
+    this.bridge.send({ kind: 'peers', peers });
   }
 
   private makeDiskKeeper(): DiskKeeper {
@@ -238,6 +298,8 @@ export class Node implements RunningNode {
         electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
         statusAddress: config.bindClientAddr,
         statusPort: config.httpStatusPort,
+        clusterPath: folder.path,
+        clusterId: identity.clusterId,
         logId: logIdentity(identity),
         lowDiskBytes: config.diskReserveMb * MiB,
       },
@@ -247,36 +309,43 @@ export class Node implements RunningNode {
     return bridge;
   }
 
-  /** Makes the first change of a new cluster, once this node leads its root group. */
+  /** Makes the first change of a new cluster, if this node comes to lead its root group; else waits for it. */
   private async bootstrap(): Promise<void> {
     const { root } = this.engine;
-    await this.until(() => this.sessions.root.leading);
+    await this.until(() => this.sessions.root.leading || root.users.size > 0);
     if (root.users.size > 0) return;
     const hash = await this.hasher.hash(this.parts.config.adminPassword ?? DEFAULT_PASSWORD);
-    const collectionEvents = root.collectionEvents;
-    const { config, identity } = this.parts;
-    const self = {
-      nodeId: identity.nodeId,
-      number: 0,
-      name: config.nodeName,
-      host: config.nodeName,
-      port: config.listenNodePort,
+    for (;;) {
+      await this.until(() => this.sessions.root.leading || root.users.size > 0);
+      if (root.users.size > 0 || (await this.tryBootstrap(hash))) return;
+    }
+  }
+
+  /** @returns false if another node leads now: then that one makes the change, or has it already */
+  private tryBootstrap(password: PasswordHash): Promise<boolean> {
+    const { root } = this.engine;
+    const { collectionEvents } = root;
+    const members = (this.cluster.founders ?? []).map((founder, number) => ({
+      ...founder,
+      number,
       leaving: false,
-    };
-    const change = bootstrap(root, Math.floor(Date.now() / 1000), hash, [self]);
-    await new Promise<void>((resolve, reject) => {
+    }));
+    const change = bootstrap(root, Math.floor(Date.now() / 1000), password, members);
+    return new Promise((resolve) => {
       this.sessions.root.propose(
         { ...change, collectionEvents: collectionEvents.splice(0) },
         { ok: true, result: '' },
-        (reply) => (reply.ok ? resolve() : reject(new Error(reply.error.message))),
+        (reply) => resolve(reply.ok),
       );
     });
   }
 
-  /** The nodes that vote in the group of a new collection. */
+  /** The nodes that vote in the group of a new collection: those of the root group. */
   private voters(): readonly number[] {
-    const staying = [...this.engine.root.members.values()].filter(({ leaving }) => !leaving);
-    return staying.length === 0 ? [this.parts.identity.nodeId] : staying.map(({ nodeId }) => nodeId);
+    const { members } = this.engine.root;
+    const voters = this.sessions.root.membership.voters;
+    const staying = voters.filter((id) => members.get(id)?.leaving === false);
+    return staying.length > 0 ? staying : voters;
   }
 
   private async listen(): Promise<void> {
@@ -302,7 +371,7 @@ export class Node implements RunningNode {
       }),
       handle: (request, respond) => this.router.handle(request, respond),
       wait: (done) => this.bridge.waitFor(done, 5),
-      refusal: () => (this.status.phase === Phase.READY ? null : STOPPING),
+      refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
       bodyMemoryMax: config.requestMemoryLimitMb * MiB,
@@ -371,6 +440,16 @@ export class Node implements RunningNode {
         return;
       case 'stopped':
         this.consensusStopped?.();
+        return;
+      case 'formed':
+        this.formed(event.record);
+        return;
+      case 'called':
+      case 'returned':
+        this.calls.handle(event);
+        return;
+      case 'handed_over':
+        this.handedOver?.();
         return;
       default:
         if ('group' in event) this.sessions.handle(event);
@@ -449,6 +528,8 @@ export class Node implements RunningNode {
     const { config, log, state, folder } = this.parts;
     log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
     const deadline = performance.now() + config.shutdownTimeoutMs;
+    this.status.phase = Phase.LEAVING;
+    await this.orNow(this.handOver(), deadline);
     await this.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await this.orNow(this.listener.drain(), deadline);
@@ -468,6 +549,14 @@ export class Node implements RunningNode {
       CLOSE_MS,
     );
     log.info({ event: 'stopped' }, 'stopped');
+  }
+
+  /** Gives all leaderships to other nodes; resolves when that is done, or can't be. */
+  private handOver(): Promise<void> {
+    return new Promise((resolve) => {
+      this.handedOver = resolve;
+      this.bridge.send({ kind: 'hand_over', group: null, id: 0, to: 0, stay: false });
+    });
   }
 
   private async stopConsensus(): Promise<void> {

@@ -62,6 +62,10 @@ export const RootEffect = {
   DELETE_MEMBER: 0x48,
 } as const;
 
+function firstDefaults(): Record<'thingsdb' | 'node', ScopeDefaults> {
+  return { thingsdb: { deep: 1, timeZone: 'UTC' }, node: { deep: 127, timeZone: 'UTC' } };
+}
+
 /** Number that stands for `@node` among targets; ids of collections stay below. */
 const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 
@@ -81,15 +85,24 @@ export class RootGroup extends Group {
   accessVersion = 0;
   /** The next id for a user or collection. Ids are never used again. */
   nextId = 1;
-  defaults: Record<'thingsdb' | 'node', ScopeDefaults> = {
-    thingsdb: { deep: 1, timeZone: 'UTC' },
-    node: { deep: 127, timeZone: 'UTC' },
-  };
+  defaults = firstDefaults();
   private readonly access = new Map<Target, Map<number, number>>();
   private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
 
   /** Collections that came or went since this was last emptied, by its reader. */
   readonly collectionEvents: CollectionEvent[] = [];
+
+  override clear(): void {
+    super.clear();
+    for (const map of [this.users, this.usersByName, this.usersByTokenPrefix]) map.clear();
+    for (const map of [this.collections, this.collectionsByName, this.members, this.access]) map.clear();
+    this.collectionEvents.length = 0;
+    this.nextId = 1;
+    this.nextNumber = 0;
+    this.defaults = firstDefaults();
+    this.accessVersion += 1;
+    this.membersVersion += 1;
+  }
 
   putUser(user: User): void {
     const old = this.users.get(user.id);

@@ -41,6 +41,13 @@ export class Dirty {
     return this.frozen !== null;
   }
 
+  /** Forgets everything: the state that it is about is gone. */
+  clear(): void {
+    this.current = noChanges();
+    this.frozen = null;
+    this.saveFrozen = null;
+  }
+
   /** Must be called before a thing changes. */
   mark(thing: Thing): void {
     if ((thing.bits & this.bit) !== 0) return;

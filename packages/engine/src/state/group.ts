@@ -49,6 +49,15 @@ export abstract class Group {
     }
   }
 
+  /** Empties the state, for that of a snapshot to be loaded. */
+  clear(): void {
+    this.changeCount = 0;
+    this.procedures.clear();
+    this.procedureRecords.clear();
+    this.nextProcedureRecord = 1;
+    this.dirty.clear();
+  }
+
   putProcedure(procedure: Procedure): void {
     this.procedures.set(procedure.name, procedure);
     this.saveProcedure(procedure);

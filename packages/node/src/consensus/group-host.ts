@@ -1,10 +1,18 @@
 import { type LogStore, type LogView, StorageError } from '@althing/storage';
-import { type Message, RaftAssertionError, type RaftOptions } from 'raft-ts';
+import {
+  decodeMessage,
+  encodeMessage,
+  type InstallSnapshot,
+  type Message,
+  RaftAssertionError,
+  type RaftOptions,
+} from 'raft-ts';
 import { ExitCode } from '../config/exit-codes.js';
 import { DiskWatch } from './disk-watch.js';
+import { Handover } from './handover.js';
 import { LogWriter } from './log-writer.js';
 import { decodeMembership } from './membership.js';
-import type { Applied, Command, Event, GroupId } from './protocol.js';
+import { type Applied, type Command, type Event, type GroupId, type NodeId, ROOT_GROUP } from './protocol.js';
 import { type GroupContext, RaftGroup } from './raft-group.js';
 import { hashBehind } from './raft-log.js';
 
@@ -16,6 +24,8 @@ export interface GroupHostOptions {
   readonly random: () => number;
   readonly emit: (event: Event) => void;
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
+  /** Whether another node can be reached. */
+  readonly isUp: (node: NodeId) => boolean;
   /** Entries that stay in the log behind a checkpoint, for followers that are a little behind. */
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
@@ -36,6 +46,9 @@ export class GroupHost {
   private readonly context: GroupContext;
   private readonly writer: LogWriter;
   private readonly disk: DiskWatch;
+  private readonly early = new EarlyMessages();
+  private readonly handover: Handover;
+  private ticks = 0;
   private offices = 0;
   private stopping = false;
   private dead = false;
@@ -61,8 +74,11 @@ export class GroupHost {
       nextOffice: () => ++this.offices,
       emit,
       transmit: options.transmit,
+      sendSnapshot: (group, message) =>
+        emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       guarded: (work) => this.guarded(work),
     };
+    this.handover = new Handover({ groups: this.groups, isUp: options.isUp, emit });
   }
 
   handle(command: Command): void {
@@ -74,11 +90,44 @@ export class GroupHost {
     this.guarded(() => {
       this.options.log.tick();
       for (const group of this.groups.values()) if (!group.quiesced) group.tick();
+      this.early.tick();
+      this.handover.tick();
+      this.ticks += 1;
+      if (this.ticks % FOLLOW_TICKS === 0) this.followRoot();
     });
   }
 
+  /** A message of another node to a group of this one. */
   receive(group: GroupId, message: Message): void {
-    this.guarded(() => this.groups.get(group)?.step(message));
+    this.guarded(() => {
+      const found = this.groups.get(group);
+      if (found === undefined) this.early.keep(group, message);
+      else found.step(message);
+    });
+  }
+
+  /** Another node can't be reached any more, or was started anew. */
+  peerDown(node: NodeId): void {
+    this.guarded(() => {
+      for (const group of this.groups.values()) group.peerDown(node);
+    });
+  }
+
+  /** Gives all leaderships away, and those that this node comes to as well, until it is called off. */
+  giveAway(on: boolean): void {
+    this.guarded(() => this.handover.giveAway(on));
+  }
+
+  /** Leads fewer groups, by one, if another node leads clearly fewer. */
+  balance(leading: ReadonlyMap<NodeId, number>): void {
+    this.guarded(() => this.handover.balance(leading));
+  }
+
+  /** Number of groups that this node leads. */
+  get leading(): number {
+    let count = 0;
+    for (const group of this.groups.values()) if (group.role === 'leader') count += 1;
+    return count;
   }
 
   /** So many bytes are free on the disk of the log. To be told now and then: what had no room is tried again. */
@@ -111,7 +160,7 @@ export class GroupHost {
         this.stopping = true;
         return;
       case 'open':
-        this.open(command.group, command.applied, command.isNew);
+        this.open(command.group, command.applied, command.isNew, command.campaign);
         return;
       case 'drop':
         this.drop(command.group);
@@ -119,9 +168,15 @@ export class GroupHost {
       case 'retain':
         this.retain(new Set(command.groups), command.below);
         return;
+      case 'hand_over':
+        this.handover.start(command);
+        return;
+      case 'change_membership':
+        this.changeMembership(command);
+        return;
       default:
     }
-    if (!('group' in command) || command.group === null) return;
+    if (!('group' in command)) return;
     const group = this.groups.get(command.group);
     if (group === undefined) return;
     switch (command.kind) {
@@ -139,21 +194,55 @@ export class GroupHost {
         return;
       case 'checkpointed':
         group.checkpointed(command.applied, this.options.logTail);
+        return;
+      case 'snapshot_sent':
+        group.snapshotSent(command.to, command.arrived);
+        return;
+      case 'snapshot_arrived':
+        group.snapshotArrived(snapshotOf(command.message));
+        return;
+      case 'installed':
+        group.installed(command.applied);
     }
   }
 
-  private open(id: GroupId, applied: Applied, isNew: boolean): void {
+  private changeMembership({ group, id, steps }: Extract<Command, { kind: 'change_membership' }>): void {
+    const found = this.groups.get(group);
+    if (found === undefined) {
+      this.options.emit({ kind: 'membership_answer', group, id, problem: 'not_leader' });
+    } else {
+      found.change(id, steps);
+    }
+  }
+
+  /** The groups of collections have the members that the root group has. Each is brought there by its leader. */
+  private followRoot(): void {
+    const root = this.groups.get(ROOT_GROUP);
+    if (root === undefined) return;
+    const { members } = root;
+    if (members.voters.length === 0 || members.outgoing.length > 0) return;
+    for (const group of this.groups.values()) {
+      if (group.id === ROOT_GROUP || group.members === members) continue;
+      if (!group.follow(members)) group.transfer(0, this.options.isUp);
+    }
+  }
+
+  private open(id: GroupId, applied: Applied, isNew: boolean, campaign: boolean): void {
     if (this.groups.has(id) || this.opening.has(id)) return;
     const view = this.options.log.view(id);
     const begin = (): void => {
       const group = new RaftGroup(id, this.context, applied);
       this.groups.set(id, group);
-      group.start();
+      group.start(campaign);
+      for (const message of this.early.take(id)) group.step(message);
     };
     const { voters } = decodeMembership(applied.membership);
-    const misfit = misfitOf(view, applied, { isNew, isAlone: voters.length === 1 });
+    const isAlone = voters.length === 1;
+    const misfit = misfitOf(view, applied, { isNew, isAlone });
     if (misfit !== null) throw new MisfitError(`group ${id}: ${misfit}`);
-    if (view.hardState !== undefined && view.lastIndex >= applied.index) {
+    // A log that went another way is one that a snapshot had just been installed over.
+    const fits = view.lastIndex >= applied.index && (isAlone || hashFits(view, applied));
+    if (view.hardState !== undefined && fits) {
       begin();
       return;
     }
@@ -232,7 +321,7 @@ function misfitOf(
   applied: Applied,
   { isNew, isAlone }: { readonly isNew: boolean; readonly isAlone: boolean },
 ): string | null {
-  const { index, hash } = applied;
+  const { index } = applied;
   if (view.hardState === undefined) {
     return isNew ? null : `the state stands at entry ${index}, and the log knows nothing of it`;
   }
@@ -245,10 +334,58 @@ function misfitOf(
       ? `the state stands at entry ${index}, and the log ends with entry ${view.lastIndex}`
       : null;
   }
-  const found = hashBehind(view, index);
-  return found === null || found === hash
+  return !isAlone || hashFits(view, applied)
     ? null
     : `entry ${index} of the log is not the one that the state has`;
+}
+
+/** Whether the log, as far as can be told, has the entry that the state ends with. */
+function hashFits(view: LogView, { index, hash }: Applied): boolean {
+  const found = hashBehind(view, index);
+  return found === null || found === hash;
+}
+
+/** Only snapshot messages come from the engine side. */
+function snapshotOf(bytes: Uint8Array): InstallSnapshot {
+  const message = decodeMessage(bytes);
+  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
+  return message;
+}
+
+/** Ticks between two looks at whether the groups have the right members. */
+const FOLLOW_TICKS = 5;
+
+/** Groups and messages for each that are kept for groups that are about to be opened. */
+const EARLY_GROUPS_MAX = 1000;
+const EARLY_MESSAGES_MAX = 16;
+const EARLY_TICKS = 30;
+
+/** Messages to groups that other nodes have and this one will have in a moment: the first election need not be repeated. */
+class EarlyMessages {
+  private messages = new Map<GroupId, { readonly list: Message[]; ticks: number }>();
+
+  keep(group: GroupId, message: Message): void {
+    let kept = this.messages.get(group);
+    if (kept === undefined) {
+      if (this.messages.size >= EARLY_GROUPS_MAX) return;
+      kept = { list: [], ticks: 0 };
+      this.messages.set(group, kept);
+    }
+    if (kept.list.length < EARLY_MESSAGES_MAX) kept.list.push(message);
+  }
+
+  take(group: GroupId): readonly Message[] {
+    const kept = this.messages.get(group);
+    this.messages.delete(group);
+    return kept?.list ?? [];
+  }
+
+  tick(): void {
+    for (const [group, kept] of this.messages) {
+      kept.ticks += 1;
+      if (kept.ticks > EARLY_TICKS) this.messages.delete(group);
+    }
+  }
 }
 
 function exitCodeOf(error: unknown): number {

@@ -4,6 +4,8 @@ import {
   genesisOf,
   type Membership,
   membershipOf,
+  NO_MEMBERS,
+  ROOT_HASH,
   readMembership,
   writeMembership,
 } from 'raft-ts';
@@ -18,6 +20,11 @@ export function encodeMembership(membership: Membership): Uint8Array {
 
 export function decodeMembership(bytes: Uint8Array): Membership {
   return readMembership(new ByteReader(bytes));
+}
+
+/** Where the log of a group begins on a node that knows nothing of it: it waits for a snapshot. */
+export function nothing(): Applied {
+  return { index: 0, term: 0, hash: ROOT_HASH, membership: encodeMembership(NO_MEMBERS) };
 }
 
 /**

@@ -21,12 +21,16 @@ export interface Applied {
 }
 
 export type Command =
-  /** Starts a group from where the state of this node stands; `isNew` says that nothing of it is stored yet. */
+  /**
+   * Starts a group from where the state of this node stands; `isNew` says that nothing of it is stored yet, `campaign` that
+   * this node shall call the first election.
+   */
   | {
       readonly kind: 'open';
       readonly group: GroupId;
       readonly applied: Applied;
       readonly isNew: boolean;
+      readonly campaign: boolean;
     }
   /** The group is gone, with its log, whether it was opened or not. */
   | { readonly kind: 'drop'; readonly group: GroupId }

@@ -1,7 +1,12 @@
 import type { LogView } from '@althing/storage';
 import {
+  changeOf,
   type Entry,
+  type InstallSnapshot,
+  MAX_VOTERS,
+  type Membership,
   type Message,
+  membersOf,
   RaftNode,
   type RaftOptions,
   type Ready,
@@ -10,7 +15,7 @@ import {
 } from 'raft-ts';
 import type { LogWriter } from './log-writer.js';
 import { decodeMembership, encodeMembership } from './membership.js';
-import type { Applied, CommittedEntry, Event, GroupId, Place } from './protocol.js';
+import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
 import { operationsOf, RaftLog } from './raft-log.js';
 
 /** What a group needs of the host that drives it. */
@@ -27,6 +32,8 @@ export interface GroupContext {
   readonly emit: (event: Event) => void;
   /** Sends messages to other nodes. */
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
+  /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
+  readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** Runs what must not fail: an error ends the node. */
   readonly guarded: (work: () => void) => void;
 }
@@ -53,6 +60,14 @@ export class RaftGroup {
   private handedOver: number;
   private dropped = false;
   private processing = false;
+  /** A snapshot that the engine side is to make the state of the group; later writes wait behind it. */
+  private installing: { readonly write: Write; readonly behind: Write[] } | null = null;
+  /** A snapshot that is being offered to Raft: whether it asked to install it. */
+  private installWanted = false;
+  /** Changes of the membership that were asked for and wait to be committed. */
+  private readonly changes: { readonly id: number; readonly index: number; readonly term: number }[] = [];
+  private decodedMembership: Membership;
+  private quietTicks = 0;
 
   /**
    * @param applied where the state of this node stands, which is durable there
@@ -64,6 +79,7 @@ export class RaftGroup {
     const membership = decodeMembership(applied.membership);
     this.log = new RaftLog(view, { ...applied, membership });
     this.membership = applied.membership;
+    this.decodedMembership = membership;
     this.appliedIndex = applied.index;
     this.handedOver = applied.index;
     this.raft = new RaftNode({
@@ -89,16 +105,32 @@ export class RaftGroup {
     return this.raft.status();
   }
 
-  /** Begins to take part. A group of one elects itself at once. */
-  start(): void {
-    const { voters } = decodeMembership(this.membership);
-    if (voters.length === 1 && voters[0] === this.context.nodeId) this.raft.campaign();
+  /** The membership in force as far as entries were handed over. */
+  get members(): Membership {
+    return this.decodedMembership;
+  }
+
+  /** The node that leads, as far as this one knows; 0 for none. */
+  get leader(): NodeId {
+    return this.raft.leader;
+  }
+
+  /**
+   * Begins to take part. A group of one elects itself at once.
+   *
+   * @param campaign whether to call an election now, because nobody leads a group that is just being made
+   */
+  start(campaign: boolean): void {
+    const { voters } = this.decodedMembership;
+    const isAlone = voters.length === 1 && voters[0] === this.context.nodeId;
+    if (isAlone || (campaign && voters.includes(this.context.nodeId))) this.raft.campaign();
     this.process();
   }
 
   tick(): void {
     this.raft.tick();
     this.process();
+    this.fallSilent();
   }
 
   step(message: Message): void {
@@ -164,6 +196,86 @@ export class RaftGroup {
     this.dropped = true;
   }
 
+  /** A node that this group may have to do with is gone, or began anew. */
+  peerDown(node: NodeId): void {
+    if (this.raft.role === 'leader') {
+      this.raft.wake();
+      this.raft.reportUnreachable(node);
+    } else if (this.raft.leader === node) {
+      this.raft.leaderSilent();
+    }
+    this.process();
+  }
+
+  /** Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have it. */
+  transfer(to: NodeId, isUp: (node: NodeId) => boolean): boolean {
+    const target = to === 0 ? this.successor(isUp) : to;
+    const accepted = target !== 0 && this.raft.transferLeadership(target).status === 'accepted';
+    this.process();
+    return accepted;
+  }
+
+  /** Changes the membership; the event `membership_answer` tells what came of it if there is an id. */
+  change(id: number | null, steps: readonly MembershipStep[]): void {
+    const result = this.raft.proposeChange(changeOf(...steps.map((step) => this.stepOf(step))));
+    if (result.status === 'accepted') {
+      if (id !== null) this.changes.push({ id, index: result.index, term: result.term });
+    } else if (id !== null) {
+      this.answerChange(id, result.reason);
+    }
+    this.process();
+  }
+
+  /**
+   * Moves one step towards having the same members as another membership, if this node leads.
+   *
+   * @returns false if this node has to go: then it must give the leadership away first
+   */
+  follow({ voters, learners }: Membership): boolean {
+    if (this.raft.role !== 'leader') return true;
+    const wanted = new Set([...voters, ...learners]);
+    const present = new Set(membersOf(this.decodedMembership));
+    const missing = [...wanted].find((node) => !present.has(node));
+    if (missing !== undefined) {
+      this.change(null, [{ action: 'addLearner', node: missing }]);
+      return true;
+    }
+    const extra = [...present].filter((node) => !wanted.has(node));
+    const [first] = extra.filter((node) => node !== this.context.nodeId);
+    if (first !== undefined) this.change(null, [{ action: 'remove', node: first }]);
+    return extra.length === 0 || first !== undefined;
+  }
+
+  /** A snapshot that was sent to a member arrived, or did not. */
+  snapshotSent(to: NodeId, arrived: boolean): void {
+    this.raft.reportSnapshot(to, arrived);
+    this.process();
+  }
+
+  /** All of a snapshot is here. */
+  snapshotArrived(message: InstallSnapshot): void {
+    this.installWanted = false;
+    if (this.installing === null) this.step(message);
+    if (!this.installWanted) this.context.emit({ kind: 'install_refused', group: this.id });
+  }
+
+  /** The state is that of the snapshot now. */
+  installed(applied: Applied): void {
+    const { installing } = this;
+    const snapshot = installing?.write.snapshot;
+    if (installing === null || !snapshot || snapshot.index !== applied.index) {
+      throw new Error(`group ${this.id}: a snapshot was installed that was not asked for`);
+    }
+    this.installing = null;
+    this.log.checkpointed(snapshot);
+    this.membership = applied.membership;
+    this.decodedMembership = snapshot.membership;
+    this.appliedIndex = snapshot.index;
+    this.handedOver = snapshot.index;
+    this.append(installing.write);
+    for (const write of installing.behind) this.append(write);
+  }
+
   /** Does everything that is ready, until nothing is. */
   private process(): void {
     if (this.processing) return;
@@ -178,7 +290,7 @@ export class RaftGroup {
   private handle(ready: Ready): void {
     if (ready.soft !== null) this.roleChanged(ready.soft);
     if (ready.write !== null) this.write(ready.write);
-    if (ready.messages.length > 0) this.context.transmit(this.id, ready.messages);
+    this.transmit(ready.messages);
     if (ready.committed.length > 0) this.commit(ready);
     for (const read of ready.reads) {
       const index = read.outcome === 'ready' ? read.index : null;
@@ -188,7 +300,51 @@ export class RaftGroup {
 
   private roleChanged({ role, term, leader }: SoftState): void {
     if (this.leadingTerm !== 0 && (role !== 'leader' || term !== this.leadingTerm)) this.stopLeading();
-    if (role !== 'leader') this.context.emit({ kind: 'following', group: this.id, term, leader });
+    if (role === 'leader') return;
+    this.context.emit({ kind: 'following', group: this.id, term, leader });
+    for (const { id } of this.changes.splice(0)) this.answerChange(id, 'leadership_lost');
+  }
+
+  private answerChanges({ index, term }: Entry): void {
+    while (this.changes[0] !== undefined && this.changes[0].index <= index) {
+      const change = this.changes.shift() as { id: number; index: number; term: number };
+      this.answerChange(change.id, change.index === index && change.term === term ? null : 'lost');
+    }
+  }
+
+  private answerChange(id: number, problem: string | null): void {
+    this.context.emit({ kind: 'membership_answer', group: this.id, id, problem });
+  }
+
+  private stepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
+    if (action === 'remove') return { action, node };
+    return { action, node, promote: this.decodedMembership.voters.length < MAX_VOTERS };
+  }
+
+  /** The voter that is furthest, of those that can be reached; 0 for none. */
+  private successor(isUp: (node: NodeId) => boolean): NodeId {
+    const { voters } = this.decodedMembership;
+    let best: NodeId = 0;
+    let bestMatch = -1;
+    for (const { node, match } of this.raft.status().peers) {
+      if (match <= bestMatch || !voters.includes(node) || !isUp(node)) continue;
+      best = node;
+      bestMatch = match;
+    }
+    return best;
+  }
+
+  /** Lets a group in which nothing happens be silent. */
+  private fallSilent(): void {
+    if (this.raft.role !== 'leader' || !this.raft.canQuiesce()) {
+      this.quietTicks = 0;
+      return;
+    }
+    this.quietTicks += 1;
+    if (this.quietTicks < QUIET_TICKS) return;
+    this.quietTicks = 0;
+    this.raft.quiesce();
+    this.process();
   }
 
   private stopLeading(): void {
@@ -206,6 +362,18 @@ export class RaftGroup {
   }
 
   private write(write: Write): void {
+    if (this.installing !== null) {
+      this.installing.behind.push(write);
+    } else if (write.snapshot !== null) {
+      this.installing = { write, behind: [] };
+      this.installWanted = true;
+      this.context.emit({ kind: 'install', group: this.id, index: write.snapshot.index });
+    } else {
+      this.append(write);
+    }
+  }
+
+  private append(write: Write): void {
     const [first] = write.entries;
     const previous = first === undefined ? 0 : this.hashBefore(first.index);
     for (const { index, hash } of write.entries) this.handed.set(index, hash);
@@ -220,8 +388,21 @@ export class RaftGroup {
       if (this.handed.get(index) === hash) this.handed.delete(index);
     }
     const released = this.raft.persisted(write);
-    if (released.length > 0) this.context.transmit(this.id, released);
+    if (write.snapshot !== null) this.raft.snapshotInstalled(write.snapshot.index);
+    this.transmit(released);
     this.process();
+  }
+
+  /** Snapshots go another way than all other messages. */
+  private transmit(messages: readonly Message[]): void {
+    if (messages.length === 0) return;
+    if (!messages.some(isSnapshot)) {
+      this.context.transmit(this.id, messages);
+      return;
+    }
+    const others = messages.filter((message) => !isSnapshot(message));
+    if (others.length > 0) this.context.transmit(this.id, others);
+    for (const message of messages) if (isSnapshot(message)) this.context.sendSnapshot(this.id, message);
   }
 
   private hashBefore(index: number): number {
@@ -281,6 +462,8 @@ export class RaftGroup {
     const changed = memberships.find(({ index }) => index === entry.index);
     if (changed === undefined) return;
     this.membership = encodeMembership(changed.membership);
+    this.decodedMembership = changed.membership;
+    this.answerChanges(entry);
     this.context.emit({
       kind: 'membership',
       group: this.id,
@@ -302,6 +485,13 @@ export class RaftGroup {
       this.context.emit({ kind: 'marked', group: this.id, id: mark.id, applied });
     }
   }
+}
+
+/** Ticks in which nothing happened before a group falls silent. */
+const QUIET_TICKS = 10;
+
+function isSnapshot(message: Message): message is InstallSnapshot {
+  return message.kind === 'snapshot';
 }
 
 interface Mark {

@@ -26,6 +26,10 @@ export interface WorkerOptions {
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
+  /** Folder of the file that tells which cluster the node belongs to. */
+  readonly clusterPath: string;
+  /** 16 bytes: the id of the cluster that this node may found. */
+  readonly clusterId: Uint8Array;
   /** 16 bytes that tell the log of this node from others. */
   readonly logId: Uint8Array;
   /** Free space below which data must not grow; 0 for none. */
@@ -103,6 +107,7 @@ async function start(): Promise<void> {
     random: () => randomBytes(4).readUInt32BE(0),
     emit,
     transmit: () => {},
+    isUp: () => false,
     logTail: 0,
     lowDiskBytes: options.lowDiskBytes,
   });
@@ -122,6 +127,11 @@ async function start(): Promise<void> {
     });
   });
   announce({ kind: 'started', statusPort });
+  const { nodeId, nodeName: name, clusterId } = options;
+  emit({
+    kind: 'formed',
+    record: { clusterId, founders: [{ nodeId, name, host: name, port: 9220 }] },
+  });
 }
 
 function stop(log: LogStore, server: StatusServer, timers: readonly NodeJS.Timeout[]): void {

@@ -14,6 +14,8 @@ export interface CheckpointerOptions {
   readonly sizeBytes: number;
   /** A clock that never jumps, in milliseconds. */
   readonly monotonic: () => number;
+  /** Whether no checkpoint of a group can be made now. */
+  readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
   readonly yield: () => Promise<void>;
   /** Told when a checkpoint failed. What it should have written is written by the next one. */
@@ -44,7 +46,7 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     const { dirty } = session.group;
-    if (this.held || dirty.size === 0 || this.running.has(session)) return;
+    if (dirty.size === 0 || this.running.has(session) || !this.allowed(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
     const since = monotonic() - (this.doneAt.get(session) ?? 0);
     if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
@@ -53,7 +55,14 @@ export class Checkpointer {
   /** Writes everything that changed until now; settles when it is durable. */
   async flush(session: GroupSession): Promise<void> {
     await this.running.get(session);
-    if (!this.held && session.group.dirty.size > 0) await this.start(session);
+    if (session.group.dirty.size > 0 && this.allowed(session)) await this.start(session);
+  }
+
+  /** Writes a first checkpoint of a group of which nothing is stored yet. */
+  async ensureStored(session: GroupSession): Promise<void> {
+    await this.running.get(session);
+    if (this.options.state.store.applied(session.id) !== undefined || !this.allowed(session)) return;
+    await this.start(session);
   }
 
   /** Starts no more checkpoints until `release`; resolves when none runs. */
@@ -76,6 +85,10 @@ export class Checkpointer {
 
   get active(): boolean {
     return this.running.size > 0;
+  }
+
+  private allowed(session: GroupSession): boolean {
+    return !this.held && !this.options.blocked(session);
   }
 
   private start(session: GroupSession): Promise<void> {

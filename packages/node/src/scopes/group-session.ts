@@ -9,12 +9,15 @@ import {
   takeBack,
   type Undo,
 } from '@althing/engine';
+import type { Membership } from 'raft-ts';
 import type { DiskLevel } from '../consensus/disk-watch.js';
+import { decodeMembership } from '../consensus/membership.js';
 import {
   type Applied,
   type Consensus,
   type Event,
   type GroupId,
+  type NodeId,
   type Place,
   ROOT_GROUP,
 } from '../consensus/protocol.js';
@@ -49,6 +52,22 @@ export interface SessionContext {
   readonly changed: (session: GroupSession) => void;
   /** Told when collections came or went for good. */
   readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
+  /** Told what becomes of a snapshot that arrived, and which other node needs one. */
+  readonly snapshots: SnapshotEvents;
+}
+
+/** What a session passes on. */
+export interface SnapshotEvents {
+  send(session: GroupSession, to: NodeId, message: Uint8Array): void;
+  install(session: GroupSession, index: number): void;
+  refused(session: GroupSession): void;
+}
+
+export interface SessionStart {
+  /** Whether nothing of the group is stored yet. */
+  readonly isNew: boolean;
+  /** Whether this node calls the first election. */
+  readonly campaign: boolean;
 }
 
 /**
@@ -61,7 +80,7 @@ export interface SessionContext {
  */
 export class GroupSession {
   readonly id: GroupId;
-  readonly group: Group;
+  private state: Group;
   private readonly context: SessionContext;
   private waiting: Waiting[] = [];
   /** Index of the first element of `waiting` that still waits. */
@@ -82,14 +101,27 @@ export class GroupSession {
   private disk: DiskLevel = 'ok';
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
+  private pauses = 0;
 
-  /** @param isNew whether nothing of the group is stored yet */
-  constructor(id: GroupId, group: Group, applied: Applied, isNew: boolean, context: SessionContext) {
+  constructor(id: GroupId, group: Group, applied: Applied, start: SessionStart, context: SessionContext) {
     this.id = id;
-    this.group = group;
+    this.state = group;
     this.appliedPlace = applied;
     this.context = context;
-    context.consensus.send({ kind: 'open', group: id, applied, isNew });
+    context.consensus.send({ kind: 'open', group: id, applied, ...start });
+  }
+
+  /** The state; another object after a snapshot was installed. */
+  get group(): Group {
+    return this.state;
+  }
+
+  /** The state was replaced by that of a snapshot, while the session was paused. */
+  replaceState(group: Group, applied: Applied): void {
+    this.state = group;
+    this.appliedPlace = applied;
+    this.changedBytes = 0;
+    this.context.consensus.send({ kind: 'installed', group: this.id, applied });
   }
 
   /** Whether this node leads the group and its state is complete: it may run calls. */
@@ -100,6 +132,11 @@ export class GroupSession {
   /** The node that leads, as far as this one knows; 0 for none. */
   get leader(): number {
     return this.leaderId;
+  }
+
+  /** The members of the group, as far as the state of this node stands. */
+  get membership(): Membership {
+    return decodeMembership(this.appliedPlace.membership);
   }
 
   /** Whether the state holds changes that are not committed yet. */
@@ -203,6 +240,15 @@ export class GroupSession {
       case 'mark_lost':
         this.takeMark(event.id)?.lost();
         return;
+      case 'send_snapshot':
+        this.context.snapshots.send(this, event.to, event.message);
+        return;
+      case 'install':
+        this.context.snapshots.install(this, event.index);
+        return;
+      case 'install_refused':
+        this.context.snapshots.refused(this);
+        return;
       default:
     }
   }
@@ -212,14 +258,18 @@ export class GroupSession {
     this.disk = level;
   }
 
-  /** Stands still: no call runs on the state, and no event changes it, until `resume`. */
+  /** Stands still: no call runs on the state, and no event changes it, until `resume` was called as often as this. */
   pause(): void {
+    this.pauses += 1;
     this.held ??= [];
   }
 
   resume(): void {
-    const events = this.held ?? [];
+    this.pauses -= 1;
+    if (this.pauses > 0 || this.held === null) return;
+    const events = this.held;
     this.held = null;
+    // An event may pause the session again: what is left waits on.
     for (const event of events) this.handle(event);
     this.context.changed(this);
   }

@@ -1,5 +1,6 @@
 import {
   type CollectionEvent,
+  type CollectionGroup,
   type Engine,
   ErrorCode,
   type Group,
@@ -7,20 +8,30 @@ import {
   RecordKind,
   type Target,
 } from '@althing/engine';
+import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { DiskLevel } from '../consensus/disk-watch.js';
-import { genesis } from '../consensus/membership.js';
-import { type Applied, type Consensus, type Event, type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
-import { groupIdentity, type Identity } from '../identity.js';
+import { genesis, nothing } from '../consensus/membership.js';
+import {
+  type Applied,
+  type Consensus,
+  type Event,
+  type GroupId,
+  type NodeId,
+  ROOT_GROUP,
+} from '../consensus/protocol.js';
+import { groupIdentity } from '../identity.js';
 import { decodeApplied } from './applied.js';
 import type { Checkpointer } from './checkpointer.js';
-import { GroupSession } from './group-session.js';
+import { GroupSession, type SnapshotEvents } from './group-session.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions {
   readonly engine: Engine;
   readonly state: State;
   readonly consensus: Consensus;
-  readonly identity: Identity;
+  readonly nodeId: NodeId;
+  readonly cluster: ClusterRecord;
+  readonly snapshots: SnapshotEvents;
   readonly now: () => number;
   readonly changed: (session: GroupSession) => void;
   readonly onFailure: (error: unknown) => void;
@@ -51,6 +62,10 @@ export class Sessions {
     const root = this.sessions.get(ROOT_GROUP);
     if (root === undefined) throw new Error('the root group is not open');
     return root;
+  }
+
+  ofGroup(group: GroupId): GroupSession | undefined {
+    return this.sessions.get(group);
   }
 
   of(target: Target): GroupSession | undefined {
@@ -117,27 +132,64 @@ export class Sessions {
   }
 
   private async openCollection(id: GroupId): Promise<void> {
-    const { engine, state } = this.options;
-    const source = {
-      read: (kind: number, thing: number, part: number) => state.store.read(id, kind, thing, part),
-    };
-    const group = engine.openCollection(id, source);
+    const group = this.makeCollection(id);
     await this.openGroup(id, group, () => group.create());
+  }
+
+  private makeCollection(id: GroupId): CollectionGroup {
+    const { engine, state } = this.options;
+    return engine.openCollection(id, {
+      read: (kind: number, thing: number, part: number) => state.store.read(id, kind, thing, part),
+    });
   }
 
   /** Brings the state of a group into memory, as far as it must be, and starts its session. */
   private async openGroup(id: GroupId, group: Group, create?: () => void): Promise<void> {
-    const { state, consensus, now, changed } = this.options;
+    const { state, consensus, now, changed, snapshots } = this.options;
     await state.available();
     const stored = state.store.applied(id);
-    if (stored === undefined) create?.();
-    else await this.load(id, group);
+    if (stored !== undefined) await this.load(id, group);
     const applied = stored === undefined ? this.genesisOf(id) : decodeApplied(stored);
+    // What is not stored yet begins empty with the group, or comes as a snapshot.
+    if (stored === undefined && applied.index > 0) create?.();
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
-    const context = { consensus, now, changed, collectionsChanged };
-    const session = new GroupSession(id, group, applied, stored === undefined, context);
+    const context = { consensus, now, changed, collectionsChanged, snapshots };
+    const start = { isNew: stored === undefined, campaign: stored === undefined && this.isFirst(id) };
+    const session = new GroupSession(id, group, applied, start, context);
     session.setDisk(this.disk);
     this.sessions.set(id, session);
+  }
+
+  /**
+   * Makes the state on disk, which was replaced by a snapshot, that of the session.
+   *
+   * @param session a session that is paused
+   */
+  async replace(session: GroupSession, applied: Applied): Promise<void> {
+    const { engine } = this.options;
+    const { id } = session;
+    let group: Group = engine.root;
+    if (id === ROOT_GROUP) {
+      engine.root.clear();
+    } else {
+      engine.closeCollection(id);
+      group = this.makeCollection(id);
+    }
+    await this.load(id, group);
+    session.replaceState(group, applied);
+    if (id === ROOT_GROUP) this.followRoot();
+  }
+
+  /** Opens and closes groups so that they are those of the root state. */
+  private followRoot(): void {
+    const { collections, collectionEvents } = this.options.engine.root;
+    collectionEvents.length = 0;
+    const events: CollectionEvent[] = [];
+    for (const id of collections.keys()) if (!this.sessions.has(id)) events.push({ kind: 'created', id });
+    for (const id of this.sessions.keys()) {
+      if (id !== ROOT_GROUP && !collections.has(id)) events.push({ kind: 'deleted', id });
+    }
+    this.followCollections(events);
   }
 
   private async load(id: GroupId, group: Group): Promise<void> {
@@ -149,9 +201,26 @@ export class Sessions {
     }
   }
 
+  /** The nodes that a group begins with; null for one that began before this node came. */
+  private firstMembers(id: GroupId): readonly NodeId[] | null {
+    const { cluster, engine, nodeId } = this.options;
+    const members =
+      id === ROOT_GROUP
+        ? cluster.founders?.map((founder) => founder.nodeId)
+        : engine.root.collections.get(id)?.members;
+    return members?.includes(nodeId) ? members : null;
+  }
+
   private genesisOf(id: GroupId): Applied {
-    const { identity } = this.options;
-    return genesis([identity.nodeId], groupIdentity(identity, id));
+    const members = this.firstMembers(id);
+    return members === null ? nothing() : genesis(members, groupIdentity(this.options.cluster, id));
+  }
+
+  /** Whether this node is the one that calls the first election: who leads the root group then also made the collection. */
+  private isFirst(id: GroupId): boolean {
+    const members = this.firstMembers(id);
+    if (members === null) return false;
+    return id === ROOT_GROUP ? Math.min(...members) === this.options.nodeId : this.root.leading;
   }
 
   private async closeCollection(id: GroupId): Promise<void> {

@@ -10,8 +10,8 @@ const Slot = {
   CONNECTIONS: 2,
 } as const;
 
-/** How far the node is in its life. */
-export const Phase = { STARTING: 0, READY: 1, DRAINING: 2, STOPPED: 3 } as const;
+/** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
+export const Phase = { STARTING: 0, READY: 1, LEAVING: 2, DRAINING: 3, STOPPED: 4 } as const;
 
 export type Phase = (typeof Phase)[keyof typeof Phase];
 

@@ -1,0 +1,95 @@
+import type { Command, Event, GroupId, NodeId } from './protocol.js';
+import type { RaftGroup } from './raft-group.js';
+
+export interface HandoverOptions {
+  readonly groups: ReadonlyMap<GroupId, RaftGroup>;
+  readonly isUp: (node: NodeId) => boolean;
+  readonly emit: (event: Event) => void;
+}
+
+type HandOver = Extract<Command, { readonly kind: 'hand_over' }>;
+
+/** Ticks after which what could not be given away is given up. */
+const GIVE_UP_TICKS = 30;
+
+/** Another node must lead fewer groups by this many before one is moved there. */
+const IMBALANCE_MIN = 2;
+
+interface Task {
+  readonly command: HandOver;
+  ticks: number;
+}
+
+/** Moves leaderships to other nodes: when a node leaves, when it is told to, and to spread them evenly. */
+export class Handover {
+  private readonly options: HandoverOptions;
+  private readonly tasks: Task[] = [];
+  private givesAway = false;
+
+  constructor(options: HandoverOptions) {
+    this.options = options;
+  }
+
+  /** `handed_over` follows. */
+  start(command: HandOver): void {
+    if (!command.stay) this.givesAway = true;
+    this.tasks.push({ command, ticks: 0 });
+    this.work();
+  }
+
+  giveAway(on: boolean): void {
+    if (on === this.givesAway) return;
+    this.givesAway = on;
+    if (on) this.work();
+  }
+
+  tick(): void {
+    for (const task of this.tasks) task.ticks += 1;
+    this.work();
+  }
+
+  /** @param leading how many groups each of the other nodes leads */
+  balance(leading: ReadonlyMap<NodeId, number>): void {
+    if (this.givesAway || this.tasks.length > 0) return;
+    const own = [...this.options.groups.values()].filter((group) => group.role === 'leader');
+    let least: NodeId = 0;
+    let count = own.length;
+    for (const [node, leads] of leading) {
+      if (leads >= count || !this.options.isUp(node)) continue;
+      least = node;
+      count = leads;
+    }
+    if (least === 0 || own.length - count < IMBALANCE_MIN) return;
+    // The root group and busy ones may move as well as others: a transfer takes a round trip.
+    const movable = own.find(({ members }) => members.voters.includes(least));
+    movable?.transfer(least, this.options.isUp);
+  }
+
+  private work(): void {
+    for (const task of [...this.tasks]) {
+      const left = this.handOver(task.command);
+      if (left > 0 && task.ticks < GIVE_UP_TICKS) continue;
+      this.tasks.splice(this.tasks.indexOf(task), 1);
+      this.options.emit({ kind: 'handed_over', id: task.command.id, left });
+    }
+    if (this.givesAway) for (const group of this.options.groups.values()) this.transfer(group, 0);
+  }
+
+  /** @returns how many groups this node still leads of those that it should not */
+  private handOver({ group, to }: HandOver): number {
+    const { groups } = this.options;
+    const concerned = group === null ? [...groups.values()] : [groups.get(group)];
+    let left = 0;
+    for (const each of concerned) {
+      if (each === undefined || each.role !== 'leader' || each.members.voters.length < 2) continue;
+      this.transfer(each, to);
+      left += 1;
+    }
+    return left;
+  }
+
+  private transfer(group: RaftGroup, to: NodeId): void {
+    if (group.role !== 'leader' || group.status().transferTo !== 0) return;
+    group.transfer(to, this.options.isUp);
+  }
+}
