@@ -44,6 +44,9 @@ export class Authenticator {
   private readonly options: AuthenticatorOptions;
   private readonly cacheKey = randomBytes(32).toString('hex');
   private readonly verified = new Map<string, Verified>();
+  /** Answers to failed logins that are still to come. */
+  private readonly refusals = new Set<() => void>();
+  private hurrying = false;
 
   constructor(options: AuthenticatorOptions) {
     this.options = options;
@@ -52,8 +55,10 @@ export class Authenticator {
   /** The user of a header when that can be told at once, else null: then `login` tells. */
   known(header: string): User | null {
     // Tokens are by far the most frequent, so they are not looked up in the cache first.
-    if (header.length <= BEARER_LENGTH_MAX && header.startsWith('Bearer '))
-      return this.tokenUser(header.slice(7));
+    if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
+      const scheme = TOKEN_SCHEME.exec(header);
+      if (scheme !== null) return this.tokenUser(header.slice(scheme[0].length));
+    }
     const entry = this.verified.get(hash('sha256', this.cacheKey + header));
     if (entry === undefined || this.options.now() > entry.until) return null;
     const user = this.options.root.users.get(entry.userId);
@@ -71,7 +76,7 @@ export class Authenticator {
       done(REFUSED);
       return;
     }
-    const keys = credentials.kind === 'token' ? [address] : [address, `${address} ${credentials.name}`];
+    const keys = credentials.kind === 'token' ? [address] : [address, userKey(address, credentials.name)];
     const { backoff } = this.options;
     if (!keys.every((key) => backoff.admits(key))) {
       done(BUSY);
@@ -83,7 +88,8 @@ export class Authenticator {
           this.refuse(keys, done);
           return;
         }
-        for (const key of keys) backoff.succeeded(key);
+        // The address is not forgiven: others may share it, or one good account cover the search for another.
+        if (credentials.kind === 'password') backoff.succeeded(userKey(address, credentials.name));
         this.remember(header, credentials, user);
         done({ kind: 'user', user });
       },
@@ -94,13 +100,23 @@ export class Authenticator {
     );
   }
 
+  /** Answers all failed logins at once, from now on: nothing must wait for them any more. */
+  hurry(): void {
+    this.hurrying = true;
+    for (const answer of [...this.refusals]) answer();
+  }
+
   private refuse(keys: readonly string[], done: (login: Login) => void): void {
     const { backoff, delay } = this.options;
     const ms = Math.max(...keys.map((key) => backoff.failed(key)));
-    delay(ms, () => {
+    const answer = (): void => {
+      if (!this.refusals.delete(answer)) return;
       for (const key of keys) backoff.answered(key);
       done(REFUSED);
-    });
+    };
+    this.refusals.add(answer);
+    if (this.hurrying) answer();
+    else delay(ms, answer);
   }
 
   private async check(credentials: Credentials): Promise<User | null> {
@@ -135,4 +151,11 @@ export class Authenticator {
   }
 }
 
-const BEARER_LENGTH_MAX = 64;
+/** Longer headers can't hold a token of ours. */
+const TOKEN_HEADER_LENGTH_MAX = 64;
+
+const TOKEN_SCHEME = /^(?:bearer|token) /i;
+
+function userKey(address: string, name: string): string {
+  return `${address} ${name}`;
+}

@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
+import type { Format, QueryError, ScopeName, User } from '@althing/engine';
 import type { Reply } from '../request.js';
 import { BodyBuffer } from './body-buffer.js';
 import type { ByteBudget } from './byte-budget.js';
@@ -19,18 +19,30 @@ export class Exchange {
   /** Set once the whole body has come. */
   body: Buffer | null = null;
   private readonly res: HttpResponse;
-  private readonly onDone: () => void;
+  private readonly chunked: boolean;
+  private readonly onDone: (exchange: Exchange) => void;
   private buffer: BodyBuffer | null = null;
   private done = false;
   private aborted = false;
+  private closed = false;
   /** Whether the native callback that the request came in with still runs: writes are corked then. */
   private inCallback = true;
-  private timer: NodeJS.Timeout | null = null;
 
-  constructor(res: HttpResponse, scope: ScopeName, format: Format, onDone: () => void) {
+  /**
+   * @param chunked whether the body comes in chunks: then the connection ends with the response, see `writeLater`
+   * @param onDone is called once, when there is a response or nobody to take it
+   */
+  constructor(
+    res: HttpResponse,
+    scope: ScopeName,
+    format: Format,
+    chunked: boolean,
+    onDone: (exchange: Exchange) => void,
+  ) {
     this.res = res;
     this.scope = scope;
     this.format = format;
+    this.chunked = chunked;
     this.onDone = onDone;
   }
 
@@ -45,6 +57,7 @@ export class Exchange {
 
   /** The client went away. */
   abort(): void {
+    this.closed = true;
     if (!this.done) this.aborted = true;
     this.finish();
   }
@@ -71,15 +84,6 @@ export class Exchange {
 
   complete(): void {
     this.body = this.buffer?.content() ?? Buffer.alloc(0);
-    this.stopTimer();
-  }
-
-  /** Ends the request when the rest of its body does not come in time. */
-  startTimer(ms: number): void {
-    this.timer ??= setTimeout(() => {
-      const error = new QueryError(ErrorCode.BAD_DATA, `the request body did not come within ${ms} ms`);
-      this.fail(error, '408 Request Timeout', [], true);
-    }, ms);
   }
 
   reply(reply: Reply): void {
@@ -102,8 +106,11 @@ export class Exchange {
     if (this.done) return;
     this.finish();
     const { res } = this;
-    if (this.inCallback) write(res, status, contentType, body, headers, close);
-    else res.cork(() => write(res, status, contentType, body, headers, close));
+    const closes = close || this.chunked;
+    const writeNow = (): void => write(res, status, contentType, body, headers, closes);
+    if (closes) writeLater(res, () => this.closed, writeNow);
+    else if (this.inCallback) writeNow();
+    else res.cork(writeNow);
   }
 
   private finish(): void {
@@ -111,17 +118,23 @@ export class Exchange {
     this.done = true;
     this.body = null;
     this.buffer?.free();
-    this.stopTimer();
-    this.onDone();
-  }
-
-  private stopTimer(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
+    this.onDone(this);
   }
 }
 
 const RETRY_AFTER = ['Retry-After', '1'] as const;
+
+/**
+ * Writes a response that ends the connection: in the next turn of the event loop, and not in the callback that the
+ * request came in with. What stands behind the request in the same segment must not be taken for another request,
+ * above all when it is not clear where the request ends (two lengths), or when it is trailers behind chunks, which
+ * uWebSockets.js takes for one. As long as there is no response, it closes the connection at anything that follows.
+ */
+export function writeLater(res: HttpResponse, closed: () => boolean, work: () => void): void {
+  setImmediate(() => {
+    if (!closed()) res.cork(work);
+  });
+}
 
 /** Writes a whole response. */
 export function write(
@@ -132,9 +145,14 @@ export function write(
   headers: Headers,
   close: boolean,
 ): void {
+  writeHead(res, status, contentType, headers);
+  res.end(body, close);
+}
+
+/** Writes the head of a response. */
+export function writeHead(res: HttpResponse, status: string, contentType: string, headers: Headers): void {
   if (status !== '200 OK') res.writeStatus(status);
   res.writeHeader('Content-Type', contentType);
   res.writeHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of headers) res.writeHeader(name, value);
-  res.end(body, close);
 }

@@ -14,13 +14,14 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js';
-import { ErrorCode, type Format, QueryError } from '@althing/engine';
+import { ErrorCode, type Format, QueryError, type ScopeName } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Request, Respond } from '../request.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
-import { Exchange, type Headers, write } from './exchange.js';
-import { parsePath } from './path.js';
+import { Deadlines } from './deadlines.js';
+import { Exchange, type Headers, write, writeHead, writeLater } from './exchange.js';
+import { type Path, parsePath } from './path.js';
 import { CONTENT_TYPES, errorBody, formatOf, statusOf } from './reply.js';
 import { WELCOME_PAGE } from './welcome.js';
 
@@ -53,6 +54,8 @@ export class HttpListener {
   private readonly options: HttpOptions;
   private readonly app: TemplatedApp;
   private readonly bodies: ByteBudget;
+  /** Requests whose body is still coming. */
+  private readonly bodyDeadlines: Deadlines<Exchange>;
   private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
   private connectionCount = 0;
   private readonly connectionsByAddress = new Map<string, number>();
@@ -66,6 +69,7 @@ export class HttpListener {
   constructor(options: HttpOptions) {
     this.options = options;
     this.bodies = new ByteBudget(options.bodyMemoryMax);
+    this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
     this.app = App();
     this.app.filter((res, count) => this.connected(res, Number(count)));
     this.app.any('/*', (res, req) => this.receive(res, req));
@@ -94,6 +98,7 @@ export class HttpListener {
   drain(): Promise<void> {
     if (this.socket !== null) us_listen_socket_close(this.socket);
     this.socket = null;
+    this.options.authenticator.hurry();
     if (this.pending === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.onIdle = resolve;
@@ -118,28 +123,30 @@ export class HttpListener {
   }
 
   private receive(res: HttpResponse, req: HttpRequest): void {
-    const method = req.getMethod();
+    const method = req.getCaseSensitiveMethod();
     const url = req.getUrl();
-    if (method !== 'post') {
-      this.otherMethod(res, method, url);
-      return;
-    }
     const headers = readHeaders(req);
-    const format = formatOf(headers.contentType);
-    if (headers.malformed !== null) {
-      failAtOnce(res, format, badRequest(headers.malformed), '400 Bad Request', [], true);
-      return;
-    }
     const path = parsePath(url);
-    if (path.kind !== 'scope' || req.getQuery()) {
+    if (headers.malformed !== null) {
+      const error = badRequest(headers.malformed);
+      answerAtOnce(res, true, () => fail(res, headers, error, '400 Bad Request', [], true));
+    } else if (method !== 'POST') {
+      answerAtOnce(res, headers.chunked, () => otherMethod(res, method, path, headers));
+    } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
-      failAtOnce(res, format, error, statusOf(error), []);
-      return;
+      answerAtOnce(res, headers.chunked, () => fail(res, headers, error, statusOf(error), []));
+    } else {
+      this.receivePost(res, path.scope, headers);
     }
+  }
+
+  private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders): void {
     this.pending += 1;
-    const exchange = new Exchange(res, path.scope, format ?? 'json', () => this.finished());
+    const format = formatOf(headers.contentType);
+    const exchange = new Exchange(res, scope, format ?? 'json', headers.chunked, this.finished);
     res.onAborted(() => exchange.abort());
     this.admit(exchange, res, headers, format);
+    if (!exchange.finished) this.bodyDeadlines.add(exchange);
     exchange.leaveCallback();
   }
 
@@ -203,6 +210,7 @@ export class HttpListener {
         this.tooLarge(exchange);
         return;
       }
+      if (isLast) this.bodyDeadlines.delete(exchange);
       if (first && isLast && exchange.user !== null) {
         // The usual case: the body is here as a whole, and is read in place.
         this.handleBody(exchange, Buffer.from(chunk));
@@ -213,13 +221,18 @@ export class HttpListener {
         exchange.fail(BODIES_FULL, undefined, [], true);
         return;
       }
-      if (!isLast) {
-        exchange.startTimer(this.options.bodyTimeoutMs);
-        return;
-      }
+      if (!isLast) return;
       exchange.complete();
       if (exchange.user !== null) this.handle(exchange);
     });
+  }
+
+  private bodyTooLate(exchange: Exchange): void {
+    const error = new QueryError(
+      ErrorCode.BAD_DATA,
+      `the request body did not come within ${this.options.bodyTimeoutMs} ms (body_timeout_ms)`,
+    );
+    exchange.fail(error, '408 Request Timeout', [], true);
   }
 
   private handle(exchange: Exchange): void {
@@ -258,19 +271,40 @@ export class HttpListener {
     this.options.wait(() => exchange.finished);
   }
 
-  private otherMethod(res: HttpResponse, method: string, url: string): void {
-    if (method === 'get' && url === '/') {
-      write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], false);
-      return;
-    }
-    const error = badRequest('the API takes POST requests only');
-    failAtOnce(res, 'json', error, '405 Method Not Allowed', [['Allow', 'POST']]);
-  }
-
-  private finished(): void {
+  private readonly finished = (exchange: Exchange): void => {
+    this.bodyDeadlines.delete(exchange);
     this.pending -= 1;
     if (this.pending === 0) this.onIdle?.();
+  };
+}
+
+function otherMethod(res: HttpResponse, method: string, path: Path, headers: RequestHeaders): void {
+  if (method === 'GET' && path.kind === 'root') {
+    write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], headers.chunked);
+    return;
   }
+  const status = '405 Method Not Allowed';
+  const allow: Headers = [['Allow', 'POST']];
+  if (method === 'HEAD') {
+    // A response to HEAD has no body: its reader would take one for the next response.
+    writeHead(res, status, CONTENT_TYPES.json, allow);
+    res.endWithoutBody(0, headers.chunked);
+    return;
+  }
+  fail(res, headers, badRequest('the API takes POST requests only'), status, allow);
+}
+
+/** Answers a request whatever its body says. */
+function answerAtOnce(res: HttpResponse, closes: boolean, work: () => void): void {
+  if (!closes) {
+    work();
+    return;
+  }
+  let closed = false;
+  res.onAborted(() => {
+    closed = true;
+  });
+  writeLater(res, () => closed, work);
 }
 
 /** A node without a request for this long is idle. */
@@ -289,6 +323,10 @@ interface RequestHeaders {
   readonly contentType: string;
   readonly contentLength: number;
   readonly contentEncoding: boolean;
+  /**
+   * Whether the body comes in chunks: see `writeLater`.
+   */
+  readonly chunked: boolean;
   /** What is wrong with the framing of the request; it could be read as another request then. */
   readonly malformed: string | null;
 }
@@ -300,6 +338,7 @@ function readHeaders(req: HttpRequest): RequestHeaders {
   let contentLength = 0;
   let contentLengths = 0;
   let contentEncoding = false;
+  let chunked = false;
   let malformed: string | null = null;
   req.forEach((name, value) => {
     switch (name) {
@@ -314,18 +353,21 @@ function readHeaders(req: HttpRequest): RequestHeaders {
         contentLength = Number(value);
         contentLengths += 1;
         if (contentLengths > 1) malformed = 'there is more than one Content-Length';
+        else if (!/^[0-9]+$/.test(value)) malformed = 'Content-Length must be a number';
         break;
       case 'content-encoding':
-        contentEncoding = value !== 'identity';
+        contentEncoding = value.toLowerCase() !== 'identity';
         break;
       case 'transfer-encoding':
-        if (value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
+        if (chunked || value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
+        chunked = true;
         break;
       default:
     }
   });
   if (authorizations > 1) authorization = null;
-  return { authorization, contentType, contentLength, contentEncoding, malformed };
+  if (chunked && contentLengths > 0) malformed = 'there are both Content-Length and Transfer-Encoding';
+  return { authorization, contentType, contentLength, contentEncoding, chunked, malformed };
 }
 
 const UNAUTHORIZED = new QueryError(
@@ -360,13 +402,14 @@ function badRequest(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
 }
 
-function failAtOnce(
+function fail(
   res: HttpResponse,
-  format: Format | null,
+  { contentType, chunked }: RequestHeaders,
   error: QueryError,
   status: string,
   headers: Headers,
   close = false,
 ): void {
-  write(res, status, CONTENT_TYPES[format ?? 'json'], errorBody(error, format ?? 'json'), headers, close);
+  const format = formatOf(contentType) ?? 'json';
+  write(res, status, CONTENT_TYPES[format], errorBody(error, format), headers, close || chunked);
 }
