@@ -14,6 +14,8 @@ export class FormatError extends Error {}
 
 const SHORT_TEXT = 24;
 
+const NAN = 0x7ff8000000000000n;
+
 export class ByteWriter {
   private buffer: Buffer;
   private position = 0;
@@ -78,6 +80,8 @@ export class ByteWriter {
   f64(value: number): void {
     this.reserve(8);
     this.position = this.buffer.writeDoubleBE(value, this.position);
+    // There is one NaN on the wire and on disk; which bits a machine has for it depends on how it came about.
+    if (Number.isNaN(value)) this.buffer.writeBigUInt64BE(NAN, this.position - 8);
   }
 
   i64(value: bigint): void {

@@ -200,6 +200,9 @@ function setDefaults(rt: Runtime, target: Target, change: Partial<ScopeDefaults>
   if (collection !== undefined) rt.editor.putCollection({ ...collection, ...change });
 }
 
+/** A collection begins with its root thing. Until its group is open here it is taken for new. */
+const NEW_COLLECTION = { things: 1, nextId: 2 } as const;
+
 function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
   const store = rt.catalog.collection(collection.id)?.store;
   const out = new MsgpackWriter();
@@ -211,13 +214,13 @@ function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
   out.key('created_at');
   out.int(collection.createdAt);
   out.key('things');
-  out.int(store?.thingCount ?? 0);
+  out.int(store?.thingCount ?? NEW_COLLECTION.things);
   out.key('time_zone');
   out.str(collection.timeZone);
   out.key('default_deep');
   out.int(collection.deep);
   out.key('next_free_id');
-  out.int(store?.nextId ?? 0);
+  out.int(store?.nextId ?? NEW_COLLECTION.nextId);
   out.key('commit_history');
   out.str('disabled');
   out.key('ano_types');
