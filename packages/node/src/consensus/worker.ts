@@ -9,6 +9,7 @@ import { ExitCode } from '../config/exit-codes.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
+import { packEvents } from './event-parcel.js';
 import { GroupHost } from './group-host.js';
 import { type Parcel, unpack } from './parcel.js';
 import { type Event, ROOT_GROUP } from './protocol.js';
@@ -82,9 +83,9 @@ function emit(event: Event): void {
 }
 
 function flush(): void {
-  const message = events;
+  const parcel = packEvents(events);
   events = [];
-  port.postMessage(message);
+  port.postMessage(parcel.events, parcel.transfer);
   ring();
 }
 
