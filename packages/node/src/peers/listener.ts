@@ -1,0 +1,198 @@
+/** Connections of other nodes, up to where both sides have proved who they are. Strangers get little of anything. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { portInUse } from '../config/problem.js';
+import { Channel } from './channel.js';
+import type { Credentials, PeerTls } from './dial.js';
+import { FrameError } from './frame.js';
+import { type Greeted, type Judge, ListenerGreeting, type RefusedGreeting } from './greeting.js';
+import { GreetingFormatError, NONCE_BYTES, Refusal } from './greeting-format.js';
+import type { PeerLogCause } from './refusal-log.js';
+
+export interface PeerListenerOptions {
+  readonly credentials: () => Credentials;
+  readonly judge: Judge;
+  readonly accept: (channel: Channel, greeted: Greeted) => void;
+  readonly note: (cause: PeerLogCause, address: string, message: string) => void;
+  /** Time for a greeting, and before it for that of TLS, in milliseconds. */
+  readonly greetingMs: number;
+}
+
+/** Connections that have not proved anything: all together, and from one address. */
+const UNKNOWN_MAX = 256;
+const UNKNOWN_PER_ADDRESS_MAX = 64;
+
+export class PeerListener {
+  private readonly options: PeerListenerOptions;
+  private server: Server | TlsServer | null = null;
+  /** Addresses of those that have not proved anything, by socket of TCP. */
+  private readonly unknown = new Map<string, string>();
+
+  constructor(options: PeerListenerOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Resolves with the port.
+   *
+   * @throws ConfigurationError when the port is in use
+   */
+  listen(address: string, port: number): Promise<number> {
+    const server = this.createServer();
+    this.server = server;
+    return new Promise((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => {
+        reject(error.code === 'EADDRINUSE' ? portInUse('listen_node_port', address, port) : error);
+      });
+      server.listen({ host: address, port, backlog: UNKNOWN_MAX }, () => {
+        server.on('error', () => {});
+        const bound = server.address();
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+      });
+    });
+  }
+
+  /** Takes other certificates for connections to come. */
+  renewTls(tls: PeerTls): void {
+    if (this.server !== null && 'setSecureContext' in this.server) {
+      this.server.setSecureContext({ cert: tls.cert, key: tls.key, ca: tls.ca });
+    }
+  }
+
+  /** Connections that were accepted stay open. */
+  close(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    return new Promise((resolve) => {
+      if (server === null) resolve();
+      else server.close(() => resolve());
+    });
+  }
+
+  private createServer(): Server | TlsServer {
+    const { tls } = this.options.credentials();
+    if (tls === null) {
+      return createServer({ noDelay: true }, (socket) => {
+        if (this.admit(socket)) this.greet(socket);
+      });
+    }
+    const server = createTlsServer(
+      {
+        cert: tls.cert,
+        key: tls.key,
+        ca: tls.ca,
+        requestCert: true,
+        rejectUnauthorized: true,
+        minVersion: 'TLSv1.3',
+        handshakeTimeout: this.options.greetingMs,
+      },
+      (socket) => this.greet(socket),
+    );
+    server.on('connection', (socket: Socket) => void this.admit(socket));
+    server.on('tlsClientError', (error, socket) => {
+      this.options.note(
+        'tls',
+        hostOf(socket),
+        `a connection without the TLS of this cluster: ${error.message}`,
+      );
+      socket.destroy();
+    });
+    return server;
+  }
+
+  /** Whether there is room for one more that has not proved anything. */
+  private admit(socket: Socket): boolean {
+    const host = hostOf(socket);
+    const fromThere = [...this.unknown.values()].filter((other) => other === host).length;
+    if (this.unknown.size >= UNKNOWN_MAX || fromThere >= UNKNOWN_PER_ADDRESS_MAX) {
+      this.options.note('crowded', host, 'too many connections that do not say who they are');
+      socket.destroy();
+      return false;
+    }
+    const key = keyOf(socket);
+    this.unknown.set(key, host);
+    socket.once('close', () => this.unknown.delete(key));
+    return true;
+  }
+
+  private greet(socket: Socket): void {
+    const { options } = this;
+    const key = keyOf(socket);
+    const host = hostOf(socket);
+    const channel = new Channel(socket, host);
+    const { key: secret, versions, identity } = options.credentials();
+    const context = {
+      key: secret,
+      versions,
+      identity,
+      binding: channel.binding,
+      nonce: randomBytes(NONCE_BYTES),
+    };
+    const greeting = new ListenerGreeting(context, options.judge);
+    const done = (): void => {
+      clearTimeout(timer);
+      this.unknown.delete(key);
+    };
+    const timer = setTimeout(() => {
+      done();
+      channel.destroy();
+      options.note('silent', host, 'a connection that did not say in time who it is');
+    }, options.greetingMs);
+    socket.once('close', done);
+    channel.onEnd = (error) => {
+      done();
+      if (error instanceof FrameError || error instanceof GreetingFormatError) {
+        options.note('garbage', host, `a connection that is none of a node: ${error.message}`);
+      }
+    };
+    channel.onFrame = (kind, payload) => {
+      const step = greeting.handle(kind, payload);
+      if (step.frame !== null) channel.send(step.frame.kind, step.frame.payload);
+      if (step.kind === 'send') return;
+      done();
+      if (step.kind === 'done') {
+        channel.trust();
+        channel.onEnd = () => {};
+        options.accept(channel, step.greeted);
+      } else {
+        channel.end();
+        const noted = refusalOf(step.refused);
+        if (noted !== null) options.note(noted.cause, host, noted.message);
+      }
+    };
+  }
+}
+
+function refusalOf({ code, versions, identity }: RefusedGreeting): {
+  readonly cause: PeerLogCause;
+  readonly message: string;
+} | null {
+  const who = identity === null ? 'a node' : `the node "${identity.name}"`;
+  switch (code) {
+    case Refusal.Version:
+      return {
+        cause: 'version',
+        message: `${who} speaks the protocol versions ${versions.min} to ${versions.max} only, which this node does not: upgrade the older of the two`,
+      };
+    case Refusal.WrongSecret:
+      return { cause: 'wrong_secret', message: `${who} has another cluster_secret than this one` };
+    case Refusal.OtherCluster:
+      return { cause: 'other_cluster', message: `${who} belongs to another cluster` };
+    case Refusal.Removed:
+      return { cause: 'removed', message: `${who} was removed from the cluster, and is told so` };
+    case Refusal.Superseded:
+      return { cause: 'superseded', message: `${who} runs twice: the older process is told to end` };
+    default:
+      return null;
+  }
+}
+
+/** Tells connections apart that are open at the same time. */
+function keyOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`;
+}
+
+function hostOf(socket: Socket): string {
+  return socket.remoteAddress ?? 'unknown';
+}

@@ -1,0 +1,124 @@
+/**
+ * What waits to be sent over a connection. Frames of one turn of the event loop leave in one write. Bulk frames leave
+ * in pieces, only as fast as they are taken, so that others need not wait for them.
+ */
+import type { Socket } from 'node:net';
+import { FRAME_BYTES_MAX, FRAME_HEADER_BYTES, frameHeader, partHeader } from './frame.js';
+
+/** Bytes that may wait, for frames that are not bulk and for those that are. A single frame is always taken. */
+export interface OutboxLimits {
+  readonly urgentBytesMax: number;
+  readonly bulkBytesMax: number;
+}
+
+/** Size of the pieces of a bulk frame, in bytes. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Bulk goes on as long as fewer bytes than this wait in the socket. */
+const BULK_WINDOW_BYTES = 256 * 1024;
+
+/** Buffers up to this size are copied into one; a write costs more than the copy. */
+const JOINED_BYTES_MAX = 16 * 1024;
+
+export class Outbox {
+  private readonly socket: Socket;
+  private readonly limits: OutboxLimits;
+  private urgent: Uint8Array[] = [];
+  private urgentBytes = 0;
+  private readonly bulk: BulkFrame[] = [];
+  private bulkBytes = 0;
+  private scheduled = false;
+  private pumping = false;
+
+  constructor(socket: Socket, limits: OutboxLimits) {
+    this.socket = socket;
+    this.limits = limits;
+  }
+
+  /** Whether nothing waits. */
+  get isIdle(): boolean {
+    return this.urgentBytes === 0 && this.bulkBytes === 0 && this.socket.writableLength === 0;
+  }
+
+  /** False: there is no room. The payload must not change afterwards. */
+  push(kind: number, payload: readonly Uint8Array[], bulk: boolean): boolean {
+    const length = payload.reduce((sum, part) => sum + part.length, 0);
+    if (length + FRAME_HEADER_BYTES > FRAME_BYTES_MAX) return false;
+    if (bulk) {
+      if (this.bulkBytes > 0 && this.bulkBytes + length > this.limits.bulkBytesMax) return false;
+      this.bulk.push({
+        kind,
+        bytes: payload.length === 1 ? payload[0]! : Buffer.concat(payload, length),
+        sent: 0,
+      });
+      this.bulkBytes += length;
+    } else {
+      const waiting = this.urgentBytes + this.socket.writableLength;
+      if (waiting > 0 && waiting + length > this.limits.urgentBytesMax) return false;
+      this.urgent.push(frameHeader(kind, length), ...payload);
+      this.urgentBytes += FRAME_HEADER_BYTES + length;
+    }
+    if (!this.scheduled) {
+      this.scheduled = true;
+      setImmediate(() => this.flush());
+    }
+    return true;
+  }
+
+  /** Writes now what would be written at the end of the turn. */
+  flush(): void {
+    this.scheduled = false;
+    if (this.urgent.length > 0) {
+      const buffers = this.urgent;
+      this.urgent = [];
+      this.urgentBytes = 0;
+      this.write(buffers);
+    }
+    if (!this.pumping) this.pump();
+  }
+
+  private write(buffers: readonly Uint8Array[]): void {
+    this.socket.cork();
+    let from = 0;
+    let bytes = 0;
+    const join = (to: number): void => {
+      if (to - from === 1) this.socket.write(buffers[from]!);
+      else if (to > from) this.socket.write(Buffer.concat(buffers.slice(from, to), bytes));
+      from = to;
+      bytes = 0;
+    };
+    for (const [at, buffer] of buffers.entries()) {
+      if (bytes > 0 && bytes + buffer.length > JOINED_BYTES_MAX) join(at);
+      bytes += buffer.length;
+    }
+    join(buffers.length);
+    this.socket.uncork();
+  }
+
+  private pump(): void {
+    this.pumping = false;
+    while (this.bulk.length > 0 && this.socket.writable) {
+      const frame = this.bulk[0]!;
+      const piece = frame.bytes.subarray(frame.sent, frame.sent + PIECE_BYTES);
+      frame.sent += piece.length;
+      this.bulkBytes -= piece.length;
+      const last = frame.sent === frame.bytes.length;
+      if (last) this.bulk.shift();
+      this.socket.cork();
+      this.socket.write(partHeader(frame.kind, piece.length, last));
+      const full = this.socket.writableLength + piece.length >= BULK_WINDOW_BYTES;
+      this.socket.write(piece, full ? () => this.pump() : undefined);
+      this.socket.uncork();
+      if (full) {
+        this.pumping = true;
+        return;
+      }
+    }
+  }
+}
+
+interface BulkFrame {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+  sent: number;
+}

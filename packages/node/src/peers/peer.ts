@@ -1,0 +1,281 @@
+/**
+ * Another member of the cluster: a connection to it, on which this node sends, and one from it, on which it hears.
+ *
+ *   up:    both stand, and something was heard within the silence limit
+ *   down:  nothing was heard for that long; or a connection broke and can't be made again at once; or the node was
+ *          started anew
+ *
+ * A connection that breaks and is made again at once leaves the peer up; what was under way may be lost then.
+ */
+import type { Channel } from './channel.js';
+import { type Credentials, type DialOutcome, type DialRequest, dial } from './dial.js';
+import { FIRST_OWN_KIND, FrameKind, PartReader } from './frame.js';
+import { type PeerIdentity, Purpose } from './greeting-format.js';
+import { Outbox, type OutboxLimits } from './outbox.js';
+
+export interface PeerPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a peer tells and asks. */
+export interface PeerOwner {
+  readonly credentials: () => Credentials;
+  readonly now: () => number;
+  /** From 0 to 1, 1 excluded. */
+  readonly random: () => number;
+  readonly silenceMs: number;
+  readonly connectMs: number;
+  readonly greetingMs: number;
+  readonly limits: OutboxLimits;
+  /** A dialled node has answered: whether it is who it should be. */
+  readonly confirm: (peer: Peer, place: PeerPlace, identity: PeerIdentity) => boolean;
+  /** Dialling came to nothing. */
+  readonly missed: (peer: Peer, place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>) => void;
+  readonly frame: (peer: Peer, kind: number, payload: Buffer) => void;
+  readonly changed: (peer: Peer, up: boolean) => void;
+  /** Frames to it or from it may be lost, although it lives. */
+  readonly broke: (peer: Peer) => void;
+}
+
+/** Pause before a peer is dialled again: doubled each time, less up to a half by chance. */
+const RETRY_FIRST_MS = 20;
+const RETRY_LAST_MS = 1000;
+
+/** A connection that breaks sooner than this is not made again at once, lest two nodes do nothing else. */
+const STEADY_MS = 1000;
+
+export class Peer {
+  readonly nodeId: number;
+  /** What it last told of itself; null before it was met. */
+  identity: PeerIdentity | null = null;
+  /** Monotonic milliseconds; 0 for never. */
+  lastHeard = 0;
+  private readonly owner: PeerOwner;
+  private place: PeerPlace;
+  private useAnnounced = false;
+  private sending: { readonly channel: Channel; readonly outbox: Outbox } | null = null;
+  private hearing: Channel | null = null;
+  private cancelDial: (() => void) | null = null;
+  private retryTimer: NodeJS.Timeout | null = null;
+  private retryMs = RETRY_FIRST_MS;
+  private isUpNow = false;
+  /** Whether the connection broke and is being made again for the first time. */
+  private mending = false;
+  private connectedAt = 0;
+  private sentSinceBeat = false;
+  private closed = false;
+
+  constructor(nodeId: number, place: PeerPlace, owner: PeerOwner) {
+    this.nodeId = nodeId;
+    this.place = place;
+    this.owner = owner;
+    this.dial();
+  }
+
+  get isUp(): boolean {
+    return this.isUpNow;
+  }
+
+  /** Whether the peer has a connection to this node. */
+  get isHeard(): boolean {
+    return this.hearing !== null;
+  }
+
+  /** The highest incarnation that was met; 0 for none. */
+  get incarnation(): number {
+    return this.identity?.incarnation ?? 0;
+  }
+
+  /** The peer is elsewhere from now on; a connection that stands is kept. */
+  moveTo(place: PeerPlace): void {
+    if (isSamePlace(place, this.place)) return;
+    this.place = place;
+    this.useAnnounced = false;
+    if (this.sending === null) this.dialSoon();
+  }
+
+  send(kind: number, payload: readonly Uint8Array[], bulk: boolean): boolean {
+    if (this.sending === null) return false;
+    this.sentSinceBeat = true;
+    return this.sending.outbox.push(kind, payload, bulk);
+  }
+
+  /** The peer has dialled this node, and proved who it is. */
+  accept(channel: Channel, identity: PeerIdentity): void {
+    this.meet(identity);
+    const before = this.hearing;
+    before?.destroy();
+    this.hearing = channel;
+    this.hear();
+    const parts = new PartReader();
+    channel.onBytes = () => this.hear();
+    channel.onFrame = (kind, payload) => {
+      if (kind === FrameKind.Beat) return;
+      if (kind === FrameKind.Part) {
+        const whole = parts.push(payload);
+        if (whole !== null) this.owner.frame(this, whole.kind, whole.payload);
+      } else if (kind < FIRST_OWN_KIND) this.owner.frame(this, kind, payload);
+    };
+    channel.onEnd = () => this.lostHearing();
+    if (before !== null) this.owner.broke(this);
+    if (this.sending === null) this.dialSoon();
+    this.check();
+  }
+
+  /** To be called every heartbeat. */
+  beat(): void {
+    if (this.sending !== null && !this.sentSinceBeat && this.sending.outbox.isIdle) {
+      this.sending.outbox.push(FrameKind.Beat, [], false);
+    }
+    this.sentSinceBeat = false;
+    const silent = this.owner.now() - this.lastHeard > this.owner.silenceMs;
+    if (!silent || (!this.isUpNow && this.hearing === null)) return;
+    this.hearing?.destroy();
+    this.hearing = null;
+    this.dropSending();
+    this.setUp(false);
+    this.dialSoon();
+  }
+
+  /** This node itself was halted: the time of silence does not count. */
+  forgive(ms: number): void {
+    if (this.lastHeard > 0) this.lastHeard += ms;
+  }
+
+  /** Flushes what waits, and leaves. Nothing is told any more. */
+  close(): void {
+    this.closed = true;
+    this.cancelDial?.();
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.hearing?.destroy();
+    this.sending?.outbox.flush();
+    this.sending?.channel.end();
+    this.hearing = null;
+    this.sending = null;
+    this.isUpNow = false;
+  }
+
+  /** Takes note of who answered or called. A process started anew has none of the old one's connections. */
+  private meet(identity: PeerIdentity): void {
+    const isNew = this.identity !== null && identity.incarnation > this.identity.incarnation;
+    this.identity = identity;
+    if (!isNew) return;
+    this.hearing?.destroy();
+    this.hearing = null;
+    this.dropSending();
+    this.setUp(false);
+  }
+
+  private hear(): void {
+    this.lastHeard = this.owner.now();
+  }
+
+  private lostHearing(): void {
+    this.hearing = null;
+    // Who died has lost both connections, and who lives dials again: this one's own connection tells which.
+    if (this.sending === null) return;
+    const { channel } = this.sending;
+    if (!channel.isOpen) this.lostSending();
+    else this.owner.broke(this);
+  }
+
+  private lostSending(): void {
+    this.sending = null;
+    if (this.owner.now() - this.connectedAt < STEADY_MS) {
+      this.setUp(false);
+      this.retryLater();
+      return;
+    }
+    this.mending = this.isUpNow;
+    this.retryMs = RETRY_FIRST_MS;
+    this.dial();
+  }
+
+  private dropSending(): void {
+    this.sending?.channel.destroy();
+    this.sending = null;
+    this.mending = false;
+  }
+
+  private check(): void {
+    if (this.sending !== null && this.hearing !== null) this.setUp(true);
+  }
+
+  private setUp(up: boolean): void {
+    if (!up) this.mending = false;
+    if (this.isUpNow === up || this.closed) return;
+    this.isUpNow = up;
+    this.owner.changed(this, up);
+  }
+
+  /** Dials without further pause, unless it is being done already. */
+  private dialSoon(): void {
+    if (this.cancelDial !== null) return;
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.retryMs = RETRY_FIRST_MS;
+    this.dial();
+  }
+
+  private dial(): void {
+    this.retryTimer = null;
+    if (this.closed || this.sending !== null || this.cancelDial !== null) return;
+    const place = this.nextPlace();
+    const request: DialRequest = {
+      ...place,
+      purpose: Purpose.Link,
+      credentials: this.owner.credentials(),
+      connectMs: this.owner.connectMs,
+      greetingMs: this.owner.greetingMs,
+    };
+    this.cancelDial = dial(request, (outcome) => {
+      this.cancelDial = null;
+      if (outcome.kind !== 'open') this.missed(place, outcome);
+      else if (this.owner.confirm(this, place, outcome.greeted.identity)) {
+        this.connected(outcome.channel, outcome.greeted.identity);
+      } else {
+        outcome.channel.destroy();
+        this.setUp(false);
+        this.retryLater();
+      }
+    });
+  }
+
+  private connected(channel: Channel, identity: PeerIdentity): void {
+    this.meet(identity);
+    const mended = this.mending;
+    this.mending = false;
+    this.connectedAt = this.owner.now();
+    this.useAnnounced = false;
+    this.sending = { channel, outbox: new Outbox(channel.socket, this.owner.limits) };
+    channel.onFrame = () => {};
+    channel.onEnd = () => this.lostSending();
+    if (mended) this.owner.broke(this);
+    this.check();
+  }
+
+  private missed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+    this.setUp(false);
+    this.useAnnounced = !this.useAnnounced;
+    this.owner.missed(this, place, outcome);
+    this.retryLater();
+  }
+
+  private retryLater(): void {
+    if (this.closed || this.retryTimer !== null) return;
+    const pause = this.retryMs * (1 - this.owner.random() / 2);
+    this.retryMs = Math.min(this.retryMs * 2, RETRY_LAST_MS);
+    this.retryTimer = setTimeout(() => this.dial(), pause);
+  }
+
+  /** Where the cluster knows it to be or, every other time, where it last said that it is. */
+  private nextPlace(): PeerPlace {
+    const { identity } = this;
+    if (!this.useAnnounced || identity === null || identity.port === 0) return this.place;
+    return { host: identity.host, port: identity.port };
+  }
+}
+
+function isSamePlace(a: PeerPlace, b: PeerPlace): boolean {
+  return a.host === b.host && a.port === b.port;
+}

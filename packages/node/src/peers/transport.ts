@@ -1,0 +1,519 @@
+/**
+ * Everything that goes from node to node. How it is used, in the consensus thread:
+ *
+ *   const transport = new Transport(options);
+ *   await transport.listen();                      // before it only this node asks others
+ *   await transport.ask(host, port, question, ms); // one-shot, for nodes that are in no cluster yet
+ *   transport.setCluster(record.clusterId);        // from now on members connect
+ *   transport.setPeers(peers, removedIds);         // whenever it changes; this node itself may be among them
+ *   transport.send(node, kind, payload, bulk);     // kinds 1 to 239 are the users'
+ *   await transport.close();                       // sends what waits
+ *
+ * Each node dials every other member and sends on the connections that it has dialled; the handshake is in greeting.ts,
+ * the frames in frame.ts, what is up and down in peer.ts. A member that dials this node before this node knows of it is
+ * dialled back where it says that it is, so that a node that has just joined can answer its leader.
+ *
+ * Frames may be lost whenever a peer goes down, and also when `onBroke` tells so; else they arrive once and in order
+ * (bulk among bulk, others among others). `self.incarnation` must be higher at each start: see cluster-record.ts.
+ */
+import { performance } from 'node:perf_hooks';
+import type { Channel } from './channel.js';
+import { addressOf, type Credentials, type DialOutcome, dial, type PeerTls } from './dial.js';
+import { FRAME_BYTES_MAX, FrameError, FrameKind } from './frame.js';
+import { type Greeted, keyOf, type RefusedGreeting } from './greeting.js';
+import {
+  GreetingFormatError,
+  type PeerIdentity,
+  type Prove,
+  Purpose,
+  Refusal,
+  type VersionRange,
+} from './greeting-format.js';
+import { PeerListener } from './listener.js';
+import type { OutboxLimits } from './outbox.js';
+import { Peer, type PeerOwner, type PeerPlace } from './peer.js';
+import { type PeerLogCause, type PeerLogEvent, RefusalLog } from './refusal-log.js';
+
+export interface PeerAddress extends PeerPlace {
+  readonly nodeId: number;
+}
+
+export interface TransportOptions {
+  readonly self: {
+    readonly nodeId: number;
+    readonly name: string;
+    /** Higher at each start. */
+    readonly incarnation: number;
+    /** Where others reach this node. Port 0: the one that is listened on. */
+    readonly host: string;
+    readonly port: number;
+    /** Of the software. */
+    readonly version: string;
+  };
+  readonly bind: { readonly address: string; readonly port: number };
+  /** Null: a node alone; nothing listens, nothing is dialled. */
+  readonly secret: string | null;
+  readonly tls: PeerTls | null;
+  /** Time between two signs of life on a connection, in milliseconds. */
+  readonly heartbeatMs: number;
+  /** Silence after which a peer is down, in milliseconds. */
+  readonly silenceMs: number;
+  /** At most once a minute for each cause and address. */
+  readonly log: (event: PeerLogEvent) => void;
+  /** The payload may be a view of a larger buffer; it does not change. */
+  readonly onFrame: (from: number, kind: number, payload: Buffer) => void;
+  readonly onPeer: (node: number, state: 'up' | 'down', info: PeerInfo | null) => void;
+  /** A connection broke and was made again: frames to that node or from it may be lost, although it stayed up. */
+  readonly onBroke?: (node: number) => void;
+  /** A question of a node that need not be a member. It is to be answered once; it need not be. */
+  readonly onAsk: (question: Buffer, answer: (reply: Uint8Array) => void) => void;
+  /** A member says that this node was removed from the cluster. */
+  readonly onRemoved: () => void;
+  /** A newer process has the id of this node. */
+  readonly onSuperseded: () => void;
+  /** For tests; default: those that this version speaks. */
+  readonly versions?: VersionRange;
+  /** For tests. */
+  readonly limits?: Partial<TransportLimits>;
+  readonly random?: () => number;
+}
+
+export interface PeerInfo {
+  readonly incarnation: number;
+  readonly version: string;
+}
+
+export interface TransportLimits extends OutboxLimits {
+  readonly connectMs: number;
+  readonly greetingMs: number;
+}
+
+/** Versions of the protocol that this software speaks. */
+export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 1 };
+
+const MiB = 1024 * 1024;
+
+const LIMITS: TransportLimits = {
+  urgentBytesMax: 64 * MiB,
+  bulkBytesMax: 8 * MiB,
+  connectMs: 1000,
+  greetingMs: 5000,
+};
+
+/** Questions that wait for an answer at a time. */
+const ASKED_MAX = 64;
+
+/** How long a question may wait for its answer, in milliseconds. */
+const ASKED_MS = 60_000;
+
+/** Nodes that are dialled back without being known. */
+const GUESTS_MAX = 64;
+
+/** Why a question got no answer. */
+export class AskError extends Error {
+  override readonly name = 'AskError';
+  readonly reason: 'unreachable' | 'timeout' | 'refused';
+
+  constructor(reason: AskError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export class Transport {
+  private readonly options: TransportOptions;
+  private readonly limits: TransportLimits;
+  private readonly refusals: RefusalLog;
+  private readonly listener: PeerListener;
+  private readonly owner: PeerOwner;
+  private readonly key: Buffer | null;
+  private readonly peers = new Map<number, Peer>();
+  /** Peers that dialled this node before it knew of them. */
+  private readonly guests = new Set<number>();
+  private removed: ReadonlySet<number> = new Set();
+  private readonly asks = new Set<() => void>();
+  private readonly asked = new Set<Channel>();
+  private tls: PeerTls | null;
+  private clusterId: Uint8Array | null = null;
+  private boundPort = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private lastBeat = 0;
+  private closed = false;
+
+  constructor(options: TransportOptions) {
+    this.options = options;
+    this.limits = { ...LIMITS, ...options.limits };
+    this.tls = options.tls;
+    this.key = options.secret === null ? null : keyOf(options.secret);
+    this.refusals = new RefusalLog(options.log, () => performance.now());
+    this.listener = new PeerListener({
+      credentials: () => this.credentials(),
+      judge: (prove) => this.judge(prove),
+      accept: (channel, greeted) => this.accept(channel, greeted),
+      note: (cause, address, message) => this.note(cause, address, message),
+      greetingMs: this.limits.greetingMs,
+    });
+    this.owner = this.makeOwner();
+  }
+
+  /**
+   * Begins to listen; resolves with the port (0 without a secret: then nothing listens).
+   *
+   * @throws ConfigurationError when the port is in use
+   */
+  async listen(): Promise<number> {
+    if (this.key === null) return 0;
+    const { address, port } = this.options.bind;
+    this.boundPort = await this.listener.listen(address, port);
+    return this.boundPort;
+  }
+
+  /** From now on there are peers. */
+  setCluster(clusterId: Uint8Array): void {
+    this.clusterId = clusterId;
+    if (this.key === null || this.timer !== null) return;
+    this.lastBeat = performance.now();
+    this.timer = setInterval(() => this.beat(), this.options.heartbeatMs);
+  }
+
+  /** Says who is to be dialled; this node itself is left out. Who was removed is told so when it dials. */
+  setPeers(peers: readonly PeerAddress[], removed: readonly number[]): void {
+    this.removed = new Set(removed);
+    if (this.key === null || this.clusterId === null || this.closed) return;
+    const wanted = peers.filter(
+      ({ nodeId }) => nodeId !== this.options.self.nodeId && !this.removed.has(nodeId),
+    );
+    const ids = new Set(wanted.map(({ nodeId }) => nodeId));
+    for (const nodeId of [...this.peers.keys()]) {
+      if (!ids.has(nodeId) && (!this.guests.has(nodeId) || this.removed.has(nodeId))) this.forget(nodeId);
+    }
+    for (const { nodeId, host, port } of wanted) {
+      this.guests.delete(nodeId);
+      const peer = this.peers.get(nodeId);
+      if (peer === undefined) this.peers.set(nodeId, new Peer(nodeId, { host, port }, this.owner));
+      else peer.moveTo({ host, port });
+    }
+  }
+
+  /**
+   * Sends a frame; payloads must not change afterwards.
+   *
+   * @param bulk large things that others should not wait for
+   * @returns false: not connected, or too much waits already
+   */
+  send(to: number, kind: number, payload: Uint8Array | readonly Uint8Array[], bulk = false): boolean {
+    return this.peers.get(to)?.send(kind, payload instanceof Uint8Array ? [payload] : payload, bulk) ?? false;
+  }
+
+  /**
+   * Asks any node that has the same secret, in a cluster or not.
+   *
+   * @throws AskError
+   */
+  ask(host: string, port: number, question: Uint8Array, timeoutMs: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      if (this.key === null || this.closed) {
+        reject(new AskError('refused', 'this node has no cluster_secret, or ends'));
+        return;
+      }
+      let channel: Channel | null = null;
+      const over = (): void => {
+        clearTimeout(timer);
+        cancel();
+        channel?.destroy();
+        this.asks.delete(abort);
+      };
+      const fail = (error: AskError): void => {
+        over();
+        reject(error);
+      };
+      const abort = (): void => fail(new AskError('unreachable', 'this node ends'));
+      const timer = setTimeout(
+        () => fail(new AskError('timeout', `no answer within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const cancel = dial(this.request({ host, port }, Purpose.Ask), (outcome) => {
+        if (outcome.kind !== 'open') {
+          this.noteMissed({ host, port }, outcome);
+          fail(askErrorOf(outcome));
+          return;
+        }
+        channel = outcome.channel;
+        channel.onEnd = (error) =>
+          fail(new AskError('unreachable', error?.message ?? 'the connection was closed'));
+        channel.onFrame = (kind, payload) => {
+          if (kind !== FrameKind.Answer) return;
+          over();
+          resolve(Buffer.from(payload));
+        };
+        channel.send(FrameKind.Question, question);
+      });
+      this.asks.add(abort);
+    });
+  }
+
+  isUp(node: number): boolean {
+    return this.peers.get(node)?.isUp ?? false;
+  }
+
+  /** When a node was last heard, in monotonic milliseconds (`performance.now()`); 0 for never. */
+  lastHeard(node: number): number {
+    return this.peers.get(node)?.lastHeard ?? 0;
+  }
+
+  /** What a peer last told of itself. */
+  identityOf(node: number): PeerIdentity | null {
+    return this.peers.get(node)?.identity ?? null;
+  }
+
+  /** Takes other certificates for connections to come. */
+  renewTls(tls: PeerTls): void {
+    if (this.tls === null) return;
+    this.tls = tls;
+    this.listener.renewTls(tls);
+  }
+
+  /** Sends what waits and closes everything. No callback is called any more. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    if (this.timer !== null) clearInterval(this.timer);
+    const closed = this.listener.close();
+    for (const abort of [...this.asks]) abort();
+    for (const channel of this.asked) channel.destroy();
+    for (const peer of this.peers.values()) peer.close();
+    this.peers.clear();
+    await closed;
+  }
+
+  private makeOwner(): PeerOwner {
+    const { options, limits } = this;
+    return {
+      credentials: () => this.credentials(),
+      now: () => performance.now(),
+      random: options.random ?? Math.random,
+      silenceMs: options.silenceMs,
+      connectMs: limits.connectMs,
+      greetingMs: limits.greetingMs,
+      limits,
+      confirm: (peer, place, identity) => this.confirm(peer, place, identity),
+      missed: (_peer, place, outcome) => this.missed(place, outcome),
+      frame: (peer, kind, payload) => {
+        if (!this.closed) options.onFrame(peer.nodeId, kind, payload);
+      },
+      changed: (peer, up) => this.changed(peer, up),
+      broke: (peer) => options.onBroke?.(peer.nodeId),
+    };
+  }
+
+  private credentials(): Credentials {
+    const { self, versions } = this.options;
+    if (this.key === null) throw new Error('a node without a secret talks to nobody');
+    return {
+      key: this.key,
+      tls: this.tls,
+      versions: versions ?? PROTOCOL_VERSIONS,
+      identity: {
+        nodeId: self.nodeId,
+        incarnation: self.incarnation,
+        clusterId: this.clusterId,
+        name: self.name,
+        host: self.host,
+        port: self.port === 0 ? this.boundPort : self.port,
+        version: self.version,
+      },
+    };
+  }
+
+  private request(place: PeerPlace, purpose: Purpose): Parameters<typeof dial>[0] {
+    const { connectMs, greetingMs } = this.limits;
+    return { ...place, purpose, credentials: this.credentials(), connectMs, greetingMs };
+  }
+
+  /** Whether who dials and has proved the secret may come in. */
+  private judge({ purpose, identity }: Prove): Refusal | null {
+    const { self } = this.options;
+    if (this.closed) return Refusal.Busy;
+    if (purpose === Purpose.Ask) return this.asked.size >= ASKED_MAX ? Refusal.Busy : null;
+    if (identity.nodeId === self.nodeId) {
+      if (identity.incarnation > self.incarnation) this.options.onSuperseded();
+      return identity.incarnation < self.incarnation ? Refusal.Superseded : Refusal.Self;
+    }
+    if (this.clusterId === null) return Refusal.NoCluster;
+    if (!isSame(identity.clusterId, this.clusterId)) return Refusal.OtherCluster;
+    if (this.removed.has(identity.nodeId)) return Refusal.Removed;
+    const peer = this.peers.get(identity.nodeId);
+    if (peer === undefined) return this.guests.size >= GUESTS_MAX ? Refusal.Busy : null;
+    return identity.incarnation < peer.incarnation ? Refusal.Superseded : null;
+  }
+
+  private accept(channel: Channel, { purpose, identity }: Greeted): void {
+    if (purpose === Purpose.Ask) {
+      this.takeQuestion(channel);
+      return;
+    }
+    const { nodeId, host, port } = identity;
+    let peer = this.peers.get(nodeId);
+    if (peer === undefined) {
+      this.guests.add(nodeId);
+      peer = new Peer(nodeId, { host, port }, this.owner);
+      this.peers.set(nodeId, peer);
+    }
+    peer.accept(channel, identity);
+  }
+
+  private takeQuestion(channel: Channel): void {
+    this.asked.add(channel);
+    const over = (): void => {
+      clearTimeout(timer);
+      this.asked.delete(channel);
+    };
+    const timer = setTimeout(() => {
+      over();
+      channel.destroy();
+    }, ASKED_MS);
+    let isAsked = false;
+    channel.onEnd = over;
+    channel.onFrame = (kind, question) => {
+      if (kind !== FrameKind.Question || isAsked) return;
+      isAsked = true;
+      this.options.onAsk(Buffer.from(question), (reply) => {
+        if (!this.asked.has(channel)) return;
+        over();
+        channel.send(FrameKind.Answer, reply);
+        channel.end();
+      });
+    };
+  }
+
+  /** Whether the node that answered at the place of a peer is that peer. */
+  private confirm(peer: Peer, place: PeerPlace, identity: PeerIdentity): boolean {
+    if (identity.nodeId !== peer.nodeId) {
+      const expected = peer.identity === null ? 'another one' : `"${peer.identity.name}"`;
+      this.note(
+        'wrong_node',
+        addressOf(place.host, place.port),
+        `"${identity.name}" answers where ${expected} should`,
+      );
+      return false;
+    }
+    if (!isSame(identity.clusterId, this.clusterId)) {
+      this.note(
+        'other_cluster',
+        addressOf(place.host, place.port),
+        `"${identity.name}" belongs to another cluster`,
+      );
+      return false;
+    }
+    return identity.incarnation >= peer.incarnation;
+  }
+
+  private missed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+    this.noteMissed(place, outcome);
+    if (outcome.kind !== 'refused' || outcome.refused.identity === null) return;
+    if (!isSame(outcome.refused.identity.clusterId, this.clusterId)) return;
+    if (outcome.refused.code === Refusal.Removed) this.options.onRemoved();
+    if (outcome.refused.code === Refusal.Superseded) this.options.onSuperseded();
+  }
+
+  private noteMissed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+    const address = addressOf(place.host, place.port);
+    if (outcome.kind === 'refused') {
+      const { cause, message } = refusalText(outcome.refused);
+      if (cause !== null) this.note(cause, address, message);
+      return;
+    }
+    const { error, stage } = outcome;
+    if (error instanceof FrameError || error instanceof GreetingFormatError) {
+      this.note('garbage', address, `what answers there is no node of this cluster: ${error.message}`);
+    } else if (stage === 'connect' && this.tls !== null && isTlsProblem(error)) {
+      this.note('tls', address, `no connection by the TLS of this cluster: ${error.message}`);
+    } else {
+      this.note('unreachable', address, `the node can not be reached: ${error.message || codeOf(error)}`);
+    }
+  }
+
+  private note(cause: PeerLogCause, address: string, message: string): void {
+    if (!this.closed) this.refusals.note(cause, address, message);
+  }
+
+  private changed(peer: Peer, up: boolean): void {
+    if (this.closed) return;
+    const { identity } = peer;
+    const info = identity === null ? null : { incarnation: identity.incarnation, version: identity.version };
+    this.options.onPeer(peer.nodeId, up ? 'up' : 'down', info);
+  }
+
+  private forget(nodeId: number): void {
+    const peer = this.peers.get(nodeId);
+    if (peer === undefined) return;
+    const wasUp = peer.isUp;
+    peer.close();
+    this.peers.delete(nodeId);
+    this.guests.delete(nodeId);
+    if (wasUp) this.changed(peer, false);
+  }
+
+  /** If this thread was halted, what others sent meanwhile is not read yet: they were not silent. */
+  private beat(): void {
+    const now = performance.now();
+    const late = now - this.lastBeat - this.options.heartbeatMs;
+    this.lastBeat = now;
+    for (const [nodeId, peer] of this.peers) {
+      if (late > this.options.silenceMs / 2) peer.forgive(late);
+      peer.beat();
+      if (this.guests.has(nodeId) && !peer.isHeard) this.forget(nodeId);
+    }
+  }
+}
+
+function askErrorOf(outcome: Exclude<DialOutcome, { kind: 'open' }>): AskError {
+  if (outcome.kind === 'refused') return new AskError('refused', refusalText(outcome.refused).message);
+  return new AskError('unreachable', outcome.error.message || codeOf(outcome.error));
+}
+
+/** What a refusal means to who dialled; a cause only where a person can do something about it. */
+function refusalText({ code, versions, identity }: RefusedGreeting): {
+  readonly cause: PeerLogCause | null;
+  readonly message: string;
+} {
+  const who = identity === null ? 'the node there' : `"${identity.name}"`;
+  switch (code) {
+    case Refusal.Version:
+      return {
+        cause: 'version',
+        message: `${who} speaks the protocol versions ${versions.min} to ${versions.max} only, which this node does not: upgrade the older of the two`,
+      };
+    case Refusal.WrongSecret:
+      return { cause: 'wrong_secret', message: `${who} has another cluster_secret than this one` };
+    case Refusal.OtherCluster:
+      return { cause: 'other_cluster', message: `${who} belongs to another cluster` };
+    case Refusal.Removed:
+      return { cause: 'removed', message: `${who} says that this node was removed from the cluster` };
+    case Refusal.Superseded:
+      return { cause: 'superseded', message: `${who} knows a newer process of this node` };
+    case Refusal.Self:
+      return { cause: 'wrong_node', message: 'this node itself answers where another one should' };
+    case Refusal.NoCluster:
+      return { cause: null, message: `${who} is in no cluster yet` };
+    case Refusal.Busy:
+      return { cause: null, message: `${who} has too much to do` };
+    default:
+      return { cause: null, message: `${who} refuses, for reason ${code}` };
+  }
+}
+
+function isTlsProblem(error: Error): boolean {
+  return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(codeOf(error));
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a !== null && b !== null && Buffer.compare(a, b) === 0;
+}
+
+/** The longest payload that can be sent. */
+export const PAYLOAD_BYTES_MAX = FRAME_BYTES_MAX - 1024;
