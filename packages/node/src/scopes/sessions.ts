@@ -76,8 +76,9 @@ export class Sessions {
   async open(): Promise<void> {
     const { engine } = this.options;
     await this.openGroup(ROOT_GROUP, engine.root);
-    for (const id of engine.root.collections.keys()) await this.openCollection(id);
+    // Meanwhile the log of the root group is applied, so that collections may come and go.
     engine.root.collectionEvents.length = 0;
+    for (const id of [...engine.root.collections.keys()]) await this.follow(id);
     await this.dropLeftOvers();
   }
 
@@ -117,17 +118,17 @@ export class Sessions {
 
   /** Opens and closes groups after collections came or went for good. */
   private followCollections(events: readonly CollectionEvent[]): void {
-    const { engine, onFailure } = this.options;
-    for (const { id } of events) {
-      const exists = engine.root.collections.has(id);
-      if (exists && !this.sessions.has(id) && !this.opening.has(id)) {
-        const opening = this.openCollection(id)
-          .catch(onFailure)
-          .finally(() => this.opening.delete(id));
-        this.opening.set(id, opening);
-      } else if (!exists) {
-        this.closeCollection(id).catch(onFailure);
-      }
+    for (const { id } of events) this.follow(id).catch(this.options.onFailure);
+  }
+
+  /** Opens or closes the group of a collection, whichever is due. */
+  private async follow(id: GroupId): Promise<void> {
+    if (!this.options.engine.root.collections.has(id)) {
+      await this.closeCollection(id);
+    } else if (!this.sessions.has(id) && !this.opening.has(id)) {
+      const opening = this.openCollection(id).finally(() => this.opening.delete(id));
+      this.opening.set(id, opening);
+      await opening;
     }
   }
 
