@@ -131,6 +131,7 @@ class Machine {
         random: Math.random,
         heapUsed: () => getHeapStatistics().used_heap_size,
         log: () => undefined,
+        node: null,
         voters: () => [1],
       },
       limits: { ...DEFAULT_LIMITS, durationMs: 60_000, memoryBytes: 4 * 1024 ** 3 },

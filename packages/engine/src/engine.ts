@@ -126,6 +126,11 @@ export class Engine {
     this.collections.delete(id);
   }
 
+  /** Number of texts whose compiled form is at hand. */
+  get cachedPrograms(): number {
+    return this.programs.size;
+  }
+
   /** Estimated bytes that things take in memory. */
   get thingBytes(): number {
     let bytes = 0;

@@ -1,3 +1,5 @@
+import type { NodeView } from './node-view.js';
+
 /** What the engine needs from outside: handed in, so that tests and the simulator decide it. */
 export interface Environment {
   /** Wall clock in milliseconds since 1970, with a fraction. */
@@ -12,6 +14,8 @@ export interface Environment {
   heapUsed(): number;
   /** What `log(v)` writes. */
   log(text: string): void;
+  /** Null for an engine without a node around it. */
+  readonly node: NodeView | null;
   /** The nodes that vote in the group of a collection that is made now, by id. */
   voters(): readonly number[];
 }

@@ -1,7 +1,10 @@
 export { Access, missingPrivilege } from './admin/access.js';
 export { bootstrap } from './admin/bootstrap.js';
+export type { Invitation } from './admin/invitation.js';
 export type { MemberInfo } from './admin/member.js';
 export { Privilege } from './admin/privileges.js';
+export { changeRoot } from './admin/root-change.js';
+export type { RootEditor } from './admin/root-editor.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
 export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';
 export type { PasswordHash, Token, User } from './admin/user.js';
@@ -19,6 +22,7 @@ export {
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
 export { keyHash } from './functions/users.js';
+export type { GroupEntry, NodeCounters, NodeEntry, NodeInfo, NodeView } from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
@@ -36,5 +40,6 @@ export { DamagedStateError } from './state/store.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';
 export { Bytes, Float } from './value/scalars.js';
+export { ShapeTree } from './value/shape.js';
 export { Thing } from './value/thing.js';
 export type { Value } from './value/value.js';

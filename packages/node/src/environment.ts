@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
-import type { Environment } from '@althing/engine';
+import type { Environment, NodeView } from '@althing/engine';
 import type { Logger } from './logger.js';
 
 /** Milliseconds that the two clocks may drift apart before the finer one is set again. */
@@ -9,9 +9,14 @@ const DRIFT_MAX_MS = 2;
 /**
  * Clocks, randomness and memory of this process, for the engine.
  *
+ * @param node what functions see of the node
  * @param voters the nodes that vote in the group of a new collection, by id
  */
-export function systemEnvironment(log: Logger, voters: () => readonly number[]): Environment {
+export function systemEnvironment(
+  log: Logger,
+  node: NodeView | null,
+  voters: () => readonly number[],
+): Environment {
   let offset = Date.now() - performance.now();
   return {
     now() {
@@ -30,6 +35,7 @@ export function systemEnvironment(log: Logger, voters: () => readonly number[]):
       return used_heap_size + external_memory;
     },
     log: (text) => log.warn({ event: 'query_log', text }, 'log() in a query'),
+    node,
     voters,
   };
 }

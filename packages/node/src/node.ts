@@ -118,7 +118,7 @@ export class Node implements RunningNode {
       this.close = resolve;
     });
     this.engine = new Engine({
-      environment: systemEnvironment(log, () => this.voters()),
+      environment: systemEnvironment(log, null, () => this.voters()),
       limits: {
         durationMs: config.queryDurationLimitMs,
         memoryBytes: config.queryMemoryLimitMb * MiB,
@@ -161,7 +161,7 @@ export class Node implements RunningNode {
     this.bridge.onEvent = (event) => this.handleEvent(event);
     this.cluster = await formed;
     this.tellPeers();
-    const environment = systemEnvironment(log, () => this.voters());
+    const environment = systemEnvironment(log, null, () => this.voters());
     this.router = new Router({
       engine: this.engine,
       hasher: this.hasher,

@@ -4,6 +4,7 @@
  */
 import type { ByteWriter } from '../bytes.js';
 import type { Undo } from '../state/transaction.js';
+import { type Invitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, writeMember } from './member.js';
 import {
   type CollectionInfo,
@@ -104,6 +105,28 @@ export class RootEditor {
       else root.putMember(old);
       root.nextNumber = nextNumber;
     });
+  }
+
+  putInvitation(invitation: Invitation): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(RootEffect.PUT_INVITATION);
+    writeInvitation(effects, invitation);
+    const { nextNumber } = root;
+    root.putInvitation(invitation);
+    this.recorder.onUndo(() => {
+      root.deleteInvitation(invitation.number);
+      root.nextNumber = nextNumber;
+    });
+  }
+
+  deleteInvitation(invitation: Invitation): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(RootEffect.DELETE_INVITATION);
+    effects.varint(invitation.number);
+    root.deleteInvitation(invitation.number);
+    this.recorder.onUndo(() => root.putInvitation(invitation));
   }
 
   deleteMember(member: MemberInfo): void {

@@ -11,16 +11,21 @@
  *               | 46 target:u8 deep:u8 zone:text           defaults of @thingsdb (0) or @node (1)
  *               | 47 member                                new or changed member, see `member.ts`
  *               | 48 node:varint                           delete member
+ *               | 49 invitation                            new invitation, see `invitation.ts`
+ *               | 4a number:varint                         delete invitation
  *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  *
- * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`; access lists and defaults lie in
+ * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id)
+ * `invitation`; access lists and defaults lie in
  * META.
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
 import { Group } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
+import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, readMember, writeMember } from './member.js';
+import { NODE_NUMBER_MAX } from './scope-name.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
 
 export interface CollectionInfo {
@@ -60,6 +65,8 @@ export const RootEffect = {
   SET_DEFAULTS: 0x46,
   PUT_MEMBER: 0x47,
   DELETE_MEMBER: 0x48,
+  PUT_INVITATION: 0x49,
+  DELETE_INVITATION: 0x4a,
 } as const;
 
 function firstDefaults(): Record<'thingsdb' | 'node', ScopeDefaults> {
@@ -77,9 +84,11 @@ export class RootGroup extends Group {
   readonly collections = new Map<number, CollectionInfo>();
   readonly collectionsByName = new Map<string, CollectionInfo>();
   readonly members = new Map<number, MemberInfo>();
-  /** Rises with every change of the members. */
+  /** Nodes that are to join, by the number that they will get. */
+  readonly invitations = new Map<number, Invitation>();
+  /** Rises with every change of the members and invitations. */
   membersVersion = 0;
-  /** The next number for a member. */
+  /** Above all numbers that members had. */
   nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
@@ -161,6 +170,28 @@ export class RootGroup extends Group {
     this.members.delete(nodeId);
     this.membersVersion += 1;
     this.dirty.put(RecordKind.MEMBER, nodeId, 0, null);
+  }
+
+  putInvitation(invitation: Invitation): void {
+    this.indexInvitation(invitation);
+    const out = new ByteWriter();
+    writeInvitation(out, invitation);
+    this.dirty.put(RecordKind.INVITATION, invitation.number, 0, out.take());
+  }
+
+  deleteInvitation(number: number): void {
+    this.invitations.delete(number);
+    this.membersVersion += 1;
+    this.dirty.put(RecordKind.INVITATION, number, 0, null);
+  }
+
+  /** The number for another member: never used before, as long as a scope can name such a one; null when all are taken. */
+  freeNumber(): number | null {
+    if (this.nextNumber <= NODE_NUMBER_MAX) return this.nextNumber;
+    for (let number = 0; number <= NODE_NUMBER_MAX; number++) {
+      if (!this.invitations.has(number) && this.memberByNumber(number) === undefined) return number;
+    }
+    return null;
   }
 
   /** The member of a number; the one that stays where another is about to leave its place to it. */
@@ -245,6 +276,12 @@ export class RootGroup extends Group {
       case RootEffect.DELETE_MEMBER:
         this.deleteMember(input.varint());
         return true;
+      case RootEffect.PUT_INVITATION:
+        this.putInvitation(readInvitation(input));
+        return true;
+      case RootEffect.DELETE_INVITATION:
+        this.deleteInvitation(input.varint());
+        return true;
       default:
         return super.applyEffect(operation, input);
     }
@@ -254,6 +291,7 @@ export class RootGroup extends Group {
     if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
     else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
     else if (kind === RecordKind.MEMBER) this.indexMember(readMember(new ByteReader(value)));
+    else if (kind === RecordKind.INVITATION) this.indexInvitation(readInvitation(new ByteReader(value)));
     else super.loadRecord(kind, id, value);
   }
 
@@ -307,6 +345,12 @@ export class RootGroup extends Group {
     this.collections.set(collection.id, collection);
     this.collectionsByName.set(collection.name, collection);
     this.nextId = Math.max(this.nextId, collection.id + 1);
+  }
+
+  private indexInvitation(invitation: Invitation): void {
+    this.invitations.set(invitation.number, invitation);
+    this.nextNumber = Math.max(this.nextNumber, invitation.number + 1);
+    this.membersVersion += 1;
   }
 
   private indexMember(member: MemberInfo): void {

@@ -8,8 +8,8 @@ export type ScopeName =
 
 export const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
-/** Ids of nodes that a scope can name. */
-const NODE_ID_MAX = 63;
+/** Numbers of nodes that a scope can name. */
+export const NODE_NUMBER_MAX = 63;
 
 /**
  * Reads a scope in the notation of the language: `@thingsdb`, `/t`, `@node:1`, `/n`, `@:stuff`, `//stuff`, ... The
@@ -40,7 +40,7 @@ function scopeOf(word: string, rest: string | null): ScopeName | null {
   }
   if (!isPrefix(word, 'node')) return null;
   if (rest === '') return { kind: 'node', id: null };
-  return /^[0-9]+$/.test(rest) && Number(rest) <= NODE_ID_MAX ? { kind: 'node', id: Number(rest) } : null;
+  return /^[0-9]+$/.test(rest) && Number(rest) <= NODE_NUMBER_MAX ? { kind: 'node', id: Number(rest) } : null;
 }
 
 function isPrefix(word: string, whole: string): boolean {

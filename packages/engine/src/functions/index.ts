@@ -11,6 +11,7 @@ import { JSON_TEXT } from './json.js';
 import { LISTS } from './list.js';
 import { MATH } from './math.js';
 import { MPDATA } from './mpdata.js';
+import { NODES } from './node.js';
 import { NUMBER } from './number.js';
 import { PROCEDURES } from './procedures.js';
 import { RANDOM } from './random.js';
@@ -32,6 +33,7 @@ export function builtIns(): readonly Entry[] {
     ...CLOSURE,
     ...USERS,
     ...COLLECTIONS,
+    ...NODES,
     ...PROCEDURES,
     ...STR,
     ...BYTES,

@@ -15,9 +15,10 @@ import {
 } from '../error.js';
 import { CONSTANTS } from '../functions/constants.js';
 import type { FunctionTable } from '../functions/table.js';
+import type { NodeView } from '../node-view.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
-import type { Scope } from '../state/scope.js';
+import type { Procedure, Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
@@ -94,6 +95,8 @@ export class Runtime {
   scope!: Scope;
   /** The things of the running query's collection; null in the root and node scopes. */
   store: Store | null = null;
+  /** The procedures of the scope. */
+  procedures: ReadonlyMap<string, Procedure> = NO_PROCEDURES;
   transaction!: Transaction;
   access!: Access;
   limits!: QueryLimits;
@@ -157,6 +160,13 @@ export class Runtime {
     return group;
   }
 
+  /** The node that the query runs on. */
+  get node(): NodeView {
+    const { node } = this.environment;
+    if (node === null) throw operationError('this engine runs without a node');
+    return node;
+  }
+
   /** Makes changes of the root scope's state. */
   get editor(): RootEditor {
     return new RootEditor(this.root, this.transaction);
@@ -190,6 +200,7 @@ export class Runtime {
   begin(execution: Execution): void {
     this.scope = execution.scope;
     this.store = execution.scope.store;
+    this.procedures = execution.scope.group?.procedures ?? NO_PROCEDURES;
     this.transaction = execution.transaction;
     this.access = execution.access;
     this.limits = execution.limits;
@@ -328,6 +339,8 @@ export class Runtime {
     this.depth -= levels;
   }
 }
+
+const NO_PROCEDURES: ReadonlyMap<string, Procedure> = new Map();
 
 /** Deepest level of things in a result. */
 export const DEEP_MAX = 127;

@@ -22,6 +22,11 @@ export class Symbols {
     if (this.cells.get(name)?.deref() === undefined) this.cells.delete(name);
   });
 
+  /** Number of names that some code mentions. */
+  get size(): number {
+    return this.cells.size;
+  }
+
   cell(name: string): Cell {
     const known = this.cells.get(name)?.deref();
     if (known !== undefined) return known;

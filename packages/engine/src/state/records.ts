@@ -15,6 +15,8 @@ export const RecordKind = {
   COLLECTION: 6,
   /** id: the id of the node. */
   MEMBER: 7,
+  /** id: the number that the node will get. */
+  INVITATION: 8,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

@@ -7,6 +7,7 @@ import type { User } from '../admin/user.js';
 import { Engine, type Outcome } from '../engine.js';
 import type { Environment } from '../environment.js';
 import { errorName, type QueryError } from '../error.js';
+import type { NodeView } from '../node-view.js';
 import { DEFAULT_LIMITS, type QueryLimits } from '../run/limits.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, type RecordSource } from '../state/records.js';
@@ -42,6 +43,8 @@ export interface RunOptions {
 export interface HarnessOptions {
   readonly seed?: number;
   readonly limits?: Partial<QueryLimits>;
+  /** None by default. */
+  readonly node?: NodeView;
 }
 
 /** Moment of the clock in milliseconds: 2024-05-06T07:08:09.5Z. */
@@ -55,9 +58,9 @@ export class Harness {
   private readonly admin: User;
   private readonly collectionId: number;
 
-  constructor({ seed = 1, limits = {} }: HarnessOptions = {}) {
+  constructor({ seed = 1, limits = {}, node }: HarnessOptions = {}) {
     this.engine = new Engine({
-      environment: environment(seed, this.logged),
+      environment: environment(seed, this.logged, node ?? null),
       limits: { ...DEFAULT_LIMITS, ...limits },
       quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 1000 },
       programCacheBytes: 1024 * 1024,
@@ -132,11 +135,18 @@ export class Harness {
 }
 
 /** The only node of the cluster. */
-const FIRST_NODE = { nodeId: 77, number: 0, name: 'first', host: 'localhost', port: 9220, leaving: false };
+export const FIRST_NODE = {
+  nodeId: 77,
+  number: 0,
+  name: 'first',
+  host: 'localhost',
+  port: 9220,
+  leaving: false,
+};
 
 const NO_PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 
-function environment(seed: number, logged: string[]): Environment {
+function environment(seed: number, logged: string[], node: NodeView | null): Environment {
   const random = randomOf(seed);
   return {
     now: () => NOW_MS,
@@ -145,6 +155,7 @@ function environment(seed: number, logged: string[]): Environment {
     random,
     heapUsed: () => getHeapStatistics().used_heap_size,
     log: (text) => logged.push(text),
+    node,
     voters: () => [FIRST_NODE.nodeId],
   };
 }

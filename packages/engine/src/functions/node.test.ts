@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { MemberInfo } from '../admin/member.js';
+import type { RootGroup } from '../admin/root-group.js';
+import { COUNTER_KEYS, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
+import { FIRST_NODE, Harness } from '../testing/harness.js';
+import { Float } from '../value/scalars.js';
+
+const NODE = { scope: 'node' } as const;
+const ROOT = { scope: 'thingsdb' } as const;
+
+let view: FakeView;
+let h: Harness;
+let root: RootGroup;
+
+beforeEach(() => {
+  view = new FakeView();
+  h = new Harness({ node: view });
+  ({ root } = h.engine);
+});
+
+describe('what is known of nodes', () => {
+  test('node_info has its keys in their order, and uptime as float', () => {
+    expect(h.run('node_info().load().keys();', NODE)).toEqual(NODE_INFO_KEYS);
+    expect(h.run('i = node_info().load(); [i.uptime, i.node_id, i.status, i.next_free_id];', NODE)).toEqual([
+      new Float(1.5),
+      0,
+      'READY',
+      root.nextId,
+    ]);
+  });
+
+  test('counters have their keys in their order, and durations as floats', () => {
+    expect(h.run('counters().load().keys();', NODE)).toEqual(COUNTER_KEYS);
+    expect(h.run('c = counters().load(); [c.queries_success, c.longest_query_duration];', NODE)).toEqual([
+      3,
+      new Float(3),
+    ]);
+  });
+
+  test('nodes_info has an entry for each node', () => {
+    expect(h.run('nodes_info().map(|n| n.load());', { ...NODE })).toEqual([
+      {
+        node_id: 0,
+        syntax_version: 'v1',
+        status: 'READY',
+        zone: 0,
+        committed_change_id: 7,
+        stored_change_id: 5,
+        node_name: 'first',
+        port: 9220,
+        stream: null,
+      },
+    ]);
+  });
+
+  test('groups_info tells who leads a group and who votes', () => {
+    expect(h.run('groups_info()[0].load();', NODE)).toEqual({
+      scope: '@thingsdb',
+      role: 'follower',
+      leader: 2,
+      applied: 7,
+      voters: [0, 2],
+      learners: [3],
+    });
+  });
+
+  test('an engine without a node says so', () => {
+    expect(new Harness().error('node_info();', NODE)).toBe('operation_err');
+  });
+});
+
+describe('what changes a node', () => {
+  test('counters are reset, levels are kept within bounds', () => {
+    h.run('reset_counters(); set_log_level(-5); set_log_level(99); set_log_level(ERROR);', NODE);
+    expect(view.done).toEqual(['reset', 'level 0', 'level 4', 'level 3']);
+  });
+
+  test('it is shut down, again is no harm', () => {
+    expect(h.run('shutdown();', NODE)).toBeNull();
+    expect(h.run('shutdown();', NODE)).toBeNull();
+    expect(view.done).toEqual(['stop', 'stop']);
+  });
+
+  test('it gives what it leads to another one, or to any', () => {
+    root.putMember(SECOND);
+
+    h.run('transfer_leadership(1);', NODE);
+    h.run('transfer_leadership();', NODE);
+
+    expect(view.done).toEqual(['hand over to second', 'hand over']);
+    expect(h.error('transfer_leadership(7);', NODE)).toBe('lookup_err');
+  });
+
+  test('none of it is there in other scopes', () => {
+    for (const call of ['node_info()', 'nodes_info()', 'counters()', 'shutdown()', 'transfer_leadership()']) {
+      expect([call, h.error(`${call};`, ROOT)]).toEqual([call, 'lookup_err']);
+    }
+  });
+});
+
+describe('new_node', () => {
+  test('gives the number that the node will have, and notes that it is to come', () => {
+    expect(h.run("new_node('secret', 'node-1');", ROOT)).toBe(1);
+    expect(h.run("new_node('secret', 'node-2', 9999);", ROOT)).toBe(2);
+
+    expect([...root.invitations.values()]).toEqual([
+      { number: 1, host: 'node-1', port: 9220 },
+      { number: 2, host: 'node-2', port: 9999 },
+    ]);
+    expect(h.run('[has_node(0), has_node(2), has_node(3)];', ROOT)).toEqual([true, true, false]);
+  });
+
+  test('refuses an address that is known', () => {
+    h.run("new_node('secret', 'node-1');", ROOT);
+
+    expect(h.error("new_node('secret', 'node-1', 9220);", ROOT)).toBe('lookup_err');
+    expect(h.error(`new_node('secret', '${FIRST_NODE.host}');`, ROOT)).toBe('lookup_err');
+  });
+
+  test('says why no node can be asked', () => {
+    view.problem = 'not now';
+    expect(h.failure("new_node('secret', 'node-1');", ROOT).message).toBe('not now');
+    expect(root.invitations.size).toBe(0);
+  });
+
+  test('checks one argument before it evaluates the next', () => {
+    expect(h.error("new_node('', raise('later'));", ROOT)).toBe('value_err');
+    expect(h.error("new_node('s', '', raise('later'));", ROOT)).toBe('value_err');
+    expect(h.error(`new_node('s', '${'x'.repeat(256)}');`, ROOT)).toBe('value_err');
+    expect(h.error("new_node('s', 'a b');", ROOT)).toBe('value_err');
+  });
+
+  test('goes with the query that fails', () => {
+    expect(h.error("new_node('secret', 'node-1'); 1/0;", ROOT)).toBe('zero_div_err');
+    expect(root.invitations.size).toBe(0);
+    expect(h.run("new_node('secret', 'node-1');", ROOT)).toBe(1);
+  });
+
+  test('uses a number again only when all were used, and knows the limit', () => {
+    root.putMember({ ...SECOND, number: 63 });
+
+    expect(h.run("new_node('secret', 'again');", ROOT)).toBe(1);
+    h.run("range(2, 63).each(|i| new_node('secret', 'n' + str(i)));", ROOT);
+
+    expect(h.error("new_node('secret', 'one-more');", ROOT)).toBe('max_quota_err');
+  });
+});
+
+describe('del_node', () => {
+  test('notes that a member is to leave', () => {
+    root.putMember(SECOND);
+
+    expect(h.run('del_node(1);', ROOT)).toBeNull();
+    expect(h.run('del_node(1);', ROOT)).toBeNull();
+
+    expect(root.members.get(SECOND.nodeId)?.leaving).toBe(true);
+    expect(h.run('has_node(1);', ROOT)).toBe(true);
+  });
+
+  test('takes back an invitation; its number is not used again', () => {
+    h.run("new_node('secret', 'node-1'); del_node(1);", ROOT);
+
+    expect(root.invitations.size).toBe(0);
+    expect(h.run("new_node('secret', 'node-1');", ROOT)).toBe(2);
+  });
+
+  test('says why a node can not go', () => {
+    view.problem = 'it is the last one';
+    expect(h.failure('del_node(0);', ROOT).message).toBe('it is the last one');
+    expect(h.error('del_node(5);', ROOT)).toBe('lookup_err');
+    expect(h.error('del_node(-1);', ROOT)).toBe('lookup_err');
+  });
+
+  test('is the same on other nodes', () => {
+    const other = new Harness({ node: view });
+    const outcome = h.outcome("new_node('s', 'a'); new_node('s', 'b'); del_node(1); nil;", ROOT);
+    if (outcome.kind !== 'value' || outcome.change === null) throw new Error('the query makes a change');
+
+    other.engine.root.apply(outcome.change.effects);
+
+    expect(other.engine.root.invitations).toEqual(root.invitations);
+    expect(other.engine.root.nextNumber).toBe(3);
+  });
+});
+
+const SECOND: MemberInfo = {
+  nodeId: 88,
+  number: 1,
+  name: 'second',
+  host: 'second.example',
+  port: 9220,
+  leaving: false,
+};
+
+class FakeView implements NodeView {
+  /** Why nothing can be added or removed. */
+  problem: string | null = null;
+  readonly done: string[] = [];
+
+  info(): NodeInfo {
+    const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;
+    return { ...all, node_id: 0, status: 'READY', uptime: 1.5 };
+  }
+
+  nodes() {
+    return [{ number: 0, status: 'READY', committed: 7, stored: 5, name: 'first', port: 9220, stream: null }];
+  }
+
+  groups() {
+    return [
+      { scope: '@thingsdb', role: 'follower', leader: 2, applied: 7, voters: [0, 2], learners: [3] } as const,
+    ];
+  }
+
+  counters() {
+    return Object.fromEntries(COUNTER_KEYS.map((key) => [key, 3])) as ReturnType<NodeView['counters']>;
+  }
+
+  resetCounters(): void {
+    this.done.push('reset');
+  }
+
+  setLogLevel(level: number): void {
+    this.done.push(`level ${level}`);
+  }
+
+  shutDown(): void {
+    this.done.push('stop');
+  }
+
+  handOver(to: MemberInfo | null): void {
+    this.done.push(to === null ? 'hand over' : `hand over to ${to.name}`);
+  }
+
+  invitationProblem(): string | null {
+    return this.problem;
+  }
+
+  removalProblem(): string | null {
+    return this.problem;
+  }
+}

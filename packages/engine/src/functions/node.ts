@@ -1,0 +1,251 @@
+import { Privilege } from '../admin/privileges.js';
+import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
+import {
+  COUNTER_KEYS,
+  type GroupEntry,
+  NODE_INFO_KEYS,
+  type NodeEntry,
+  type NodeInfoKey,
+} from '../node-view.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import type { Runtime } from '../run/runtime.js';
+import { List } from '../value/containers.js';
+import { MpData } from '../value/scalars.js';
+import { type ChangeRule, type Entry, func, In } from './define.js';
+import * as p from './params.js';
+
+const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+
+/** The node that runs the query, and the nodes of the cluster. */
+export const NODES: readonly Entry[] = [
+  func('node_info', {
+    doc: 'What is known of this node.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => packed(NODE_INFO_KEYS, FLOAT_INFO, nodeInfo(rt)),
+  }),
+  func('nodes_info', {
+    doc: 'What this node knows of every node of the cluster.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => new List(rt.node.nodes().map((entry) => nodeEntry(entry))),
+  }),
+  func('groups_info', {
+    doc: 'What this node knows of the Raft groups: who leads them, who votes, how far its own state is.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => new List(rt.node.groups().map((entry) => groupEntry(entry))),
+  }),
+  func('counters', {
+    doc: 'What this node counted since it started, or since reset_counters().',
+    in: In.NODE,
+    params: [],
+    run: (rt) => packed(COUNTER_KEYS, FLOAT_COUNTERS, rt.node.counters()),
+  }),
+  func('reset_counters', {
+    doc: 'Lets the counters of this node begin at 0 again.',
+    in: In.NODE,
+    before: needChange,
+    params: [],
+    run: (rt) => {
+      rt.node.resetCounters();
+      return null;
+    },
+  }),
+  func('set_log_level', {
+    doc: 'Sets what this node logs, from DEBUG to CRITICAL, until it is started again.',
+    in: In.NODE,
+    before: needChange,
+    params: [p.int('level')],
+    run: (rt, level) => {
+      rt.node.setLogLevel(level < 0 ? 0 : level > 4 ? 4 : Number(level));
+      return null;
+    },
+  }),
+  func('shutdown', {
+    doc: 'Stops this node in an orderly way.',
+    in: In.NODE,
+    before: needChange,
+    params: [],
+    run: (rt) => {
+      rt.node.shutDown();
+      return null;
+    },
+  }),
+  func('transfer_leadership', {
+    doc: 'Gives what this node leads to another one, by its number, or to whichever is furthest.',
+    in: In.NODE,
+    before: needChange,
+    params: [p.optional(p.int('node'))],
+    run: (rt, number) => {
+      const member = number === undefined ? null : rt.root.memberByNumber(Number(number));
+      if (member === undefined) throw unknownNode(number);
+      rt.node.handOver(member);
+      return null;
+    },
+  }),
+  func('new_node', {
+    doc: 'Takes a node into the cluster that waits for it with the same secret; gives the number that it will have.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [secret(), address(), p.optional(p.intBetween('port', 1, 65_535))],
+    run: (rt, secretText, host, port = NODE_PORT) => {
+      assertUnknown(rt, host, port);
+      const problem = rt.node.invitationProblem(secretText);
+      if (problem !== null) throw operationError(problem);
+      const number = rt.root.freeNumber();
+      if (number === null) throw quotaError('there are 64 nodes, the most that a cluster can have');
+      rt.editor.putInvitation({ number, host, port });
+      return number;
+    },
+  }),
+  func('del_node', {
+    doc: 'Removes a node from the cluster for good; it gives away what it leads first.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.int('node')],
+    run: (rt, number) => {
+      const invitation = rt.root.invitations.get(Number(number));
+      if (invitation !== undefined) {
+        rt.editor.deleteInvitation(invitation);
+        return null;
+      }
+      const member = rt.root.memberByNumber(Number(number));
+      if (member === undefined) throw unknownNode(number);
+      if (member.leaving) return null;
+      const problem = rt.node.removalProblem(member);
+      if (problem !== null) throw operationError(problem);
+      rt.editor.putMember({ ...member, leaving: true });
+      return null;
+    },
+  }),
+  func('has_node', {
+    doc: 'Whether there is a node of this number in the cluster.',
+    in: In.ROOT,
+    params: [p.intBetween('node', 0, 4_294_967_295)],
+    run: (rt, number) => rt.root.memberByNumber(number) !== undefined || rt.root.invitations.has(number),
+  }),
+];
+
+/** Port on which nodes listen for each other, when none is given. */
+const NODE_PORT = 9220;
+
+/** Longest host name. */
+const ADDRESS_LENGTH_MAX = 255;
+
+const FLOAT_INFO: ReadonlySet<string> = new Set(['uptime']);
+
+const FLOAT_COUNTERS: ReadonlySet<string> = new Set([
+  'longest_query_duration',
+  'average_query_duration',
+  'longest_change_duration',
+  'average_change_duration',
+]);
+
+function needChange(rt: Runtime): void {
+  rt.access.require(Privilege.CHANGE, 'node');
+}
+
+function secret(): p.Param<string> {
+  return {
+    ...p.str('secret'),
+    accept(value, where) {
+      const text = p.str('secret').accept(value, where);
+      if (/^[\x21-\x7e]+$/.test(text)) return text;
+      throw valueError('a secret has one or more printable ASCII characters and no blanks');
+    },
+  };
+}
+
+function address(): p.Param<string> {
+  return {
+    ...p.str('address'),
+    accept(value, where) {
+      const text = p.str('address').accept(value, where);
+      if (text.length <= ADDRESS_LENGTH_MAX && /^[\x21-\x7e]+$/.test(text)) return text;
+      throw valueError(`an address is a host name or IP address of at most ${ADDRESS_LENGTH_MAX} characters`);
+    },
+  };
+}
+
+function assertUnknown({ root }: Runtime, host: string, port: number): void {
+  const known = [...root.members.values(), ...root.invitations.values()];
+  const same = known.find((other) => other.host === host && other.port === port);
+  if (same === undefined) return;
+  throw lookupError(`node ${same.number} has the address ${host} and the port ${port} already`);
+}
+
+function unknownNode(number: unknown): QueryError {
+  return lookupError(`there is no node ${number}; nodes_info() in the scope @node lists them`);
+}
+
+function nodeInfo(rt: Runtime): Readonly<Record<NodeInfoKey, string | number>> {
+  return {
+    ...rt.node.info(),
+    cached_names: rt.symbols.size,
+    next_free_id: rt.root.nextId,
+    commit_history: 'disabled',
+  };
+}
+
+function packed<K extends string>(
+  keys: readonly K[],
+  floats: ReadonlySet<string>,
+  values: Readonly<Record<K, string | number>>,
+): MpData {
+  const out = new MsgpackWriter();
+  out.beginMap(keys.length);
+  for (const key of keys) {
+    const value = values[key];
+    out.key(key);
+    if (typeof value === 'string') out.str(value);
+    else if (floats.has(key)) out.float(value);
+    else out.int(value);
+  }
+  return new MpData(out.out.take());
+}
+
+function nodeEntry(entry: NodeEntry): MpData {
+  const out = new MsgpackWriter();
+  out.beginMap(9);
+  out.key('node_id');
+  out.int(entry.number);
+  out.key('syntax_version');
+  out.str('v1');
+  out.key('status');
+  out.str(entry.status);
+  out.key('zone');
+  out.int(0);
+  out.key('committed_change_id');
+  out.int(entry.committed);
+  out.key('stored_change_id');
+  out.int(entry.stored);
+  out.key('node_name');
+  out.str(entry.name);
+  out.key('port');
+  out.int(entry.port);
+  out.key('stream');
+  if (entry.stream === null) out.nil();
+  else out.str(entry.stream);
+  return new MpData(out.out.take());
+}
+
+function groupEntry(entry: GroupEntry): MpData {
+  const out = new MsgpackWriter();
+  out.beginMap(6);
+  out.key('scope');
+  out.str(entry.scope);
+  out.key('role');
+  out.str(entry.role);
+  out.key('leader');
+  if (entry.leader === null) out.nil();
+  else out.int(entry.leader);
+  out.key('applied');
+  out.int(entry.applied);
+  for (const key of ['voters', 'learners'] as const) {
+    out.key(key);
+    out.beginArray(entry[key].length);
+    for (const number of entry[key]) out.int(number);
+  }
+  return new MpData(out.out.take());
+}

@@ -1,0 +1,128 @@
+/**
+ * What the engine's functions see of the node that they run on, and of the cluster: handed in, since all of it lies
+ * outside of the state of the scopes.
+ */
+import type { MemberInfo } from './admin/member.js';
+
+/** Keys of `node_info()`, in their order; all of them a contract with clients. */
+export const NODE_INFO_KEYS = [
+  'node_id',
+  'version',
+  'syntax_version',
+  'msgpack_version',
+  'libcleri_version',
+  'libuv_version',
+  'libpcre2_version',
+  'status',
+  'zone',
+  'log_level',
+  'node_name',
+  'client_port',
+  'node_port',
+  'ip_support',
+  'storage_path',
+  'uptime',
+  'changes_in_queue',
+  'archived_in_memory',
+  'archive_files',
+  'local_stored_change_id',
+  'local_committed_change_id',
+  'global_stored_change_id',
+  'global_committed_change_id',
+  'db_stored_change_id',
+  'next_change_id',
+  'cached_names',
+  'http_status_port',
+  'http_api_port',
+  'scheduled_backups',
+  'yajl_version',
+  'connected_clients',
+  'result_size_limit',
+  'cached_queries',
+  'threshold_query_cache',
+  'cache_expiration_time',
+  'python_interpreter',
+  'modules_path',
+  'platform',
+  'architecture',
+  'next_free_id',
+  'libwebsockets_version',
+  'commit_history',
+] as const;
+
+/** Keys of `counters()`, in their order. */
+export const COUNTER_KEYS = [
+  'queries_success',
+  'queries_with_error',
+  'tasks_success',
+  'tasks_with_error',
+  'changes_with_gap',
+  'changes_skipped',
+  'changes_failed',
+  'changes_killed',
+  'changes_committed',
+  'changes_unaligned',
+  'garbage_collected',
+  'quorum_lost',
+  'queries_from_cache',
+  'wasted_cache',
+  'longest_query_duration',
+  'average_query_duration',
+  'longest_change_duration',
+  'average_change_duration',
+  'started_at',
+  'largest_result_size',
+] as const;
+
+export type NodeInfoKey = (typeof NODE_INFO_KEYS)[number];
+
+/** What the node has to tell for `node_info()`: ints and texts, but for `uptime`, which is a float. */
+export type NodeInfo = Readonly<
+  Record<Exclude<NodeInfoKey, 'cached_names' | 'next_free_id' | 'commit_history'>, string | number>
+>;
+
+/** Ints, but for the durations, which are floats, in seconds. */
+export type NodeCounters = Readonly<Record<(typeof COUNTER_KEYS)[number], number>>;
+
+/** An element of `nodes_info()`. */
+export interface NodeEntry {
+  readonly number: number;
+  readonly status: string;
+  readonly committed: number;
+  readonly stored: number;
+  readonly name: string;
+  readonly port: number;
+  /** The connection to it, in words; null for this node, and without one. */
+  readonly stream: string | null;
+}
+
+/** An element of `groups_info()`: one Raft group as this node knows it. */
+export interface GroupEntry {
+  readonly scope: string;
+  readonly role: 'leader' | 'follower' | 'learner';
+  /** Number of the member that leads; null for none that this node knows. */
+  readonly leader: number | null;
+  /** Log index up to which the state of this node is. */
+  readonly applied: number;
+  /** Numbers of the members that vote, and of those that only listen. */
+  readonly voters: readonly number[];
+  readonly learners: readonly number[];
+}
+
+export interface NodeView {
+  info(): NodeInfo;
+  nodes(): readonly NodeEntry[];
+  groups(): readonly GroupEntry[];
+  counters(): NodeCounters;
+  resetCounters(): void;
+  /** From 0, everything, to 4, only what ends the node. */
+  setLogLevel(level: number): void;
+  /** Begins to stop this node in an orderly way; again is no harm. */
+  shutDown(): void;
+  /** Begins to give what this node leads to another member, or to any (null). */
+  handOver(to: MemberInfo | null): void;
+  /** Why a node with this secret can't be asked to join; null when it can. */
+  invitationProblem(secret: string): string | null;
+  /** Why a member can't be removed now; null when it can. */
+  removalProblem(member: MemberInfo): string | null;
+}
