@@ -26,7 +26,21 @@ export interface Client {
 
 /** The answer to a request. */
 export type Reply =
-  | { readonly ok: true; readonly result: string | Uint8Array }
-  | { readonly ok: false; readonly error: QueryError };
+  | {
+      readonly ok: true;
+      readonly result: string | Uint8Array;
+      /** Index of the entry of the group's log that the answer reflects; 0 or nothing when it reflects none. */
+      index?: number;
+    }
+  | {
+      readonly ok: false;
+      readonly error: QueryError;
+      index?: number;
+      /**
+       * The group's leadership was lost before there was an answer: a change may or may not take effect (`unknown`), or
+       * there was none (`undone`).
+       */
+      readonly lost?: 'unknown' | 'undone';
+    };
 
 export type Respond = (reply: Reply) => void;

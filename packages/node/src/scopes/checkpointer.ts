@@ -129,6 +129,7 @@ export class Checkpointer {
     // From here to the mark nothing may come between: the mark stands for what is frozen.
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
+    const results = session.captureResults();
     const place = new Promise<Applied | null>((resolve) => session.mark(resolve, () => resolve(null)));
     session.changedBytes = 0;
     for (const { kind, id, part, value } of changes.records.values()) {
@@ -142,10 +143,12 @@ export class Checkpointer {
       dirty.saved(thing);
     });
     sink.put(RecordKind.META, 0, 0, meta);
+    results.write(sink);
     const applied = await place;
     if (applied === null) return false;
     const { index, term } = applied;
     await checkpoint.commit({ index, term, context: encodeContext(applied) });
+    results.written();
     this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
     return true;
   }

@@ -22,8 +22,17 @@ import {
   ROOT_GROUP,
 } from '../consensus/protocol.js';
 import type { Reply, Respond } from '../request.js';
-import { decodeEntry, encodeEntry } from './entry.js';
+import {
+  decodeEntry,
+  type EntryHead,
+  encodeEntry,
+  type IdempotencyKey,
+  NO_REPLY,
+  type RequestIdentity,
+} from './entry.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
+import { ReadIndexes, type ReadReady } from './read-indexes.js';
+import { encodeReply, type Results, type ResultsCapture } from './results.js';
 
 /** What waits, in the order in which it was computed, for the group's log. */
 type Waiting =
@@ -32,11 +41,18 @@ type Waiting =
       readonly undo: readonly Undo[];
       readonly collectionEvents: readonly CollectionEvent[];
       readonly bytes: number;
+      readonly head: EntryHead;
       readonly reply: Reply;
       readonly respond: Respond;
     }
   /** An answer that was computed on changes which are not committed yet. */
   | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
+
+/** What makes a request take effect once, as far as it is known. */
+export interface Names {
+  readonly request: RequestIdentity | null;
+  readonly key: IdempotencyKey | null;
+}
 
 /** A place that is to be found: see `Command.mark`. */
 interface Mark {
@@ -50,6 +66,8 @@ export interface SessionContext {
   readonly now: () => number;
   /** Calls back when the session leads, follows, or applied something. */
   readonly changed: (session: GroupSession) => void;
+  /** Whether this node is the only one of its cluster, so that nothing can happen behind its back. */
+  readonly alone: () => boolean;
   /** Told when collections came or went for good. */
   readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
   /** Told what becomes of a snapshot that arrived, and which other node needs one. */
@@ -98,16 +116,28 @@ export class GroupSession {
   changedBytes = 0;
   private readonly marks = new Map<number, Mark>();
   private nextMark = 1;
+  private readonly reads: ReadIndexes;
+  private resultTable: Results;
+  private roleChanges = 0;
   private disk: DiskLevel = 'ok';
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
   private pauses = 0;
 
-  constructor(id: GroupId, group: Group, applied: Applied, start: SessionStart, context: SessionContext) {
+  constructor(
+    id: GroupId,
+    group: Group,
+    results: Results,
+    applied: Applied,
+    start: SessionStart,
+    context: SessionContext,
+  ) {
     this.id = id;
     this.state = group;
     this.appliedPlace = applied;
     this.context = context;
+    this.resultTable = results;
+    this.reads = new ReadIndexes((read) => context.consensus.send({ kind: 'read', group: id, id: read }));
     context.consensus.send({ kind: 'open', group: id, applied, ...start });
   }
 
@@ -117,10 +147,12 @@ export class GroupSession {
   }
 
   /** The state was replaced by that of a snapshot, while the session was paused. */
-  replaceState(group: Group, applied: Applied): void {
+  replaceState(group: Group, results: Results, applied: Applied): void {
     this.state = group;
+    this.resultTable = results;
     this.appliedPlace = applied;
     this.changedBytes = 0;
+    this.reads.appliedTo(applied.index);
     this.context.consensus.send({ kind: 'installed', group: this.id, applied });
   }
 
@@ -132,6 +164,26 @@ export class GroupSession {
   /** The node that leads, as far as this one knows; 0 for none. */
   get leader(): number {
     return this.leaderId;
+  }
+
+  /** The answers to recent changes that are committed. */
+  get results(): Results {
+    return this.resultTable;
+  }
+
+  /** Index of the last entry that the state holds; it may hold changes that wait for their commit besides. */
+  get appliedIndex(): number {
+    return this.appliedPlace.index;
+  }
+
+  /** Rises whenever this node begins or ceases to lead, or gets to know another leader. */
+  get roleVersion(): number {
+    return this.roleChanges;
+  }
+
+  /** Whether the state can be read now. */
+  get readable(): boolean {
+    return this.held === null;
   }
 
   /** The members of the group, as far as the state of this node stands. */
@@ -158,27 +210,39 @@ export class GroupSession {
   }
 
   /** Answers a call that was run on this session's state, as soon as what it saw is committed. */
-  settle(outcome: Outcome & { readonly kind: 'value' | 'error' }, respond: Respond): void {
+  settle(
+    outcome: Outcome & { readonly kind: 'value' | 'error' },
+    respond: Respond,
+    names: Names | null = null,
+  ): void {
     const reply: Reply =
-      outcome.kind === 'value' ? { ok: true, result: outcome.result } : { ok: false, error: outcome.error };
+      outcome.kind === 'value'
+        ? { ok: true, result: outcome.result, index: 0 }
+        : { ok: false, error: outcome.error, index: 0 };
     if (outcome.kind === 'value' && outcome.change !== null) {
-      this.propose(outcome.change, reply, respond);
+      this.propose(outcome.change, reply, respond, names);
     } else {
       this.settleRead(reply, respond);
     }
   }
 
   /** Proposes effects that the state holds already. When they can't be proposed they are taken back. */
-  propose({ effects, undo, collectionEvents }: Change, reply: Reply, respond: Respond): void {
+  propose(
+    { effects, undo, collectionEvents }: Change,
+    reply: Reply,
+    respond: Respond,
+    names: Names | null = null,
+  ): void {
     const error = this.office === 0 ? NO_CHANGES : tooLarge(effects);
     if (error !== null) {
       takeBack(undo);
-      this.settleRead({ ok: false, error }, respond);
+      this.settleRead({ ok: false, error, index: 0 }, respond);
       return;
     }
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
-    const payload = encodeEntry({ time: this.lastTime, effects });
-    this.waiting.push({ kind: 'write', undo, collectionEvents, bytes: payload.length, reply, respond });
+    const head = headOf(this.lastTime, names, reply);
+    const payload = encodeEntry(head, effects);
+    this.waiting.push({ kind: 'write', undo, collectionEvents, bytes: payload.length, head, reply, respond });
     this.writesWaiting += 1;
     this.bytesWaiting += payload.length;
     this.changedBytes += payload.length;
@@ -188,6 +252,30 @@ export class GroupSession {
       office: this.office,
       payloads: [payload],
     });
+  }
+
+  /**
+   * Asks whether the state may be read: calls back once it holds everything that was acknowledged anywhere before this
+   * call, or with false when that can't be told now.
+   */
+  readIndex(done: ReadReady): void {
+    if (this.leading && this.context.alone()) done(true);
+    else this.reads.request(done);
+  }
+
+  /** Calls back once the state holds everything up to an index. */
+  whenApplied(index: number, done: () => void): void {
+    this.reads.whenApplied(index, this.appliedPlace.index, done);
+  }
+
+  /** What a checkpoint that stands for the present state must hold of the results. */
+  captureResults(): ResultsCapture {
+    const heads: EntryHead[] = [];
+    for (let i = this.head; i < this.waiting.length; i++) {
+      const waiting = this.waiting[i] as Waiting;
+      if (waiting.kind === 'write') heads.push(waiting.head);
+    }
+    return this.resultTable.capture(heads);
   }
 
   /**
@@ -220,15 +308,18 @@ export class GroupSession {
         this.office = event.office;
         this.suspended = false;
         this.leaderId = 0;
+        this.roleChanges += 1;
         this.context.changed(this);
         return;
       case 'suspended':
         this.suspended = true;
+        this.roleChanges += 1;
         this.loseOffice(this.disk === 'full' ? NOT_WRITTEN_DISK_FULL : NOT_WRITTEN);
         return;
       case 'following':
         this.suspended = false;
         this.leaderId = event.leader;
+        this.roleChanges += 1;
         this.loseOffice(LEADERSHIP_LOST);
         return;
       case 'membership':
@@ -239,6 +330,9 @@ export class GroupSession {
         return;
       case 'mark_lost':
         this.takeMark(event.id)?.lost();
+        return;
+      case 'read':
+        this.reads.answered(event.id, event.index, this.appliedPlace.index);
         return;
       case 'send_snapshot':
         this.context.snapshots.send(this, event.to, event.message);
@@ -277,16 +371,20 @@ export class GroupSession {
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
     for (const { respond } of this.takeWaiting()) respond({ ok: false, error });
+    this.reads.abandon();
     for (const id of [...this.marks.keys()]) this.takeMark(id)?.lost();
   }
 
   private settleRead(reply: Reply, respond: Respond): void {
+    reply.index = this.appliedPlace.index;
     if (this.writesWaiting === 0) respond(reply);
     else this.waiting.push({ kind: 'barrier', reply, respond });
   }
 
   private commit(count: number, last: Place): void {
     let left = count;
+    // What this node proposed lies in a row; an entry of Raft's own ends the row.
+    let { index } = this.appliedPlace;
     while (this.head < this.waiting.length) {
       const waiting = this.waiting[this.head] as Waiting;
       if (waiting.kind === 'write') {
@@ -294,28 +392,34 @@ export class GroupSession {
         left -= 1;
         this.writesWaiting -= 1;
         this.bytesWaiting -= waiting.bytes;
+        index += 1;
+        this.resultTable.note(waiting.head);
         this.tellCollections(waiting.collectionEvents);
       }
       this.head += 1;
+      waiting.reply.index = index;
       waiting.respond(waiting.reply);
     }
     if (left > 0)
       throw new Error(`${left} more changes of group ${this.id} are committed than were proposed`);
     this.appliedPlace = { ...this.appliedPlace, ...last };
     this.compactWaiting();
+    this.reads.appliedTo(last.index);
     this.context.changed(this);
   }
 
   private apply({ entries, last }: Extract<Event, { kind: 'entries' }>): void {
     for (const entry of entries) {
-      const { time, effects } = decodeEntry(entry.payload);
-      this.lastTime = Math.max(this.lastTime, time);
+      const { head, effects } = decodeEntry(entry.payload);
+      this.lastTime = Math.max(this.lastTime, head.time);
       this.group.apply(effects);
+      this.resultTable.note(head);
       if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
       this.changedBytes += entry.payload.length;
     }
     this.appliedPlace = { ...this.appliedPlace, ...last };
     this.context.consensus.send({ kind: 'applied', group: this.id, index: last.index });
+    this.reads.appliedTo(last.index);
     this.context.changed(this);
   }
 
@@ -328,7 +432,8 @@ export class GroupSession {
     }
     if (this.group instanceof RootGroup) this.group.collectionEvents.length = 0;
     for (const { kind, respond } of lost) {
-      respond({ ok: false, error: kind === 'write' ? error : NOT_ANSWERED });
+      if (kind === 'write') respond({ ok: false, error, lost: 'unknown' });
+      else respond({ ok: false, error: NOT_ANSWERED, lost: 'undone' });
     }
     this.context.changed(this);
   }
@@ -361,6 +466,11 @@ export class GroupSession {
       this.head = 0;
     }
   }
+}
+
+function headOf(time: number, names: Names | null, reply: Reply): EntryHead {
+  if (names === null || !reply.ok) return { time, request: null, key: null, reply: NO_REPLY };
+  return { time, request: names.request, key: names.key, reply: encodeReply(reply.result) };
 }
 
 const DISK_FULL = nodeError(

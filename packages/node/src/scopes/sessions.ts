@@ -23,6 +23,7 @@ import { groupIdentity } from '../identity.js';
 import { decodeApplied } from './applied.js';
 import type { Checkpointer } from './checkpointer.js';
 import { GroupSession, type SnapshotEvents } from './group-session.js';
+import { ResultKind, Results } from './results.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions {
@@ -149,14 +150,16 @@ export class Sessions {
     const { state, consensus, now, changed, snapshots } = this.options;
     await state.available();
     const stored = state.store.applied(id);
-    if (stored !== undefined) await this.load(id, group);
+    const results = new Results();
+    if (stored !== undefined) await this.load(id, group, results);
     const applied = stored === undefined ? this.genesisOf(id) : decodeApplied(stored);
     // What is not stored yet begins empty with the group, or comes as a snapshot.
     if (stored === undefined && applied.index > 0) create?.();
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
-    const context = { consensus, now, changed, collectionsChanged, snapshots };
+    const alone = (): boolean => this.options.engine.root.members.size < 2;
+    const context = { consensus, now, changed, collectionsChanged, snapshots, alone };
     const start = { isNew: stored === undefined, campaign: stored === undefined && this.isFirst(id) };
-    const session = new GroupSession(id, group, applied, start, context);
+    const session = new GroupSession(id, group, results, applied, start, context);
     session.setDisk(this.disk);
     this.sessions.set(id, session);
   }
@@ -176,8 +179,9 @@ export class Sessions {
       engine.closeCollection(id);
       group = this.makeCollection(id);
     }
-    await this.load(id, group);
-    session.replaceState(group, applied);
+    const results = new Results();
+    await this.load(id, group, results);
+    session.replaceState(group, results, applied);
     if (id === ROOT_GROUP) this.followRoot();
   }
 
@@ -193,11 +197,16 @@ export class Sessions {
     this.followCollections(events);
   }
 
-  private async load(id: GroupId, group: Group): Promise<void> {
+  private async load(id: GroupId, group: Group, results: Results): Promise<void> {
     for (const kind of Object.values(RecordKind)) {
       if (kind === RecordKind.THING) continue;
       for await (const record of this.options.state.store.scan(id, kind)) {
         group.loadRecord(record.kind, record.id, record.value);
+      }
+    }
+    for (const kind of Object.values(ResultKind)) {
+      for await (const record of this.options.state.store.scan(id, kind)) {
+        results.loadRecord(record.kind, record.id, record.value);
       }
     }
   }
