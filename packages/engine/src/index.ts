@@ -41,6 +41,5 @@ export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';
 export { Bytes, Float } from './value/scalars.js';
 export { ShapeTree } from './value/shape.js';
-export { ShapeTree } from './value/shape.js';
 export { Thing } from './value/thing.js';
 export type { Value } from './value/value.js';
