@@ -148,17 +148,20 @@ export class Sessions {
   /** Brings the state of a group into memory, as far as it must be, and starts its session. */
   private async openGroup(id: GroupId, group: Group, create?: () => void): Promise<void> {
     const { state, consensus, now, changed, snapshots } = this.options;
+    // Asked at once: a collection may be deleted while its state is read, and has no members then.
+    const beginning = this.genesisOf(id);
+    const campaigns = this.isFirst(id);
     await state.available();
     const stored = state.store.applied(id);
     const results = new Results();
     if (stored !== undefined) await this.load(id, group, results);
-    const applied = stored === undefined ? this.genesisOf(id) : decodeApplied(stored);
+    const applied = stored === undefined ? beginning : decodeApplied(stored);
     // What is not stored yet begins empty with the group, or comes as a snapshot.
     if (stored === undefined && applied.index > 0) create?.();
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const alone = (): boolean => this.options.engine.root.members.size < 2;
     const context = { consensus, now, changed, collectionsChanged, snapshots, alone };
-    const start = { isNew: stored === undefined, campaign: stored === undefined && this.isFirst(id) };
+    const start = { isNew: stored === undefined, campaign: stored === undefined && campaigns };
     const session = new GroupSession(id, group, results, applied, start, context);
     session.setDisk(this.disk);
     this.sessions.set(id, session);
