@@ -235,8 +235,7 @@ export class Peer {
         this.connected(outcome.channel, outcome.greeted.identity);
       } else {
         outcome.channel.destroy();
-        this.setUp(false);
-        this.retryLater();
+        this.failed();
       }
     });
   }
@@ -255,9 +254,13 @@ export class Peer {
   }
 
   private missed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+    this.failed();
+    this.owner.missed(this, place, outcome);
+  }
+
+  private failed(): void {
     this.setUp(false);
     this.useAnnounced = !this.useAnnounced;
-    this.owner.missed(this, place, outcome);
     this.retryLater();
   }
 
