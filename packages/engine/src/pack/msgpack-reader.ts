@@ -112,7 +112,8 @@ export class MsgpackReader {
 
   /** The next value when it is a str, else null; then it is not read. */
   str(): string | null {
-    const code = this.data[this.position] ?? 0;
+    const code = this.data[this.position];
+    if (code === undefined) throw this.ends();
     const isStr = (code >= 0xa0 && code < 0xc0) || (code >= 0xd9 && code <= 0xdb);
     if (!isStr) return null;
     const value = this.value();

@@ -9,15 +9,14 @@ import {
   MsgpackReader,
   NAME,
   QueryError,
+  type ShapeTree,
   type Value,
 } from '@althing/engine';
 import type { RequestBody } from '../request.js';
 
-/** Makes things of maps: handed in, since their shapes belong to the engine. */
-type Shapes = ConstructorParameters<typeof JsonReader>[1];
-
 export interface BodyOptions {
-  readonly shapes: Shapes;
+  /** The engine's, for the things that maps become. */
+  readonly shapes: ShapeTree;
   /** Arrays and maps inside each other in MessagePack at most. */
   readonly msgpackNestingMax: number;
 }
