@@ -185,6 +185,7 @@ function viewOf(host: GroupHost): StatusView {
         node_name: options.nodeName,
         node_id: options.nodeId,
         groups: host.groupIds.length,
+        leading: host.leading,
         connections: shared.connections,
         disk: { level: host.diskLevel, free_bytes: Number.isFinite(host.freeBytes) ? host.freeBytes : null },
         root: root === undefined ? null : { role: root.role, term: root.term, commit: root.commitIndex },
