@@ -203,7 +203,7 @@ export class Node implements RunningNode {
       yield: nextTurn,
       blocked: (session) => this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
-      onDone: () => {},
+      onDone: (session) => this.sessions.checkpointed(session),
     });
     this.sessions.useCheckpointer(this.checkpointer);
     this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>

@@ -43,6 +43,8 @@ export class Sessions {
   private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
   private readonly opening = new Map<GroupId, Promise<void>>();
+  /** Collections that are gone while their data are not, each with the index in the root log behind its deletion. */
+  private readonly deleted = new Map<GroupId, number>();
   private checkpointer: Checkpointer | null = null;
   private disk: DiskLevel = 'ok';
 
@@ -77,14 +79,21 @@ export class Sessions {
   async open(): Promise<void> {
     const { engine } = this.options;
     await this.openGroup(ROOT_GROUP, engine.root);
-    // Meanwhile the log of the root group is applied, so that collections may come and go.
-    engine.root.collectionEvents.length = 0;
-    for (const id of [...engine.root.collections.keys()]) await this.follow(id);
-    await this.dropLeftOvers();
+    const { collections, nextId, collectionEvents } = engine.root;
+    const ids = [...collections.keys()];
+    collectionEvents.length = 0;
+    // From here on the log of the root group is applied, so that collections may come and go.
+    for (const id of ids) await this.follow(id);
+    await this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
   }
 
   handle(event: Extract<Event, { readonly group: GroupId }>): void {
     this.sessions.get(event.group)?.handle(event);
+  }
+
+  /** The state of a group was written to the disk. */
+  checkpointed(session: GroupSession): void {
+    if (session.id === ROOT_GROUP && this.deleted.size > 0) this.dropDeleted().catch(this.options.onFailure);
   }
 
   /** How much room the disk has: whether changes are taken. */
@@ -106,14 +115,14 @@ export class Sessions {
   /**
    * Ids are never used again: a group below the next id that no collection has belongs to one that was deleted just
    * before a crash.
+   *
+   * @param known the groups of the root state on disk, and `below` its next id
    */
-  private async dropLeftOvers(): Promise<void> {
-    const { engine, state, consensus } = this.options;
-    const { collections, nextId } = engine.root;
-    const groups = [ROOT_GROUP, ...collections.keys()];
-    consensus.send({ kind: 'retain', groups, below: nextId });
+  private async dropLeftOvers(known: ReadonlySet<GroupId>, below: number): Promise<void> {
+    const { state, consensus } = this.options;
+    consensus.send({ kind: 'retain', groups: [...known], below });
     for (const id of state.store.groups()) {
-      if (id !== ROOT_GROUP && id < nextId && !collections.has(id)) await state.store.dropGroup(id);
+      if (id < below && !known.has(id)) await state.store.dropGroup(id);
     }
   }
 
@@ -240,14 +249,30 @@ export class Sessions {
     await this.opening.get(id);
     const session = this.sessions.get(id);
     if (session === undefined) return;
-    const { engine, state, consensus } = this.options;
+    const { engine } = this.options;
     this.sessions.delete(id);
     engine.closeCollection(id);
     session.abandon(gone());
-    consensus.send({ kind: 'drop', group: id });
     await this.checkpointer?.forget(session);
+    this.deleted.set(id, this.root.appliedIndex);
+    await this.dropDeleted();
+  }
+
+  /**
+   * Removes the log and the state of deleted collections, once the root state on disk knows that they are deleted. Until
+   * then a restart opens them once more, and must find both.
+   */
+  private async dropDeleted(): Promise<void> {
+    const { state, consensus } = this.options;
     await state.available();
-    await state.store.dropGroup(id);
+    const durable = state.store.applied(ROOT_GROUP)?.index ?? 0;
+    for (const [id, index] of [...this.deleted]) {
+      if (index > durable) continue;
+      this.deleted.delete(id);
+      consensus.send({ kind: 'drop', group: id });
+      await state.available();
+      await state.store.dropGroup(id);
+    }
   }
 }
 
