@@ -233,11 +233,7 @@ export class Node implements RunningNode {
   private async untilServing(): Promise<void> {
     const alone = this.engine.root.members.size <= 1;
     const end = performance.now() + SERVING_WAIT_MS;
-    await this.until(
-      () =>
-        [...this.sessions.all].every((session) => session.leading || session.leader !== 0) ||
-        (!alone && performance.now() > end),
-    );
+    await this.until(() => this.sessions.areServing || (!alone && performance.now() > end));
   }
 
   private sessionChanged(session: GroupSession): void {

@@ -87,6 +87,13 @@ export class Sessions {
     await this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
   }
 
+  /** Whether every collection has a session, and every group a leader that is known. */
+  get areServing(): boolean {
+    for (const id of this.options.engine.root.collections.keys()) if (!this.sessions.has(id)) return false;
+    for (const session of this.all) if (!session.leading && session.leader === 0) return false;
+    return true;
+  }
+
   handle(event: Extract<Event, { readonly group: GroupId }>): void {
     this.sessions.get(event.group)?.handle(event);
   }
