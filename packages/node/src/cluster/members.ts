@@ -1,0 +1,483 @@
+import {
+  type Change,
+  changeRoot,
+  type MemberInfo,
+  type NodeEntry,
+  type RootEditor,
+  type RootGroup,
+} from '@althing/engine';
+import type { Membership } from 'raft-ts';
+import {
+  type Command,
+  type Event,
+  type JoinAnswer,
+  type Joiner,
+  type NodeId,
+  ROOT_GROUP,
+} from '../consensus/protocol.js';
+import type { Respond } from '../request.js';
+import { CallKind, type Calls } from './calls.js';
+import type { Founder } from './cluster-record.js';
+import { decodeHello, encodeHello, type Hello } from './hello.js';
+import { Inviter } from './inviter.js';
+import { decideJoin } from './join-decision.js';
+import { nextStep } from './next-step.js';
+import { PeerTable } from './peer-table.js';
+
+/** The session of the root group, as far as the members need it. */
+export interface RootSession {
+  readonly leading: boolean;
+  /** The node that leads, as far as this one knows; 0 for none. */
+  readonly leader: NodeId;
+  readonly membership: Membership;
+  readonly hasUncommitted: boolean;
+  /** Null when a change may be made now. */
+  refusal(): unknown;
+  propose(change: Change, reply: { readonly ok: true; readonly result: '' }, respond: Respond): void;
+}
+
+export interface MembersOptions {
+  readonly self: {
+    readonly nodeId: NodeId;
+    readonly name: string;
+    readonly host: string;
+    readonly port: number;
+  };
+  /** The state of the root scope; another object after a snapshot. */
+  readonly root: () => RootGroup;
+  readonly session: RootSession;
+  /** Memberships of all groups but root's; null while some of them are not known on this node. */
+  readonly memberships: () => readonly Membership[] | null;
+  /** Whom to talk to until the list of members is known. */
+  readonly founders: readonly Founder[] | null;
+  readonly send: (command: Command) => void;
+  readonly calls: Pick<Calls, 'call' | 'serve'>;
+  /** A number for a command whose answer has it too; no other command has the same. */
+  readonly nextId: () => number;
+  /** How this node is. */
+  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored'>;
+  /** How long a node must not have been reachable before another one of its name takes its place, in milliseconds. */
+  readonly replaceAfterMs: number;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly report: (level: 'info' | 'warn', event: string, message: string) => void;
+}
+
+/** Time between two hellos to the other members, in milliseconds. */
+const HELLO_MS = 2000;
+
+/** How long a member may take to give away what it leads, in milliseconds. */
+const HANDOVER_MS = 10_000;
+
+/** Pause after something that did not work, in milliseconds. */
+const RETRY_MS = 1000;
+
+type HandedOver = Extract<Event, { readonly kind: 'handed_over' }>;
+
+/**
+ * The members of the cluster: who they are, who comes and who goes. The list lies in the state of the root scope; where
+ * this node leads the root group it takes in who may join and brings the Raft groups in line with the list. Everywhere it
+ * tells the consensus thread whom to connect to, and the other members how this node is.
+ */
+export class Members {
+  private readonly options: MembersOptions;
+  private readonly peers: PeerTable;
+  private readonly inviter: Inviter;
+  /** The list that the consensus thread has, and the state that it was made of. */
+  private told: { readonly root: RootGroup; readonly version: number } | null = null;
+  /** Nodes that are being taken in, with the questions that wait for it. */
+  private readonly joining = new Map<NodeId, number[]>();
+  /** The change of Raft's membership that is under way; 0 for none. */
+  private changing = 0;
+  /** Members that leave, and gave away what they led or can't be asked to. */
+  private readonly readyToGo = new Set<NodeId>();
+  private readonly asking = new Set<NodeId>();
+  /** What is done when leaderships are handed over. */
+  private readonly handovers = new Map<number, () => void>();
+  private steppingDown = false;
+  private retryAt = 0;
+  private helloAt = 0;
+  private lastProblem = '';
+
+  constructor(options: MembersOptions) {
+    this.options = options;
+    const { monotonic, random, send, nextId, calls } = options;
+    this.peers = new PeerTable(monotonic);
+    this.inviter = new Inviter({
+      send,
+      nextId,
+      monotonic,
+      random,
+      failed: ({ number, host, port }, problem) =>
+        options.report(
+          'warn',
+          'invitation',
+          `node ${number} at ${host}:${port} does not come yet: ${problem}`,
+        ),
+    });
+    calls.serve(CallKind.Member, (from, payload) => this.takeHello(from, payload));
+    calls.serve(CallKind.Handover, (from) => this.leave(from));
+  }
+
+  /** To be called at the start, and whenever the root session changed: its state, its role, its membership. */
+  rootChanged(): void {
+    this.tellPeers();
+    if (!this.options.session.leading) this.changing = 0;
+    this.reconcile();
+  }
+
+  /** To be called several times a second. */
+  tick(): void {
+    const { monotonic, session, root } = this.options;
+    this.tellPeers();
+    this.announce();
+    this.inviter.work(session.leading ? root().invitations : NO_INVITATIONS);
+    if (monotonic() >= this.helloAt) {
+      this.helloAt = monotonic() + HELLO_MS;
+      this.sayHello();
+    }
+    this.reconcile();
+  }
+
+  /** Takes events about nodes; those that answer others are left alone. */
+  handle(event: Event): void {
+    switch (event.kind) {
+      case 'peer':
+        this.peers.noteLink(event.node, event.up, event.version);
+        this.readyToGo.delete(event.node);
+        if (event.up) this.helloAt = 0;
+        this.reconcile();
+        return;
+      case 'asked_to_join':
+        this.askedToJoin(event.id, event.joiner);
+        return;
+      case 'invited':
+        this.inviter.answered(event.id, event.problem);
+        return;
+      case 'membership_answer':
+        if (event.id === this.changing) this.changed(event.problem);
+        return;
+      case 'handed_over':
+        this.handedOver(event);
+        return;
+      default:
+    }
+  }
+
+  isUp(node: NodeId): boolean {
+    return node === this.options.self.nodeId || this.peers.isUp(node);
+  }
+
+  /** Gives what this node leads to another member, or to whichever is furthest (null). */
+  handOver(to: MemberInfo | null): void {
+    const { send, nextId } = this.options;
+    send({ kind: 'hand_over', group: null, id: nextId(), to: to?.nodeId ?? 0, stay: true });
+  }
+
+  /** Why a member can't be removed now; null when it can. */
+  removalProblem(member: MemberInfo): string | null {
+    const rest = [...this.options.root().members.values()].filter(
+      ({ nodeId, leaving }) => !leaving && nodeId !== member.nodeId,
+    );
+    if (rest.length === 0) return 'the last node of a cluster can not be removed';
+    const up = rest.filter(({ nodeId }) => this.isUp(nodeId)).length;
+    if (up > rest.length / 2) return null;
+    return `only ${up} of the ${rest.length} nodes that would stay can be reached: they could not go on without this one`;
+  }
+
+  /** The members as this node sees them, by number, and those that are invited. */
+  entries(): NodeEntry[] {
+    const { root } = this.options;
+    const members = [...root().members.values()].map((member) => this.entryOf(member));
+    const invited = [...root().invitations.values()].map(({ number, host, port }) => ({
+      number,
+      status: 'OFFLINE',
+      committed: 0,
+      stored: 0,
+      name: host,
+      port,
+      stream: null,
+    }));
+    return [...members, ...invited].sort((a, b) => a.number - b.number);
+  }
+
+  /** The lowest figures of all members that can be reached, this one included. */
+  lowest(): Pick<Hello, 'committed' | 'stored'> {
+    let { committed, stored } = this.options.state();
+    for (const node of this.options.root().members.keys()) {
+      const hello = this.peers.hello(node);
+      if (hello === null) continue;
+      committed = Math.min(committed, hello.committed);
+      stored = Math.min(stored, hello.stored);
+    }
+    return { committed, stored };
+  }
+
+  private entryOf({ nodeId, number, name, host, port }: MemberInfo): NodeEntry {
+    const { self, state } = this.options;
+    if (nodeId === self.nodeId) {
+      return { number, ...state(), name, port, stream: null };
+    }
+    const isUp = this.peers.isUp(nodeId);
+    const hello = this.peers.hello(nodeId);
+    const status = hello?.status ?? (isUp ? 'CONNECTED' : 'OFFLINE');
+    const stream = isUp ? `<node-out:${number}> ${host}:${port}` : null;
+    return {
+      number,
+      status,
+      committed: hello?.committed ?? 0,
+      stored: hello?.stored ?? 0,
+      name,
+      port,
+      stream,
+    };
+  }
+
+  /** Tells the consensus thread where the members are, whenever that is news. */
+  private tellPeers(): void {
+    const { root, founders, send } = this.options;
+    const state = root();
+    if (this.told !== null && this.told.root === state && this.told.version === state.membersVersion) return;
+    this.told = { root: state, version: state.membersVersion };
+    const known: readonly Founder[] = state.members.size > 0 ? [...state.members.values()] : (founders ?? []);
+    // A node that joins gets to know the others by the answer to its question, until it has the list itself.
+    if (known.length === 0) return;
+    send({ kind: 'peers', peers: known.map(({ nodeId, host, port }) => ({ nodeId, host, port })) });
+  }
+
+  private askedToJoin(id: number, joiner: Joiner): void {
+    const { session } = this.options;
+    if (!session.leading) {
+      this.answer(id, this.redirect());
+      return;
+    }
+    const waiting = this.joining.get(joiner.nodeId);
+    if (waiting !== undefined) waiting.push(id);
+    else if (session.hasUncommitted || session.refusal() !== null) this.answer(id, BUSY);
+    else this.admit(id, joiner);
+  }
+
+  /** Where the leader of the root group is. */
+  private redirect(): JoinAnswer {
+    const { session, root, self } = this.options;
+    const leader = root().members.get(session.leader);
+    if (leader === undefined || leader.nodeId === self.nodeId) {
+      return { kind: 'wait', reason: 'no leader is known at the moment' };
+    }
+    return { kind: 'redirect', host: leader.host, port: leader.port };
+  }
+
+  private admit(id: number, joiner: Joiner): void {
+    const { session, root, self, replaceAfterMs, report } = this.options;
+    const decision = decideJoin(joiner, {
+      self: self.nodeId,
+      root: root(),
+      membership: session.membership,
+      isUp: (node) => this.peers.isUp(node),
+      downFor: (node) => this.peers.downFor(node),
+      replaceAfterMs,
+      isAccepted: (invitation) => this.inviter.isAccepted(invitation),
+    });
+    if (decision.kind !== 'admit') {
+      this.answer(id, decision);
+      return;
+    }
+    const { member, replaces, invitation } = decision;
+    this.joining.set(member.nodeId, [id]);
+    const change = (editor: RootEditor): void => {
+      if (replaces !== null) editor.putMember({ ...replaces, leaving: true });
+      if (invitation !== null) editor.deleteInvitation(invitation);
+      editor.putMember(member);
+    };
+    this.propose(change, (isDone) => {
+      const answer: JoinAnswer = isDone ? { kind: 'accepted' } : BUSY;
+      if (isDone) report('info', 'node_joins', admission(member, replaces));
+      const waiting = this.joining.get(member.nodeId) ?? [];
+      this.joining.delete(member.nodeId);
+      for (const each of waiting) this.answer(each, answer);
+    });
+  }
+
+  private answer(id: number, answer: JoinAnswer): void {
+    this.options.send({ kind: 'join_answer', id, answer });
+  }
+
+  /** Does the next step towards Raft groups with the members of the list. */
+  private reconcile(): void {
+    const { session, self, root, memberships, monotonic } = this.options;
+    // What is not committed may be taken back: then Raft must not know of it.
+    if (!session.leading || session.hasUncommitted || this.changing !== 0 || monotonic() < this.retryAt)
+      return;
+    const step = nextStep({
+      self: self.nodeId,
+      members: root().members,
+      membership: session.membership,
+      memberships: memberships(),
+      isReadyToGo: (node) => this.readyToGo.has(node) || !this.peers.isUp(node) || !root().members.has(node),
+    });
+    switch (step?.kind) {
+      case 'change':
+        this.changing = this.options.nextId();
+        this.options.send({
+          kind: 'change_membership',
+          group: ROOT_GROUP,
+          id: this.changing,
+          steps: step.steps,
+        });
+        return;
+      case 'ask_handover':
+        this.askToHandOver(step.node);
+        return;
+      case 'step_down':
+        this.stepDown();
+        return;
+      case 'forget':
+        this.forget(step.members);
+        return;
+      default:
+    }
+  }
+
+  private changed(problem: string | null): void {
+    this.changing = 0;
+    if (problem !== null) this.failed(`the members of the root group can not be changed: ${problem}`);
+    else this.lastProblem = '';
+    this.reconcile();
+  }
+
+  /** Waits before the next attempt; says why, once. */
+  private failed(problem: string): void {
+    this.retryAt = this.options.monotonic() + RETRY_MS;
+    if (problem !== this.lastProblem) this.options.report('warn', 'members', problem);
+    this.lastProblem = problem;
+  }
+
+  private askToHandOver(node: NodeId): void {
+    if (this.asking.has(node)) return;
+    this.asking.add(node);
+    const done = (): void => {
+      this.asking.delete(node);
+      this.readyToGo.add(node);
+      this.reconcile();
+    };
+    // Who can't be asked is removed all the same; its groups elect other leaders.
+    this.options.calls.call(node, CallKind.Handover, NOTHING, HANDOVER_MS).then(done, done);
+  }
+
+  /** The root leader asks this node to give away what it leads, because it is to be removed. */
+  private leave(from: NodeId): Promise<Uint8Array> {
+    const { send, nextId, root, self } = this.options;
+    if (!root().members.has(from)) throw new Error('only members may ask for that');
+    const id = nextId();
+    return new Promise((resolve) => {
+      this.handovers.set(id, () => resolve(NOTHING));
+      this.options.report(
+        'info',
+        'node_leaves',
+        `this node (${self.name}) is being removed from the cluster`,
+      );
+      send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
+    });
+  }
+
+  private stepDown(): void {
+    if (this.steppingDown) return;
+    this.steppingDown = true;
+    const { send, nextId, monotonic } = this.options;
+    const id = nextId();
+    this.handovers.set(id, () => {
+      this.steppingDown = false;
+      this.retryAt = monotonic() + RETRY_MS;
+    });
+    send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
+  }
+
+  private handedOver({ id }: HandedOver): void {
+    const done = this.handovers.get(id);
+    this.handovers.delete(id);
+    done?.();
+  }
+
+  private forget(members: readonly MemberInfo[]): void {
+    this.propose(
+      (editor) => {
+        for (const member of members) editor.deleteMember(member);
+      },
+      (isDone) => {
+        if (!isDone) return;
+        for (const { nodeId, number, name } of members) {
+          this.peers.forget(nodeId);
+          this.options.report('info', 'node_removed', `node ${number} (${name}) is no member any more`);
+        }
+      },
+    );
+  }
+
+  /** Corrects what the list says of this node. Where another one leads, hellos do. */
+  private announce(): void {
+    const { session, root, self } = this.options;
+    const known = root().members.get(self.nodeId);
+    if (session.leading && !session.hasUncommitted && known !== undefined) this.correct(known, self);
+  }
+
+  private sayHello(): void {
+    const { calls, self, state, root } = this.options;
+    const hello = encodeHello({ name: self.name, host: self.host, port: self.port, ...state() });
+    for (const node of root().members.keys()) {
+      if (!this.peers.isUp(node)) continue;
+      calls.call(node, CallKind.Member, hello, HELLO_MS).catch(() => {
+        // The next one comes soon.
+      });
+    }
+  }
+
+  private takeHello(from: NodeId, payload: Uint8Array): Uint8Array {
+    const { session, root } = this.options;
+    const hello = decodeHello(payload);
+    this.peers.noteHello(from, hello);
+    const known = root().members.get(from);
+    if (session.leading && !session.hasUncommitted && known !== undefined) this.correct(known, hello);
+    return NOTHING;
+  }
+
+  /** Corrects the name and the address of a member in the list, unless another one has them. */
+  private correct(known: MemberInfo, { name, host, port }: Pick<Hello, 'name' | 'host' | 'port'>): void {
+    if (known.name === name && known.host === host && known.port === port) return;
+    const others = [...this.options.root().members.values()].filter(({ nodeId }) => nodeId !== known.nodeId);
+    const same = others.find((other) => other.name === name || (other.host === host && other.port === port));
+    if (same !== undefined) {
+      this.failed(
+        `node ${known.number} calls itself ${name} at ${host}:${port}, which is node ${same.number}`,
+      );
+      return;
+    }
+    this.propose(
+      (editor) => editor.putMember({ ...known, name, host, port }),
+      () => {},
+    );
+  }
+
+  private propose(edit: (editor: RootEditor) => void, done: (isDone: boolean) => void): void {
+    const { session, root } = this.options;
+    if (session.refusal() !== null) {
+      done(false);
+      return;
+    }
+    const change = { ...changeRoot(root(), edit), collectionEvents: [] };
+    session.propose(change, { ok: true, result: '' }, ({ ok }) => done(ok));
+    this.tellPeers();
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+const NO_INVITATIONS: RootGroup['invitations'] = new Map();
+
+const BUSY: JoinAnswer = { kind: 'wait', reason: 'other changes are under way' };
+
+function admission({ number, name, host, port }: MemberInfo, replaces: MemberInfo | null): string {
+  const what = replaces === null ? 'joins the cluster' : 'takes the place of the lost node of that name';
+  return `node ${number} (${name}, ${host}:${port}) ${what}`;
+}

@@ -1,0 +1,69 @@
+import type { MemberInfo } from '@althing/engine';
+import { isJoint, isMember, isRemoved, type Membership, membersOf } from 'raft-ts';
+import type { MembershipStep, NodeId } from '../consensus/protocol.js';
+
+/** What the leader of the root group compares. */
+export interface ClusterPicture {
+  readonly self: NodeId;
+  readonly members: ReadonlyMap<NodeId, MemberInfo>;
+  /** Of the root group. */
+  readonly membership: Membership;
+  /** Of all groups, as far as this node knows; null while it does not know all. */
+  readonly memberships: readonly Membership[] | null;
+  /** Whether a member was asked already to give away what it leads, or can't be asked. */
+  readonly isReadyToGo: (node: NodeId) => boolean;
+}
+
+export type NextStep =
+  /** Change the membership of the root group; the other groups follow it. */
+  | { readonly kind: 'change'; readonly steps: readonly MembershipStep[] }
+  /** Ask a member to give away what it leads, since it is to be removed. */
+  | { readonly kind: 'ask_handover'; readonly node: NodeId }
+  /** Let another one lead the root group, since this node is to be removed. */
+  | { readonly kind: 'step_down' }
+  /** Take members from the list that no group has any more. */
+  | { readonly kind: 'forget'; readonly members: readonly MemberInfo[] };
+
+/**
+ * The next step on the way from the present memberships of the Raft groups to what the list of members says; null when
+ * nothing is to be done. The list is replicated, so that whoever leads goes on where another one stopped.
+ *
+ * A member that leaves stays in the list, so that it can be reached, until every group has let it go: in a group of two
+ * its vote is needed for that.
+ */
+export function nextStep(picture: ClusterPicture): NextStep | null {
+  const { members, membership } = picture;
+  if (isJoint(membership) || members.size === 0) return null;
+  return add(picture) ?? remove(picture) ?? forget(picture);
+}
+
+/** The first member that Raft does not know. A node whose place it takes goes in the same change. */
+function add({ self, members, membership }: ClusterPicture): NextStep | null {
+  const isNew = ({ nodeId, leaving }: MemberInfo): boolean =>
+    !leaving && !isMember(membership, nodeId) && !isRemoved(membership, nodeId);
+  const member = [...members.values()].find(isNew);
+  if (member === undefined) return null;
+  const steps: MembershipStep[] = [{ action: 'addLearner', node: member.nodeId }];
+  const isOld = ({ nodeId, number, leaving }: MemberInfo): boolean =>
+    leaving && number === member.number && nodeId !== self && isMember(membership, nodeId);
+  const old = [...members.values()].find(isOld);
+  if (old !== undefined) steps.unshift({ action: 'remove', node: old.nodeId });
+  return { kind: 'change', steps };
+}
+
+function remove({ self, members, membership, isReadyToGo }: ClusterPicture): NextStep | null {
+  const goes = (node: NodeId): boolean => members.get(node)?.leaving ?? true;
+  const [node] = membersOf(membership).filter((each) => goes(each) && each !== self);
+  if (node === undefined) return members.get(self)?.leaving === true ? { kind: 'step_down' } : null;
+  if (!isReadyToGo(node)) return { kind: 'ask_handover', node };
+  return { kind: 'change', steps: [{ action: 'remove', node }] };
+}
+
+function forget({ members, membership, memberships }: ClusterPicture): NextStep | null {
+  if (memberships === null) return null;
+  const all = [membership, ...memberships];
+  const gone = [...members.values()].filter(
+    ({ nodeId, leaving }) => leaving && !all.some((each) => isMember(each, nodeId)),
+  );
+  return gone.length === 0 ? null : { kind: 'forget', members: gone };
+}
