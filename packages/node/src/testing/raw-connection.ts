@@ -4,7 +4,8 @@ import { within } from './until.js';
 
 /**
  * A TCP connection on which a test sends exactly the bytes that it wants, and reads responses one by one. Responses
- * are read strictly: with a status line, headers and a Content-Length, and nothing else.
+ * are read strictly: with a status line, headers and a Content-Length; only a response that says that the connection
+ * ends may end with it.
  */
 export class RawConnection {
   private readonly socket: Socket;
@@ -116,7 +117,7 @@ export class RawConnection {
       await this.news();
     }
     const { statusLine, headers } = parseHead(this.received.subarray(0, head).toString('latin1'));
-    const length = Number(headers.get('content-length') ?? Number.NaN);
+    const length = await this.lengthOf(statusLine, headers, head + 4);
     if (!Number.isSafeInteger(length)) throw new Error(`a response without Content-Length: ${statusLine}`);
     const end = head + 4 + length;
     while (this.received.length < end) {
@@ -126,6 +127,15 @@ export class RawConnection {
     const body = Buffer.from(this.received.subarray(head + 4, end));
     this.received = this.received.subarray(end);
     return new Answer(statusLine, headers, body);
+  }
+
+  private async lengthOf(statusLine: string, headers: Map<string, string>, start: number): Promise<number> {
+    const length = headers.get('content-length');
+    if (length !== undefined) return Number(length);
+    if (statusLine.startsWith('100 ')) return 0;
+    if (headers.get('connection') !== 'close') return Number.NaN;
+    await this.whenEnded();
+    return this.received.length - start;
   }
 
   private news(): Promise<void> {

@@ -55,7 +55,8 @@ export class RealNode {
   authorization = '';
   private readonly child: ChildProcess;
   private readonly exited: Promise<number | null>;
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  /** The node closes idle connections after ten seconds: they are given up before. */
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 4, timeout: 5000 });
   private output = '';
   private exitCode: number | null | undefined;
 
