@@ -1,0 +1,148 @@
+import type { MemberInfo } from '@althing/engine';
+import { describe, expect, test } from '@jest/globals';
+import { changedMembership, changeOf, changeProblem, type Membership, membershipOf } from 'raft-ts';
+import { type ClusterPicture, type NextStep, nextStep } from './next-step.js';
+import { memberOf } from './testing.js';
+
+const SELF = 100;
+
+function step(members: readonly MemberInfo[], membership: Membership, more: Partial<ClusterPicture> = {}) {
+  return nextStep({
+    self: SELF,
+    members: new Map(members.map((member) => [member.nodeId, member])),
+    membership,
+    memberships: [membership],
+    isReadyToGo: () => true,
+    ...more,
+  });
+}
+
+const THREE = [memberOf(0), memberOf(1), memberOf(2)];
+const LEAVING = memberOf(1, { leaving: true });
+
+describe('the next step of the leader', () => {
+  test('is none when Raft has the members of the list', () => {
+    expect(step(THREE, membershipOf([100, 101, 102]))).toBeNull();
+    expect(step(THREE, membershipOf([100, 101], [102]))).toBeNull();
+  });
+
+  test('is none before there is a list: what Raft begins with is not to be undone', () => {
+    expect(step([], membershipOf([100, 101, 102]))).toBeNull();
+  });
+
+  test('is none while a change is under way', () => {
+    const joint = { ...membershipOf([100]), outgoing: [100, 101] };
+    expect(step(THREE, joint)).toBeNull();
+  });
+
+  test('is to add who is missing, one after another', () => {
+    expect(step(THREE, membershipOf([100]))).toEqual(change({ action: 'addLearner', node: 101 }));
+    expect(step(THREE, membershipOf([100, 101]))).toEqual(change({ action: 'addLearner', node: 102 }));
+  });
+
+  test('replaces a lost node in one change', () => {
+    const members = [memberOf(0), LEAVING, memberOf(2), memberOf(1, { nodeId: 7 })];
+
+    expect(step(members, membershipOf([100, 101, 102]))).toEqual(
+      change({ action: 'remove', node: 101 }, { action: 'addLearner', node: 7 }),
+    );
+  });
+
+  test('asks a node to give away what it leads before it removes it', () => {
+    const members = [memberOf(0), LEAVING, memberOf(2)];
+    const present = membershipOf([100, 101, 102]);
+
+    expect(step(members, present, { isReadyToGo: () => false })).toEqual({ kind: 'ask_handover', node: 101 });
+    expect(step(members, present)).toEqual(change({ action: 'remove', node: 101 }));
+  });
+
+  test('removes who is not in the list', () => {
+    expect(step(THREE, membershipOf([100, 101, 102], [9]))).toEqual(change({ action: 'remove', node: 9 }));
+  });
+
+  test('is to let another one lead when it leaves itself', () => {
+    const members = [memberOf(0, { leaving: true }), memberOf(1)];
+    expect(step(members, membershipOf([100, 101]))).toEqual({ kind: 'step_down' });
+  });
+
+  test('takes a node from the list when no group has it any more, and no sooner', () => {
+    const members = [memberOf(0), LEAVING];
+    const alone = membershipOf([100]);
+    const both = membershipOf([100, 101]);
+
+    expect(step(members, alone, { memberships: [both] })).toBeNull();
+    expect(step(members, alone, { memberships: null })).toBeNull();
+    expect(step(members, alone, { memberships: [alone] })).toEqual({ kind: 'forget', members: [LEAVING] });
+  });
+});
+
+describe('step by step', () => {
+  const seed = Number(process.env.SEED ?? Date.now() % 1e9);
+
+  test(`the groups come to have the members of the list, whatever it is (SEED=${seed})`, () => {
+    const random = randomOf(seed);
+    for (let round = 0; round < 300; round++) {
+      const members = new Map<number, MemberInfo>();
+      for (let number = 0; number < 7; number++) {
+        if (number > 0 && random() < 0.3) continue;
+        members.set(100 + number, memberOf(number, { leaving: number > 0 && random() < 0.3 }));
+      }
+      const voters = [100, 101, 102, 103, 104, 105, 106].filter((node) => node === SELF || random() < 0.5);
+      let root = membershipOf(voters);
+      // The group of a collection comes behind.
+      let collection = root;
+      const done: NextStep[] = [];
+      for (;;) {
+        const isReadyToGo = (node: number) =>
+          done.some((each) => each.kind === 'ask_handover' && each.node === node);
+        const next = nextStep({
+          self: SELF,
+          members,
+          membership: root,
+          memberships: [collection],
+          isReadyToGo,
+        });
+        if (next === null && collection === root) break;
+        if (next === null) collection = root;
+        else {
+          done.push(next);
+          if (next.kind === 'change') root = changed(root, next);
+          if (next.kind === 'forget') for (const { nodeId } of next.members) members.delete(nodeId);
+        }
+        expect(done.length).toBeLessThan(40);
+      }
+      const staying = [...members.values()].map(({ nodeId }) => nodeId).sort((a, b) => a - b);
+      expect(root.voters).toEqual(staying);
+      expect([...members.values()].some(({ leaving }) => leaving)).toBe(false);
+    }
+  });
+
+  /** The membership after a change, with those promoted that were to be. */
+  function changed(membership: Membership, { steps }: Extract<NextStep, { kind: 'change' }>): Membership {
+    const all = changeOf(
+      ...steps.map(({ action, node }) =>
+        action === 'remove' ? { action, node } : ({ action, node, promote: true } as const),
+      ),
+    );
+    expect(changeProblem(membership, all)).toBeNull();
+    let next = changedMembership(membership, all);
+    if (next.outgoing.length > 0) next = changedMembership(next, changeOf());
+    for (const node of next.promote) next = changedMembership(next, changeOf({ action: 'addVoter', node }));
+    return next;
+  }
+});
+
+function change(...steps: Extract<NextStep, { kind: 'change' }>['steps']): NextStep {
+  return { kind: 'change', steps };
+}
+
+/** Uniform numbers in [0, 1) from a seed: mulberry32 by Tommy Ettinger, public domain. */
+function randomOf(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
