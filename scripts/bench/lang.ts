@@ -30,8 +30,9 @@ export interface LangOptions {
   readonly only: string;
 }
 
-/** Rounds before the first that counts: both sides are compiled by then. */
+/** Before the first round that counts: both sides are compiled by then. */
 const WARMUP_ROUNDS = 8;
+const WARMUP_MS = 500;
 
 const NEW_TEXTS_PER_ROUND = 1000;
 
@@ -98,7 +99,8 @@ function benchProgram(program: LangProgram, rounds: number): LangRow {
   };
   const ours: number[] = [];
   const theirs: number[] = [];
-  for (let round = 0; round < rounds + WARMUP_ROUNDS; round++) {
+  const warmUntil = performance.now() + WARMUP_MS;
+  for (let round = 0; ours.length < rounds; round++) {
     const start = performance.now();
     const result = machine.run(code);
     const middle = performance.now();
@@ -108,7 +110,7 @@ function benchProgram(program: LangProgram, rounds: number): LangRow {
       throw new Error(`${name}: ${result} instead of ${JSON.stringify(expected)}`);
     }
     if (fresh === true) renew();
-    if (round < WARMUP_ROUNDS) continue;
+    if (round < WARMUP_ROUNDS || end < warmUntil) continue;
     ours.push(middle - start);
     theirs.push(end - middle);
   }

@@ -8,10 +8,12 @@ import * as p from './params.js';
 
 const LENGTH_MAX = 100_000;
 
+const STOP = p.int('start_or_stop');
+
 export const RANGE: readonly Entry[] = [
   func('range', {
     doc: 'A list of ints up to a stop, or from a start to a stop (excluded) in steps.',
-    params: [p.int('start_or_stop'), p.optional(p.int('stop')), p.optional(p.int('step'))],
+    params: [STOP, p.optional(p.int('stop')), p.optional(p.int('step'))],
     run: (rt, first, second, step = 1) => {
       const [start, stop] = second === undefined ? [0, first] : [first, second];
       if (step === 0) throw valueError('the step of range() must not be 0');
@@ -25,11 +27,25 @@ export const RANGE: readonly Entry[] = [
   }),
 ];
 
+/**
+ * What a loop over `range(stop)` counts up to, when that is all there is to it; else the list that `range` gives.
+ *
+ * @throws QueryError as `range`
+ */
+export function countOrRange(rt: Runtime, stop: Value): number | List {
+  if (typeof stop === 'number' && stop > 0) {
+    checkLength(rt, stop);
+    return stop;
+  }
+  const accepted = STOP.accept(stop, { function: 'range', position: 1 });
+  return new List(bigints(rt, 0, accepted, 1));
+}
+
 function numbers(rt: Runtime, start: number, stop: number, step: number): Value[] {
   const length = Math.max(0, Math.ceil((stop - start) / step));
   checkLength(rt, length);
-  const items: Value[] = [];
-  for (let i = 0, value = start; i < length; i++, value += step) items.push(value);
+  const items = new Array<Value>(length);
+  for (let i = 0, value = start; i < length; i++, value += step) items[i] = value;
   return items;
 }
 

@@ -15,7 +15,7 @@ export function compileCall(rt: Runtime, name: string, args: readonly Code[]): C
   if (entry !== undefined) return compileFunctionCall(rt, entry, args);
   const cell = rt.symbols.cell(name);
   return () => {
-    const procedure = rt.scope.procedure(name);
+    const procedure = rt.procedures.size === 0 ? undefined : rt.procedures.get(name);
     if (procedure !== undefined) return callClosure(rt, procedure.closure, args);
     const value = cell.value;
     if (value instanceof Closure) return callClosure(rt, value, args);

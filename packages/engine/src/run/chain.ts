@@ -21,7 +21,7 @@ import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
 import type { Code } from './unit.js';
 
 /** One link of a chain, given the value before it. */
-type Step = (value: Value) => Value;
+export type Step = (value: Value) => Value;
 
 /** Chains up to this length become nested calls; longer ones a loop, so that no text can fill the stack. */
 const NESTED_LINKS_MAX = 16;
@@ -103,7 +103,7 @@ function sliceCode(
  * Remembers the shape of the last thing and the slot that it had there. A thing of a remembered shape is in memory: a
  * stub has no properties.
  */
-function readProperty(rt: Runtime, name: string): Step {
+export function readProperty(rt: Runtime, name: string): Step {
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return (value) => {

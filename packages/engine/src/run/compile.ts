@@ -30,6 +30,7 @@ import { typeName, type Value } from '../value/value.js';
 import { compileCall } from './call.js';
 import { compileChain } from './chain.js';
 import { lockForReading, unlockReading } from './dispatch.js';
+import { translate } from './jit/index.js';
 import { Jump, Signal } from './jump.js';
 import {
   assignOperator,
@@ -58,7 +59,21 @@ export function compileClosureNode(rt: Runtime, source: string, node: ClosureNod
   const body = compiler.statement(node.body);
   const flags = analysis.closures.get(node);
   if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
-  return compiler.unit(body, flags.changes, flags.alone);
+  const unit = compiler.unit(body, flags.changes, flags.alone);
+  if (!unit.throwsJumps) warm(unit, rt.hotRuns, () => translate(compiler, node.body, true));
+  return unit;
+}
+
+/** Has a body counted, and moved to the second tier when it has run often enough. */
+function warm(unit: Unit, hotRuns: number, translation: () => Code | null): void {
+  const cold = unit.body;
+  let runs = 0;
+  unit.body = () => {
+    runs += 1;
+    if (runs < hotRuns) return cold();
+    unit.body = translation() ?? cold;
+    return unit.body();
+  };
 }
 
 /** Compiles the body of one query or closure. */
@@ -75,6 +90,8 @@ export class Compiler {
   private returns = 0;
   private loopJumps = 0;
   private thrown = 0;
+  /** Code of the closures, which must be the same in both tiers: a closure is equal only to itself. */
+  private readonly closures = new Map<ClosureNode, Code>();
 
   constructor(
     rt: Runtime,
@@ -97,8 +114,10 @@ export class Compiler {
       body,
       changes,
       changesAlone,
+      mayChange: changes.collection || changes.thingsdb || changesAlone.collection || changesAlone.thingsdb,
       returns: this.returns > 0,
       throwsJumps: this.thrown > 0,
+      simple: this.returns === 0 && this.thrown === 0 && this.locals.length === 0,
       nesting: this.nesting + 1,
     };
   }
@@ -332,7 +351,7 @@ export class Compiler {
    * The number of a local of this body, for saving what it hides; -1 for names that need none: parameters, and
    * everything in the outermost frame.
    */
-  private local(cell: Cell): number {
+  local(cell: Cell): number {
     if (this.params.includes(cell)) return -1;
     let i = this.locals.indexOf(cell);
     if (i < 0) {
@@ -433,13 +452,14 @@ export class Compiler {
 
   private for(node: For, position: Position): Code {
     const { rt } = this;
+    const thrownBefore = this.thrown;
     const iterable = this.operand(node.iterable);
     const variables = node.names.map((name) => {
       const cell = rt.symbols.cell(name);
       return { cell, local: this.local(cell) };
     });
     const { loopJumps, thrown, returns } = this;
-    const body = this.statement(node.body);
+    let body = this.statement(node.body);
     const mayReturn = this.returns > returns;
     const jumps = this.loopJumps > loopJumps || mayReturn;
     const catches = this.thrown > thrown;
@@ -449,10 +469,22 @@ export class Compiler {
     if (throwsReturn) this.thrown += 1;
     const [first, second] = variables as [(typeof variables)[0], (typeof variables)[0] | undefined];
     const others = variables.slice(2);
+    const isTranslatable = this.thrown === thrownBefore;
+    const { hotRuns } = rt;
+    let rounds = 0;
+    /** The loop in the second tier, for the next time that it begins. */
+    let whole: Code | null = null;
+
+    const becomeHot = (): void => {
+      body = translate(this, node.body, false) ?? body;
+      if (position === 'statement') whole = translate(this, node, true);
+    };
 
     /** Runs the body once; returns false when the loop is to end. */
     const round = (): boolean => {
       if (--rt.steps < 0) rt.check();
+      rounds += 1;
+      if (rounds === hotRuns && isTranslatable) becomeHot();
       if (catches) {
         try {
           body();
@@ -505,6 +537,7 @@ export class Compiler {
     };
 
     return () => {
+      if (whole !== null) return whole();
       const container = iterable();
       if (!(container instanceof List || container instanceof ThingSet || container instanceof Thing)) {
         throw typeError(`cannot iterate over ${typeName(container)}`);
@@ -567,6 +600,8 @@ export class Compiler {
   }
 
   private closure(node: ClosureNode): Code {
+    const known = this.closures.get(node);
+    if (known !== undefined) return known;
     const { rt, source, analysis } = this;
     const text = source.slice(node.start, node.end);
     const unit = compileClosureNode(rt, source, node, analysis);
@@ -574,13 +609,15 @@ export class Compiler {
     // One closure for each run of the query: its state must not outlive it.
     let epoch = -1;
     let closure: Closure | null = null;
-    return () => {
+    const code = (): Closure => {
       if (closure === null || epoch !== rt.epoch) {
         closure = new Closure(text, unit);
         epoch = rt.epoch;
       }
       return closure;
     };
+    this.closures.set(node, code);
+    return code;
   }
 }
 

@@ -13,8 +13,8 @@ import type { Code, Unit } from './unit.js';
 
 /** The compiled body of a closure, after checking that this query may run it. */
 export function unitOf(rt: Runtime, closure: Closure): Unit {
-  const unit = rt.unitOf(closure);
-  if (!rt.transaction.writable && rt.needsChange(closure)) {
+  const unit = closure.unit ?? rt.unitOf(closure);
+  if (unit.mayChange && !rt.transaction.writable && rt.needsChange(closure)) {
     throw operationError('the closure makes changes, but this query has no change: use wse(...)');
   }
   return unit;
@@ -26,7 +26,7 @@ export function callClosure(rt: Runtime, closure: Closure, args: readonly Code[]
   const params = unit.params;
   if (params.length === 1) {
     const code = args[0];
-    return run1(rt, closure, unit, params[0] as Cell, code === undefined ? null : code());
+    return call1(rt, closure, unit, code === undefined ? null : code());
   }
   const values: Value[] = [];
   for (let i = 0; i < params.length; i++) {
@@ -65,21 +65,38 @@ function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]
   }
 }
 
-/** The same as `run` for the most frequent shape of a closure. */
-function run1(rt: Runtime, closure: Closure, unit: Unit, cell: Cell, value: Value): Value {
+/** Calls a closure with one parameter. */
+export function call1(rt: Runtime, closure: Closure, unit: Unit, value: Value): Value {
+  if (!unit.simple) return run(rt, closure, unit, [value]);
+  const cell = unit.params[0] as Cell;
   enter(rt, closure, unit);
-  const outer = rt.saved;
-  const saved = localsOf(unit);
-  rt.saved = saved;
   const hidden = cell.value;
-  share(value);
+  if (typeof value === 'object') share(value);
   cell.value = value;
   try {
-    return body(rt, unit);
+    return unit.body();
   } finally {
-    restoreLocals(unit, saved);
     cell.value = hidden;
-    rt.saved = outer;
+    leave(rt, closure, unit);
+  }
+}
+
+/** Calls a closure with two parameters. */
+export function call2(rt: Runtime, closure: Closure, unit: Unit, first: Value, second: Value): Value {
+  if (!unit.simple) return run(rt, closure, unit, [first, second]);
+  const [a, b] = unit.params as readonly [Cell, Cell];
+  enter(rt, closure, unit);
+  const hiddenA = a.value;
+  const hiddenB = b.value;
+  if (typeof first === 'object') share(first);
+  if (typeof second === 'object') share(second);
+  a.value = first;
+  b.value = second;
+  try {
+    return unit.body();
+  } finally {
+    b.value = hiddenB;
+    a.value = hiddenA;
     leave(rt, closure, unit);
   }
 }
@@ -98,7 +115,6 @@ export class Callback {
   private readonly hidden: (Value | undefined)[];
   private readonly outer: SavedValue[];
   private saved: SavedValue[];
-  private readonly body: Code;
   /** Whether a call has nothing to do but bind up to two parameters and run the body. */
   private readonly simple: boolean;
 
@@ -114,8 +130,7 @@ export class Callback {
     this.outer = rt.saved;
     this.saved = localsOf(unit);
     rt.saved = this.saved;
-    this.body = unit.body;
-    this.simple = !unit.throwsJumps && !unit.returns && unit.locals.length === 0 && unit.params.length <= 2;
+    this.simple = unit.simple && unit.params.length <= 2;
   }
 
   /** Number of parameters that the closure declares. */
@@ -132,7 +147,7 @@ export class Callback {
       this.first.value = item;
       if (this.second !== undefined) this.second.value = second;
     }
-    return this.body();
+    return this.unit.body();
   }
 
   /** The same for the steps of a reduction, whose result so far may be any value. */

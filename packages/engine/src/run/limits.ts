@@ -34,3 +34,9 @@ export const CHECKS_PER_HEAP_LOOK = 8;
 
 /** Work of this size at once has the heap looked at. */
 export const HEAP_LOOK_UNITS = 1 << 20;
+
+/**
+ * Runs of a closure's body, or rounds of a loop, after which it is worth the translation to JavaScript (`jit/`), which
+ * takes as long as some thousand operations.
+ */
+export const HOT_RUNS = 1500;

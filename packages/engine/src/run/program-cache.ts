@@ -1,8 +1,8 @@
 import type { Prepared } from './program.js';
 
 /** Bytes that a compiled program takes besides its text, roughly, and for each character of the text. */
-const PROGRAM_BYTES = 1500;
-const BYTES_PER_CHARACTER = 40;
+const PROGRAM_BYTES = 2000;
+const BYTES_PER_CHARACTER = 90;
 
 /**
  * Compiled programs by their text, bounded by bytes. Two generations: what is used moves to the young one, and when

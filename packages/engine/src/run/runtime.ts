@@ -31,6 +31,7 @@ import {
   CHECKS_PER_HEAP_LOOK,
   DEPTH_MAX,
   HEAP_LOOK_UNITS,
+  HOT_RUNS,
   type QueryLimits,
   STEPS_PER_CHECK,
 } from './limits.js';
@@ -120,6 +121,8 @@ export class Runtime {
   private statementEffects = -1;
   /** Steps until the next look at the clock. */
   steps = 0;
+  /** Runs after which a piece of code moves to the second tier; decided when it is compiled. */
+  hotRuns = HOT_RUNS;
   /** Compiles a closure that came as text. */
   readonly compileClosure: (closure: Closure) => Unit;
 

@@ -10,15 +10,20 @@ export interface Unit {
   readonly params: readonly Cell[];
   /** Names that plain assignments and loops in the body bind, parameters excluded. */
   readonly locals: readonly Cell[];
-  readonly body: Code;
+  /** Moves to the second tier when it runs hot. */
+  body: Code;
   /** In which scopes running it needs a change, as it stands in its text. */
   readonly changes: Changes;
   /** The same by its own text alone, which counts once a closure is stored. */
   readonly changesAlone: Changes;
+  /** Whether one of the two is ever so. */
+  readonly mayChange: boolean;
   /** Whether a `return` may end it. */
   readonly returns: boolean;
   /** Whether a jump may come as an exception. */
   readonly throwsJumps: boolean;
+  /** Whether a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
+  readonly simple: boolean;
   /** Levels of expressions nested in the body, for the guard of the stack. */
   readonly nesting: number;
 }

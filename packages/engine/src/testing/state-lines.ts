@@ -1,9 +1,11 @@
 /**
  * The state of a collection as text, for tests that compare states, and the rules that every state keeps.
  */
+import { ByteWriter } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { eachThing } from '../state/store.js';
+import { writeValue } from '../state/value-codec.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -145,5 +147,7 @@ function valueText(value: Value): string {
   }
   if (value instanceof ThingSet) return `{${Array.from(value.members, ({ id }) => `#${id}`).join(', ')}}`;
   if (value === null || typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
-  throw new Error('the programs of these tests make no such values');
+  const out = new ByteWriter();
+  writeValue(out, value);
+  return Buffer.from(out.take()).toString('hex');
 }

@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import { builtIns } from '../../functions/index.js';
+import { Harness, randomOf } from '../../testing/harness.js';
+import { RandomPrograms, STORED_PLACES } from '../../testing/random-program.js';
+import { stateLines } from '../../testing/state-lines.js';
+
+/** A machine that translates what runs for the first time, and one that never does. */
+function bothTiers(): { readonly first: Harness; readonly second: Harness } {
+  const first = new Harness();
+  const second = new Harness();
+  first.engine.runtime.hotRuns = Number.POSITIVE_INFINITY;
+  second.engine.runtime.hotRuns = 1;
+  return { first, second };
+}
+
+/** What came of a query: the answer or the error, and how many steps it took. */
+function trace(harness: Harness, code: string): string {
+  const outcome = harness.outcome(code);
+  const { steps, depth } = harness.engine.runtime;
+  const answer =
+    outcome.kind === 'value'
+      ? Buffer.from(outcome.result).toString('base64')
+      : outcome.kind === 'error'
+        ? `${outcome.error.code} ${outcome.error.message}`
+        : 'hash';
+  return `${answer}, ${steps} steps left, depth ${depth}`;
+}
+
+/** Functions whose results depend on the moment. */
+const FICKLE = new Set(['timeit', 'refs']);
+
+const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
+const runs = Number(process.env.ENGINE_TEST_RUNS ?? 1500);
+
+test(`both tiers do the same with random programs (seed ${seed})`, () => {
+  const entries = builtIns().filter(({ name }) => !FICKLE.has(name));
+  const programs = new RandomPrograms(randomOf(seed), { entries, stored: true });
+  let { first, second } = bothTiers();
+  for (let run = 0; run < runs; run++) {
+    if (run % 100 === 0) {
+      ({ first, second } = bothTiers());
+      for (const harness of [first, second]) harness.run(STORED_PLACES);
+    }
+    const code = programs.program();
+    // Twice: a loop is translated as a whole when it begins again.
+    for (let round = 0; round < 2; round++) {
+      const expected = trace(first, code);
+      const found = trace(second, code);
+      if (found !== expected) throw new Error(`${code}\n\ngives ${found}\ninstead of ${expected}`);
+    }
+  }
+  expect(stateLines(second.collection)).toEqual(stateLines(first.collection));
+});
+
+describe('both tiers do the same', () => {
+  test.each([
+    'x = 9007199254740991; f = |n| n + 1; f(x)',
+    'f = |n| n * -1; [f(0), f(-0), f(5)]',
+    'f = |n| -n; [f(0), f(-9223372036854775808 + 1)]',
+    'f = |a, b| a / b; [f(7, 2), f(-7, 2), f(0, -3), f(9007199254740991, 2), try(f(1, 0))]',
+    'f = |a, b| a % b; [f(7, 3), f(-7, 3), f(-6, 3), try(f(1, 0))]',
+    'f = |a, b| [a & b, a | b, a ^ b, a << 1, a >> 1]; [f(6, 3), f(-1, 1), f(4294967296, 1)]',
+    'f = |a, b| [a == b, a != b, a < b, a > b, a <= b, a >= b]; [f(1, 2), f(1.5, 1), f(true, 1)]',
+    "f = |a, b| a + b; [f(1, 2), f('a', 'b'), f(1.5, 2), try(f('a', 1)), try(f(nil, 1))]",
+    'f = |x| x && nil || x; [f(0), f(1), f([]), f([1])]',
+    'f = |x| !x; [f(0), f(1.5), f({})]',
+    'f = |x| x ? 1 : 2; [f(0), f([0])]',
+    'f = |x| if (x) 5; [f(0), f(1), f(nil)]',
+    'f = |x| { if (x > 1) return x; x += 5; x }; [f(0), f(2)]',
+    'f = |x| { y = x; z = y; z }; y = 1; [f(2), y]',
+    'f = |n| n < 2 ? n : f(n - 1) + f(n - 2); f(12)',
+    'f = |n| f(n + 1); try(f(0))',
+    'a = 0; f = |x| { a += x; nosuch }; try(f(2)); a',
+    'f = |x| x.k1; [f({k1: 5}), try(f({})), try(f(1))]',
+    'f = |x| (x = [1]) && x.len(); f(0)',
+    's = 0; for (i in range(5)) { if (i == 1) continue; if (i == 4) break; s += i }; s',
+    's = []; for (v, k in {k1: 1, k2: [2]}) s.push([v, k]); s',
+    's = []; for (v, k, z in set({k1: 1})) s.push([v, k, z]); s',
+    's = 0; for (i in 5) s += 1; s',
+    "for (i in range('a')) 1",
+    'for (i in range(100001)) 1',
+    's = 1; for (i in range(0)) s = 2; [s, (for (i in range(0)) 1), (for (i in []) 1)]',
+    'f = || { for (i in range(9)) for (j in [i]) if (j == 5) return j; 7 }; f()',
+    'l = [1, 2]; try(for (x in l) l.push(x)); l.push(3); l',
+    'for (i in range(3)) { x = i; y = |i| i; }; [i, x]',
+    'i = 5; f = || { for (i in range(3)) 1; i }; [f(), i]',
+    'f = |x| |y| y; l = [1, 2].map(f); l[0] == l[1]',
+    'return 1, 2',
+    'f = |x| { return {a: {b: {}}}, 2, NO_IDS }; f(1)',
+    'x = 5; f = |x| x; f([x = 6][0]) + x',
+    'x = 1; x + (x = 5) + x',
+    'x = [1]; f = |y| { x = y; x.push(2); y }; [f([7]), x]',
+    'f = |x| x += nosuch; f(1)',
+    'f = |x| nosuch += x; f(1)',
+    'm = set(); f = |x| m |= set(x); f({}); m.len()',
+  ])('%s', (code) => {
+    const { first, second } = bothTiers();
+    for (let round = 0; round < 3; round++) expect(trace(second, code)).toBe(trace(first, code));
+  });
+});
+
+describe('limits hold in the second tier', () => {
+  const hasty = new Harness({ limits: { durationMs: 30 } });
+  hasty.engine.runtime.hotRuns = 1;
+
+  test.each([
+    'for (i in range(100000)) for (j in range(100000)) 1',
+    's = 0; range(100000).each(|i| { for (j in range(100000)) s += j })',
+    'f = |n| n < 2 ? n : f(n - 1) + f(n - 2); range(1000).map(|| f(20))',
+  ])('of time: %s', (code) => {
+    for (let round = 0; round < 2; round++) expect(hasty.error(code)).toBe('timeout');
+  });
+
+  test('of depth: closures that call each other', () => {
+    const names = Array.from({ length: 100 }, (_, i) => `f${i}`);
+    const code = names.map((name, i) => `${name} = |x| x + f${(i + 1) % 100}(x + 1) + 1`).join(';');
+    for (let round = 0; round < 2; round++) expect(hasty.error(`${code}; f0(1)`)).toBe('operation_err');
+  });
+});
+
+test('nothing that users write comes into the source: names and texts may be anything', () => {
+  const { second } = bothTiers();
+  const code = `x = 'a"; throw 1 // \\u0041 \u2028'; constructor = |__proto__| __proto__ + x + "'"; constructor('é') == 'é' + x + "'"`;
+  for (let round = 0; round < 2; round++) expect(second.run(code)).toBe(true);
+});
+
+test('a text that is too long or nested too deeply stays in the first tier', () => {
+  const { second } = bothTiers();
+  const wide = `x = 1; f = |y| ${Array.from({ length: 2000 }, () => 'x').join(' + ')}; f(1)`;
+  const deep = `x = 1; f = |y| ${'(1 + '.repeat(200)}x${')'.repeat(200)}; f(1)`;
+  const blocks = `x = 1; f = |y| ${'{ if (true) '.repeat(100)}x${'}'.repeat(100)}; f(1)`;
+  for (let round = 0; round < 2; round++) {
+    expect(second.run(wide)).toBe(2000);
+    expect(second.run(deep)).toBe(201);
+    expect(second.run(blocks)).toBe(1);
+  }
+});
