@@ -27,6 +27,7 @@ export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';
+export { pack } from './pack/walk.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export type { Quotas } from './run/runtime.js';

@@ -1,4 +1,4 @@
-import type { Format, QueryError, ScopeName, User, Value } from '@althing/engine';
+import { ErrorCode, type Format, QueryError, type ScopeName, type User, type Value } from '@althing/engine';
 
 /** What a client asks for, decoded. */
 export type RequestBody =
@@ -16,6 +16,17 @@ export interface Request {
   /** The format of the answer. */
   readonly format: Format;
   readonly client: Client;
+  /** What most requests don't ask for. */
+  readonly terms?: Terms | null;
+}
+
+export interface Terms {
+  /** Whether an answer from the state of this node will do, which may lag behind. */
+  readonly stale: boolean;
+  /** Index that the state must hold at least. */
+  readonly minIndex: number;
+  /** The client's own name for the request, and the hash of its body. */
+  readonly key: { readonly key: string; readonly body: Uint8Array } | null;
 }
 
 /** Who waits for the answer. */
@@ -31,11 +42,15 @@ export type Reply =
       readonly result: string | Uint8Array;
       /** Index of the entry of the group's log that the answer reflects; 0 or nothing when it reflects none. */
       index?: number;
+      /** Whether it comes from a state that may lag behind. */
+      readonly stale?: boolean;
     }
   | {
       readonly ok: false;
       readonly error: QueryError;
       index?: number;
+      /** Whether the client used a key for two different requests. */
+      readonly conflict?: boolean;
       /**
        * The group's leadership was lost before there was an answer: a change may or may not take effect (`unknown`), or
        * there was none (`undone`).
@@ -44,3 +59,13 @@ export type Reply =
     };
 
 export type Respond = (reply: Reply) => void;
+
+/** The answer to a request with a key that another one had. */
+export function conflictingKey(error: QueryError = KEY_USED): Reply {
+  return { ok: false, error, conflict: true };
+}
+
+const KEY_USED = new QueryError(
+  ErrorCode.BAD_DATA,
+  'the Idempotency-Key was used for another request: use a new key for each request, and the same one only to repeat it',
+);

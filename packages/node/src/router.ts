@@ -2,26 +2,40 @@ import {
   type Call,
   type Engine,
   ErrorCode,
-  missingPrivilege,
+  type Outcome,
   type PasswordHash,
-  type Prepared,
-  Privilege,
   QueryError,
-  type Scope,
-  type ScopeName,
   type Target,
 } from '@althing/engine';
 import type { PasswordHasher } from './auth/password.js';
-import type { Request, Respond } from './request.js';
-import type { GroupSession } from './scopes/group-session.js';
+import { Checks, Doubt, dependsOnState, isLong, programOf } from './checks.js';
+import type { Calls } from './cluster/calls.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from './consensus/protocol.js';
+import { encodeBody } from './forwarding/format.js';
+import { Forwarder } from './forwarding/forwarder.js';
+import { type End, Journey } from './forwarding/journey.js';
+import { Journeys } from './forwarding/journeys.js';
+import { KeysUnderWay } from './forwarding/keys-under-way.js';
+import { Sequences } from './forwarding/sequences.js';
+import { type BodyOptions, decodeBody } from './http/body.js';
+import { conflictingKey, type Reply, type Request, type RequestBody, type Respond } from './request.js';
+import type { IdempotencyKey, RequestIdentity } from './scopes/entry.js';
+import type { GroupSession, Names } from './scopes/group-session.js';
+import type { Found } from './scopes/results.js';
 import { SlowLane } from './slow-lane.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
   readonly hasher: PasswordHasher;
+  readonly nodeId: NodeId;
+  /** Which start of this node this is: later ones have larger numbers. */
+  readonly epoch: number;
+  readonly calls: Calls;
+  /** Whether this node is its whole cluster, for certain. */
+  readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
-  /** How long a request may wait for a leader, or for its turn among slow queries, in milliseconds. */
+  /** How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
   readonly waitMs: number;
   /** A clock in milliseconds. */
   readonly monotonic: () => number;
@@ -29,229 +43,533 @@ export interface RouterOptions {
   readonly delay: (ms: number, callback: () => void) => () => void;
 }
 
+/** The part of an outcome that is an answer. */
+type Answer = Outcome & { readonly kind: 'value' | 'error' };
+
 /**
- * Takes a request to where it runs. Checks come in the order that the protocol gives: the scope, the privilege to run
- * code there at all, the code, the privilege to change something.
+ * Takes a request to where it runs.
+ *
+ * A node that is alone runs everything at once. In a cluster a request is a journey: what may change something goes to
+ * the leader of its group, under a name that makes it take effect once; what only reads runs here, as soon as this node
+ * is known to have everything that was acknowledged before. What this node does not know of, it asks about before it
+ * refuses a request for it.
  */
 export class Router {
   private readonly options: RouterOptions;
-  /** Requests that wait until this node leads their group. */
-  private readonly waiting = new Map<GroupSession, Set<() => void>>();
-
+  private readonly checks: Checks;
   private readonly slowLane: SlowLane;
+  private readonly journeys: Journeys;
+  private readonly sequences = new Sequences();
+  private readonly keys = new KeysUnderWay();
+  private readonly forwarder: Forwarder;
+  /** Nodes that can't be reached. */
+  private readonly down = new Set<NodeId>();
 
   constructor(options: RouterOptions) {
     this.options = options;
-    this.slowLane = new SlowLane({ now: options.monotonic, delay: options.delay, waitMaxMs: options.waitMs });
+    const { engine, monotonic, delay, waitMs, nodeId } = options;
+    this.slowLane = new SlowLane({ now: monotonic, delay, waitMaxMs: waitMs });
+    this.checks = new Checks({
+      engine,
+      nodeId,
+      failedToPrepare: (userId, ms) => this.slowLane.ran(null, userId, ms),
+      monotonic,
+    });
+    this.journeys = new Journeys({
+      monotonic,
+      delay,
+      advance: (journey) => this.advance(journey),
+      expire: (journey) => journey.end({ kind: 'late', unknown: journey.unknown || journey.called }),
+    });
+    this.forwarder = this.makeForwarder();
   }
 
-  /**
-   * Runs a request, now or later.
-   *
-   * @returns whether it has run: then its answer waits for nothing but the log
-   */
-  handle(request: Request, respond: Respond): boolean {
-    return this.answering(respond, () => this.route(request, respond, false));
+  /** Requests that wait for something, of clients and of other nodes. */
+  get busy(): number {
+    return this.journeys.size;
   }
 
-  /** To be called when a session changed: it may lead now. */
+  /** Runs a request, now or later. */
+  handle(request: Request, respond: Respond): void {
+    if (this.options.alone() && (request.terms ?? null) === null) this.tryAtOnce(request, respond, false);
+    else this.travel(request, respond);
+  }
+
+  /** To be called when a session changed: it may lead now, or know who does. */
   sessionChanged(session: GroupSession): void {
-    if (!session.leading) return;
-    const waiting = this.waiting.get(session);
-    if (waiting === undefined) return;
-    this.waiting.delete(session);
-    for (const retry of waiting) retry();
+    this.journeys.groupChanged(session.id, versionOf(session));
+  }
+
+  /** Another node can be reached, or can't any more. */
+  peerChanged(node: NodeId, up: boolean): void {
+    if (up) this.down.delete(node);
+    else this.down.add(node);
+  }
+
+  private makeForwarder(): Forwarder {
+    const { engine, calls, epoch, monotonic, delay } = this.options;
+    return new Forwarder({
+      calls,
+      root: engine.root,
+      rootSession: () => this.rootSession,
+      sequences: this.sequences,
+      epoch,
+      decodeBody: (body) => this.decode(body),
+      monotonic,
+      delay,
+      begin: (journey) => this.begin(journey),
+      retry: (journey, group) => this.wait(journey, group),
+      ended: (journey) => this.ended(journey),
+    });
+  }
+
+  private get rootSession(): GroupSession {
+    const session = this.options.session('thingsdb');
+    if (session === undefined) throw new Error('the root group is not open');
+    return session;
+  }
+
+  private sessionOf(group: GroupId): GroupSession | undefined {
+    return this.options.session(group === ROOT_GROUP ? 'thingsdb' : group);
   }
 
   /** @param itsTurn whether the request stood in the slow lane already */
-  private route(request: Request, respond: Respond, itsTurn: boolean): boolean {
+  private tryAtOnce(request: Request, respond: Respond, itsTurn: boolean): void {
+    try {
+      this.runAtOnce(request, respond, itsTurn);
+    } catch (error) {
+      respond({ ok: false, error: answerTo(error) });
+    }
+  }
+
+  private runAtOnce(request: Request, respond: Respond, itsTurn: boolean): void {
     const { engine, monotonic } = this.options;
-    const { user, body } = request;
-    const target = this.targetOf(request);
+    const { user } = request;
+    if (request.scope.kind === 'node') this.checks.otherNodeOf(request);
+    const target = this.checks.targetOf(request);
     const scope = engine.scope(target);
-    if (scope === undefined) throw notReady(request.scope);
-    const isLong = body.type === 'query' && body.code.length > LONG_CODE;
-    if (!itsTurn && isLong && this.slowLane.takes(null, user.id)) return this.wait(request, respond);
-    const begun = monotonic();
-    const call = this.callOf(request, scope, target, begun);
-    if (!itsTurn && this.slowLane.takes(programOf(call), user.id)) return this.wait(request, respond);
-    if (target === 'node' || !this.dependsOnState(call)) return this.execute(call, null, respond, begun);
     const session = this.options.session(target);
-    if (session === undefined) throw notReady(request.scope);
-    if (session.leading) return this.execute(call, session, respond, begun);
-    this.waitForLeader(session, request, respond);
-    return false;
-  }
-
-  /** Lets a request stand in the slow lane. It is checked anew when it has its turn. */
-  private wait(request: Request, respond: Respond): boolean {
-    this.slowLane.enter(request.user.id, {
-      gone: () => request.client.gone,
-      run: () => {
-        this.answering(respond, () => this.route(request, respond, true));
-      },
-      expire: () => respond({ ok: false, error: TOO_SLOW }),
-    });
-    return false;
-  }
-
-  /** What is thrown becomes the answer. */
-  private answering(respond: Respond, work: () => boolean): boolean {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof QueryError)) throw error;
-      respond({ ok: false, error });
-      return true;
+    if (scope === undefined || session === undefined || !session.leading) {
+      this.travel(request, respond);
+      return;
     }
-  }
-
-  private targetOf({ scope, body }: Request): Target {
-    if (scope.kind === 'thingsdb') return 'thingsdb';
-    if (scope.kind === 'node') {
-      if (body.type === 'run') throw badData('procedures can not be run in the scope of a node');
-      if (scope.id === null || scope.id === 0) return 'node';
-      throw lookup(`there is no node ${scope.id}`);
+    const turn = (): void => this.tryAtOnce(request, respond, true);
+    if (!itsTurn && isLong(request) && this.slowLane.takes(null, user.id)) {
+      this.enterLane(request, turn, respond);
+      return;
     }
-    const collection = this.options.engine.root.collectionsByName.get(scope.name);
-    if (collection === undefined) throw lookup(`there is no collection '${scope.name}'`);
-    return collection.id;
-  }
-
-  /** Checks what can be checked before the request runs. */
-  private callOf(request: Request, scope: Scope, target: Target, begun: number): Call {
-    const { user, body, format } = request;
-    const { engine } = this.options;
-    let call: Call;
-    if (body.type === 'query') {
-      this.require(request, target, Privilege.QUERY);
-      const prepared = this.prepare(body.code, user.id, begun);
-      call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars } };
-    } else {
-      const procedure = scope.procedure(body.name);
-      if (procedure === undefined) throw lookup(`there is no procedure '${body.name}'`);
-      this.require(request, target, Privilege.RUN);
-      call = { scope, user, format, body: { kind: 'run', procedure, args: body.args } };
+    const begun = monotonic();
+    const call = this.checks.callOf(request, scope, target);
+    if (!itsTurn && this.slowLane.takes(programOf(call), user.id)) {
+      this.enterLane(request, turn, respond);
+      return;
     }
-    if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
-    return call;
-  }
-
-  /** The program of a text. A long text that is none takes its time as well. */
-  private prepare(code: string, userId: number, begun: number): Prepared {
-    try {
-      return this.options.engine.prepare(code);
-    } catch (error) {
-      this.slowLane.ran(null, userId, this.options.monotonic() - begun);
-      throw error;
-    }
-  }
-
-  private require({ user, scope }: Request, target: Target, privilege: number): void {
-    if (!this.options.engine.root.allows(target, user.id, privilege)) {
-      throw missingPrivilege(user, privilege, scopeText(scope));
-    }
-  }
-
-  /** Whether the answer depends on stored data, so that it must come from the state of the group's leader. */
-  private dependsOnState({ scope, body }: Call): boolean {
-    if (body.kind === 'run') return true;
-    return body.prepared.usesState || scope.isAmong(body.prepared.unit.changes);
-  }
-
-  /** @returns whether the call has run */
-  private execute(call: Call, session: GroupSession | null, respond: Respond, begun: number): boolean {
-    const { engine, hasher, monotonic } = this.options;
-    if (session !== null && engine.mayWrite(call)) {
-      const refusal = session.refusal();
-      if (refusal !== null) {
-        respond({ ok: false, error: refusal });
-        return true;
-      }
+    const stateless = target === 'node' || !dependsOnState(call);
+    const refusal = stateless || !engine.mayWrite(call) ? null : session.refusal();
+    if (refusal !== null) {
+      respond({ ok: false, error: refusal });
+      return;
     }
     const outcome = engine.run(call);
-    this.slowLane.ran(programOf(call), call.user.id, monotonic() - begun);
-    if (outcome.kind === 'hash') {
-      hasher.hash(outcome.password).then(
-        (hash) => this.executeAgain(call, session, outcome.password, hash, respond),
-        () =>
-          respond({
-            ok: false,
-            error: new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed'),
-          }),
-      );
+    this.slowLane.ran(programOf(call), user.id, monotonic() - begun);
+    if (outcome.kind === 'hash') this.travel(request, respond, outcome.password);
+    else if (stateless) respond(replyOf(outcome));
+    else session.settle(outcome, respond);
+  }
+
+  private enterLane({ user, client }: Request, run: () => void, respond: Respond): void {
+    const expire = (): void => respond({ ok: false, error: TOO_SLOW });
+    this.slowLane.enter(user.id, { gone: () => client.gone, run, expire });
+  }
+
+  /** Sends a request on its way. */
+  private travel(request: Request, respond: Respond, password: string | null = null): void {
+    const { monotonic, waitMs } = this.options;
+    const journey = new Journey({
+      request,
+      forwarded: null,
+      group: null,
+      deadline: monotonic() + waitMs,
+      onEnd: (end) => {
+        this.ended(journey);
+        respond(replyAtEnd(end));
+      },
+    });
+    this.journeys.add(journey);
+    if (password === null) this.advance(journey);
+    else this.hash(journey, password);
+  }
+
+  private begin(journey: Journey): void {
+    this.journeys.add(journey);
+    this.advance(journey);
+  }
+
+  private ended(journey: Journey): void {
+    this.journeys.delete(journey);
+    if (journey.sequence !== 0 && journey.group !== null) {
+      this.sequences.release(journey.group, journey.sequence);
+    }
+    this.keys.release(journey, (other) => queueMicrotask(() => this.advance(other)));
+  }
+
+  /** Takes a journey as far as it gets now. */
+  private advance(journey: Journey): void {
+    if (journey.ended) return;
+    try {
+      this.step(journey);
+    } catch (error) {
+      if (error instanceof Doubt) this.resolve(journey, error);
+      else this.refuse(journey, answerTo(error));
+    }
+  }
+
+  private step(journey: Journey): void {
+    if (journey.request.client.gone && !journey.unknown) {
+      journey.end({ kind: 'late', unknown: false });
+      return;
+    }
+    this.renewValues(journey);
+    const { request } = journey;
+    const target = this.targetOf(journey);
+    const node = this.checks.otherNodeOf(request);
+    if (node !== null) {
+      this.forwarder.sendToNode(journey, node);
+      return;
+    }
+    const scope = this.options.engine.scope(target);
+    const session = target === 'node' ? null : this.options.session(target);
+    if (scope === undefined || session === undefined || session?.readable === false) {
+      this.wait(journey, typeof target === 'number' ? target : ROOT_GROUP);
+      return;
+    }
+    journey.roleVersion = session === null ? 0 : versionOf(session);
+    if (isLong(request) && this.standsInLane(journey, null)) return;
+    const call = this.checks.callOf(request, scope, target, journey.hashes);
+    if (session === null || !dependsOnState(call)) this.runHere(journey, call);
+    else if (this.options.engine.mayWrite(call)) this.write(journey, call, session);
+    else this.read(journey, call, session);
+  }
+
+  /** The state that a journey is about: always the same, once it was sent there. */
+  private targetOf({ request, group }: Journey): Target {
+    if (group === null || request.scope.kind === 'node') return this.checks.targetOf(request);
+    if (group === ROOT_GROUP) return 'thingsdb';
+    if (this.options.engine.root.collections.has(group)) return group;
+    throw new Doubt(GONE, ROOT_GROUP);
+  }
+
+  /** Makes sure that a refusal does not come from a state that lags behind. */
+  private resolve(journey: Journey, { error, about }: Doubt): void {
+    const session = this.sessionOf(about);
+    const isFinal = session === undefined || journey.isFresh(about) || journey.request.terms?.stale === true;
+    if (isFinal) this.refuse(journey, error);
+    else this.freshen(journey, session);
+  }
+
+  /** Ends a journey that can't go on; if a change may have been made before, that is what must be said. */
+  private refuse(journey: Journey, error: QueryError): void {
+    journey.end(journey.unknown ? LATE_UNKNOWN : { kind: 'reply', reply: { ok: false, error } });
+  }
+
+  /** Goes on once the state of a group holds everything that was acknowledged before. */
+  private freshen(journey: Journey, session: GroupSession): void {
+    session.readIndex((ok) => {
+      if (ok) journey.noteFresh(session.id);
+      if (ok) this.advance(journey);
+      else this.wait(journey, session.id);
+    });
+  }
+
+  /** Runs what depends on no group. */
+  private runHere(journey: Journey, call: Call): void {
+    const outcome = this.run(journey, call);
+    if (outcome !== null) journey.end({ kind: 'reply', reply: replyOf(outcome) });
+  }
+
+  private read(journey: Journey, call: Call, session: GroupSession): void {
+    const { stale = false, minIndex = 0 } = journey.request.terms ?? {};
+    if (!stale && !journey.isFresh(session.id)) {
+      this.freshen(journey, session);
+      return;
+    }
+    if (session.appliedIndex < minIndex) {
+      session.whenApplied(minIndex, () => this.advance(journey));
+      return;
+    }
+    const outcome = this.run(journey, call);
+    if (outcome === null) return;
+    session.settle(outcome, (reply) => this.settled(journey, session, stale ? staleReply(reply) : reply));
+  }
+
+  private write(journey: Journey, call: Call, session: GroupSession): void {
+    if (!session.leading) {
+      this.forward(journey, session);
+      return;
+    }
+    if (!this.takesName(journey, session.id) || this.isKnown(journey, session)) return;
+    const refusal = session.refusal();
+    if (refusal !== null && session.awaitsOffice && !this.options.alone()) {
+      this.wait(journey, session.id);
+      return;
+    }
+    if (refusal !== null) {
+      this.refuse(journey, refusal);
+      return;
+    }
+    const outcome = this.run(journey, call);
+    if (outcome === null) return;
+    if (outcome.kind !== 'value' || outcome.change === null) {
+      this.settleUnchanged(journey, session, outcome);
+      return;
+    }
+    journey.unknown = true;
+    const settled = (reply: Reply): void => this.settled(journey, session, reply);
+    session.settle(outcome, settled, this.namesOf(journey, session.id));
+  }
+
+  /**
+   * Answers what changed nothing, though it might have. That is a read: right only if this node led when it ran, and what
+   * it saw is committed.
+   */
+  private settleUnchanged(journey: Journey, session: GroupSession, outcome: Answer): void {
+    const version = session.roleVersion;
+    let settled: Reply | null = null;
+    let confirmed = false;
+    const finish = (): void => {
+      if (settled === null || !confirmed) return;
+      if (version === session.roleVersion) this.settled(journey, session, settled);
+      else this.again(journey, session);
+    };
+    session.settle(outcome, (reply) => {
+      settled = reply;
+      finish();
+    });
+    session.readIndex((ok) => {
+      confirmed = true;
+      if (!ok) settled = { ok: false, error: NO_LEADER, lost: 'undone' };
+      finish();
+    });
+  }
+
+  /** An answer came, or the group's leadership was lost before. */
+  private settled(journey: Journey, session: GroupSession, reply: Reply): void {
+    const lost = reply.ok ? undefined : reply.lost;
+    const canRepeat = journey.forwarded !== null || journey.sequence !== 0 || keyOf(journey) !== null;
+    if (lost === undefined || (lost === 'unknown' && !canRepeat)) journey.end({ kind: 'reply', reply });
+    else this.again(journey, session);
+  }
+
+  private again(journey: Journey, session: GroupSession): void {
+    if (journey.forwarded === null) this.wait(journey, session.id);
+    else journey.end({ kind: 'lost', unknown: journey.unknown });
+  }
+
+  /** Sends a change to the leader of its group. */
+  private forward(journey: Journey, session: GroupSession): void {
+    const { leader, id } = session;
+    if (journey.forwarded !== null) {
+      journey.end({ kind: 'elsewhere', leader });
+    } else if (leader === 0 || leader === this.options.nodeId || this.down.has(leader)) {
+      this.wait(journey, id);
+    } else if (this.takesName(journey, id)) {
+      this.forwarder.send(journey, id, leader);
+    }
+  }
+
+  /**
+   * Sees to it that a change of this node's client has a name in its group, unless nothing could take it twice.
+   *
+   * @returns false when no more can be given out; the journey has ended then
+   */
+  private takesName(journey: Journey, group: GroupId): boolean {
+    if (journey.forwarded !== null || journey.sequence !== 0 || this.options.alone()) return true;
+    journey.sequence = this.sequences.take(group);
+    if (journey.sequence === 0) {
+      journey.end({ kind: 'reply', reply: { ok: false, error: TOO_MANY } });
       return false;
     }
-    if (session !== null) session.settle(outcome, respond);
-    else if (outcome.kind === 'value') respond({ ok: true, result: outcome.result });
-    else respond({ ok: false, error: outcome.error });
+    journey.group = group;
     return true;
   }
 
-  /** Runs a call again that changed nothing because it lacked the hash of a password. */
-  private executeAgain(
-    call: Call,
-    session: GroupSession | null,
-    password: string,
-    hash: PasswordHash,
-    respond: Respond,
-  ): void {
-    if (session !== null && !session.leading) {
-      respond({ ok: false, error: notLeading() });
-      return;
-    }
-    const hashes = new Map([...(call.hashes ?? []), [password, hash]]);
-    this.execute({ ...call, hashes }, session, respond, this.options.monotonic());
+  /** Ends a journey whose change was made before, or lets it wait for one with the same key. */
+  private isKnown(journey: Journey, session: GroupSession): boolean {
+    const name = this.identityOf(journey, session.id);
+    if (name !== null && this.endsAs(journey, session.results.find(name), session)) return true;
+    const key = keyOf(journey);
+    if (key === null) return false;
+    if (this.endsAs(journey, session.results.findKey(key), session)) return true;
+    const taken = this.keys.take(session.id, key, journey);
+    if (taken === 'conflict') journey.end({ kind: 'reply', reply: conflictingKey() });
+    return taken !== 'taken';
   }
 
-  private waitForLeader(session: GroupSession, request: Request, respond: Respond): void {
-    let waiting = this.waiting.get(session);
-    if (waiting === undefined) {
-      waiting = new Set();
-      this.waiting.set(session, waiting);
+  private endsAs(journey: Journey, found: Found, session: GroupSession): boolean {
+    switch (found.kind) {
+      case 'new':
+        return false;
+      case 'outdated':
+        journey.end(LATE_UNKNOWN);
+        return true;
+      case 'conflict':
+        journey.end({ kind: 'reply', reply: conflictingKey() });
+        return true;
+      case 'reply': {
+        const { reply } = found;
+        const index = session.appliedIndex;
+        const kept: Reply =
+          reply.kind === 'too_large'
+            ? { ok: false, error: ANSWER_TOO_LARGE, index }
+            : { ok: true, result: reply.result, index };
+        journey.end({ kind: 'reply', reply: kept });
+        return true;
+      }
     }
-    const others = waiting;
-    const cancel = this.options.delay(this.options.waitMs, () => {
-      others.delete(retry);
-      respond({ ok: false, error: notLeading() });
+  }
+
+  private identityOf(journey: Journey, group: GroupId): RequestIdentity | null {
+    const { forwarded, sequence } = journey;
+    if (forwarded !== null || sequence === 0) return forwarded;
+    const { nodeId, epoch } = this.options;
+    return { origin: nodeId, epoch, sequence, low: this.sequences.low(group) };
+  }
+
+  private namesOf(journey: Journey, group: GroupId): Names | null {
+    const request = this.identityOf(journey, group);
+    const key = keyOf(journey);
+    return request === null && key === null ? null : { request, key };
+  }
+
+  /** Runs a call; null when it does not run now. */
+  private run(journey: Journey, call: Call): Answer | null {
+    const { engine, monotonic } = this.options;
+    if (this.standsInLane(journey, programOf(call))) return null;
+    this.keepValues(journey);
+    const begun = monotonic();
+    const outcome = engine.run(call);
+    this.slowLane.ran(programOf(call), call.user.id, monotonic() - begun);
+    if (outcome.kind !== 'hash') return outcome;
+    this.hash(journey, outcome.password);
+    return null;
+  }
+
+  private standsInLane(journey: Journey, program: object | null): boolean {
+    const { request } = journey;
+    if (journey.hadItsTurn || !this.slowLane.takes(program, request.user.id)) return false;
+    this.slowLane.enter(request.user.id, {
+      gone: () => journey.ended || (request.client.gone && !journey.unknown),
+      run: () => {
+        journey.hadItsTurn = true;
+        this.advance(journey);
+      },
+      expire: () => journey.end({ kind: 'reply', reply: { ok: false, error: TOO_SLOW } }),
     });
-    const retry = (): void => {
-      cancel();
-      this.handle(request, respond);
+    return true;
+  }
+
+  /** Computes the hash of a password for which a call asked, and lets the call run again. */
+  private hash(journey: Journey, password: string): void {
+    const goOn = (hash: PasswordHash): void => {
+      journey.hashes ??= new Map();
+      journey.hashes.set(password, hash);
+      this.advance(journey);
     };
-    waiting.add(retry);
+    const error = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');
+    this.options.hasher
+      .hash(password)
+      .then(goOn, () => journey.end({ kind: 'reply', reply: { ok: false, error } }));
+  }
+
+  /** A query may change the values that came with it; an attempt that follows needs them as they were. */
+  private keepValues(journey: Journey): void {
+    if (!hasValues(journey.request.body)) return;
+    journey.body ??= encodeBody(journey.request.body);
+    journey.used = true;
+  }
+
+  private renewValues(journey: Journey): void {
+    if (!journey.used || journey.body === null) return;
+    journey.used = false;
+    journey.request = { ...journey.request, body: this.decode(Buffer.from(journey.body)) };
+  }
+
+  private decode(body: Buffer): RequestBody {
+    const options: BodyOptions = {
+      shapes: this.options.engine.runtime.shapes,
+      msgpackNestingMax: FORWARDED_NESTING_MAX,
+    };
+    return decodeBody(body, 'msgpack', options);
+  }
+
+  /** Tries again when the roles in a group changed, or after a while. */
+  private wait(journey: Journey, group: GroupId): void {
+    if (journey.ended) return;
+    const session = this.sessionOf(group);
+    this.journeys.wait(journey, group, session === undefined ? NO_SESSION : versionOf(session));
   }
 }
 
-/** Characters of code that take noticeable time to parse. */
-const LONG_CODE = 16_384;
+/** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
+const FORWARDED_NESTING_MAX = 10_000;
 
-/** What is measured as one: the text of a query, or a procedure. */
-function programOf({ body }: Call): object {
-  return body.kind === 'query' ? body.prepared : body.procedure;
+const NO_SESSION = -1;
+
+/** Another number means that another attempt may succeed. */
+function versionOf({ roleVersion, readable }: GroupSession): number {
+  return readable ? roleVersion * 2 : roleVersion * 2 + 1;
 }
 
-const TOO_SLOW = new QueryError(
-  ErrorCode.NODE,
-  'other slow queries took too long to leave room for this one: try again',
+function keyOf({ request }: Journey): IdempotencyKey | null {
+  const key = request.terms?.key ?? null;
+  return key === null ? null : { user: request.user.id, ...key };
+}
+
+function hasValues(body: RequestBody): boolean {
+  if (body.type === 'query') return body.vars !== null;
+  return (Array.isArray(body.args) ? body.args.length : (body.args as ReadonlyMap<string, unknown>).size) > 0;
+}
+
+function replyOf(outcome: Answer): Reply {
+  if (outcome.kind === 'value') return { ok: true, result: outcome.result, index: 0 };
+  return { ok: false, error: outcome.error, index: 0 };
+}
+
+function staleReply(reply: Reply): Reply {
+  return reply.ok ? { ...reply, stale: true } : reply;
+}
+
+/** What the client is told at the end of its journey. */
+function replyAtEnd(end: End): Reply {
+  if (end.kind === 'reply') return end.reply;
+  const unknown = end.kind !== 'elsewhere' && end.unknown;
+  return { ok: false, error: unknown ? OUTCOME_UNKNOWN : NO_LEADER };
+}
+
+/** What a client is told of something that was thrown. */
+function answerTo(error: unknown): QueryError {
+  if (error instanceof Doubt) return error.error;
+  if (error instanceof QueryError) return error;
+  throw error;
+}
+
+const LATE_UNKNOWN: End = { kind: 'late', unknown: true };
+
+function nodeError(message: string): QueryError {
+  return new QueryError(ErrorCode.NODE, message);
+}
+
+const TOO_SLOW = nodeError('other slow queries took too long to leave room for this one: try again');
+const TOO_MANY = nodeError('too many changes wait for their answer: try again');
+const NO_LEADER = nodeError(
+  'no majority of the nodes could be reached in time; nothing was changed: try again',
 );
-
-function scopeText(scope: ScopeName): string {
-  return scope.kind === 'collection' ? `@collection:${scope.name}` : `@${scope.kind}`;
-}
-
-function lookup(message: string): QueryError {
-  return new QueryError(ErrorCode.LOOKUP, message);
-}
-
-function badData(message: string): QueryError {
-  return new QueryError(ErrorCode.BAD_DATA, message);
-}
-
-function notReady(scope: ScopeName): QueryError {
-  return new QueryError(ErrorCode.NODE, `the scope ${scopeText(scope)} is not ready on this node: try again`);
-}
-
-function notLeading(): QueryError {
-  return new QueryError(ErrorCode.NODE, 'no leader could be found in time: try again');
-}
+const OUTCOME_UNKNOWN = new QueryError(
+  ErrorCode.TIMEOUT,
+  'the change was not confirmed in time; it may or may not take effect',
+);
+const ANSWER_TOO_LARGE = new QueryError(
+  ErrorCode.RESULT_TOO_LARGE,
+  'the change was made before; its answer was too large to be kept',
+);
+const GONE = new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');

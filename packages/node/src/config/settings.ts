@@ -179,6 +179,11 @@ const http = {
     10_000,
     'Most requests that may wait at a time; further ones get status 429.',
   ),
+  request_timeout_ms: setting(
+    duration(100, 600_000),
+    10_000,
+    'How long a request may wait for a leader, for other nodes, or for its turn behind slow queries. Then it gets status 503 if nothing was changed, or 504 if that is not known.',
+  ),
 };
 
 const users = {

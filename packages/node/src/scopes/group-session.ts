@@ -161,6 +161,11 @@ export class GroupSession {
     return this.held === null && (this.office !== 0 || this.suspended);
   }
 
+  /** Whether this node leads but can take no changes for a moment; on a full disk it may take longer. */
+  get awaitsOffice(): boolean {
+    return this.suspended && this.disk === 'ok';
+  }
+
   /** The node that leads, as far as this one knows; 0 for none. */
   get leader(): number {
     return this.leaderId;
@@ -194,6 +199,11 @@ export class GroupSession {
   /** Whether the state holds changes that are not committed yet. */
   get hasUncommitted(): boolean {
     return this.writesWaiting > 0;
+  }
+
+  /** Number of changes that the state holds and that are not committed yet. */
+  get uncommitted(): number {
+    return this.writesWaiting;
   }
 
   /** Null when a change may be made now, else why not. */

@@ -67,6 +67,15 @@ export class Sessions {
     return root;
   }
 
+  /**
+   * Whether this node is its whole cluster. Who leads the root group knows of every node that was let in, even before it
+   * takes part in anything.
+   */
+  get alone(): boolean {
+    const root = this.sessions.get(ROOT_GROUP);
+    return root?.leading === true && this.options.engine.root.members.size < 2;
+  }
+
   ofGroup(group: GroupId): GroupSession | undefined {
     return this.sessions.get(group);
   }
@@ -175,8 +184,7 @@ export class Sessions {
     // What is not stored yet begins empty with the group, or comes as a snapshot.
     if (stored === undefined && applied.index > 0) create?.();
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
-    const alone = (): boolean => this.options.engine.root.members.size < 2;
-    const context = { consensus, now, changed, collectionsChanged, snapshots, alone };
+    const context = { consensus, now, changed, collectionsChanged, snapshots, alone: () => this.alone };
     const start = { isNew: stored === undefined, campaign: stored === undefined && campaigns };
     const session = new GroupSession(id, group, results, applied, start, context);
     session.setDisk(this.disk);

@@ -20,6 +20,11 @@ export class State {
     return this.current;
   }
 
+  /** Index of the last log entry that is durable in the state of a group; 0 while that can't be told. */
+  storedIndex(group: number): number {
+    return this.reopening === null ? (this.current.applied(group)?.index ?? 0) : 0;
+  }
+
   /** Resolves when the store is not being opened again. */
   async available(): Promise<void> {
     await this.reopening?.catch(() => {});

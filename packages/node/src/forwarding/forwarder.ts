@@ -1,0 +1,275 @@
+/**
+ * Takes requests to other nodes, and those of other nodes in. A request that comes a second time while the first is
+ * still carried out gets the answer of the first.
+ */
+import { ErrorCode, QueryError, type RootGroup } from '@althing/engine';
+import { CallError, CallKind, type Calls } from '../cluster/calls.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
+import type { Client, Reply, RequestBody } from '../request.js';
+import type { GroupSession } from '../scopes/group-session.js';
+import {
+  decodeAnswer,
+  decodeRequest,
+  encodeAnswer,
+  encodeBody,
+  encodeRequest,
+  type ForwardedAnswer,
+  type ForwardedRequest,
+} from './format.js';
+import { type End, Journey } from './journey.js';
+import type { Sequences } from './sequences.js';
+
+export interface ForwarderOptions {
+  readonly calls: Calls;
+  readonly root: RootGroup;
+  readonly rootSession: () => GroupSession;
+  readonly sequences: Sequences;
+  /** Which start of this node this is. */
+  readonly epoch: number;
+  /** Reads a body in MessagePack. */
+  readonly decodeBody: (body: Buffer) => RequestBody;
+  readonly monotonic: () => number;
+  readonly delay: (ms: number, callback: () => void) => () => void;
+  /** Carries out a request that another node sent. */
+  readonly begin: (journey: Journey) => void;
+  /** Lets a journey try again, soon or at another leader. */
+  readonly retry: (journey: Journey, group: GroupId) => void;
+  /** Told of each journey of another node that ended. */
+  readonly ended: (journey: Journey) => void;
+}
+
+/** Bytes of requests that are sent and not answered. */
+const SENT_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Requests of other nodes at once, and their bytes. */
+const TAKEN_MAX = 20_000;
+const TAKEN_BYTES_MAX = 128 * 1024 * 1024;
+
+export class Forwarder {
+  private readonly options: ForwarderOptions;
+  private readonly underWay = new Map<string, Promise<Uint8Array>>();
+  private sentBytes = 0;
+  private taken = 0;
+  private takenBytes = 0;
+
+  constructor(options: ForwarderOptions) {
+    this.options = options;
+    options.calls.serve(CallKind.Forward, (from, payload) => this.take(from, payload));
+    options.calls.serve(CallKind.NodeRequest, (from, payload) => this.takeForNode(from, payload));
+  }
+
+  /** Requests of other nodes that are being carried out. */
+  get busy(): number {
+    return this.taken;
+  }
+
+  /** Sends a change to the leader of its group. */
+  send(journey: Journey, group: GroupId, leader: NodeId): void {
+    const payload = this.encode(journey, group);
+    if (payload === null) return;
+    this.call(journey, leader, CallKind.Forward, payload, {
+      answered: (answer) => this.answered(journey, group, answer),
+      failed: (error) => {
+        if (error.reason === 'refused') {
+          journey.end({ kind: 'reply', reply: refused(error) });
+          return;
+        }
+        journey.unknown = true;
+        this.options.retry(journey, group);
+      },
+    });
+  }
+
+  /** Asks another node about itself. */
+  sendToNode(journey: Journey, node: NodeId): void {
+    const payload = this.encode(journey, ROOT_GROUP);
+    if (payload === null) return;
+    this.call(journey, node, CallKind.NodeRequest, payload, {
+      answered: (answer) =>
+        journey.end(answer.kind === 'reply' ? answer : { kind: 'reply', reply: nodeSilent() }),
+      failed: (error) =>
+        journey.end({ kind: 'reply', reply: error.reason === 'refused' ? refused(error) : nodeSilent() }),
+    });
+  }
+
+  private call(
+    journey: Journey,
+    to: NodeId,
+    kind: CallKind,
+    payload: Uint8Array,
+    then: {
+      readonly answered: (answer: ForwardedAnswer) => void;
+      readonly failed: (error: CallError) => void;
+    },
+  ): void {
+    const { calls, monotonic } = this.options;
+    journey.called = true;
+    this.sentBytes += payload.length;
+    const over = (work: () => void): void => {
+      this.sentBytes -= payload.length;
+      journey.called = false;
+      if (!journey.ended) work();
+    };
+    calls.call(to, kind, payload, Math.max(1, journey.deadline - monotonic())).then(
+      (bytes) => over(() => then.answered(decodeAnswer(bytes))),
+      (error: unknown) => {
+        if (!(error instanceof CallError)) throw error;
+        over(() => then.failed(error));
+      },
+    );
+  }
+
+  /** The request as it is sent; null when it can't be sent, and has ended. */
+  private encode(journey: Journey, group: GroupId): Uint8Array | null {
+    const { sequences, epoch, monotonic, rootSession } = this.options;
+    const { request } = journey;
+    journey.body ??= encodeBody(request.body);
+    if (this.sentBytes + journey.body.length > SENT_BYTES_MAX) {
+      journey.end({ kind: 'reply', reply: busy() });
+      return null;
+    }
+    return encodeRequest({
+      group,
+      epoch,
+      sequence: journey.sequence,
+      low: sequences.low(group),
+      rootIndex: rootSession().appliedIndex,
+      deadlineMs: Math.max(0, Math.floor(journey.deadline - monotonic())),
+      user: request.user.id,
+      format: request.format,
+      scope: request.scope,
+      key: request.terms?.key ?? null,
+      body: journey.body,
+    });
+  }
+
+  private answered(journey: Journey, group: GroupId, answer: ForwardedAnswer): void {
+    switch (answer.kind) {
+      case 'reply':
+        journey.end(answer);
+        return;
+      case 'busy':
+        journey.end({ kind: 'reply', reply: busy() });
+        return;
+      case 'lost':
+      case 'late':
+        if (answer.unknown) journey.unknown = true;
+        this.options.retry(journey, group);
+        return;
+      case 'elsewhere':
+        this.options.retry(journey, group);
+    }
+  }
+
+  private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+    const request = decodeRequest(payload);
+    const name = `${from} ${request.epoch} ${request.group} ${request.sequence}`;
+    const first = this.underWay.get(name);
+    if (first !== undefined) return first;
+    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' });
+    const answer = this.carryOut(from, request, payload.length, request.group).finally(() =>
+      this.underWay.delete(name),
+    );
+    this.underWay.set(name, answer);
+    return answer;
+  }
+
+  private takeForNode(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+    const request = decodeRequest(payload);
+    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' });
+    return this.carryOut(from, { ...request, scope: { kind: 'node', id: null } }, payload.length, null);
+  }
+
+  private hasRoom({ length }: Uint8Array): boolean {
+    return this.taken < TAKEN_MAX && this.takenBytes + length <= TAKEN_BYTES_MAX;
+  }
+
+  private carryOut(
+    from: NodeId,
+    request: ForwardedRequest,
+    bytes: number,
+    group: GroupId | null,
+  ): Promise<Uint8Array> {
+    const { delay, monotonic, rootSession } = this.options;
+    const deadline = monotonic() + request.deadlineMs;
+    this.taken += 1;
+    this.takenBytes += bytes;
+    return new Promise((resolve) => {
+      let begun = false;
+      const done = (end: End): void => {
+        this.taken -= 1;
+        this.takenBytes -= bytes;
+        resolve(encodeAnswer(end));
+      };
+      const cancel = delay(request.deadlineMs, () => {
+        if (begun) return;
+        begun = true;
+        done({ kind: 'late', unknown: false });
+      });
+      // What the sender knew about users and collections this node must know as well.
+      rootSession().whenApplied(request.rootIndex, () => {
+        if (begun) return;
+        begun = true;
+        cancel();
+        this.start(from, request, group, deadline, done);
+      });
+    });
+  }
+
+  private start(
+    from: NodeId,
+    message: ForwardedRequest,
+    group: GroupId | null,
+    deadline: number,
+    onEnd: (end: End) => void,
+  ): void {
+    const { root, decodeBody, begin, ended } = this.options;
+    const { user: userId, scope, format, key, epoch, sequence, low } = message;
+    const user = root.users.get(userId);
+    if (user === undefined) {
+      onEnd({ kind: 'reply', reply: { ok: false, error: USER_GONE } });
+      return;
+    }
+    try {
+      const body = decodeBody(Buffer.from(message.body));
+      const terms = key === null ? null : { stale: false, minIndex: 0, key };
+      const request = { scope, user, body, format, client: STAYS, terms };
+      const forwarded = { origin: from, epoch, sequence, low };
+      const journey = new Journey({
+        request,
+        forwarded,
+        group,
+        deadline,
+        onEnd: (end) => {
+          ended(journey);
+          onEnd(end);
+        },
+      });
+      begin(journey);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      onEnd({ kind: 'reply', reply: { ok: false, error } });
+    }
+  }
+}
+
+/** Another node waits as long as its deadline. */
+const STAYS: Client = { gone: false };
+
+const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
+
+function nodeError(message: string): Reply {
+  return { ok: false, error: new QueryError(ErrorCode.NODE, message) };
+}
+
+function busy(): Reply {
+  return nodeError('too many requests wait for another node: try again');
+}
+
+function refused(error: CallError): Reply {
+  return nodeError(`another node refused the request: ${error.message}`);
+}
+
+function nodeSilent(): Reply {
+  return nodeError('the node can not be reached: try again later');
+}
