@@ -94,6 +94,8 @@ export interface EngineOptions {
 export class Engine {
   readonly root = new RootGroup();
   readonly runtime: Runtime;
+  /** Things that were removed because only circles of garbage held them. */
+  garbageCount = 0;
   private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
@@ -124,6 +126,11 @@ export class Engine {
 
   closeCollection(id: number): void {
     this.collections.delete(id);
+  }
+
+  /** How often the compiled form of a text was at hand. */
+  get programHits(): number {
+    return this.programs.hits;
   }
 
   /** Number of texts whose compiled form is at hand. */
@@ -173,6 +180,7 @@ export class Engine {
     const group = this.collections.get(collection)?.group;
     const garbage = marking.finish();
     if (group === undefined || garbage.length === 0) return null;
+    this.garbageCount += garbage.length;
     this.effects.rewind();
     const transaction = new Transaction(group.store, true, this.effects, checkRestriction, () => {});
     transaction.removeGarbage(garbage);

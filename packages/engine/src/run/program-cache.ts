@@ -13,6 +13,8 @@ export class ProgramCache {
   private young = new Map<string, Prepared>();
   private old = new Map<string, Prepared>();
   private youngBytes = 0;
+  /** How often a text was known. */
+  hits = 0;
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
@@ -21,8 +23,13 @@ export class ProgramCache {
   /** The program of a text, made by `prepare` when it is not known. */
   get(code: string, prepare: (code: string) => Prepared): Prepared {
     const known = this.young.get(code);
-    if (known !== undefined) return known;
-    const prepared = this.old.get(code) ?? prepare(code);
+    if (known !== undefined) {
+      this.hits += 1;
+      return known;
+    }
+    const old = this.old.get(code);
+    if (old !== undefined) this.hits += 1;
+    const prepared = old ?? prepare(code);
     this.add(code, prepared);
     return prepared;
   }

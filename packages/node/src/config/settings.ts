@@ -258,6 +258,11 @@ const cluster = {
     'How long a node waits without word from its leader before it calls an election.',
   ),
   heartbeat_ms: setting(duration(10, 10_000), 100, 'Time between two signs of life from a leader.'),
+  replace_after_ms: setting(
+    duration(1000, 86_400_000),
+    60_000,
+    'How long a node must not have been reachable before an empty one with its name takes its place.',
+  ),
   tls_cert_file: optional(path(), 'Certificate (PEM) of this node, with its chain.'),
   tls_key_file: optional(path(), 'Private key (PEM) of the certificate.'),
   tls_client_ca_file: optional(
