@@ -5,6 +5,7 @@ import {
   type InstallSnapshot,
   type Message,
   RaftAssertionError,
+  type RaftConfig,
   type RaftOptions,
 } from 'raft-ts';
 import { ExitCode } from '../config/exit-codes.js';
@@ -30,6 +31,8 @@ export interface GroupHostOptions {
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
+  /** How a group's core is looked at, and which planted bugs it has; for the simulator. */
+  readonly observe?: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
 }
 
 /**
@@ -70,6 +73,7 @@ export class GroupHost {
       view: (group) => log.view(group),
       writer: this.writer,
       options: options.raft,
+      observe: options.observe ?? (() => ({})),
       random: options.random,
       nextOffice: () => ++this.offices,
       emit,
@@ -121,6 +125,11 @@ export class GroupHost {
   /** Leads fewer groups, by one, if another node leads clearly fewer. */
   balance(leading: ReadonlyMap<NodeId, number>): void {
     this.guarded(() => this.handover.balance(leading));
+  }
+
+  /** The nodes that were removed from the cluster. */
+  get removed(): readonly NodeId[] {
+    return this.groups.get(ROOT_GROUP)?.members.removed ?? [];
   }
 
   /** Number of groups that this node leads. */

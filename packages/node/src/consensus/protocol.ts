@@ -199,6 +199,13 @@ export type Event =
   /** The snapshot that arrived is to become the state of the group, which is behind it. */
   | { readonly kind: 'install'; readonly group: GroupId; readonly index: number }
   | { readonly kind: 'install_refused'; readonly group: GroupId }
+  /** Something that people should know. */
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly message: string;
+    }
   /** The room on the disk is another one than before. */
   | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }
   | { readonly kind: 'failed'; readonly failure: Failure }

@@ -7,6 +7,7 @@ import {
   type Membership,
   type Message,
   membersOf,
+  type RaftConfig,
   RaftNode,
   type RaftOptions,
   type Ready,
@@ -25,6 +26,7 @@ export interface GroupContext {
   readonly view: (group: GroupId) => LogView;
   readonly writer: LogWriter;
   readonly options: Partial<RaftOptions>;
+  readonly observe: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
   readonly random: () => number;
   /** A number that was never given before. */
   readonly nextOffice: () => number;
@@ -84,6 +86,7 @@ export class RaftGroup {
     this.handedOver = applied.index;
     this.raft = new RaftNode({
       ...context.options,
+      ...context.observe(id),
       id: context.nodeId,
       log: this.log,
       hardState: view.hardState ?? { term: applied.term, vote: 0, commit: applied.index },

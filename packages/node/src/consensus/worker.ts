@@ -10,6 +10,7 @@ import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
 import { packEvents } from './event-parcel.js';
+import { type ClusterOptions, ClusterSide } from './cluster-side.js';
 import { GroupHost } from './group-host.js';
 import { type Parcel, unpack } from './parcel.js';
 import { type Event, ROOT_GROUP } from './protocol.js';
@@ -27,10 +28,8 @@ export interface WorkerOptions {
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
-  /** Folder of the file that tells which cluster the node belongs to. */
-  readonly clusterPath: string;
-  /** 16 bytes: the id of the cluster that this node may found. */
-  readonly clusterId: Uint8Array;
+  /** What there is to know about the cluster that the node belongs to or is to join. */
+  readonly cluster: ClusterOptions;
   /** 16 bytes that tell the log of this node from others. */
   readonly logId: Uint8Array;
   /** Free space below which data must not grow; 0 for none. */
@@ -65,6 +64,9 @@ const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;
 /** What a leader may have under way: more than the engine side ever sends, so that nothing has to be refused. */
 const PENDING_BYTES_MAX = WAITING_BYTES_MAX + 2 * PROPOSAL_BYTES_MAX;
 
+/** Entries that stay in the log behind a checkpoint, for members that are a little behind. */
+const LOG_TAIL = 10_000;
+
 /** Silence of the engine thread after which the node is not healthy, in milliseconds. */
 const SILENCE_MAX_MS = 30_000;
 
@@ -97,6 +99,9 @@ function ring(): void {
 async function start(): Promise<void> {
   const disk = await NodeDisk.make(options.logPath);
   const log = await LogStore.open(disk, { segmentBytes: options.segmentBytes, storeId: options.logId });
+  const cluster = await ClusterSide.start(options.cluster, emit, (message) =>
+    emit({ kind: 'failed', failure: { message, exitCode: ExitCode.DataDamaged } }),
+  );
   const host = new GroupHost({
     nodeId: options.nodeId,
     log,
@@ -107,11 +112,12 @@ async function start(): Promise<void> {
     },
     random: () => randomBytes(4).readUInt32BE(0),
     emit,
-    transmit: () => {},
-    isUp: () => false,
-    logTail: 0,
+    transmit: (group, messages) => cluster.transmit(group, messages),
+    isUp: (node) => cluster.isUp(node),
+    logTail: options.cluster.secret === null ? 0 : LOG_TAIL,
     lowDiskBytes: options.lowDiskBytes,
   });
+  cluster.attach(host);
   const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
   await look().catch(() => {});
   const server = new StatusServer(viewOf(host));
@@ -123,21 +129,21 @@ async function start(): Promise<void> {
   ];
   port.on('message', (parcel: Parcel) => {
     unpack(parcel, (command) => {
-      host.handle(command);
-      if (command.kind === 'stop') stop(log, server, timers);
+      if (!cluster.handle(command)) host.handle(command);
+      if (command.kind === 'stop') stop(log, server, cluster, timers);
     });
   });
   announce({ kind: 'started', statusPort });
-  const { nodeId, nodeName: name, clusterId } = options;
-  emit({
-    kind: 'formed',
-    record: { clusterId, founders: [{ nodeId, name, host: name, port: 9220 }] },
-  });
 }
 
-function stop(log: LogStore, server: StatusServer, timers: readonly NodeJS.Timeout[]): void {
+function stop(
+  log: LogStore,
+  server: StatusServer,
+  cluster: ClusterSide,
+  timers: readonly NodeJS.Timeout[],
+): void {
   for (const timer of timers) clearInterval(timer);
-  log.close().then(
+  Promise.all([log.close(), cluster.close()]).then(
     () => {
       server.close();
       emit({ kind: 'stopped' });
