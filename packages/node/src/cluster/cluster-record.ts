@@ -12,7 +12,7 @@
  * clusterId is `bytes` of 16; varint and bytes are those of raft-ts: LEB128, and a varint length with that many bytes.
  */
 import { createHash } from 'node:crypto';
-import { type Disk, type DiskFile, DiskFullError } from '@althing/storage';
+import { type Disk, DiskError, type DiskFile } from '@althing/storage';
 import { ByteReader, ByteWriter, CodecError } from 'raft-ts';
 import { ExitCode } from '../config/exit-codes.js';
 
@@ -80,7 +80,7 @@ export class ClusterFile {
       await file.write(found.state);
     } catch (error) {
       // A full disk is no reason not to start; then the time alone tells this process from the one before.
-      if (!(error instanceof DiskFullError)) throw error;
+      if (!(error instanceof DiskError) || !NO_ROOM.has(error.errno)) throw error;
     }
     return file;
   }
@@ -208,6 +208,7 @@ const NAME = 'cluster';
 const TEMPORARY_NAME = 'cluster.tmp';
 const MAGIC = Buffer.from('ALTHCLST', 'latin1');
 const CHECK_BYTES = 8;
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const CLUSTER_ID_BYTES = 16;
 const FORMAT = 1;
 
