@@ -89,10 +89,14 @@ export class Router {
     return this.journeys.size;
   }
 
-  /** Runs a request, now or later. */
-  handle(request: Request, respond: Respond): void {
-    if (this.options.alone() && (request.terms ?? null) === null) this.tryAtOnce(request, respond, false);
-    else this.travel(request, respond);
+  /**
+   * Runs a request, now or later.
+   *
+   * @returns whether its answer waits for nothing but events of the consensus side
+   */
+  handle(request: Request, respond: Respond): boolean {
+    if (!this.options.alone() || (request.terms ?? null) !== null) return this.travel(request, respond);
+    return this.tryAtOnce(request, respond, false);
   }
 
   /** To be called when a session changed: it may lead now, or know who does. */
@@ -134,15 +138,16 @@ export class Router {
   }
 
   /** @param itsTurn whether the request stood in the slow lane already */
-  private tryAtOnce(request: Request, respond: Respond, itsTurn: boolean): void {
+  private tryAtOnce(request: Request, respond: Respond, itsTurn: boolean): boolean {
     try {
-      this.runAtOnce(request, respond, itsTurn);
+      return this.runAtOnce(request, respond, itsTurn);
     } catch (error) {
       respond({ ok: false, error: answerTo(error) });
+      return true;
     }
   }
 
-  private runAtOnce(request: Request, respond: Respond, itsTurn: boolean): void {
+  private runAtOnce(request: Request, respond: Respond, itsTurn: boolean): boolean {
     const { engine, monotonic } = this.options;
     const { user } = request;
     if (request.scope.kind === 'node') this.checks.otherNodeOf(request);
@@ -150,40 +155,44 @@ export class Router {
     const scope = engine.scope(target);
     const session = this.options.session(target);
     if (scope === undefined || session === undefined || !session.leading) {
-      this.travel(request, respond);
-      return;
+      return this.travel(request, respond);
     }
-    const turn = (): void => this.tryAtOnce(request, respond, true);
     if (!itsTurn && isLong(request) && this.slowLane.takes(null, user.id)) {
-      this.enterLane(request, turn, respond);
-      return;
+      return this.enterLane(request, respond);
     }
     const begun = monotonic();
     const call = this.checks.callOf(request, scope, target);
     if (!itsTurn && this.slowLane.takes(programOf(call), user.id)) {
-      this.enterLane(request, turn, respond);
-      return;
+      return this.enterLane(request, respond);
     }
     const stateless = target === 'node' || !dependsOnState(call);
     const refusal = stateless || !engine.mayWrite(call) ? null : session.refusal();
     if (refusal !== null) {
       respond({ ok: false, error: refusal });
-      return;
+      return true;
     }
     const outcome = engine.run(call);
     this.slowLane.ran(programOf(call), user.id, monotonic() - begun);
-    if (outcome.kind === 'hash') this.travel(request, respond, outcome.password);
-    else if (stateless) respond(replyOf(outcome));
+    if (outcome.kind === 'hash') return this.travel(request, respond, outcome.password);
+    if (stateless) respond(replyOf(outcome));
     else session.settle(outcome, respond);
+    return true;
   }
 
-  private enterLane({ user, client }: Request, run: () => void, respond: Respond): void {
-    const expire = (): void => respond({ ok: false, error: TOO_SLOW });
-    this.slowLane.enter(user.id, { gone: () => client.gone, run, expire });
+  private enterLane(request: Request, respond: Respond): false {
+    const { user, client } = request;
+    this.slowLane.enter(user.id, {
+      gone: () => client.gone,
+      run: () => {
+        this.tryAtOnce(request, respond, true);
+      },
+      expire: () => respond({ ok: false, error: TOO_SLOW }),
+    });
+    return false;
   }
 
-  /** Sends a request on its way. */
-  private travel(request: Request, respond: Respond, password: string | null = null): void {
+  /** Sends a request on its way. Returns as `handle` does. */
+  private travel(request: Request, respond: Respond, password: string | null = null): boolean {
     const { monotonic, waitMs } = this.options;
     const journey = new Journey({
       request,
@@ -198,6 +207,7 @@ export class Router {
     this.journeys.add(journey);
     if (password === null) this.advance(journey);
     else this.hash(journey, password);
+    return !journey.called && journey.waitsFor === null && password === null;
   }
 
   private begin(journey: Journey): void {

@@ -3,7 +3,8 @@ import type { Format, QueryError, ScopeName, User } from '@althing/engine';
 import type { Reply } from '../request.js';
 import { BodyBuffer } from './body-buffer.js';
 import type { ByteBudget } from './byte-budget.js';
-import { CONTENT_TYPES, errorBody, statusOf } from './reply.js';
+import { errorBody, type Heads, statusOf } from './reply.js';
+import type { TermHeaders } from './terms.js';
 
 /** Additional response headers, in pairs. */
 export type Headers = readonly (readonly [string, string])[];
@@ -15,10 +16,13 @@ export type Headers = readonly (readonly [string, string])[];
 export class Exchange {
   readonly scope: ScopeName;
   readonly format: Format;
+  /** Headers that say how the request is to be carried out; null for none. */
+  readonly terms: TermHeaders | null;
   user: User | null = null;
   /** Set once the whole body has come. */
   body: Buffer | null = null;
   private readonly res: HttpResponse;
+  private readonly heads: Heads;
   private readonly chunked: boolean;
   private readonly onDone: (exchange: Exchange) => void;
   private buffer: BodyBuffer | null = null;
@@ -36,13 +40,17 @@ export class Exchange {
     res: HttpResponse,
     scope: ScopeName,
     format: Format,
+    heads: Heads,
     chunked: boolean,
+    terms: TermHeaders | null,
     onDone: (exchange: Exchange) => void,
   ) {
     this.res = res;
     this.scope = scope;
     this.format = format;
+    this.heads = heads;
     this.chunked = chunked;
+    this.terms = terms;
     this.onDone = onDone;
   }
 
@@ -87,27 +95,36 @@ export class Exchange {
   }
 
   reply(reply: Reply): void {
-    if (reply.ok) this.send('200 OK', CONTENT_TYPES[this.format], reply.result, [], false);
-    else this.fail(reply.error);
+    const { index = 0 } = reply;
+    if (reply.ok) this.send('200 OK', reply.result, reply.stale === true ? STALE : NO_HEADERS, false, index);
+    else this.fail(reply.error, reply.conflict === true ? '409 Conflict' : undefined, [], false, index);
   }
 
-  fail(error: QueryError, status = statusOf(error), headers: Headers = [], close = false): void {
+  fail(
+    error: QueryError,
+    status = statusOf(error),
+    headers: Headers = NO_HEADERS,
+    close = false,
+    index = 0,
+  ): void {
     const all = status.startsWith('503') || status.startsWith('429') ? [...headers, RETRY_AFTER] : headers;
-    this.send(status, CONTENT_TYPES[this.format], errorBody(error, this.format), all, close);
+    this.send(status, errorBody(error, this.format), all, close, index);
   }
 
   private send(
     status: string,
-    contentType: string,
     body: string | Uint8Array,
     headers: Headers,
     close: boolean,
+    index: number,
   ): void {
     if (this.done) return;
     this.finish();
     const { res } = this;
     const closes = close || this.chunked;
-    const writeNow = (): void => write(res, status, contentType, body, headers, closes);
+    const always = this.heads[this.format];
+    const head = index === 0 ? always : `${always}\r\nAlthing-Index: ${index}`;
+    const writeNow = (): void => write(res, status, head, body, headers, closes);
     if (closes) writeLater(res, () => this.closed, writeNow);
     else if (this.inCallback) writeNow();
     else res.cork(writeNow);
@@ -121,6 +138,10 @@ export class Exchange {
     this.onDone(this);
   }
 }
+
+const NO_HEADERS: Headers = [];
+
+const STALE: Headers = [['Althing-Consistency', 'stale']];
 
 const RETRY_AFTER = ['Retry-After', '1'] as const;
 
@@ -136,23 +157,26 @@ export function writeLater(res: HttpResponse, closed: () => boolean, work: () =>
   });
 }
 
-/** Writes a whole response. */
+/**
+ * Writes a whole response.
+ *
+ * @param head its Content-Type, perhaps with further headers: see `Heads`
+ */
 export function write(
   res: HttpResponse,
   status: string,
-  contentType: string,
+  head: string,
   body: string | Uint8Array,
   headers: Headers,
   close: boolean,
 ): void {
-  writeHead(res, status, contentType, headers);
+  writeHead(res, status, head, headers);
   res.end(body, close);
 }
 
 /** Writes the head of a response. */
-export function writeHead(res: HttpResponse, status: string, contentType: string, headers: Headers): void {
+export function writeHead(res: HttpResponse, status: string, head: string, headers: Headers): void {
   if (status !== '200 OK') res.writeStatus(status);
-  res.writeHeader('Content-Type', contentType);
-  res.writeHeader('X-Content-Type-Options', 'nosniff');
+  res.writeHeader('Content-Type', head);
   for (const [name, value] of headers) res.writeHeader(name, value);
 }

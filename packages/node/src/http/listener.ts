@@ -22,13 +22,16 @@ import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
 import { Exchange, type Headers, write, writeHead, writeLater } from './exchange.js';
 import { type Path, parsePath } from './path.js';
-import { CONTENT_TYPES, errorBody, formatOf, statusOf } from './reply.js';
+import { errorBody, formatOf, type Heads, headsOf, statusOf } from './reply.js';
+import { problemOf, type TermHeaders, termsOf } from './terms.js';
 import { WELCOME_PAGE } from './welcome.js';
 
 export interface HttpOptions {
   readonly authenticator: Authenticator;
-  /** Takes a request; the answer may come at once or later. */
-  readonly handle: (request: Request, respond: Respond) => void;
+  /** Name of this node, which every response tells. */
+  readonly nodeName: string;
+  /** Takes a request; the answer may come at once or later. Returns whether it will come of this thread's waiting. */
+  readonly handle: (request: Request, respond: Respond) => boolean;
   /** Null while requests are served, else why not. */
   readonly refusal: () => QueryError | null;
   readonly body: BodyOptions;
@@ -54,6 +57,7 @@ export class HttpListener {
   private readonly options: HttpOptions;
   private readonly app: TemplatedApp;
   private readonly bodies: ByteBudget;
+  private readonly heads: Heads;
   /** Requests whose body is still coming. */
   private readonly bodyDeadlines: Deadlines<Exchange>;
   private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
@@ -68,6 +72,7 @@ export class HttpListener {
 
   constructor(options: HttpOptions) {
     this.options = options;
+    this.heads = headsOf(options.nodeName);
     this.bodies = new ByteBudget(options.bodyMemoryMax);
     this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
     this.app = App();
@@ -129,12 +134,12 @@ export class HttpListener {
     const path = parsePath(url);
     if (headers.malformed !== null) {
       const error = badRequest(headers.malformed);
-      answerAtOnce(res, true, () => fail(res, headers, error, '400 Bad Request', [], true));
+      answerAtOnce(res, true, () => fail(res, this.heads, headers, error, '400 Bad Request', [], true));
     } else if (method !== 'POST') {
-      answerAtOnce(res, headers.chunked, () => otherMethod(res, method, path, headers));
+      answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers));
     } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
-      answerAtOnce(res, headers.chunked, () => fail(res, headers, error, statusOf(error), []));
+      answerAtOnce(res, headers.chunked, () => fail(res, this.heads, headers, error, statusOf(error), []));
     } else {
       this.receivePost(res, path.scope, headers);
     }
@@ -143,7 +148,15 @@ export class HttpListener {
   private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders): void {
     this.pending += 1;
     const format = formatOf(headers.contentType);
-    const exchange = new Exchange(res, scope, format ?? 'json', headers.chunked, this.finished);
+    const exchange = new Exchange(
+      res,
+      scope,
+      format ?? 'json',
+      this.heads,
+      headers.chunked,
+      headers.terms,
+      this.finished,
+    );
     res.onAborted(() => exchange.abort());
     this.admit(exchange, res, headers, format);
     if (!exchange.finished) this.bodyDeadlines.add(exchange);
@@ -185,9 +198,11 @@ export class HttpListener {
   /** Answers the request when it can't be served whatever its body says. */
   private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
     const refusal = this.options.refusal();
+    const problem = headers.terms === null ? null : problemOf(headers.terms);
     if (refusal !== null) exchange.fail(refusal);
     else if (format === null || headers.contentEncoding)
       exchange.fail(UNSUPPORTED, '415 Unsupported Media Type');
+    else if (problem !== null) exchange.fail(badRequest(problem));
     else if (headers.contentLength > this.options.bodySizeMax) this.tooLarge(exchange);
     else if (this.pending > this.options.pendingMax) exchange.fail(QUEUE_FULL, '429 Too Many Requests');
     else return true;
@@ -242,16 +257,18 @@ export class HttpListener {
   private handleBody(exchange: Exchange, body: Buffer): void {
     const { user, scope, format } = exchange;
     if (user === null) return;
+    let waits = false;
     try {
       const decoded = decodeBody(body, format, this.options.body);
-      const request = { scope, user, body: decoded, format, client: exchange };
-      this.options.handle(request, (reply) => exchange.reply(reply));
+      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format);
+      const request = { scope, user, body: decoded, format, client: exchange, terms };
+      waits = this.options.handle(request, (reply) => exchange.reply(reply));
     } catch (error) {
       if (!(error instanceof QueryError)) this.options.onDefect(error);
       exchange.fail(error instanceof QueryError ? error : INTERNAL);
       return;
     }
-    if (!exchange.finished) this.answerInPlace(exchange);
+    if (waits && !exchange.finished) this.answerInPlace(exchange);
   }
 
   /**
@@ -278,7 +295,13 @@ export class HttpListener {
   };
 }
 
-function otherMethod(res: HttpResponse, method: string, path: Path, headers: RequestHeaders): void {
+function otherMethod(
+  res: HttpResponse,
+  heads: Heads,
+  method: string,
+  path: Path,
+  headers: RequestHeaders,
+): void {
   if (method === 'GET' && path.kind === 'root') {
     write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], headers.chunked);
     return;
@@ -287,11 +310,11 @@ function otherMethod(res: HttpResponse, method: string, path: Path, headers: Req
   const allow: Headers = [['Allow', 'POST']];
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
-    writeHead(res, status, CONTENT_TYPES.json, allow);
+    writeHead(res, status, heads.json, allow);
     res.endWithoutBody(0, headers.chunked);
     return;
   }
-  fail(res, headers, badRequest('the API takes POST requests only'), status, allow);
+  fail(res, heads, headers, badRequest('the API takes POST requests only'), status, allow);
 }
 
 /** Answers a request whatever its body says. */
@@ -327,6 +350,8 @@ interface RequestHeaders {
    * Whether the body comes in chunks: see `writeLater`.
    */
   readonly chunked: boolean;
+  /** Null when there are none of these headers. */
+  readonly terms: TermHeaders | null;
   /** What is wrong with the framing of the request; it could be read as another request then. */
   readonly malformed: string | null;
 }
@@ -340,6 +365,7 @@ function readHeaders(req: HttpRequest): RequestHeaders {
   let contentEncoding = false;
   let chunked = false;
   let malformed: string | null = null;
+  let terms: TermHeaders | null = null;
   req.forEach((name, value) => {
     switch (name) {
       case 'authorization':
@@ -362,12 +388,28 @@ function readHeaders(req: HttpRequest): RequestHeaders {
         if (chunked || value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
         chunked = true;
         break;
+      case 'consistency':
+        terms ??= noTerms();
+        terms.consistency = value.toLowerCase();
+        break;
+      case 'althing-min-index':
+        terms ??= noTerms();
+        terms.minIndex = value;
+        break;
+      case 'idempotency-key':
+        terms ??= noTerms();
+        terms.key = value;
+        break;
       default:
     }
   });
   if (authorizations > 1) authorization = null;
   if (chunked && contentLengths > 0) malformed = 'there are both Content-Length and Transfer-Encoding';
-  return { authorization, contentType, contentLength, contentEncoding, chunked, malformed };
+  return { authorization, contentType, contentLength, contentEncoding, chunked, terms, malformed };
+}
+
+function noTerms(): TermHeaders {
+  return { consistency: null, minIndex: null, key: null };
 }
 
 const UNAUTHORIZED = new QueryError(
@@ -404,6 +446,7 @@ function badRequest(message: string): QueryError {
 
 function fail(
   res: HttpResponse,
+  heads: Heads,
   { contentType, chunked }: RequestHeaders,
   error: QueryError,
   status: string,
@@ -411,5 +454,5 @@ function fail(
   close = false,
 ): void {
   const format = formatOf(contentType) ?? 'json';
-  write(res, status, CONTENT_TYPES[format], errorBody(error, format), headers, close || chunked);
+  write(res, status, heads[format], errorBody(error, format), headers, close || chunked);
 }
