@@ -27,7 +27,7 @@ import { type Identity, logIdentity } from './identity.js';
 import type { Logger } from './logger.js';
 import type { RunningNode, StopReason } from './main.js';
 import { Router } from './router.js';
-import { Checkpointer } from './scopes/checkpointer.js';
+import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
 import { GarbageCollector } from './scopes/garbage-collector.js';
 import type { GroupSession } from './scopes/group-session.js';
@@ -203,7 +203,7 @@ export class Node implements RunningNode {
       yield: nextTurn,
       blocked: (session) => this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
-      onDone: (session) => this.sessions.checkpointed(session),
+      onDone: (session, report) => this.checkpointDone(session, report),
     });
     this.sessions.useCheckpointer(this.checkpointer);
     this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>
@@ -479,6 +479,14 @@ export class Node implements RunningNode {
     }
     this.memory.consider();
     this.disk.consider();
+  }
+
+  private checkpointDone(session: GroupSession, { things, durationMs }: CheckpointReport): void {
+    this.parts.log.debug(
+      { event: 'checkpoint', group: session.id, things, ms: Math.round(durationMs) },
+      'checkpoint',
+    );
+    this.sessions.checkpointed(session);
   }
 
   private checkpointFailed(session: GroupSession, error: unknown): void {

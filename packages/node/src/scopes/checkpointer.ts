@@ -21,7 +21,13 @@ export interface CheckpointerOptions {
   /** Told when a checkpoint failed. What it should have written is written by the next one. */
   readonly onFailure: (session: GroupSession, error: unknown) => void;
   /** Told after a checkpoint, when what was written may leave memory. */
-  readonly onDone: (session: GroupSession) => void;
+  readonly onDone: (session: GroupSession, report: CheckpointReport) => void;
+}
+
+export interface CheckpointReport {
+  /** Things that were to be written. */
+  readonly things: number;
+  readonly durationMs: number;
 }
 
 /** Milliseconds of encoding between two yields. */
@@ -93,9 +99,11 @@ export class Checkpointer {
 
   private start(session: GroupSession): Promise<void> {
     const { onDone, onFailure, monotonic } = this.options;
+    const begin = monotonic();
+    const things = session.group.dirty.size;
     const run = this.write(session)
       .then(
-        () => onDone(session),
+        () => onDone(session, { things, durationMs: monotonic() - begin }),
         (error: unknown) => onFailure(session, error),
       )
       .finally(() => {
