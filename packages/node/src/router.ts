@@ -150,8 +150,8 @@ export class Router {
   private runAtOnce(request: Request, respond: Respond, itsTurn: boolean): boolean {
     const { engine, monotonic } = this.options;
     const { user } = request;
-    if (request.scope.kind === 'node') this.checks.otherNodeOf(request);
     const target = this.checks.targetOf(request);
+    if (target === 'node' && this.checks.otherNodeOf(request) !== null) return this.travel(request, respond);
     const scope = engine.scope(target);
     const session = this.options.session(target);
     if (scope === undefined || session === undefined || !session.leading) {

@@ -374,6 +374,7 @@ describe('connections', () => {
     for (const answer of [await node.post('//stuff', ONE), await node.post('//stuff', '{')]) {
       const names = [...answer.headers.keys()].sort();
       expect(names.filter((name) => !['connection', 'keep-alive'].includes(name))).toEqual([
+        'althing-node',
         'content-length',
         'content-type',
         'date',
