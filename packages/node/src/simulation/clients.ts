@@ -1,0 +1,207 @@
+/** Clients that work at the same time, each one operation after the other, at whatever node. */
+import { ErrorCode } from '@althing/engine';
+import type { Reply } from '../request.js';
+import type { Action, Operation } from './history.js';
+import type { Process } from './process.js';
+import type { Draw } from './random.js';
+import { codeOf, drawAction, SET_UP } from './workload.js';
+import type { World } from './world.js';
+
+/** Milliseconds after which a client gives up. */
+const PATIENCE_MS = 5000;
+const COLLECTIONS = ['stuff', 'more'] as const;
+
+/** Attempts of a request with a key of its own. */
+const ATTEMPTS_MAX = 4;
+
+/** The name that a client gives to a request, so that it can repeat it. */
+type Key = { readonly key: string; readonly body: Uint8Array };
+
+interface Question {
+  /** Null: the root scope. */
+  readonly collection: string | null;
+  readonly code: string;
+  readonly key: Key | null;
+}
+
+type Answer = (outcome: Operation['outcome'], answer: unknown, index: number, error: string) => void;
+
+export class Clients {
+  readonly history: Operation[] = [];
+  private readonly world: World;
+  private readonly draw: Draw;
+  private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
+  private working = true;
+  private values = 0;
+  /** Collections that are known to be set up. */
+  private readonly ready = new Set<string>();
+
+  constructor(world: World, draw: Draw) {
+    this.world = world;
+    this.draw = draw;
+  }
+
+  start(): void {
+    for (let client = 0; client < this.world.swarm.clients; client++) this.next(client);
+  }
+
+  stop(): void {
+    this.working = false;
+  }
+
+  get busy(): boolean {
+    return this.pending.size > 0;
+  }
+
+  /** The names of the collections that were used. */
+  get collections(): readonly string[] {
+    return [...this.ready];
+  }
+
+  /** A process is gone: whoever waits for it will never know. */
+  processEnded(process: Process): void {
+    for (const each of [...this.pending]) if (each.process === process) each.lose();
+  }
+
+  private next(client: number): void {
+    this.world.scheduler.after(this.draw.exponential(this.world.swarm.clientMs), () => {
+      if (this.working) this.work(client);
+    });
+  }
+
+  private work(client: number): void {
+    const collection = this.draw.chance(0.8) ? COLLECTIONS[0] : COLLECTIONS[1];
+    if (!this.ready.has(collection)) this.setUp(client, collection);
+    else this.operate(client, collection);
+  }
+
+  private setUp(client: number, collection: string): void {
+    const process = this.nodeFor(collection);
+    if (process === null) return this.next(client);
+    const isThere = process.engine.root.collectionsByName.has(collection);
+    const [where, code] = isThere ? [collection, SET_UP] : [null, `new_collection('${collection}'); nil;`];
+    this.ask(process, { collection: where, code, key: null }, (outcome) => {
+      if (outcome === 'ok' && isThere) this.ready.add(collection);
+      this.next(client);
+    });
+  }
+
+  private operate(client: number, collection: string): void {
+    const process = this.nodeFor(collection);
+    if (process === null) return this.next(client);
+    const { now } = this.world.scheduler;
+    const id = this.history.length;
+    const action: Action = drawAction(this.draw, () => `v${this.values++}`);
+    const operation: Operation = {
+      id,
+      client,
+      collection,
+      action,
+      node: process.machine.name,
+      begin: now,
+      end: Number.POSITIVE_INFINITY,
+      outcome: 'unknown',
+      answer: null,
+      index: 0,
+      error: '',
+    };
+    this.history.push(operation);
+    const key = this.draw.chance(0.3) ? keyOf(id) : null;
+    this.attempt(operation, process, { collection, code: codeOf(action, id), key }, 1);
+  }
+
+  /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
+  private attempt(operation: Operation, process: Process, question: Question, attempt: number): void {
+    this.ask(process, question, (outcome, answer, index, error) => {
+      const { id, client, action } = operation;
+      if (action.kind === 'append_and_fail' && outcome === 'ok') {
+        this.world.violate(new Error(`operation ${id} should have failed`));
+      }
+      const other = this.nodeFor(question.collection);
+      const again = outcome === 'unknown' && question.key !== null && attempt < ATTEMPTS_MAX && this.working;
+      if (again && other !== null) {
+        this.attempt(operation, other, question, attempt + 1);
+        return;
+      }
+      // What an earlier attempt did is not undone by a later one that was refused.
+      operation.outcome = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
+      operation.answer = answer;
+      operation.index = index;
+      operation.error = error;
+      if (operation.outcome !== 'unknown') operation.end = this.world.scheduler.now;
+      this.next(client);
+    });
+  }
+
+  /** Sends a query to a process. It gets exactly one answer, from there or from lack of patience. */
+  ask(process: Process, question: Question, answer: Answer): void {
+    const { scheduler } = this.world;
+    const { code } = question;
+    let open = true;
+    const end: Answer = (outcome, value, index, error) => {
+      if (!open) return;
+      open = false;
+      this.pending.delete(entry);
+      this.world.note(
+        () => `answer ${process.machine.name} ${code} ${outcome} ${JSON.stringify(value)} ${index} ${error}`,
+      );
+      answer(outcome, value, index, error);
+    };
+    const entry = { process, lose: () => end('unknown', null, 0, 'connection lost') };
+    this.pending.add(entry);
+    const back: Answer = (...result) => {
+      scheduler.after(this.draw.exponential(1), () => end(...result));
+    };
+    this.world.note(() => `ask ${process.machine.name} ${code}`);
+    scheduler.after(this.draw.exponential(1), () => {
+      if (!process.alive || !process.isOpen) return end('failed', null, 0, 'connection refused');
+      process.engineThread.after(0, () => handle(process, question, back));
+    });
+    scheduler.after(PATIENCE_MS, () => end('unknown', null, 0, 'no answer'));
+  }
+
+  /** A node to ask: mostly the leader. */
+  private nodeFor(collection: string | null): Process | null {
+    const open = this.world.processes.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return null;
+    if (collection === null || this.draw.chance(0.5)) return this.draw.pick(open);
+    const leader = open.find((process) => {
+      const id = process.engine.root.collectionsByName.get(collection)?.id ?? 0;
+      return process.session(id)?.leading;
+    });
+    return leader ?? this.draw.pick(open);
+  }
+}
+
+function keyOf(id: number): Key {
+  const body = new Uint8Array(16);
+  new DataView(body.buffer).setUint32(0, id);
+  return { key: `request ${id}`, body };
+}
+
+/** Sends a query to the router of a node, as a listener does. */
+function handle(process: Process, question: Question, answer: Answer): void {
+  const { engine, router } = process;
+  const user = engine.root.usersByName.get('admin');
+  if (user === undefined || router === null) return answer('failed', null, 0, 'not there');
+  const { collection, code, key } = question;
+  const respond = (reply: Reply): void => {
+    if (reply.ok) {
+      answer('ok', JSON.parse(String(reply.result)), reply.index ?? 0, '');
+    } else {
+      const unknown = reply.error.code === ErrorCode.TIMEOUT || reply.lost === 'unknown';
+      answer(unknown ? 'unknown' : 'failed', null, 0, reply.error.message);
+    }
+  };
+  router.handle(
+    {
+      scope: collection === null ? { kind: 'thingsdb' } : { kind: 'collection', name: collection },
+      user,
+      body: { type: 'query', code, vars: null },
+      format: 'json',
+      client: { gone: false },
+      terms: key === null ? null : { stale: false, minIndex: 0, key },
+    },
+    respond,
+  );
+}

@@ -1,0 +1,72 @@
+import type { NodeId } from '../consensus/protocol.js';
+import type { Draw } from './random.js';
+import type { Scheduler } from './scheduler.js';
+
+/** How bad the network is. */
+export interface NetworkQuality {
+  /** Mean time of a message on its way, in milliseconds. */
+  readonly delayMs: number;
+  /** Of a thousand messages. A connection that loses one loses everything until it is made anew. */
+  readonly lostPerMille: number;
+  readonly doubledPerMille: number;
+  /** Whether messages may overtake each other. */
+  readonly reorders: boolean;
+}
+
+/** Links between nodes, each of one direction. */
+export class Network {
+  private readonly scheduler: Scheduler;
+  private readonly draw: Draw;
+  quality: NetworkQuality;
+  private readonly cutLinks = new Set<string>();
+  private readonly lastArrival = new Map<string, number>();
+
+  constructor(scheduler: Scheduler, draw: Draw, quality: NetworkQuality) {
+    this.scheduler = scheduler;
+    this.draw = draw;
+    this.quality = quality;
+  }
+
+  /** Brings something over, if it arrives at all. */
+  carry(from: NodeId, to: NodeId, arrive: () => void): void {
+    const { draw, quality } = this;
+    if (this.isCut(from, to) || draw.int(0, 999) < quality.lostPerMille) return;
+    this.plan(from, to, arrive);
+    if (draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, arrive);
+  }
+
+  /** Whether nothing gets from one node to another. */
+  isCut(from: NodeId, to: NodeId): boolean {
+    return this.cutLinks.size > 0 && this.cutLinks.has(`${from}>${to}`);
+  }
+
+  cut(from: NodeId, to: NodeId): void {
+    this.cutLinks.add(`${from}>${to}`);
+  }
+
+  heal(): void {
+    this.cutLinks.clear();
+  }
+
+  /** Heals each link with some probability. */
+  healSome(probability: number): void {
+    for (const link of [...this.cutLinks]) if (this.draw.chance(probability)) this.cutLinks.delete(link);
+  }
+
+  get isWhole(): boolean {
+    return this.cutLinks.size === 0;
+  }
+
+  private plan(from: NodeId, to: NodeId, arrive: () => void): void {
+    const { now } = this.scheduler;
+    const link = `${from}>${to}`;
+    let time = now + this.draw.exponential(this.quality.delayMs);
+    if (!this.quality.reorders) {
+      time = Math.max(time, this.lastArrival.get(link) ?? 0);
+      this.lastArrival.set(link, time);
+    }
+    this.scheduler.after(time - now, () => {
+      if (!this.isCut(from, to)) arrive();
+    });
+  }
+}

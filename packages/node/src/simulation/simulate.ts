@@ -1,0 +1,165 @@
+/** One simulated life of a cluster: a storm, then healing, then everything is looked at. */
+import { ROOT_GROUP } from '../consensus/protocol.js';
+import { checkBank, checkCounter, checkIndexes, checkList, checkPair, listsOf } from './check-order.js';
+import { checkRegister } from './check-register.js';
+import type { Operation } from './history.js';
+import type { Process } from './process.js';
+import { Draw } from './random.js';
+import { compareStates } from './same-state.js';
+import { Violation } from './watcher.js';
+import { ACCOUNTS, BALANCE, LISTS, READ_ALL, REGISTERS } from './workload.js';
+import { World, type WorldOptions } from './world.js';
+
+export interface SimulationReport {
+  readonly seed: number;
+  readonly events: number;
+  readonly operations: number;
+  readonly acknowledged: number;
+  readonly traceHash: number;
+}
+
+/** How long the first start may take, in milliseconds of virtual time. */
+const START_MS = 60_000;
+/** How long a healed cluster may take until everything is as it should be. */
+const HEAL_MS = 120_000;
+
+/** @throws Violation, Anomaly, and what else goes wrong */
+export async function simulate(options: WorldOptions): Promise<SimulationReport> {
+  const world = new World(options);
+  const rejected = (error: unknown): void => world.violate(error);
+  process.on('unhandledRejection', rejected);
+  try {
+    await live(world);
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+  const { history } = world.clients;
+  return {
+    seed: options.seed,
+    events: world.scheduler.turns,
+    operations: history.length,
+    acknowledged: history.filter(({ outcome }) => outcome === 'ok').length,
+    traceHash: world.traceHash,
+  };
+}
+
+async function live(world: World): Promise<void> {
+  const { swarm, clients, nemesis } = world;
+  const draw = new Draw(world.seed, 'life');
+  for (const machine of world.machines)
+    world.scheduler.after(draw.exponential(50), () => world.start(machine));
+  await world.run(() => isSettled(world), START_MS);
+  demandSettled(world, 'after the start');
+  clients.start();
+  nemesis.start();
+  await world.run(() => false, swarm.stormMs);
+  nemesis.stop();
+  heal(world);
+  await world.run(() => false, draw.exponential(500));
+  clients.stop();
+  await world.run(() => !clients.busy && isSettled(world), HEAL_MS);
+  demandSettled(world, 'after healing');
+  await checkEverything(world);
+  if (draw.chance(0.3)) {
+    for (const machine of world.machines) world.crash(machine, draw.chance(0.5));
+    for (const machine of world.machines) world.start(machine);
+    await world.run(() => isSettled(world), HEAL_MS);
+    demandSettled(world, 'after a restart of all');
+    await checkEverything(world);
+  }
+}
+
+function heal(world: World): void {
+  world.note(() => 'heal');
+  const { network } = world;
+  network.heal();
+  network.quality = { ...network.quality, lostPerMille: 0 };
+  for (const machine of world.machines) {
+    machine.diskSlowness = 1;
+    world.start(machine);
+    machine.process?.consensusThread.resume();
+    machine.process?.engineThread.resume();
+  }
+}
+
+/** Whether every node is up, every group has one leader, and everybody has everything. */
+function isSettled(world: World): boolean {
+  if (world.scheduler.turns % 50 !== 0) return false;
+  return unsettled(world) === null;
+}
+
+/** What is not as it should be; null when all is well. */
+function unsettled(world: World): string | null {
+  const processes = world.machines.map(({ process }) => process);
+  const groups = new Set<number>([ROOT_GROUP]);
+  for (const process of processes) {
+    if (!process?.isOpen) return 'a node is not open';
+    if (process.engine.root.users.size === 0) return `${process.machine.name} has no users`;
+    for (const id of process.engine.root.collections.keys()) groups.add(id);
+  }
+  for (const group of groups) {
+    const problem = unsettledGroup(processes as Process[], group);
+    if (problem !== null) return `group ${group}: ${problem}`;
+  }
+  return null;
+}
+
+function unsettledGroup(processes: readonly Process[], group: number): string | null {
+  let leaders = 0;
+  let applied = -1;
+  for (const { host, machine, sessions } of processes) {
+    const session = sessions?.ofGroup(group);
+    const status = host?.status(group);
+    if (session === undefined || status === undefined) return `not open at ${machine.name}`;
+    if (session.hasUncommitted) return `something is not committed at ${machine.name}`;
+    if (session.leading) leaders += 1;
+    else if (session.leader === 0) return `no leader is known at ${machine.name}`;
+    const { commitIndex, appliedIndex, lastIndex } = status;
+    if (commitIndex !== lastIndex || appliedIndex !== lastIndex) {
+      return `${machine.name} stands at ${appliedIndex}/${commitIndex}/${lastIndex}`;
+    }
+    if (applied >= 0 && applied !== appliedIndex)
+      return `${machine.name} stands at ${appliedIndex}, another at ${applied}`;
+    applied = appliedIndex;
+  }
+  return leaders === 1 ? null : `${leaders} leaders`;
+}
+
+function demandSettled(world: World, when: string): void {
+  const problem = unsettled(world);
+  if (problem !== null) throw new Violation('I16', `${when} things do not settle: ${problem}`);
+  if (world.clients.busy) throw new Violation('I16', `${when} requests hang`);
+}
+
+async function checkEverything(world: World): Promise<void> {
+  await compareStates(world);
+  for (const collection of world.clients.collections) checkCollection(world, collection);
+}
+
+function checkCollection(world: World, collection: string): void {
+  const operations = world.clients.history.filter((operation) => operation.collection === collection);
+  const finals = world.processes.map((process) => JSON.stringify(readLocally(process, collection)));
+  if (new Set(finals).size > 1) throw new Violation('I4', `nodes hold different data: ${finals.join(' ')}`);
+  const [lists, counter, balances] = JSON.parse(finals[0] ?? '[]') as [unknown, number, unknown];
+  const finalLists = listsOf(lists);
+  for (const [at, list] of LISTS.entries()) checkList(list, operations, finalLists[at] ?? []);
+  checkPair(['l0', 'l1'], operations, [finalLists[0] ?? [], finalLists[1] ?? []]);
+  checkCounter(operations, counter);
+  checkBank(operations, balances, ACCOUNTS.length * BALANCE);
+  for (const register of REGISTERS) checkRegister(register, operations, 0);
+  checkIndexes(operations as readonly Operation[]);
+}
+
+/** What a node holds by itself. */
+function readLocally({ engine, machine }: Process, collection: string): unknown {
+  const id = engine.root.collectionsByName.get(collection)?.id;
+  const user = engine.root.usersByName.get('admin');
+  const scope = id === undefined ? undefined : engine.scope(id);
+  if (user === undefined || scope === undefined)
+    throw new Violation('I7', `${machine.name} lacks ${collection}`);
+  const prepared = engine.prepare(READ_ALL);
+  const outcome = engine.run({ scope, user, format: 'json', body: { kind: 'query', prepared, vars: null } });
+  if (outcome.kind !== 'value')
+    throw new Violation('I7', `${machine.name} can not read ${collection}`, outcome);
+  return JSON.parse(String(outcome.result));
+}

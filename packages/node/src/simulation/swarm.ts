@@ -1,0 +1,103 @@
+import type { RaftOptions } from 'raft-ts';
+import type { DiskQuality } from './machine.js';
+import type { FaultKind } from './nemesis.js';
+import type { NetworkQuality } from './network.js';
+import { Draw } from './random.js';
+
+/** Everything that differs from seed to seed: sizes, speeds, and how bad the world is. */
+export interface Swarm {
+  readonly nodes: number;
+  readonly tickMs: number;
+  readonly electionTicks: number;
+  readonly raft: Partial<RaftOptions>;
+  readonly logTail: number;
+  readonly segmentBytes: number;
+  readonly logCacheBytes: number;
+  readonly checkpointMs: number;
+  readonly checkpointBytes: number;
+  readonly chunkBytes: number;
+  readonly slabBytes: number;
+  readonly smallCache: boolean;
+  readonly collectsGarbage: boolean;
+  /** Mean time of a message between the two threads, in milliseconds. */
+  readonly threadMs: number;
+  /** Silence of the engine thread after which a node gives its leaderships away. */
+  readonly engineSilenceMs: number;
+  /** How long a request may take, in milliseconds. */
+  readonly waitMs: number;
+  readonly disk: DiskQuality;
+  readonly network: NetworkQuality;
+  readonly clients: number;
+  /** Mean time between two operations of a client. */
+  readonly clientMs: number;
+  /** How long faults rage. */
+  readonly stormMs: number;
+  /** Mean time between two faults. */
+  readonly faultMs: number;
+  readonly faults: readonly (readonly [FaultKind, number])[];
+}
+
+export function drawSwarm(seed: number): Swarm {
+  const draw = new Draw(seed, 'swarm');
+  const pick = <Value>(...values: Value[]): Value => draw.pick(values);
+  const nodes = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
+  const rare = (weight: number): number => (draw.chance(0.4) ? 0 : weight);
+  return {
+    nodes,
+    tickMs: pick(50, 100),
+    electionTicks: pick(5, 10),
+    raft: {
+      preVote: draw.chance(0.85),
+      checkQuorum: draw.chance(0.85),
+      maxMessageBytes: pick(1, 300, 100_000),
+      maxMessageEntries: pick(1, 4, 1000),
+      maxInflightMessages: pick(1, 4, 100),
+      maxApplyBytes: pick(1, 500, 1_000_000),
+      maxTailBytes: pick(1, 1_000_000),
+      maxWritesInFlight: pick(1, 2, 4),
+      diskStallTicks: pick(0, 10, 30),
+      maxPendingEntries: pick(8, 1000, 1000),
+    },
+    logTail: pick(0, 0, 3, 20, 1000),
+    segmentBytes: pick(8 * 1024, 32 * 1024, 128 * 1024),
+    logCacheBytes: pick(1000, 1_000_000),
+    checkpointMs: pick(30, 200, 1000, 5000),
+    checkpointBytes: pick(300, 5000, 1_000_000),
+    chunkBytes: pick(1024, 1024, 64 * 1024),
+    slabBytes: pick(1024, 512 * 1024),
+    smallCache: draw.chance(0.5),
+    collectsGarbage: draw.chance(0.5),
+    threadMs: pick(0.05, 0.05, 1, 10),
+    engineSilenceMs: pick(500, 3000),
+    waitMs: pick(500, 3000),
+    disk: { meanMs: pick(0.2, 1, 5), slowPerMille: pick(0, 0, 20), slowMs: pick(50, 400) },
+    network: {
+      delayMs: pick(0.3, 2, 15),
+      lostPerMille: pick(0, 0, 0, 20, 100),
+      doubledPerMille: pick(0, 0, 50),
+      reorders: draw.chance(0.3),
+    },
+    clients: pick(2, 4, 6),
+    clientMs: pick(10, 40, 100),
+    stormMs: pick(2000, 4000, 8000),
+    faultMs: pick(150, 400, 1000),
+    faults: [
+      ['crash', rare(4)],
+      ['kill', rare(4)],
+      ['crash_all', rare(0.5)],
+      ['crash_leader', rare(4)],
+      ['pause', rare(3)],
+      ['pause_leader', rare(3)],
+      ['pause_engine', rare(1)],
+      ['isolate', rare(3)],
+      ['isolate_leader', rare(3)],
+      ['halves', rare(2)],
+      ['one_way', rare(2)],
+      ['ring', rare(1)],
+      ['heal', 6],
+      ['slow_disk', rare(1)],
+      ['clock', rare(1)],
+      ['transfer', rare(2)],
+    ],
+  };
+}

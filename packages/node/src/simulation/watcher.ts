@@ -1,0 +1,158 @@
+/**
+ * The invariants of reliable consensus, looked at with the view of all nodes at once: I1 one leader a term and one vote,
+ * I3 leaders have what was committed, I4 the same entry everywhere, I5 nothing goes back, I6 durable before promised,
+ * I11 the same memberships everywhere.
+ */
+import type { LogView } from '@althing/storage';
+import type { Message, TraceEvent } from 'raft-ts';
+import type { Event, GroupId, NodeId, Place } from '../consensus/protocol.js';
+import type { Process } from './process.js';
+
+/** An invariant is broken. */
+export class Violation extends Error {
+  readonly invariant: string;
+
+  constructor(invariant: string, message: string, cause?: unknown) {
+    super(`${invariant}: ${message}`, { cause });
+    this.invariant = invariant;
+  }
+}
+
+interface Committed {
+  readonly index: number;
+  readonly term: number;
+  /** The term of a node that knew it. */
+  readonly knownIn: number;
+}
+
+interface Seen {
+  term: number;
+  commit: number;
+  applied: number;
+}
+
+export class Watcher {
+  private readonly leaders = new Map<string, NodeId>();
+  private readonly votes = new Map<string, NodeId>();
+  private readonly terms = new Map<string, number>();
+  private readonly hashes = new Map<string, number>();
+  private readonly memberships = new Map<string, string>();
+  private readonly committed = new Map<GroupId, Committed>();
+  /** By process and group. */
+  private readonly seen = new WeakMap<Process, Map<GroupId, Seen>>();
+
+  onTrace(process: Process, group: GroupId, event: TraceEvent): void {
+    if (event.type === 'role' && event.role === 'leader') this.onLeader(process, group, event.term);
+    if (event.type === 'membership') {
+      const key = `${group}/${event.index}`;
+      const text = JSON.stringify(event.membership);
+      const known = this.memberships.get(key) ?? text;
+      check(known === text, 'I11', `two memberships of group ${group} at ${event.index}`);
+      this.memberships.set(key, text);
+    }
+  }
+
+  onEvent(process: Process, event: Event): void {
+    if (event.kind === 'entries') {
+      for (const { index, term } of event.entries) this.onEntry(process, event.group, index, term);
+      this.onPlace(process, event.group, event.last);
+    } else if (event.kind === 'committed') {
+      this.onPlace(process, event.group, event.last);
+    }
+  }
+
+  onTransmit(process: Process, group: GroupId, view: LogView, message: Message): void {
+    const { hardState } = view;
+    const { nodeId } = process;
+    if (message.kind === 'voteResponse' && message.granted) {
+      const durable =
+        hardState !== undefined &&
+        (hardState.term > message.term || (hardState.term === message.term && hardState.vote === message.to));
+      check(durable, 'I6', `${nodeId} promises a vote in term ${message.term} before it is durable`);
+      this.noteVote(group, nodeId, message.term, message.to);
+    } else if (message.kind === 'vote') {
+      const durable =
+        hardState !== undefined &&
+        (hardState.term > message.term || (hardState.term === message.term && hardState.vote === nodeId));
+      check(durable, 'I6', `${nodeId} campaigns in term ${message.term} before that is durable`);
+      this.noteVote(group, nodeId, message.term, nodeId);
+    } else if (message.kind === 'appendResponse' && !message.rejected) {
+      const term = process.host?.status(group)?.term;
+      if (message.term !== term) return;
+      const durable = view.lastIndex >= message.index;
+      check(durable, 'I6', `${nodeId} acknowledges ${message.index} before it is durable`);
+    }
+  }
+
+  /** Looks at what each group of a process shows. */
+  look(process: Process): void {
+    const { host, nodeId } = process;
+    if (host === null) return;
+    let groups = this.seen.get(process);
+    if (groups === undefined) {
+      groups = new Map();
+      this.seen.set(process, groups);
+    }
+    for (const group of host.groupIds) {
+      const status = host.status(group);
+      if (status === undefined) continue;
+      const { term, commitIndex, appliedIndex, lastIndex, firstIndex } = status;
+      const before = groups.get(group) ?? { term: 0, commit: 0, applied: 0 };
+      check(term >= before.term, 'I5', `the term of ${nodeId} falls`);
+      check(commitIndex >= before.commit, 'I5', `the commit index of ${nodeId} falls`);
+      check(appliedIndex >= before.applied, 'I5', `the applied index of ${nodeId} falls`);
+      check(commitIndex <= lastIndex, 'I5', `${nodeId} knows more as committed than it has`);
+      check(firstIndex <= commitIndex + 1, 'I5', `the log of ${nodeId} begins after its commit index`);
+      groups.set(group, { term, commit: commitIndex, applied: appliedIndex });
+    }
+  }
+
+  /** Highest index of a group that any node knew as committed. */
+  committedIndex(group: GroupId): number {
+    return this.committed.get(group)?.index ?? 0;
+  }
+
+  private noteVote(group: GroupId, voter: NodeId, term: number, candidate: NodeId): void {
+    const key = `${group}/${voter}@${term}`;
+    const given = this.votes.get(key) ?? candidate;
+    check(given === candidate, 'I1', `${voter} votes for ${given} and ${candidate} in term ${term}`);
+    this.votes.set(key, candidate);
+  }
+
+  private onLeader(process: Process, group: GroupId, term: number): void {
+    const { nodeId, host } = process;
+    const key = `${group}@${term}`;
+    const known = this.leaders.get(key) ?? nodeId;
+    check(known === nodeId, 'I1', `${known} and ${nodeId} lead group ${group} in term ${term}`);
+    this.leaders.set(key, nodeId);
+    const committed = this.committed.get(group);
+    const status = host?.status(group);
+    if (committed === undefined || status === undefined || committed.knownIn >= term) return;
+    // The entry of its own that a leader begins with may be there already.
+    const holds = status.lastIndex >= committed.index && status.lastTerm >= committed.term;
+    check(holds, 'I3', `${nodeId} leads group ${group} in term ${term} without entry ${committed.index}`);
+  }
+
+  private onEntry(process: Process, group: GroupId, index: number, term: number): void {
+    const key = `${group}/${index}`;
+    const known = this.terms.get(key) ?? term;
+    check(known === term, 'I4', `${process.nodeId} applies another entry ${index} of group ${group}`);
+    this.terms.set(key, term);
+  }
+
+  private onPlace(process: Process, group: GroupId, { index, term, hash }: Place): void {
+    this.onEntry(process, group, index, term);
+    const key = `${group}/${index}`;
+    const known = this.hashes.get(key) ?? hash;
+    check(known === hash, 'I4', `${process.nodeId} has another log of group ${group} up to ${index}`);
+    this.hashes.set(key, hash);
+    const before = this.committed.get(group);
+    if (before !== undefined && before.index >= index) return;
+    const knownIn = process.host?.status(group)?.term ?? term;
+    this.committed.set(group, { index, term, knownIn });
+  }
+}
+
+function check(holds: boolean, invariant: string, message: string): void {
+  if (!holds) throw new Violation(invariant, message);
+}

@@ -1,0 +1,107 @@
+/** What clients ask for, and the query code of it. */
+import type { Action } from './history.js';
+import type { Draw } from './random.js';
+
+export const LISTS = ['l0', 'l1', 'l2', 'l3'] as const;
+export const REGISTERS = ['r0', 'r1', 'r2'] as const;
+export const ACCOUNTS = ['a0', 'a1', 'a2', 'a3'] as const;
+export const BALANCE = 100;
+
+/** Makes what a collection begins with; does nothing when it is there. */
+export const SET_UP = [
+  "if (!.has('n')) {",
+  ...LISTS.map((list) => `.set('${list}', []);`),
+  ...REGISTERS.map((register) => `.set('${register}', 0);`),
+  ".set('bank', {",
+  ...ACCOUNTS.map((account) => `${account}: ${BALANCE},`),
+  '});',
+  ".set('n', 0);",
+  "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
+  '};',
+  'nil;',
+].join(' ');
+
+/** Everything that the checks look at, read at once. */
+export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [${ACCOUNTS.map(
+  (account) => `.bank.${account}`,
+).join(', ')}]];`;
+
+/** Draws the next thing that a client does. */
+export function drawAction(draw: Draw, nextValue: () => string): Action {
+  const kind = draw.weighted([
+    ['append', 6],
+    ['append_and_fail', 0.5],
+    ['read', 5],
+    ['increment', 2],
+    ['swap', 2],
+    ['get', 2],
+    ['move', 2],
+    ['balances', 1.5],
+    ['other', 1.5],
+  ] as const);
+  switch (kind) {
+    case 'append': {
+      const lists = draw.chance(0.4) ? ['l0', 'l1'] : [draw.pick(LISTS)];
+      return { kind, lists, value: nextValue() };
+    }
+    case 'append_and_fail':
+      return { kind, list: draw.pick(LISTS), value: nextValue() };
+    case 'read':
+      return { kind, lists: draw.chance(0.5) ? ['l0', 'l1'] : [draw.pick(LISTS)] };
+    case 'increment':
+      return { kind };
+    case 'swap':
+      return { kind, register: draw.pick(REGISTERS), expected: draw.int(0, 3), value: draw.int(0, 3) };
+    case 'get':
+      return { kind, register: draw.pick(REGISTERS) };
+    case 'move': {
+      const [from, to] = draw.shuffled(ACCOUNTS) as [string, string];
+      return { kind, from, to, amount: draw.int(1, 9) };
+    }
+    case 'balances':
+      return { kind };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+/** The code for an action; `number` is one that no other action has. */
+export function codeOf(action: Action, number: number): string {
+  switch (action.kind) {
+    case 'append': {
+      const { lists, value } = action;
+      const pushes = lists.map((list) => `.${list}.push('${value}');`).join(' ');
+      return `${pushes} [${lists.map((list) => `.${list}.len()`).join(', ')}];`;
+    }
+    case 'append_and_fail':
+      return `.${action.list}.push('${action.value}'); raise('on purpose');`;
+    case 'read':
+      return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
+    case 'increment':
+      return '.n += 1; .n;';
+    case 'swap': {
+      const { register, expected, value } = action;
+      return `if (.${register} == ${expected}) { .${register} = ${value}; true; } else { false; };`;
+    }
+    case 'get':
+      return `.${action.register};`;
+    case 'move': {
+      const { from, to, amount } = action;
+      return `.bank.${from} -= ${amount}; .bank.${to} += ${amount}; nil;`;
+    }
+    case 'balances':
+      return `[${ACCOUNTS.map((account) => `.bank.${account}`).join(', ')}];`;
+    case 'other':
+      return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
+  }
+}
+
+const OTHERS: readonly ((number: number) => string)[] = [
+  (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
+  (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
+  (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
+  (n) => `.set('big', range(${n * 40})); nil;`,
+  (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
+  (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
+  (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
+];

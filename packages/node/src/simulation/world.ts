@@ -1,0 +1,207 @@
+/** A cluster of simulated nodes, with everything around it. */
+import type { StorageMutant } from '@althing/storage';
+import { formatTrace, type Mutant } from 'raft-ts';
+import type { ClusterRecord } from '../cluster/cluster-record.js';
+import type { Identity } from '../identity.js';
+import { Clients } from './clients.js';
+import { Machine } from './machine.js';
+import { Nemesis } from './nemesis.js';
+import { Network } from './network.js';
+import { Process, type Surroundings } from './process.js';
+import { Draw } from './random.js';
+import { Scheduler } from './scheduler.js';
+import { drawSwarm, type Swarm } from './swarm.js';
+import { Violation, Watcher } from './watcher.js';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly raftMutants?: ReadonlySet<Mutant>;
+  readonly storageMutants?: ReadonlySet<StorageMutant>;
+  /** Gets a line for everything that happens. */
+  readonly log?: (line: string) => void;
+}
+
+/** Events between two looks at what nodes show. */
+const LOOK_TURNS = 20;
+
+export class World {
+  readonly seed: number;
+  readonly swarm: Swarm;
+  readonly scheduler = new Scheduler();
+  readonly network: Network;
+  readonly machines: Machine[] = [];
+  readonly watcher = new Watcher();
+  readonly clients: Clients;
+  readonly nemesis: Nemesis;
+  /** A hash of everything that happened: equal runs have equal ones. */
+  traceHash = 0;
+  private readonly options: WorldOptions;
+  private readonly surroundings: Surroundings;
+  private readonly crashDraw: Draw;
+  private violation: unknown = null;
+
+  constructor(options: WorldOptions) {
+    const { seed } = options;
+    this.seed = seed;
+    this.options = options;
+    this.swarm = drawSwarm(seed);
+    const { scheduler, swarm } = this;
+    this.network = new Network(scheduler, new Draw(seed, 'network'), swarm.network);
+    this.crashDraw = new Draw(seed, 'crash');
+    this.surroundings = {
+      scheduler,
+      swarm,
+      draw: new Draw(seed, 'process'),
+      raftMutants: options.raftMutants ?? new Set(),
+      storageMutants: options.storageMutants ?? new Set(),
+      nodes: () => this.machines.filter(({ isGone }) => !isGone).map(({ nodeId }) => nodeId),
+      heard: (by, from) => this.heard(by, from),
+      send: (from, to, frame) => {
+        const turn = scheduler.turns;
+        this.network.carry(from.nodeId, to, () => {
+          const target = this.machineOf(to)?.process;
+          if (!target) return;
+          this.mix(turn, to);
+          target.receive(from.nodeId, frame);
+        });
+      },
+      onTrace: (process, group, event) => {
+        this.mix(group, event.type.length);
+        this.note(() => `raft ${process.machine.name} group ${group}: ${formatTrace(event)}`);
+        this.guard(() => this.watcher.onTrace(process, group, event));
+      },
+      onEvent: (process, event) => {
+        this.mix(event.kind.length, 'group' in event ? event.group : 0);
+        this.note(() => `event ${process.machine.name} ${eventText(event)}`);
+        this.guard(() => this.watcher.onEvent(process, event));
+      },
+      onTransmit: (process, group, messages) => {
+        const view = process.view(group);
+        if (view === undefined) return;
+        this.guard(() => {
+          for (const message of messages) this.watcher.onTransmit(process, group, view, message);
+        });
+      },
+      onFailure: (process, what, error) => this.failed(process, what, error),
+    };
+    this.makeMachines();
+    this.clients = new Clients(this, new Draw(seed, 'clients'));
+    this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis'));
+  }
+
+  /** The processes that live. */
+  get processes(): Process[] {
+    return this.machines.flatMap(({ process }) => (process === null ? [] : [process]));
+  }
+
+  /**
+   * Lets time go on.
+   *
+   * @throws what is found to be wrong
+   */
+  async run(until: () => boolean, limitMs: number): Promise<void> {
+    await this.scheduler.run(until, limitMs, () => {
+      if (this.violation !== null) throw this.violation;
+      if (this.scheduler.turns % LOOK_TURNS === 0) {
+        for (const process of this.processes) this.watcher.look(process);
+      }
+    });
+    if (this.violation !== null) throw this.violation;
+  }
+
+  start(machine: Machine): void {
+    if (machine.process !== null || machine.isGone) return;
+    this.note(() => `start ${machine.name}`);
+    machine.starts += 1;
+    machine.process = new Process(machine, this.surroundings);
+    machine.process.start();
+  }
+
+  /** @returns false if there was no process */
+  crash(machine: Machine, powerCut: boolean): boolean {
+    const { process } = machine;
+    if (process === null) return false;
+    this.note(() => `${powerCut ? 'power cut' : 'kill'} ${machine.name}`);
+    this.end(machine, process);
+    if (powerCut) machine.powerCut(() => this.crashDraw.unit());
+    else machine.kill();
+    if (powerCut) return true;
+    for (const other of this.processes) {
+      if (this.network.isCut(machine.nodeId, other.nodeId)) continue;
+      this.scheduler.after(this.crashDraw.exponential(2), () => {
+        if (machine.process === null) other.disconnected(machine.nodeId);
+      });
+    }
+    return true;
+  }
+
+  machineOf(nodeId: number): Machine | undefined {
+    return this.machines.find((machine) => machine.nodeId === nodeId);
+  }
+
+  note(text: () => string): void {
+    this.options.log?.(`${this.scheduler.now.toFixed(2).padStart(10)} ${text()}`);
+  }
+
+  violate(error: unknown): void {
+    this.violation ??= error;
+  }
+
+  mix(left: number, right: number): void {
+    const { now } = this.scheduler;
+    let hash = Math.imul(this.traceHash ^ left, 0x85ebca6b) ^ right;
+    hash = Math.imul(hash ^ (hash >>> 13) ^ (now * 1000), 0xc2b2ae35);
+    this.traceHash = (hash ^ (hash >>> 16)) >>> 0;
+  }
+
+  private makeMachines(): void {
+    const draw = new Draw(this.seed, 'identity');
+    const clusterId = draw.bytes(16);
+    const identities: Identity[] = [];
+    for (let at = 0; at < this.swarm.nodes; at++) {
+      identities.push({ nodeId: draw.int(1, 2 ** 31) * 2 ** 10 + at, clusterId });
+    }
+    const founders = identities.map(({ nodeId }, at) => ({
+      nodeId,
+      name: `n${at}`,
+      host: `n${at}`,
+      port: 9220,
+    }));
+    const cluster: ClusterRecord = { clusterId, founders };
+    for (const [at, identity] of identities.entries()) {
+      const diskDraw = new Draw(this.seed, `disk ${at}`);
+      this.machines.push(new Machine(identity, `n${at}`, cluster, this.scheduler, diskDraw, this.swarm.disk));
+    }
+  }
+
+  private heard(by: Process, from: number): number | null {
+    const machine = this.machineOf(from);
+    const process = machine?.process;
+    if (!machine || !process || process.consensusThread.isPaused) return null;
+    return this.network.isCut(from, by.nodeId) ? null : machine.starts;
+  }
+
+  private end(machine: Machine, process: Process): void {
+    process.end();
+    machine.process = null;
+    this.clients.processEnded(process);
+  }
+
+  private failed(process: Process, what: string, error: unknown): void {
+    this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
+  }
+
+  private guard(look: () => void): void {
+    try {
+      look();
+    } catch (error) {
+      this.violate(error);
+    }
+  }
+}
+
+function eventText(event: { readonly kind: string }): string {
+  return JSON.stringify(event, (_key, value: unknown) =>
+    value instanceof Uint8Array ? `${value.length} bytes` : value,
+  ).slice(0, 300);
+}
