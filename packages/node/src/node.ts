@@ -355,6 +355,7 @@ export class Node implements RunningNode {
             delayMs: config.loginBackoffMs,
             delayMaxMs: config.loginBackoffLimitMs,
             waitingMax: 8,
+            checkingMax: 32,
             keysMax: 10_000,
           },
           () => performance.now(),
