@@ -38,7 +38,10 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const authenticator = new Authenticator({
     root,
     hasher,
-    backoff: new Backoff({ delayMs, delayMaxMs: 30_000, waitingMax: 4, keysMax: 100 }, () => clock.now),
+    backoff: new Backoff(
+      { delayMs, delayMaxMs: 30_000, waitingMax: 4, checkingMax: 32, keysMax: 100 },
+      () => clock.now,
+    ),
     cacheMs,
     now: () => clock.now,
     delay: (ms, callback) => {
@@ -94,7 +97,16 @@ describe('passwords', () => {
     }
   });
 
-  test('of a user who gets another name stay known', async () => {
+  test('are known by the name they were given with only', async () => {
+    const { authenticator, login, change } = setUp();
+    await login(basic('admin', 'pass'));
+    change({ name: 'renamed' });
+    expect(authenticator.known(basic('admin', 'pass'))).toBeNull();
+    expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'refused' });
+    expect(await login(basic('renamed', 'pass'))).toMatchObject({ kind: 'user' });
+  });
+
+  test('of a user who gets a token stay known', async () => {
     const { authenticator, login, change } = setUp();
     await login(basic('admin', 'pass'));
     change({ tokens: [tokenOf(KEY)] });
@@ -106,6 +118,15 @@ describe('passwords', () => {
     const checked = login(basic('admin', 'pass'));
     change({ password: hashOf('other') });
     expect(await checked).toEqual({ kind: 'refused' });
+  });
+
+  test('that many requests bring at once are checked once', async () => {
+    const { login, hasher } = setUp();
+    const right = Array.from({ length: 1000 }, () => login(basic('admin', 'pass')));
+    const wrong = Array.from({ length: 1000 }, () => login(basic('admin', 'wrong')));
+    for (const outcome of await Promise.all(right)) expect(outcome).toMatchObject({ kind: 'user' });
+    for (const outcome of await Promise.all(wrong)) expect(outcome).toEqual({ kind: 'refused' });
+    expect(hasher.checks).toBe(2);
   });
 
   test.each([
@@ -200,7 +221,7 @@ describe('failures', () => {
     for (let i = 0; i < 4; i++) void login(wrong(i));
     await until(() => delays.length === 4, 'all are noted');
     const checks = hasher.checks;
-    for (let i = 0; i < 1000; i++) expect(await login(wrong(i))).toEqual({ kind: 'busy' });
+    for (let i = 0; i < 1000; i++) expect(await login(wrong(100 + i))).toEqual({ kind: 'busy' });
     expect(hasher.checks).toBe(checks);
   });
 

@@ -28,6 +28,7 @@ export interface AuthenticatorOptions {
 
 interface Verified {
   readonly userId: number;
+  readonly name: string;
   /** The record that the password was checked against: another one means another password. */
   readonly password: PasswordHash;
   readonly until: number;
@@ -44,6 +45,8 @@ export class Authenticator {
   private readonly options: AuthenticatorOptions;
   private readonly cacheKey = randomBytes(32).toString('hex');
   private readonly verified = new Map<string, Verified>();
+  /** Who waits for the outcome of a check, by a hash of address and header. */
+  private readonly checking = new Map<string, ((login: Login) => void)[]>();
   /** Answers to failed logins that are still to come. */
   private readonly refusals = new Set<() => void>();
   private hurrying = false;
@@ -62,11 +65,13 @@ export class Authenticator {
     const entry = this.verified.get(hash('sha256', this.cacheKey + header));
     if (entry === undefined || this.options.now() > entry.until) return null;
     const user = this.options.root.users.get(entry.userId);
-    return user !== undefined && user.password === entry.password ? user : null;
+    if (user === undefined || user.name !== entry.name) return null;
+    return user.password === entry.password ? user : null;
   }
 
   /**
-   * Checks a header that `known` did not know.
+   * Checks a header that `known` did not know. The same header from the same address is checked once at a time, however
+   * many requests bring it.
    *
    * @param address of the client, for slowing failures down
    */
@@ -76,28 +81,48 @@ export class Authenticator {
       done(REFUSED);
       return;
     }
+    const id = hash('sha256', `${this.cacheKey}${address} ${header}`);
+    const waiting = this.checking.get(id);
+    if (waiting !== undefined) {
+      waiting.push(done);
+      return;
+    }
     const keys = credentials.kind === 'token' ? [address] : [address, userKey(address, credentials.name)];
     const { backoff } = this.options;
     if (!keys.every((key) => backoff.admits(key))) {
       done(BUSY);
       return;
     }
-    this.check(credentials).then(
-      (user) => {
-        if (user === null) {
-          this.refuse(keys, done);
-          return;
-        }
-        // The address is not forgiven: others may share it, or one good account cover the search for another.
-        if (credentials.kind === 'password') backoff.succeeded(userKey(address, credentials.name));
-        this.remember(header, credentials, user);
-        done({ kind: 'user', user });
-      },
-      (error: unknown) => {
-        if (!(error instanceof TooManyLoginsError)) throw error;
-        done(BUSY);
-      },
-    );
+    const all = [done];
+    this.checking.set(id, all);
+    for (const key of keys) backoff.checks(key);
+    this.outcome(header, credentials, address, keys).then((login) => {
+      this.checking.delete(id);
+      for (const callback of all) callback(login);
+    });
+  }
+
+  private async outcome(
+    header: string,
+    credentials: Credentials,
+    address: string,
+    keys: readonly string[],
+  ): Promise<Login> {
+    const { backoff } = this.options;
+    let user: User | null;
+    try {
+      user = await this.check(credentials);
+    } catch (error) {
+      if (error instanceof TooManyLoginsError) return BUSY;
+      throw error;
+    } finally {
+      for (const key of keys) backoff.checked(key);
+    }
+    if (user === null) return this.refusal(keys);
+    // The address is not forgiven: others may share it, or one good account cover the search for another.
+    if (credentials.kind === 'password') backoff.succeeded(userKey(address, credentials.name));
+    this.remember(header, credentials, user);
+    return { kind: 'user', user };
   }
 
   /** Answers all failed logins at once, from now on: nothing must wait for them any more. */
@@ -106,17 +131,20 @@ export class Authenticator {
     for (const answer of [...this.refusals]) answer();
   }
 
-  private refuse(keys: readonly string[], done: (login: Login) => void): void {
+  /** The answer to a failed login, when it is time. */
+  private refusal(keys: readonly string[]): Promise<Login> {
     const { backoff, delay } = this.options;
     const ms = Math.max(...keys.map((key) => backoff.failed(key)));
-    const answer = (): void => {
-      if (!this.refusals.delete(answer)) return;
-      for (const key of keys) backoff.answered(key);
-      done(REFUSED);
-    };
-    this.refusals.add(answer);
-    if (this.hurrying) answer();
-    else delay(ms, answer);
+    return new Promise((resolve) => {
+      const answer = (): void => {
+        if (!this.refusals.delete(answer)) return;
+        for (const key of keys) backoff.answered(key);
+        resolve(REFUSED);
+      };
+      this.refusals.add(answer);
+      if (this.hurrying) answer();
+      else delay(ms, answer);
+    });
   }
 
   private async check(credentials: Credentials): Promise<User | null> {
@@ -145,6 +173,7 @@ export class Authenticator {
     }
     this.verified.set(hash('sha256', this.cacheKey + header), {
       userId: user.id,
+      name: user.name,
       password: user.password,
       until: this.options.now() + this.options.cacheMs,
     });

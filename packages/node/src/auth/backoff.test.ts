@@ -3,7 +3,7 @@ import { Backoff } from './backoff.js';
 
 function makeBackoff(limits: Partial<ConstructorParameters<typeof Backoff>[0]> = {}) {
   const clock = { now: 0 };
-  const all = { delayMs: 100, delayMaxMs: 30_000, waitingMax: 8, keysMax: 1000, ...limits };
+  const all = { delayMs: 100, delayMaxMs: 30_000, waitingMax: 8, checkingMax: 4, keysMax: 1000, ...limits };
   return { clock, backoff: new Backoff(all, () => clock.now) };
 }
 
@@ -30,6 +30,18 @@ describe('failed logins', () => {
     expect(backoff.admits('k')).toBe(false);
     backoff.answered('k');
     expect(backoff.admits('k')).toBe(true);
+  });
+
+  test('of which too many are being checked are put off', () => {
+    const { backoff } = makeBackoff({ checkingMax: 2 });
+    backoff.checks('k');
+    backoff.checks('k');
+    expect(backoff.admits('k')).toBe(false);
+    expect(backoff.admits('other')).toBe(true);
+    backoff.checked('k');
+    expect(backoff.admits('k')).toBe(true);
+    backoff.checked('k');
+    expect(backoff.failed('k')).toBe(100);
   });
 
   test('are forgotten by a success, and after a long time', () => {

@@ -4,8 +4,10 @@ export interface BackoffLimits {
   readonly delayMs: number;
   /** Longest delay. */
   readonly delayMaxMs: number;
-  /** Failures of one key that may wait for their answer at once; more are refused without a check. */
+  /** Failures of one key that may wait for their answer at once; more logins are put off without a check. */
   readonly waitingMax: number;
+  /** Logins of one key that may be checked at once; more are put off. */
+  readonly checkingMax: number;
   /** Keys that are remembered. */
   readonly keysMax: number;
 }
@@ -13,6 +15,7 @@ export interface BackoffLimits {
 interface Failures {
   count: number;
   waiting: number;
+  checking: number;
   lastAt: number;
 }
 
@@ -32,25 +35,34 @@ export class Backoff {
     this.now = now;
   }
 
-  /** Whether a login under this key may be tried now. */
+  /** Whether a login under this key may be checked now. */
   admits(key: string): boolean {
-    return (this.failures.get(key)?.waiting ?? 0) < this.limits.waitingMax;
+    const known = this.failures.get(key);
+    if (known === undefined) return true;
+    return known.waiting < this.limits.waitingMax && known.checking < this.limits.checkingMax;
+  }
+
+  /** Notes that a login is being checked; `checked` must be called when it was. */
+  checks(key: string): void {
+    this.of(key).checking += 1;
+  }
+
+  /** Notes that the check is over, before `failed` or `succeeded`. */
+  checked(key: string): void {
+    const known = this.failures.get(key);
+    if (known === undefined) return;
+    known.checking = Math.max(0, known.checking - 1);
+    this.forgetIfIdle(key, known);
   }
 
   /** Notes a failure; returns the milliseconds to wait with the answer. `answered` must be called then. */
   failed(key: string): number {
     const { delayMs, delayMaxMs } = this.limits;
-    const now = this.now();
-    const known = this.failures.get(key);
-    const failures = known !== undefined && now - known.lastAt < 10 * delayMaxMs ? known : noFailures(now);
+    const failures = this.of(key);
     const delay = Math.min(delayMs * 2 ** Math.min(failures.count, 30), delayMaxMs);
     failures.count += 1;
     failures.waiting += 1;
-    failures.lastAt = now;
-    // Moves the key to the end: the first one is the oldest.
-    this.failures.delete(key);
-    this.failures.set(key, failures);
-    this.forgetOldest();
+    failures.lastAt = this.now();
     return delay;
   }
 
@@ -60,7 +72,26 @@ export class Backoff {
   }
 
   succeeded(key: string): void {
+    const failures = this.failures.get(key);
+    if (failures === undefined) return;
+    failures.count = 0;
+    this.forgetIfIdle(key, failures);
+  }
+
+  /** What is noted of a key; it becomes the latest. */
+  private of(key: string): Failures {
+    const now = this.now();
+    const known = this.failures.get(key) ?? { count: 0, waiting: 0, checking: 0, lastAt: now };
+    if (now - known.lastAt >= 10 * this.limits.delayMaxMs) known.count = 0;
+    // Moves the key to the end: the first one is the oldest.
     this.failures.delete(key);
+    this.failures.set(key, known);
+    this.forgetOldest();
+    return known;
+  }
+
+  private forgetIfIdle(key: string, { count, waiting, checking }: Failures): void {
+    if (count === 0 && waiting === 0 && checking === 0) this.failures.delete(key);
   }
 
   private forgetOldest(): void {
@@ -68,8 +99,4 @@ export class Backoff {
     const [oldest] = this.failures.keys();
     if (oldest !== undefined) this.failures.delete(oldest);
   }
-}
-
-function noFailures(now: number): Failures {
-  return { count: 0, waiting: 0, lastAt: now };
 }

@@ -33,4 +33,13 @@ describe('hashes of passwords', () => {
     expect(outcomes[4]).toMatchObject({ reason: expect.any(TooManyLoginsError) });
     expect(await hasher.verify('x', null)).toBe(false);
   });
+
+  test('a new password goes before those that are only to be checked', async () => {
+    const hasher = new PasswordHasher(1, 2);
+    const done: string[] = [];
+    const checks = [1, 2, 3].map((i) => hasher.verify('x', null).then(() => done.push(`check ${i}`)));
+    const hash = hasher.hash('new').then(() => done.push('hash'));
+    await Promise.all([...checks, hash]);
+    expect(done).toEqual(['check 1', 'hash', 'check 2', 'check 3']);
+  });
 });

@@ -20,8 +20,14 @@ export class PasswordHasher {
   private readonly runningMax: number;
   private readonly waitingMax: number;
   private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  /** New passwords go before those that are only to be checked. */
+  private readonly toHash: (() => void)[] = [];
+  private readonly toVerify: (() => void)[] = [];
 
+  /**
+   * @param runningMax hashes that are computed at once
+   * @param waitingMax new passwords that may wait for that, and passwords to be checked that may
+   */
   constructor(runningMax = 2, waitingMax = 64) {
     this.runningMax = runningMax;
     this.waitingMax = waitingMax;
@@ -30,22 +36,23 @@ export class PasswordHasher {
   /** The hash of a new password. */
   async hash(password: string): Promise<PasswordHash> {
     const salt = randomBytes(SALT_BYTES);
-    const hash = await this.derive(password, { salt, logN: LOG_N, r: R, p: P });
+    const hash = await this.derive(this.toHash, password, { salt, logN: LOG_N, r: R, p: P });
     return { salt, hash, logN: LOG_N, r: R, p: P };
   }
 
   /** Whether a password is the one that a hash was made of. Without a hash the same work is done, for nothing. */
   async verify(password: string, expected: PasswordHash | null): Promise<boolean> {
     const parameters = expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P };
-    const hash = await this.derive(password, parameters);
+    const hash = await this.derive(this.toVerify, password, parameters);
     return expected !== null && timingSafeEqual(hash, expected.hash);
   }
 
   private async derive(
+    queue: (() => void)[],
     password: string,
     { salt, logN, r, p }: Pick<PasswordHash, 'salt' | 'logN' | 'r' | 'p'>,
   ): Promise<Buffer> {
-    await this.enter();
+    await this.enter(queue);
     try {
       return await new Promise<Buffer>((resolve, reject) => {
         const options = { N: 2 ** logN, r, p, maxmem: MEMORY_BYTES_MAX };
@@ -56,18 +63,18 @@ export class PasswordHasher {
     }
   }
 
-  private async enter(): Promise<void> {
+  private async enter(queue: (() => void)[]): Promise<void> {
     if (this.running < this.runningMax) {
       this.running += 1;
       return;
     }
-    if (this.waiting.length >= this.waitingMax)
-      throw new TooManyLoginsError('too many passwords wait to be checked');
-    await new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (queue.length >= this.waitingMax)
+      throw new TooManyLoginsError('too many passwords wait for their hash');
+    await new Promise<void>((resolve) => queue.push(resolve));
   }
 
   private leave(): void {
-    const next = this.waiting.shift();
+    const next = this.toHash.shift() ?? this.toVerify.shift();
     if (next === undefined) this.running -= 1;
     else next();
   }
