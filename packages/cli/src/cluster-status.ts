@@ -1,0 +1,134 @@
+/**
+ * What a node knows of its cluster, and how it is shown.
+ */
+import { type Connection, runQuery } from './connection.js';
+import { isWireList, isWireMap, WireError, type WireValue } from './wire/index.js';
+
+export interface NodeStatus {
+  readonly number: number;
+  readonly name: string;
+  readonly port: number;
+  readonly status: string;
+  /** Groups that it leads. */
+  readonly leads: number;
+  /** Log entries that its state holds, of all groups; as far as the node that was asked knows. */
+  readonly applied: number;
+}
+
+export interface GroupStatus {
+  readonly scope: string;
+  /** Number of the node; null for none. */
+  readonly leader: number | null;
+  readonly voters: readonly number[];
+  readonly learners: readonly number[];
+}
+
+export interface ClusterStatus {
+  readonly nodes: readonly NodeStatus[];
+  readonly groups: readonly GroupStatus[];
+  /** What is not as it should be, in words. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Asks a node.
+ *
+ * @throws {QueryFailed | ConnectionError | WireError}
+ */
+export async function readStatus(connection: Connection): Promise<ClusterStatus> {
+  const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
+  const answer = await runQuery(connection, '@node', code);
+  const [nodeValues, groupValues] = isWireList(answer) ? answer : [];
+  const groups = listOf(groupValues).map(
+    (value): GroupStatus => ({
+      scope: text(value, 'scope'),
+      leader: field(value, 'leader') === null ? null : int(value, 'leader'),
+      voters: listOf(field(value, 'voters')).map(Number),
+      learners: listOf(field(value, 'learners')).map(Number),
+    }),
+  );
+  const nodes = listOf(nodeValues).map((value): NodeStatus => {
+    const number = int(value, 'node_id');
+    return {
+      number,
+      name: text(value, 'node_name'),
+      port: int(value, 'port'),
+      status: text(value, 'status'),
+      leads: groups.filter(({ leader }) => leader === number).length,
+      applied: int(value, 'committed_change_id'),
+    };
+  });
+  return { nodes, groups, problems: problemsOf(nodes, groups) };
+}
+
+/** The nodes as a table. */
+export function nodeTable({ nodes, groups }: ClusterStatus): string {
+  const rows = nodes.map(({ number, name, port, status, leads, applied }) => [
+    String(number),
+    name,
+    String(port),
+    status,
+    `${leads} of ${groups.length}`,
+    String(applied),
+  ]);
+  return table(['NODE', 'NAME', 'PORT', 'STATUS', 'LEADS', 'APPLIED'], rows);
+}
+
+/** The groups as a table. */
+export function groupTable({ groups }: ClusterStatus): string {
+  const rows = groups.map(({ scope, leader, voters, learners }) => [
+    scope,
+    leader === null ? '-' : String(leader),
+    voters.join(' '),
+    learners.join(' '),
+  ]);
+  return `\n${table(['SCOPE', 'LEADER', 'VOTERS', 'LEARNERS'], rows)}`;
+}
+
+function problemsOf(nodes: readonly NodeStatus[], groups: readonly GroupStatus[]): string[] {
+  const problems = nodes
+    .filter(({ status }) => status !== 'READY')
+    .map(({ number, name, status }) => `node ${number} (${name}) is ${status}`);
+  const headless = groups.filter(({ leader }) => leader === null);
+  if (headless.length > 0) {
+    const names = headless.slice(0, 5).map(({ scope }) => scope);
+    const more = headless.length > names.length ? ', ...' : '';
+    problems.push(`${headless.length} of ${groups.length} groups have no leader: ${names.join(', ')}${more}`);
+  }
+  return problems;
+}
+
+/** Columns as wide as they must be, two blanks apart. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd();
+  return `${[head, ...rows].map(line).join('\n')}\n`;
+}
+
+function field(value: WireValue, key: string): WireValue | undefined {
+  return isWireMap(value) ? value.get(key) : undefined;
+}
+
+function text(value: WireValue, key: string): string {
+  const found = field(value, key);
+  if (typeof found === 'string') return found;
+  throw unexpected(key);
+}
+
+function int(value: WireValue, key: string): number {
+  const found = field(value, key);
+  if (typeof found === 'bigint') return Number(found);
+  throw unexpected(key);
+}
+
+function listOf(value: WireValue | undefined): readonly WireValue[] {
+  if (isWireList(value)) return value;
+  throw unexpected('list');
+}
+
+function unexpected(what: string): WireError {
+  return new WireError(`the node's answer lacks '${what}': does it run another version of Althing?`);
+}
