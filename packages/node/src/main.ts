@@ -1,6 +1,7 @@
 /**
  * Starting a node: the data folder, who it belongs to, and then everything else.
  */
+
 import { FormatError } from '@althing/engine';
 import {
   type DataFolder,
@@ -10,6 +11,7 @@ import {
   StateStore,
   StorageError,
 } from '@althing/storage';
+import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { createLogger } from './logger.js';
@@ -60,6 +62,7 @@ export async function startNode(config: Config, { version }: StartOptions): Prom
     const folder = await openFolder(config.storagePath, {
       reserveBytes: config.diskReserveMb * MiB,
       inUseWaitMs: FOLDER_WAIT_MS,
+      alsoAllowed: CLUSTER_FILE_NAMES,
     });
     return await startInFolder(config, version, folder);
   } catch (error) {

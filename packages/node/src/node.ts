@@ -45,14 +45,14 @@ const HOUSEKEEPING_MS = 100;
 /** Pause between two slices of a search for garbage, in milliseconds. */
 const GARBAGE_PAUSE_MS = 5;
 
-/** How long a request may wait for a leader, or for its turn among slow queries, in milliseconds. */
-const WAIT_MS = 10_000;
-
 /** How long a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
 
 /** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
 const SERVING_WAIT_MS = 5000;
+
+/** Time between two looks at what a start waits for, in milliseconds. */
+const POLL_MS = 2;
 
 /** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
@@ -90,6 +90,8 @@ export class Node implements RunningNode {
   private stopWaiting: (() => void) | null = null;
   private consensusStopped: (() => void) | null = null;
   private cluster!: ClusterRecord;
+  /** Higher at each start. */
+  private incarnation = 0;
   private formed: (record: ClusterRecord) => void = () => {};
   private calls!: Calls;
   private snapshots!: Snapshots;
@@ -162,15 +164,19 @@ export class Node implements RunningNode {
     this.cluster = await formed;
     this.tellPeers();
     const environment = systemEnvironment(log, null, () => this.voters());
+    this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
     this.router = new Router({
       engine: this.engine,
       hasher: this.hasher,
+      nodeId: identity.nodeId,
+      epoch: this.incarnation,
+      calls: this.calls,
+      alone: () => this.sessions.alone,
       session: (target) => this.sessions.of(target),
-      waitMs: WAIT_MS,
+      waitMs: config.requestTimeoutMs,
       monotonic: environment.monotonic,
       delay,
     });
-    this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
     this.snapshots = new Snapshots({
       state,
       consensus: this.bridge,
@@ -294,8 +300,17 @@ export class Node implements RunningNode {
         electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
         statusAddress: config.bindClientAddr,
         statusPort: config.httpStatusPort,
-        clusterPath: folder.path,
-        clusterId: identity.clusterId,
+        cluster: {
+          identity,
+          name: config.nodeName,
+          version,
+          folder: folder.path,
+          expected: config.cluster,
+          secret: config.clusterSecret ?? null,
+          bind: { address: config.bindNodeAddr, port: config.listenNodePort },
+          heartbeatMs: config.heartbeatMs,
+          electionTimeoutMs: config.electionTimeoutMs,
+        },
         logId: logIdentity(identity),
         lowDiskBytes: config.diskReserveMb * MiB,
       },
@@ -366,6 +381,7 @@ export class Node implements RunningNode {
           setTimeout(callback, ms).unref();
         },
       }),
+      nodeName: config.nodeName,
       handle: (request, respond) => this.router.handle(request, respond),
       wait: (done) => this.bridge.waitFor(done, 5),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
@@ -439,6 +455,7 @@ export class Node implements RunningNode {
         this.consensusStopped?.();
         return;
       case 'formed':
+        this.incarnation = event.incarnation;
         this.formed(event.record);
         return;
       case 'called':
@@ -447,6 +464,12 @@ export class Node implements RunningNode {
         return;
       case 'handed_over':
         this.handedOver?.();
+        return;
+      case 'peer':
+        this.router.peerChanged(event.node, event.up);
+        return;
+      case 'log':
+        this.parts.log[event.level]({ event: event.event }, event.message);
         return;
       default:
         if ('group' in event) this.sessions.handle(event);
@@ -602,7 +625,7 @@ export class Node implements RunningNode {
       if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
         throw new DiskFullError('the log has no room to go on, not even with the reserve');
       }
-      await nextTurn();
+      await delayed(POLL_MS);
     }
   }
 }

@@ -24,13 +24,3 @@ export function isHostName(text: string): boolean {
     /^[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?$/.test(text)
   );
 }
-
-/** Port of a node where none is said. */
-const NODE_PORT = 9220;
-
-/** Host and port of an entry of `cluster`, which was checked before: `host`, `host:port`, or `[address]:port`. */
-export function placeOfPeer(entry: string): { readonly host: string; readonly port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry);
-  const host = match?.[1] ?? match?.[2] ?? entry;
-  return { host, port: match?.[3] === undefined ? NODE_PORT : Number(match[3]) };
-}

@@ -1,7 +1,7 @@
 /**
  * The configuration of a node: one table of settings, and everything that is made from it.
  */
-export { isLoopback, placeOfPeer } from './address.js';
+export { isLoopback } from './address.js';
 export { configurationPage, defaultText, printConfig } from './describe.js';
 export { ExitCode } from './exit-codes.js';
 export { type ConfigurationInput, type LoadedConfig, loadConfig } from './load.js';

@@ -1,24 +1,35 @@
+import { performance } from 'node:perf_hooks';
+import { NodeDisk } from '@althing/storage';
 import type { Message } from 'raft-ts';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { ClusterFile } from '../cluster/cluster-record.js';
+import { type Formation, form, invite, RemovedError } from '../cluster/formation.js';
+import { ExitCode } from '../config/exit-codes.js';
+import type { Identity } from '../identity.js';
 import { Transport } from '../peers/transport.js';
 import type { GroupHost } from './group-host.js';
 import { Links } from './links.js';
 import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId } from './protocol.js';
 
 export interface ClusterOptions {
-  readonly nodeId: number;
+  /** With the id of the cluster that this node may found. */
+  readonly identity: Identity;
+  /** By which other nodes reach this one. */
   readonly name: string;
   readonly version: string;
-  /** The id of the cluster that this node may found. */
-  readonly clusterId: Uint8Array;
-  /** Folder of the file that tells which cluster the node belongs to. */
+  /** The data folder. */
   readonly folder: string;
-  /** The first members, this node included; empty: this node is alone unless it is invited. */
-  readonly expected: readonly { readonly host: string; readonly port: number }[];
+  /** The setting `cluster`. */
+  readonly expected: readonly string[];
   readonly secret: string | null;
   readonly bind: { readonly address: string; readonly port: number };
   readonly heartbeatMs: number;
   readonly electionTimeoutMs: number;
+}
+
+export interface ClusterEvents {
+  readonly emit: (event: Event) => void;
+  /** Ends the node. */
+  readonly failed: (message: string, exitCode: number) => void;
 }
 
 /** Milliseconds between two messages about how many groups a node leads, and looks at the balance. */
@@ -33,73 +44,77 @@ export class ClusterSide {
   private readonly emit: (event: Event) => void;
   private readonly transport: Transport;
   private readonly links: Links;
+  private readonly formation: Formation;
   private host: GroupHost | null = null;
   private peers: readonly NodeId[] = [];
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
   private loadTimer: NodeJS.Timeout | null = null;
 
-  private constructor(
-    options: ClusterOptions,
-    incarnation: number,
-    emit: (event: Event) => void,
-    failed: (message: string) => void,
-  ) {
+  private constructor(options: ClusterOptions, file: ClusterFile, { emit, failed }: ClusterEvents) {
     this.options = options;
     this.emit = emit;
-    const { nodeId, name, version, bind, secret } = options;
+    const { identity, name, version, bind, secret } = options;
+    const { incarnation } = file;
+    const host = name;
     this.transport = new Transport({
-      self: { nodeId, name, incarnation, host: name, port: bind.port, version },
+      self: { nodeId: identity.nodeId, name, incarnation, host, port: bind.port, version },
       bind,
       secret,
       tls: null,
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
-      log: ({ cause, address, message }) =>
-        emit({ kind: 'log', level: 'warn', event: `peer_${cause}`, message: `${address}: ${message}` }),
+      log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
       onFrame: (from, kind, payload) => this.links.frame(from, kind, payload),
       onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info?.version ?? ''),
       onBroke: (node) => this.lost(node),
-      onAsk: () => {},
-      onRemoved: () => failed('this node was removed from the cluster; its data are kept, and are not used any more'),
-      onSuperseded: () => failed('a newer process runs with the identity of this node; this one gives way'),
+      onAsk: (question, answer) => this.formation.question(question, answer),
+      onRemoved: () => failed(new RemovedError().message, ExitCode.DataDamaged),
+      onSuperseded: () =>
+        failed(
+          'a newer process runs with the identity of this node; this one gives way',
+          ExitCode.DataDamaged,
+        ),
     });
     this.links = new Links({
       sender: this.transport,
       emit,
       receive: (group, message) => this.host?.receive(group, message),
-      malformed: (from, problem) =>
-        emit({ kind: 'log', level: 'error', event: 'peer_malformed', message: `node ${from}: ${problem}` }),
+      malformed: (from, problem) => this.log('error', 'peer_malformed', `node ${from}: ${problem}`),
     });
+    this.formation = form({
+      identity,
+      name,
+      address: { host, port: bind.port },
+      expected: options.expected,
+      store: file,
+      ask: (host, port, question, timeoutMs) => this.transport.ask(host, port, question, timeoutMs),
+      askToJoin: (joiner) => this.askToJoin(joiner),
+      log: (level, message) => this.log(level, 'formation', message),
+      now: () => performance.now(),
+      delay,
+      random: Math.random,
+    });
+    this.formation.formed.then(
+      (record) => {
+        this.transport.setCluster(record.clusterId);
+        emit({ kind: 'formed', record, incarnation });
+      },
+      (error: Error & { readonly exitCode?: number }) =>
+        failed(error.message, error.exitCode ?? ExitCode.Fatal),
+    );
   }
 
-  /** Begins to listen, and to find out or agree on which cluster this node belongs to: `formed` tells. */
-  static async start(
-    options: ClusterOptions,
-    emit: (event: Event) => void,
-    failed: (message: string) => void,
-  ): Promise<ClusterSide> {
-    const side = new ClusterSide(options, Date.now(), emit, failed);
+  /**
+   * Begins to listen, and to find out or agree on which cluster this node belongs to: `formed` tells.
+   *
+   * @throws ConfigurationError, ClusterFileError, and errors of the disk
+   */
+  static async start(options: ClusterOptions, events: ClusterEvents): Promise<ClusterSide> {
+    const file = await ClusterFile.open(await NodeDisk.make(options.folder), Date.now());
+    const side = new ClusterSide(options, file, events);
     await side.transport.listen();
-    side.form();
     return side;
-  }
-
-  private form(): void {
-    const { nodeId, name, clusterId, bind, expected } = this.options;
-    let record = { clusterId, founders: [{ nodeId, name, host: name, port: bind.port }] };
-    if (expected.length > 0) {
-      const hack = process.env.HACK_RECORD ?? '';
-      writeFileSync(`${hack}.${bind.port}`, JSON.stringify(record.founders[0]));
-      if (!existsSync(hack)) {
-        setTimeout(() => this.form(), 100);
-        return;
-      }
-      const data = JSON.parse(readFileSync(hack, 'utf8'));
-      record = { clusterId: Buffer.from(data.clusterId, 'hex'), founders: data.founders };
-    }
-    this.transport.setCluster(record.clusterId);
-    this.emit({ kind: 'formed', record });
   }
 
   /** From when Raft runs: who gets its messages. */
@@ -124,7 +139,9 @@ export class ClusterSide {
     switch (command.kind) {
       case 'peers': {
         const removed = this.host?.removed ?? [];
-        this.peers = command.peers.map(({ nodeId }) => nodeId).filter((id) => id !== this.options.nodeId);
+        this.peers = command.peers
+          .map(({ nodeId }) => nodeId)
+          .filter((id) => id !== this.options.identity.nodeId);
         this.transport.setPeers(command.peers, removed);
         return true;
       }
@@ -138,6 +155,9 @@ export class ClusterSide {
         this.joins.get(command.id)?.(command.answer);
         this.joins.delete(command.id);
         return true;
+      case 'invite':
+        this.invite(command);
+        return true;
       default:
         return false;
     }
@@ -145,7 +165,21 @@ export class ClusterSide {
 
   async close(): Promise<void> {
     if (this.loadTimer !== null) clearInterval(this.loadTimer);
+    this.formation.close();
     await this.transport.close();
+  }
+
+  private invite({ id, host, port }: Extract<Command, { kind: 'invite' }>): void {
+    const { name, bind } = this.options;
+    const ask = (...args: Parameters<Transport['ask']>): Promise<Buffer> => this.transport.ask(...args);
+    invite(ask, { host, port }, { host: name, port: bind.port }).then(
+      (problem) => this.emit({ kind: 'invited', id, problem }),
+      (error: Error) => this.emit({ kind: 'invited', id, problem: error.message }),
+    );
+  }
+
+  private log(level: 'info' | 'warn' | 'error', event: string, message: string): void {
+    this.emit({ kind: 'log', level, event, message });
   }
 
   private askToJoin(joiner: Joiner): Promise<JoinAnswer> {
@@ -173,4 +207,9 @@ export class ClusterSide {
     this.links.peerDown(node);
     this.host?.peerDown(node);
   }
+}
+
+function delay(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
 }

@@ -171,7 +171,12 @@ export type Event =
   /** A read may be served once the state holds everything up to `index`; null: ask again. */
   | { readonly kind: 'read'; readonly group: GroupId; readonly id: number; readonly index: number | null }
   /** This node belongs to a cluster from now on. Comes once, before anything of a group. */
-  | { readonly kind: 'formed'; readonly record: ClusterRecord }
+  | {
+      readonly kind: 'formed';
+      readonly record: ClusterRecord;
+      /** Higher at each start of the node. */
+      readonly incarnation: number;
+    }
   /** Another member can be reached, or can't any more. */
   | { readonly kind: 'peer'; readonly node: NodeId; readonly up: boolean; readonly version: string }
   | { readonly kind: 'called'; readonly from: NodeId; readonly id: number; readonly payload: Uint8Array }

@@ -9,8 +9,8 @@ import { ExitCode } from '../config/exit-codes.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
-import { packEvents } from './event-parcel.js';
 import { type ClusterOptions, ClusterSide } from './cluster-side.js';
+import { packEvents } from './event-parcel.js';
 import { GroupHost } from './group-host.js';
 import { type Parcel, unpack } from './parcel.js';
 import { type Event, ROOT_GROUP } from './protocol.js';
@@ -99,9 +99,10 @@ function ring(): void {
 async function start(): Promise<void> {
   const disk = await NodeDisk.make(options.logPath);
   const log = await LogStore.open(disk, { segmentBytes: options.segmentBytes, storeId: options.logId });
-  const cluster = await ClusterSide.start(options.cluster, emit, (message) =>
-    emit({ kind: 'failed', failure: { message, exitCode: ExitCode.DataDamaged } }),
-  );
+  const cluster = await ClusterSide.start(options.cluster, {
+    emit,
+    failed: (message, exitCode) => emit({ kind: 'failed', failure: { message, exitCode } }),
+  });
   const host = new GroupHost({
     nodeId: options.nodeId,
     log,
@@ -212,20 +213,19 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-start().catch((error: unknown) => {
-  const damaged = error instanceof StorageError && error.code.startsWith('damaged');
-  announce({
-    kind: 'failed',
-    message:
-      error instanceof StatusPortError
-        ? `http_status_port = ${options.statusPort}: ${error.message}`
-        : `the log can not be opened: ${textOf(error)}`,
-    diskFull: error instanceof DiskFullError,
-    exitCode:
-      error instanceof StatusPortError
-        ? ExitCode.Configuration
-        : damaged
-          ? ExitCode.DataDamaged
-          : ExitCode.Fatal,
-  });
-});
+start().catch((error: unknown) => announce(startFailure(error)));
+
+function startFailure(error: unknown): WorkerStart {
+  const diskFull = error instanceof DiskFullError;
+  if (error instanceof StatusPortError) {
+    const message = `http_status_port = ${options.statusPort}: ${error.message}`;
+    return { kind: 'failed', message, exitCode: ExitCode.Configuration, diskFull };
+  }
+  if (error instanceof StorageError) {
+    const exitCode = error.code.startsWith('damaged') ? ExitCode.DataDamaged : ExitCode.Fatal;
+    return { kind: 'failed', message: `the log can not be opened: ${error.message}`, exitCode, diskFull };
+  }
+  // Errors about settings and the cluster tell their exit code themselves.
+  const exitCode = (error as { readonly exitCode?: number }).exitCode ?? ExitCode.Fatal;
+  return { kind: 'failed', message: textOf(error), exitCode, diskFull };
+}
