@@ -410,7 +410,7 @@ class World {
     this.members = new Members({
       self: { nodeId: SELF, name: 'node-0', host: 'node-0.example', port: 9220 },
       root: () => this.root,
-      session: this.session,
+      session: () => this.session,
       memberships: () => this.collections,
       founders,
       send: (command) => this.commands.push(command),

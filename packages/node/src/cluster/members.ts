@@ -6,7 +6,7 @@ import {
   type RootEditor,
   type RootGroup,
 } from '@althing/engine';
-import type { Membership } from 'raft-ts';
+import { type Membership, NO_MEMBERS } from 'raft-ts';
 import {
   type Command,
   type Event,
@@ -45,7 +45,8 @@ export interface MembersOptions {
   };
   /** The state of the root scope; another object after a snapshot. */
   readonly root: () => RootGroup;
-  readonly session: RootSession;
+  /** Null until it is open. */
+  readonly session: () => RootSession | null;
   /** Memberships of all groups but root's; null while some of them are not known on this node. */
   readonly memberships: () => readonly Membership[] | null;
   /** Whom to talk to until the list of members is known. */
@@ -124,13 +125,14 @@ export class Members {
   /** To be called at the start, and whenever the root session changed: its state, its role, its membership. */
   rootChanged(): void {
     this.tellPeers();
-    if (!this.options.session.leading) this.changing = 0;
+    if (!this.session.leading) this.changing = 0;
     this.reconcile();
   }
 
   /** To be called several times a second. */
   tick(): void {
-    const { monotonic, session, root } = this.options;
+    const { session } = this;
+    const { monotonic, root } = this.options;
     this.tellPeers();
     this.announce();
     this.inviter.work(session.leading ? root().invitations : NO_INVITATIONS);
@@ -164,6 +166,10 @@ export class Members {
         return;
       default:
     }
+  }
+
+  private get session(): RootSession {
+    return this.options.session() ?? NOT_OPEN;
   }
 
   isUp(node: NodeId): boolean {
@@ -248,7 +254,7 @@ export class Members {
   }
 
   private askedToJoin(id: number, joiner: Joiner): void {
-    const { session } = this.options;
+    const { session } = this;
     if (!session.leading) {
       this.answer(id, this.redirect());
       return;
@@ -261,7 +267,8 @@ export class Members {
 
   /** Where the leader of the root group is. */
   private redirect(): JoinAnswer {
-    const { session, root, self } = this.options;
+    const { session } = this;
+    const { root, self } = this.options;
     const leader = root().members.get(session.leader);
     if (leader === undefined || leader.nodeId === self.nodeId) {
       return { kind: 'wait', reason: 'no leader is known at the moment' };
@@ -270,7 +277,8 @@ export class Members {
   }
 
   private admit(id: number, joiner: Joiner): void {
-    const { session, root, self, replaceAfterMs, report } = this.options;
+    const { session } = this;
+    const { root, self, replaceAfterMs, report } = this.options;
     const decision = decideJoin(joiner, {
       self: self.nodeId,
       root: root(),
@@ -306,7 +314,8 @@ export class Members {
 
   /** Does the next step towards Raft groups with the members of the list. */
   private reconcile(): void {
-    const { session, self, root, memberships, monotonic } = this.options;
+    const { session } = this;
+    const { self, root, memberships, monotonic } = this.options;
     // What is not committed may be taken back: then Raft must not know of it.
     if (!session.leading || session.hasUncommitted || this.changing !== 0 || monotonic() < this.retryAt)
       return;
@@ -314,7 +323,7 @@ export class Members {
       self: self.nodeId,
       members: root().members,
       membership: session.membership,
-      memberships: memberships(),
+      memberships,
       isReadyToGo: (node) => this.readyToGo.has(node) || !this.peers.isUp(node) || !root().members.has(node),
     });
     switch (step?.kind) {
@@ -417,7 +426,8 @@ export class Members {
 
   /** Corrects what the list says of this node. Where another one leads, hellos do. */
   private announce(): void {
-    const { session, root, self } = this.options;
+    const { session } = this;
+    const { root, self } = this.options;
     const known = root().members.get(self.nodeId);
     if (session.leading && !session.hasUncommitted && known !== undefined) this.correct(known, self);
   }
@@ -434,7 +444,8 @@ export class Members {
   }
 
   private takeHello(from: NodeId, payload: Uint8Array): Uint8Array {
-    const { session, root } = this.options;
+    const { session } = this;
+    const { root } = this.options;
     const hello = decodeHello(payload);
     this.peers.noteHello(from, hello);
     const known = root().members.get(from);
@@ -460,7 +471,8 @@ export class Members {
   }
 
   private propose(edit: (editor: RootEditor) => void, done: (isDone: boolean) => void): void {
-    const { session, root } = this.options;
+    const { session } = this;
+    const { root } = this.options;
     if (session.refusal() !== null) {
       done(false);
       return;
@@ -472,6 +484,18 @@ export class Members {
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** Stands for the root session before it is open. */
+const NOT_OPEN: RootSession = {
+  leading: false,
+  leader: 0,
+  membership: NO_MEMBERS,
+  hasUncommitted: false,
+  refusal: () => 'the root group is not open yet',
+  propose() {
+    throw new Error('the root group is not open yet');
+  },
+};
 
 const NO_INVITATIONS: RootGroup['invitations'] = new Map();
 

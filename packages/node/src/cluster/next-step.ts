@@ -9,7 +9,7 @@ export interface ClusterPicture {
   /** Of the root group. */
   readonly membership: Membership;
   /** Of all groups, as far as this node knows; null while it does not know all. */
-  readonly memberships: readonly Membership[] | null;
+  readonly memberships: () => readonly Membership[] | null;
   /** Whether a member was asked already to give away what it leads, or can't be asked. */
   readonly isReadyToGo: (node: NodeId) => boolean;
 }
@@ -60,10 +60,10 @@ function remove({ self, members, membership, isReadyToGo }: ClusterPicture): Nex
 }
 
 function forget({ members, membership, memberships }: ClusterPicture): NextStep | null {
-  if (memberships === null) return null;
-  const all = [membership, ...memberships];
-  const gone = [...members.values()].filter(
-    ({ nodeId, leaving }) => leaving && !all.some((each) => isMember(each, nodeId)),
-  );
+  const leaving = [...members.values()].filter((member) => member.leaving);
+  const others = leaving.length === 0 ? null : memberships();
+  if (others === null) return null;
+  const all = [membership, ...others];
+  const gone = leaving.filter(({ nodeId }) => !all.some((each) => isMember(each, nodeId)));
   return gone.length === 0 ? null : { kind: 'forget', members: gone };
 }
