@@ -48,6 +48,9 @@ const GARBAGE_PAUSE_MS = 5;
 /** How long a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
 
+/** How much longer than a query the engine thread may be silent, in milliseconds. */
+const ENGINE_SLACK_MS = 1000;
+
 /** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
 const SERVING_WAIT_MS = 5000;
 
@@ -298,6 +301,7 @@ export class Node implements RunningNode {
         version,
         tickMs: config.heartbeatMs,
         electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
+        engineSilenceMs: config.queryDurationLimitMs + ENGINE_SLACK_MS,
         statusAddress: config.bindClientAddr,
         statusPort: config.httpStatusPort,
         cluster: {

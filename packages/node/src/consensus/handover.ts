@@ -25,6 +25,7 @@ export class Handover {
   private readonly options: HandoverOptions;
   private readonly tasks: Task[] = [];
   private givesAway = false;
+  private leaving = false;
 
   constructor(options: HandoverOptions) {
     this.options = options;
@@ -32,7 +33,7 @@ export class Handover {
 
   /** `handed_over` follows. */
   start(command: HandOver): void {
-    if (!command.stay) this.givesAway = true;
+    if (!command.stay) this.leaving = true;
     this.tasks.push({ command, ticks: 0 });
     this.work();
   }
@@ -50,7 +51,7 @@ export class Handover {
 
   /** @param leading how many groups each of the other nodes leads */
   balance(leading: ReadonlyMap<NodeId, number>): void {
-    if (this.givesAway || this.tasks.length > 0) return;
+    if (this.leaving || this.givesAway || this.tasks.length > 0) return;
     const own = [...this.options.groups.values()].filter((group) => group.role === 'leader');
     let least: NodeId = 0;
     let count = own.length;
@@ -72,7 +73,8 @@ export class Handover {
       this.tasks.splice(this.tasks.indexOf(task), 1);
       this.options.emit({ kind: 'handed_over', id: task.command.id, left });
     }
-    if (this.givesAway) for (const group of this.options.groups.values()) this.transfer(group, 0);
+    if (!this.leaving && !this.givesAway) return;
+    for (const group of this.options.groups.values()) this.transfer(group, 0);
   }
 
   /** @returns how many groups this node still leads of those that it should not */

@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly tickMs: number;
   /** Ticks without a leader until an election. */
   readonly electionTicks: number;
+  /** Silence of the engine thread after which this node should lead nothing, in milliseconds. */
+  readonly engineSilenceMs: number;
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
@@ -124,7 +126,11 @@ async function start(): Promise<void> {
   const server = new StatusServer(viewOf(host));
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
-    setInterval(() => host.tick(), options.tickMs),
+    setInterval(() => {
+      // Who can't run queries should not lead.
+      host.giveAway(shared.phase === Phase.READY && shared.engineSilence() > options.engineSilenceMs);
+      host.tick();
+    }, options.tickMs),
     // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
     setInterval(() => void look().catch(() => {}), DISK_LOOK_MS),
   ];
