@@ -26,7 +26,7 @@ import { SlowLane } from './slow-lane.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
-  readonly hasher: PasswordHasher;
+  readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly nodeId: NodeId;
   /** Which start of this node this is: later ones have larger numbers. */
   readonly epoch: number;
