@@ -74,15 +74,22 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
 async function run(loaded: LoadedConfig, io: Io, node: ServerPackage): Promise<number> {
   let signals = 0;
   let running: RunningNode | undefined;
-  const stop = (): void => running?.stop(signals === 1 ? 'drain' : 'now');
+  const starting = new AbortController();
+  const stop = (): void => {
+    starting.abort();
+    running?.stop(signals === 1 ? 'drain' : 'now');
+  };
   const unsubscribe = io.onStopSignal(() => {
     signals++;
     stop();
   });
   try {
-    running = await node.startNode(loaded.config, { version: version() });
+    running = await node.startNode(loaded.config, { version: version(), signal: starting.signal });
     if (signals > 0) stop();
     return await running.closed;
+  } catch (error) {
+    if (error instanceof node.StartStoppedError) return node.ExitCode.Done;
+    throw error;
   } finally {
     unsubscribe();
   }

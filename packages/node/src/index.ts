@@ -4,6 +4,7 @@ export {
   StartError,
   type StartNode,
   type StartOptions,
+  StartStoppedError,
   type StopReason,
   startNode,
 } from './main.js';

@@ -27,6 +27,8 @@ const FOLDER_WAIT_MS = 3000;
 export interface StartOptions {
   /** The version of Althing, for status pages and the log. */
   readonly version: string;
+  /** Gives the start up while it waits for other nodes. */
+  readonly signal?: AbortSignal;
 }
 
 /** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
@@ -52,25 +54,40 @@ export class StartError extends Error {
   }
 }
 
+/** The start was given up because it was asked to be; everything is closed. */
+export class StartStoppedError extends StartError {
+  constructor() {
+    super('stopped while starting', ExitCode.Done);
+  }
+}
+
 /**
  * Starts a node in this process. It serves from when the promise is fulfilled.
  *
  * @throws StartError, ConfigurationError and others with an `exitCode`
  */
-export async function startNode(config: Config, { version }: StartOptions): Promise<RunningNode> {
+export async function startNode(
+  config: Config,
+  { version, signal = new AbortController().signal }: StartOptions,
+): Promise<RunningNode> {
   try {
     const folder = await openFolder(config.storagePath, {
       reserveBytes: config.diskReserveMb * MiB,
       inUseWaitMs: FOLDER_WAIT_MS,
       alsoAllowed: CLUSTER_FILE_NAMES,
     });
-    return await startInFolder(config, version, folder);
+    return await startInFolder(config, version, folder, signal);
   } catch (error) {
     throw withExitCode(error);
   }
 }
 
-async function startInFolder(config: Config, version: string, folder: DataFolder): Promise<RunningNode> {
+async function startInFolder(
+  config: Config,
+  version: string,
+  folder: DataFolder,
+  signal: AbortSignal,
+): Promise<RunningNode> {
   let state: State | null = null;
   try {
     state = await openState(folder);
@@ -80,7 +97,7 @@ async function startInFolder(config: Config, version: string, folder: DataFolder
       format: config.logFormat,
       nodeName: config.nodeName,
     });
-    return await Node.start({ config, version, log, folder, state, identity });
+    return await Node.start({ config, version, log, folder, state, identity, signal });
   } catch (error) {
     await state?.close().catch(() => {});
     await folder.close().catch(() => {});

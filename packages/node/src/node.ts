@@ -25,7 +25,7 @@ import { systemEnvironment } from './environment.js';
 import { HttpListener } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
 import type { Logger } from './logger.js';
-import type { RunningNode, StopReason } from './main.js';
+import { type RunningNode, StartStoppedError, type StopReason } from './main.js';
 import { Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
@@ -70,6 +70,8 @@ export interface NodeParts {
   readonly folder: DataFolder;
   readonly state: State;
   readonly identity: Identity;
+  /** Gives the start up while it waits for other nodes. */
+  readonly signal: AbortSignal;
 }
 
 export class Node implements RunningNode {
@@ -92,10 +94,10 @@ export class Node implements RunningNode {
   private ended = false;
   private stopWaiting: (() => void) | null = null;
   private consensusStopped: (() => void) | null = null;
-  private cluster!: ClusterRecord;
+  /** Null until it is known. */
+  private cluster: ClusterRecord | null = null;
   /** Higher at each start. */
   private incarnation = 0;
-  private formed: (record: ClusterRecord) => void = () => {};
   private calls!: Calls;
   private snapshots!: Snapshots;
   private handedOver: (() => void) | null = null;
@@ -160,11 +162,10 @@ export class Node implements RunningNode {
     const { config, state, identity, log } = this.parts;
     this.status.beat();
     this.bridge = await this.connect();
-    const formed = new Promise<ClusterRecord>((resolve) => {
-      this.formed = resolve;
-    });
     this.bridge.onEvent = (event) => this.handleEvent(event);
-    this.cluster = await formed;
+    await this.until(() => this.cluster !== null);
+    const { cluster } = this;
+    if (cluster === null) throw new Error('the node belongs to no cluster');
     this.tellPeers();
     const environment = systemEnvironment(log, null, () => this.voters());
     this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
@@ -197,7 +198,7 @@ export class Node implements RunningNode {
       state,
       consensus: this.bridge,
       nodeId: identity.nodeId,
-      cluster: this.cluster,
+      cluster,
       snapshots: this.snapshots,
       now: environment.now,
       changed: (session) => this.sessionChanged(session),
@@ -254,7 +255,7 @@ export class Node implements RunningNode {
   private tellPeers(): void {
     const { root } = this.engine;
     this.toldMembers = root.membersVersion;
-    const known = root.members.size > 0 ? [...root.members.values()] : (this.cluster.founders ?? []);
+    const known = root.members.size > 0 ? [...root.members.values()] : (this.cluster?.founders ?? []);
     const peers = known.map(({ nodeId, host, port }) => ({ nodeId, host, port }));
     this.bridge.send({ kind: 'peers', peers });
   }
@@ -340,7 +341,7 @@ export class Node implements RunningNode {
   private tryBootstrap(password: PasswordHash): Promise<boolean> {
     const { root } = this.engine;
     const { collectionEvents } = root;
-    const members = (this.cluster.founders ?? []).map((founder, number) => ({
+    const members = (this.cluster?.founders ?? []).map((founder, number) => ({
       ...founder,
       number,
       leaving: false,
@@ -460,7 +461,7 @@ export class Node implements RunningNode {
         return;
       case 'formed':
         this.incarnation = event.incarnation;
-        this.formed(event.record);
+        this.cluster = event.record;
         return;
       case 'called':
       case 'returned':
@@ -625,7 +626,8 @@ export class Node implements RunningNode {
     let fullSince: number | null = null;
     while (!condition()) {
       if (this.ended) throw new Error('the node ended while it started');
-      fullSince = this.disk.level === 'full' ? (fullSince ?? performance.now()) : null;
+      if (this.parts.signal.aborted) throw new StartStoppedError();
+      fullSince = this.disk?.level === 'full' ? (fullSince ?? performance.now()) : null;
       if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
         throw new DiskFullError('the log has no room to go on, not even with the reserve');
       }
