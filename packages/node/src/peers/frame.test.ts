@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  encodeFrame,
+  FRAME_BYTES_MAX,
+  FrameError,
+  FrameKind,
+  FrameReader,
+  GREETING_BYTES_MAX,
+  PartReader,
+  partHeader,
+} from './frame.js';
+
+/** Reads pieces of a stream; `bytesMax` is what is allowed. */
+function read(pieces: readonly Buffer[], bytesMax = FRAME_BYTES_MAX): string[] {
+  const frames: string[] = [];
+  const reader = new FrameReader((kind, payload) => frames.push(`${kind} ${payload.toString('latin1')}`));
+  reader.bytesMax = bytesMax;
+  for (const piece of pieces) reader.push(piece);
+  return frames;
+}
+
+describe('frames', () => {
+  const stream = Buffer.concat([
+    encodeFrame(1, Buffer.from('one')),
+    encodeFrame(2, Buffer.alloc(0)),
+    encodeFrame(255, Buffer.from('a somewhat longer frame')),
+  ]);
+  const frames = ['1 one', '2 ', '255 a somewhat longer frame'];
+
+  test('come out as they went in, however the stream is cut', () => {
+    expect(read([stream])).toEqual(frames);
+    for (let size = 1; size < 12; size++) {
+      const pieces = Array.from({ length: Math.ceil(stream.length / size) }, (_, at) =>
+        stream.subarray(at * size, (at + 1) * size),
+      );
+      expect(read(pieces)).toEqual(frames);
+    }
+    for (let cut = 0; cut <= stream.length; cut++) {
+      expect(read([stream.subarray(0, cut), stream.subarray(cut)])).toEqual(frames);
+    }
+  });
+
+  test('that are cut off wait', () => {
+    expect(read([stream.subarray(0, stream.length - 1)])).toEqual(frames.slice(0, 2));
+  });
+
+  test('that are too large are refused by what they claim, before they are there', () => {
+    const claim = (length: number): Buffer => {
+      const bytes = Buffer.alloc(5);
+      bytes.writeUInt32BE(length);
+      return bytes;
+    };
+    expect(() => read([claim(GREETING_BYTES_MAX + 1)], GREETING_BYTES_MAX)).toThrow(FrameError);
+    expect(() => read([claim(FRAME_BYTES_MAX + 1)])).toThrow(FrameError);
+    expect(() => read([claim(0)])).toThrow(FrameError);
+    expect(read([claim(FRAME_BYTES_MAX)])).toEqual([]);
+  });
+
+  test('are not read any more once the reader is stopped, though they are here', () => {
+    const seen: number[] = [];
+    const reader = new FrameReader((kind) => {
+      seen.push(kind);
+      reader.stop();
+    });
+    reader.push(stream);
+    reader.push(stream);
+    expect(seen).toEqual([1]);
+  });
+});
+
+describe('frames in pieces', () => {
+  const piece = (kind: number, text: string, last: boolean): Buffer =>
+    Buffer.concat([partHeader(kind, text.length, last), Buffer.from(text)]).subarray(5);
+
+  test('are put together', () => {
+    const reader = new PartReader();
+    expect(reader.push(piece(2, 'in ', false))).toBeNull();
+    expect(reader.push(piece(2, 'pieces', true))?.payload.toString()).toBe('in pieces');
+    expect(reader.push(piece(3, '', true))).toEqual({ kind: 3, payload: Buffer.alloc(0) });
+  });
+
+  test('that make no sense are refused', () => {
+    expect(() => new PartReader().push(Buffer.alloc(1))).toThrow(FrameError);
+    expect(() => new PartReader().push(Buffer.from([2, 1]))).toThrow(FrameError);
+    expect(() => new PartReader().push(piece(FrameKind.Answer, 'x', true))).toThrow(FrameError);
+    const reader = new PartReader();
+    reader.push(piece(2, 'one', false));
+    expect(() => reader.push(piece(3, 'another', true))).toThrow(FrameError);
+  });
+
+  test('have a largest size all together', () => {
+    const reader = new PartReader();
+    const part = Buffer.concat([
+      partHeader(2, 8 * 1024 * 1024, false),
+      Buffer.alloc(8 * 1024 * 1024),
+    ]).subarray(5);
+    const pushAll = (): void => {
+      for (let count = 0; count < 10; count++) reader.push(part);
+    };
+    expect(pushAll).toThrow(FrameError);
+  });
+});
