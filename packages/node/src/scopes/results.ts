@@ -161,6 +161,13 @@ export class Results {
     };
   }
 
+  /** Writes everything: the same records wherever the same entries were noted. */
+  writeAll(sink: ResultSink): void {
+    const { parts } = this.durable;
+    this.write(sink, { firstKey: this.firstKey, nextKey: this.firstKey, parts: 0 });
+    this.durable.parts = parts;
+  }
+
   /**
    * Takes up a record of a checkpoint, those of KEY in the order of their numbers.
    *
@@ -190,6 +197,7 @@ export class Results {
     origin.age = this.ageMs;
     if (low > origin.low) forgetBelow(origin, low);
     if (sequence < origin.low) return;
+    forget(origin, sequence);
     const kept = origin.bytes + reply.length > this.limits.originBytesMax ? TOO_LARGE : reply;
     origin.bytes += kept.length;
     origin.replies.set(sequence, kept);
@@ -385,18 +393,19 @@ const NEW: Found = { kind: 'new' };
 const OUTDATED: Found = { kind: 'outdated' };
 const CONFLICT: Found = { kind: 'conflict' };
 
+function forget(origin: Origin, sequence: number): void {
+  const reply = origin.replies.get(sequence);
+  if (reply === undefined) return;
+  origin.bytes -= reply.length;
+  origin.replies.delete(sequence);
+}
+
 function forgetBelow(origin: Origin, low: number): void {
   const { replies } = origin;
-  const forget = (sequence: number): void => {
-    const reply = replies.get(sequence);
-    if (reply === undefined) return;
-    origin.bytes -= reply.length;
-    replies.delete(sequence);
-  };
   if (low - origin.low <= replies.size) {
-    for (let sequence = origin.low; sequence < low; sequence++) forget(sequence);
+    for (let sequence = origin.low; sequence < low; sequence++) forget(origin, sequence);
   } else {
-    for (const sequence of [...replies.keys()]) if (sequence < low) forget(sequence);
+    for (const sequence of [...replies.keys()]) if (sequence < low) forget(origin, sequence);
   }
   origin.low = low;
 }
