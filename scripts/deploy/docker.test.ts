@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { project, textOf } from './files.js';
+
+describe('the scripts of the image', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    mkdirSync(join(folder, 'backups'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  describe('backup.mjs', () => {
+    test('gives a backup its name when it is verified, and the password from a file to the program', async () => {
+      writeFileSync(join(folder, 'password'), 'secret\n');
+      const { code, output } = await run('backup.mjs', [join(folder, 'backups')], {
+        ...program(`
+          if (process.env.ALTHING_PASSWORD !== 'secret') process.exit(9);
+          if (args[0] !== 'verify') writeFileSync(args[0], 'data');
+          else if (readFileSync(args[1], 'utf8') !== 'data') process.exit(8);`),
+        ALTHING_PASSWORD_FILE: join(folder, 'password'),
+      });
+      expect([code, output]).toEqual([0, expect.stringContaining('taken and verified')]);
+      expect(backups()).toEqual([expect.stringMatching(/^althing-\d{8}T\d{6}Z\.backup$/)]);
+    });
+
+    test('leaves nothing of a backup that does not verify, and removes no older one for it', async () => {
+      const old = fill(['20200101T020000', '20200102T020000']);
+      const { code } = await run(
+        'backup.mjs',
+        [join(folder, 'backups')],
+        program(`if (args[0] !== 'verify') writeFileSync(args[0], 'data'); else process.exit(1);`),
+      );
+      expect(code).toBe(1);
+      expect(backups()).toEqual(old);
+    });
+
+    test('keeps the newest of 7 days and of 4 weeks, what it did not make, and nothing that was left half done', async () => {
+      // Given two a day for 40 days: Sunday 2020-03-01 to Thursday 2020-04-09.
+      const days = Array.from({ length: 40 }, (_, day) => new Date(Date.UTC(2020, 2, 1 + day)).toISOString());
+      fill(
+        days.flatMap((day) =>
+          ['T020000', 'T140000'].map((time) => day.slice(0, 10).replaceAll('-', '') + time),
+        ),
+      );
+      writeFileSync(join(folder, 'backups', 'mine.backup'), '');
+      writeFileSync(join(folder, 'backups', 'althing-20200101T020000Z.backup.partial'), '');
+      // When
+      await run(
+        'backup.mjs',
+        [join(folder, 'backups')],
+        program(`if (args[0] !== 'verify') writeFileSync(args[0], 'data');`),
+      );
+      // Then
+      const [first, ...rest] = backups().reverse();
+      expect(first).toBe('mine.backup');
+      expect(rest.slice(1)).toEqual([
+        // Six days beside today's.
+        ...['09', '08', '07', '06', '05', '04'].map((day) => `althing-202004${day}T140000Z.backup`),
+        // The weeks of today and of 9 April are there already; Sundays end the two before.
+        'althing-20200329T140000Z.backup',
+      ]);
+    });
+
+    function program(body: string): Record<string, string> {
+      const path = join(folder, 'althing');
+      const head = `#!${process.execPath}\nconst { readFileSync, writeFileSync } = require('node:fs');\nconst args = process.argv.slice(3);`;
+      writeFileSync(path, `${head}\n${body}\n`, { mode: 0o755 });
+      return { ALTHING_PROGRAM: path };
+    }
+
+    function fill(stamps: readonly string[]): string[] {
+      const names = stamps.map((stamp) => `althing-${stamp}Z.backup`);
+      for (const name of names) writeFileSync(join(folder, 'backups', name), '');
+      return names;
+    }
+
+    function backups(): string[] {
+      return readdirSync(join(folder, 'backups')).sort();
+    }
+  });
+
+  describe('make-secrets.mjs', () => {
+    test('makes what is missing, differently each time, and keeps what is there', async () => {
+      writeFileSync(join(folder, 'admin_password'), 'mine');
+      const first = await run('make-secrets.mjs', [folder]);
+      const made = readFileSync(join(folder, 'cluster_secret'), 'utf8');
+      const second = await run('make-secrets.mjs', [folder]);
+      expect([first.code, second.code]).toEqual([0, 0]);
+      expect(readFileSync(join(folder, 'admin_password'), 'utf8')).toBe('mine');
+      expect(readFileSync(join(folder, 'cluster_secret'), 'utf8')).toBe(made);
+      expect(made.trim().length).toBeGreaterThanOrEqual(40);
+      expect(statSync(join(folder, 'cluster_secret')).mode & 0o007).toBe(0);
+      expect(first.output + second.output).not.toContain(made.trim());
+    });
+
+    test('says so when it can not', async () => {
+      const { code, output } = await run('make-secrets.mjs', [join(folder, 'missing')]);
+      expect([code, output]).toEqual([1, expect.stringContaining('can be neither made nor read')]);
+    });
+  });
+
+  describe('healthcheck.mjs', () => {
+    test.each([
+      [200, 0],
+      [503, 1],
+    ])('with status %i ends with %i and tells the reason', async (status, expected) => {
+      const server = createServer((request, response) => {
+        response.statusCode = status;
+        response.end(`${request.url}: because`);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const { code, output } = await run('healthcheck.mjs', [], { SERVICE_HTTP_STATUS_PORT: String(port) });
+      server.close();
+      expect([code, output]).toEqual([expected, '/ready: because\n']);
+    });
+
+    test('fails where nobody listens', async () => {
+      const { code } = await run('healthcheck.mjs', [], { SERVICE_HTTP_STATUS_PORT: '1' });
+      expect(code).toBe(1);
+    });
+  });
+});
+
+describe('the Dockerfile', () => {
+  test('copies the manifest of every package', () => {
+    const text = textOf('Dockerfile');
+    for (const name of readdirSync(join(project, 'packages'))) {
+      expect(text).toContain(`COPY packages/${name}/package.json packages/${name}/\n`);
+    }
+  });
+});
+
+function run(
+  script: string,
+  parameters: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(project, 'deploy/docker', script), ...parameters], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const keep = (part: Buffer): void => {
+      output += part.toString('utf8');
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}

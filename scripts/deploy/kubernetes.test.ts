@@ -1,0 +1,370 @@
+import { basename } from 'node:path';
+import { loadConfig } from '@althing/node';
+import { describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { type Chart, mergeValues, renderChart } from './chart.js';
+import { filesIn, firstOf, parseYaml, textOf, yamlOf } from './files.js';
+import { isRecord, objectProblems, parseApi } from './kubernetes-api.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const api = parseApi(textOf('scripts/deploy/kubernetes-api.txt'));
+/** By folder: what kustomize made, since it takes half a second each time. */
+const built = new Map<string, Json[]>();
+const overlays = ['dev', 'production', 'production-5', 'production-tls'];
+
+describe('the check of objects', () => {
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' } };
+
+  test('finds what does not fit', () => {
+    const found = (object: unknown): string[] => objectProblems(api, object);
+    expect(found(service)).toEqual([]);
+    expect(found({ ...service, spec: { port: [] } })).toEqual([
+      '.spec.port: no such field in v1/ServiceSpec',
+    ]);
+    expect(found({ ...service, spec: { ports: [{ port: '80' }] } })).toEqual([
+      '.spec.ports[0].port: must be a number, is "80"',
+    ]);
+    expect(found({ ...service, spec: { ports: [{ name: 'x' }] } })).toEqual([
+      '.spec.ports[0].port: is missing',
+    ]);
+    expect(found({ ...service, spec: { type: 'clusterip' } })).toEqual([
+      '.spec.type: must be ClusterIP or ExternalName or LoadBalancer or NodePort, is "clusterip"',
+    ]);
+    expect(found({ ...service, spec: { selector: { a: 1 } } })).toEqual([
+      '.spec.selector.a: must be a string, is 1',
+    ]);
+    expect(found({ ...service, kind: 'Servise' })).toEqual([
+      'v1/Servise is no kind that kubernetes-api.txt knows',
+    ]);
+  });
+});
+
+describe.each([['base', basePath('base')], ...overlays.map((name) => [name, basePath(`overlays/${name}`)])])(
+  'kustomize: %s',
+  (name, folder) => {
+    const objects = kustomized(folder ?? '');
+
+    test('fits the API', () => {
+      for (const object of objects)
+        expect([nameOf(object), objectProblems(api, object)]).toEqual([nameOf(object), []]);
+    });
+
+    test('hangs together', () => {
+      expect(looseEnds(objects)).toEqual([]);
+    });
+
+    test('asks for nothing that the restricted level of Pod Security forbids', () => {
+      for (const pod of objects.flatMap(podsOf)) expect(unrestricted(pod)).toEqual([]);
+    });
+
+    test('gives the nodes settings that exist and fit together, and time enough to drain', () => {
+      for (const object of objects.filter(({ kind }) => kind === 'StatefulSet')) {
+        const pod = at(object, 'spec', 'template', 'spec');
+        const environment = environmentOf(containersOf(pod)[0]);
+        const { config, warnings } = loadConfig({
+          environment,
+          readFile: () => 'a secret that is long enough',
+        });
+        expect(warnings).toEqual([]);
+        expect(config.cluster).toHaveLength(name === 'dev' ? 1 : 3);
+        expect(Number(at(pod, 'terminationGracePeriodSeconds')) * 1000).toBeGreaterThan(
+          config.shutdownTimeoutMs,
+        );
+        expect(config.cluster).toContain(`althing-0.althing-headless:${config.listenNodePort}`);
+      }
+    });
+  },
+);
+
+describe('what only an eye would notice', () => {
+  const objects = kustomized(basePath('base'));
+
+  test('all pods start at once, and are found before they are ready', () => {
+    for (const object of objects) {
+      if (object.kind === 'StatefulSet') expect(at(object, 'spec', 'podManagementPolicy')).toBe('Parallel');
+      if (nameOf(object) === 'Service/althing-headless') {
+        expect(at(object, 'spec', 'publishNotReadyAddresses')).toBe(true);
+      }
+    }
+  });
+
+  test('more replicas change no pod', () => {
+    const template = (folder: string): unknown =>
+      kustomized(basePath(folder))
+        .filter(({ kind }) => kind === 'StatefulSet')
+        .map((object) => at(object, 'spec', 'template'));
+    expect(template('overlays/production-5')).toEqual(template('overlays/production'));
+  });
+
+  test('no file of the deployment holds a secret', () => {
+    for (const path of filesIn('deploy')) {
+      if (!/\.(?:ya?ml)$/.test(path) || path.includes('/templates/')) continue;
+      for (const object of yamlOf(path))
+        expect([path, isRecord(object) && object.kind === 'Secret']).toEqual([path, false]);
+    }
+  });
+});
+
+/**
+ * The chart with given values makes the objects that kustomize makes, apart from: the namespace and the object for it,
+ * which Helm's user chooses; the labels that Helm wants on its objects; texts of ConfigMaps, which are compared parsed.
+ */
+describe.each([
+  ['base', 'deploy/kubernetes/base', []],
+  ['dev', 'deploy/kubernetes/overlays/dev', ['deploy/helm/values-dev.yaml']],
+  ['production', 'deploy/kubernetes/overlays/production', ['deploy/helm/values-production.yaml']],
+  [
+    'production-5',
+    'deploy/kubernetes/overlays/production-5',
+    ['deploy/helm/values-production.yaml', { replicas: 5 }],
+  ],
+  [
+    'production-tls',
+    'deploy/kubernetes/overlays/production-tls',
+    ['deploy/helm/values-production.yaml', { tls: { enabled: true } }],
+  ],
+])('the chart as %s', (_, folder, layers) => {
+  const values = layers.map((layer) => (typeof layer === 'string' ? yamlOf(layer)[0] : layer));
+  const rendered = renderedChart(...values);
+
+  test('makes objects that fit the API', () => {
+    for (const object of rendered)
+      expect([nameOf(object), objectProblems(api, object)]).toEqual([nameOf(object), []]);
+  });
+
+  test('makes what kustomize makes', () => {
+    const expected = kustomized(folder).filter(({ kind }) => kind !== 'Namespace');
+    // Without kustomize there is nothing to compare with.
+    if (expected.length > 0) expect(comparable(rendered)).toEqual(comparable(expected));
+  });
+
+  test('comes out of Helm as it comes out here', () => {
+    const overrides = mergeValues({ auth: { existingSecret: 'althing' } }, values.reduce(mergeValues, {}));
+    const result = firstOf(
+      [['helm', 'template', 'althing', 'deploy/helm/althing', '--values', '-']],
+      stringify(overrides),
+    );
+    if (result === undefined) return;
+    expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+    expect(comparable(objectsIn(result.stdout, 'helm template'))).toEqual(comparable(rendered));
+  });
+});
+
+describe('the chart', () => {
+  test('refuses what it does not know', () => {
+    const chart = (text: string): Chart => ({ ...readChart({}), templates: new Map([['a.yaml', text]]) });
+    const rendering = (text: string) => () => renderChart(chart(text), 'x');
+    expect(rendering('a: {{ .Values.nothing }}')).toThrow('a.yaml: .Values.nothing: there is no nothing');
+    expect(rendering('{{ range .Values }}{{ end }}')).toThrow('not known here');
+    expect(rendering('{{ lookup "a" }}')).toThrow('lookup');
+    expect(rendering('{{ if true }}')).toThrow('else or end is missing');
+    expect(
+      renderChart(chart('a: {{ if eq 1 2 }}{{ lookup "a" }}{{ else }}{{ "b" | quote }}{{ end }}'), 'x'),
+    ).toEqual(['a: "b"']);
+  });
+
+  test('names everything after the release', () => {
+    const objects = objectsIn(
+      renderChart(readChart({ auth: { existingSecret: 'mine' } }), 'other').join('\n---\n'),
+      'chart',
+    );
+    for (const object of objects) expect(String(at(object, 'metadata', 'name'))).toMatch(/^other\b/);
+    expect(looseEnds(objects)).toEqual([]);
+    expect(JSON.stringify(objects)).not.toMatch(/althing-(?:headless|backup|tls|dashboard|\d:)/);
+  });
+
+  test('has the versions of the project', () => {
+    const manifest: unknown = JSON.parse(textOf('package.json'));
+    const { version } = isRecord(manifest) ? manifest : {};
+    const [chart] = yamlOf('deploy/helm/althing/Chart.yaml');
+    expect(chart).toMatchObject({ version, appVersion: version });
+    expect(textOf('Dockerfile')).toContain(`ARG VERSION=${version}\n`);
+    for (const folder of ['base', 'components/backup']) {
+      expect(textOf(`deploy/kubernetes/${folder}/kustomization.yaml`)).toContain(`newTag: ${version}\n`);
+    }
+  });
+});
+
+function basePath(folder: string): string {
+  return `deploy/kubernetes/${folder}`;
+}
+
+/** What kustomize makes of a folder; nothing, and a line that tells so, where it is not installed. */
+function kustomized(folder: string): Json[] {
+  const known = built.get(folder);
+  if (known !== undefined) return known;
+  const result = firstOf([
+    ['kustomize', 'build', folder],
+    ['kubectl', 'kustomize', folder],
+  ]);
+  if (result !== undefined && result.code !== 0) throw new Error(result.output);
+  const objects = result === undefined ? [] : objectsIn(result.stdout, folder);
+  built.set(folder, objects);
+  return objects;
+}
+
+function readChart(values: unknown): Chart {
+  const folder = 'deploy/helm/althing';
+  const [about] = yamlOf(`${folder}/Chart.yaml`);
+  const { name, version, appVersion } = recordOf(about);
+  const templates = filesIn(`${folder}/templates`).map((path) => [basename(path), textOf(path)] as const);
+  const files = filesIn(`${folder}/files`).map((path) => [`files/${basename(path)}`, textOf(path)] as const);
+  return {
+    name: String(name),
+    version: String(version),
+    appVersion: String(appVersion),
+    values: mergeValues(yamlOf(`${folder}/values.yaml`)[0], values),
+    templates: new Map(templates),
+    files: new Map(files),
+  };
+}
+
+/** The objects of the chart, with a Secret that is there already, since a new one would be random. */
+function renderedChart(...layers: readonly unknown[]): Json[] {
+  const values = mergeValues({ auth: { existingSecret: 'althing' } }, layers.reduce(mergeValues, {}));
+  return objectsIn(renderChart(readChart(values), 'althing').join('\n---\n'), 'chart');
+}
+
+function comparable(objects: readonly Json[]): Record<string, unknown> {
+  const helms = ['helm.sh/chart', 'app.kubernetes.io/managed-by', 'app.kubernetes.io/version'];
+  const entries = objects.map((object) => {
+    const { namespace: _, labels, ...metadata } = recordOf(object.metadata);
+    const kept = Object.entries(recordOf(labels ?? {})).filter(([label]) => !helms.includes(label));
+    return [
+      nameOf(object),
+      { ...object, metadata: { ...metadata, labels: Object.fromEntries(kept) } },
+    ] as const;
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function objectsIn(text: string, name: string): Json[] {
+  return parseYaml(text, name).map(recordOf);
+}
+
+function nameOf(object: Json): string {
+  return `${object.kind}/${at(object, 'metadata', 'name')}`;
+}
+
+/** What objects refer to and is not there: pods that no selector finds, services, claims, ports, mounts. */
+function looseEnds(objects: readonly Json[]): string[] {
+  const problems: string[] = [];
+  const names = new Set(objects.map(nameOf));
+  const pods = objects.flatMap(podsOf);
+  const podLabels = objects.flatMap(podLabelsOf);
+  for (const object of objects) {
+    const name = nameOf(object);
+    const need = (what: string): void =>
+      void (names.has(what) || problems.push(`${name}: ${what} is missing`));
+    const spec = recordOf(object.spec ?? {});
+    if (object.kind === 'StatefulSet') need(`Service/${spec.serviceName}`);
+    const selector =
+      object.kind === 'Service' ? spec.selector : at(spec.selector ?? spec.podSelector ?? {}, 'matchLabels');
+    if (['Service', 'StatefulSet', 'PodDisruptionBudget', 'NetworkPolicy'].includes(String(object.kind))) {
+      if (!podLabels.some((labels) => fits(labels, recordOf(selector))))
+        problems.push(`${name}: selects no pod`);
+    }
+    if (object.kind === 'ServiceMonitor') {
+      const services = objects.filter(({ kind }) => kind === 'Service');
+      const found = services.filter((service) =>
+        fits(recordOf(at(service, 'metadata', 'labels')), recordOf(selector)),
+      );
+      if (found.length !== 1) problems.push(`${name}: selects ${found.length} services`);
+    }
+    for (const port of listOf(object.kind === 'Service' ? spec.ports : [])) {
+      const ports = pods
+        .flatMap((pod) => listOf(containersOf(pod)[0]?.ports))
+        .map((item) => at(item, 'name'));
+      if (!ports.includes(at(port, 'targetPort')))
+        problems.push(`${name}: no port ${at(port, 'targetPort')}`);
+    }
+    for (const pod of podsOf(object)) {
+      if (pod.serviceAccountName !== undefined) need(`ServiceAccount/${pod.serviceAccountName}`);
+      const volumes = [
+        ...listOf(pod.volumes),
+        ...listOf(spec.volumeClaimTemplates).map((claim) => at(claim, 'metadata')),
+      ];
+      for (const volume of volumes) {
+        const claim = at(volume, 'persistentVolumeClaim', 'claimName');
+        if (claim !== undefined) need(`PersistentVolumeClaim/${claim}`);
+      }
+      const mounted = containersOf(pod)
+        .flatMap((container) => listOf(container.volumeMounts))
+        .map((item) => at(item, 'name'));
+      const missing = mounted.filter((mount) => !volumes.some((volume) => at(volume, 'name') === mount));
+      problems.push(...missing.map((mount) => `${name}: no volume ${mount}`));
+    }
+  }
+  return problems;
+}
+
+function fits(labels: Json, selector: Json): boolean {
+  const wanted = Object.entries(selector);
+  return wanted.length > 0 && wanted.every(([label, value]) => labels[label] === value);
+}
+
+/** What the restricted level of the Pod Security standards wants and a pod lacks. */
+function unrestricted(pod: Json): string[] {
+  const problems: string[] = [];
+  const must = (holds: boolean, what: string): void => void (holds || problems.push(what));
+  const ofPod = recordOf(pod.securityContext ?? {});
+  must(ofPod.runAsNonRoot === true, 'runAsNonRoot');
+  must(at(ofPod, 'seccompProfile', 'type') === 'RuntimeDefault', 'seccompProfile');
+  must(
+    pod.hostNetwork === undefined && pod.hostPID === undefined && pod.hostIPC === undefined,
+    'host namespaces',
+  );
+  must(pod.automountServiceAccountToken === false, 'automountServiceAccountToken');
+  for (const volume of listOf(pod.volumes)) must(at(volume, 'hostPath') === undefined, 'hostPath');
+  for (const container of containersOf(pod)) {
+    const own = recordOf(container.securityContext ?? {});
+    must(own.allowPrivilegeEscalation === false, 'allowPrivilegeEscalation');
+    must(own.readOnlyRootFilesystem === true, 'readOnlyRootFilesystem');
+    must(JSON.stringify(at(own, 'capabilities')) === '{"drop":["ALL"]}', 'capabilities');
+    must(at(container, 'resources', 'limits', 'memory') !== undefined, 'a limit of memory');
+    must(at(container, 'resources', 'limits', 'cpu') === undefined, 'no limit of processor time');
+  }
+  return problems;
+}
+
+function podTemplatesOf(object: Json): unknown[] {
+  if (object.kind === 'StatefulSet') return [at(object, 'spec', 'template')];
+  if (object.kind === 'CronJob') return [at(object, 'spec', 'jobTemplate', 'spec', 'template')];
+  return [];
+}
+
+function podsOf(object: Json): Json[] {
+  return podTemplatesOf(object).map((template) => recordOf(at(template, 'spec')));
+}
+
+function podLabelsOf(object: Json): Json[] {
+  return podTemplatesOf(object).map((template) => recordOf(at(template, 'metadata', 'labels')));
+}
+
+function containersOf(pod: unknown): Json[] {
+  return listOf(at(pod, 'containers')).map(recordOf);
+}
+
+/** The SERVICE_ variables of a container, as the first pod has them. */
+function environmentOf(container: Json | undefined): Record<string, string> {
+  const entries = listOf(container?.env).map((item) => [
+    String(at(item, 'name')),
+    String(at(item, 'value')).replace('$(POD_NAME)', 'althing-0'),
+  ]);
+  return Object.fromEntries(entries.filter(([name]) => name?.startsWith('SERVICE_')));
+}
+
+/** What lies at a path in a value; undefined where the path ends before. */
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, name) => (isRecord(inner) ? inner[name] : undefined), value);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function recordOf(value: unknown): Json {
+  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
+  return value;
+}

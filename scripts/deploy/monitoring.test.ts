@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { dashboardExpressions } from './dashboard.js';
+import { firstOf, textOf, yamlOf } from './files.js';
+import { generatedFiles } from './generated.js';
+import { isRecord } from './kubernetes-api.js';
+
+const page = textOf('docs/metrics.md');
+
+/** Type and labels of each metric of the page. */
+const documented = new Map(
+  [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) \|/gm)].map(([, name = '', type = '', labels = '']) => [
+    name,
+    { type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label) },
+  ]),
+);
+
+/** What Prometheus adds to every series, and what it knows by itself. */
+const TARGET_LABELS = ['namespace', 'instance', 'job', 'le'];
+const METRICS_OF_PROMETHEUS = ['up'];
+
+const alerts = yamlOf('deploy/monitoring/alerts.yaml').flatMap(rulesOf);
+
+describe('metrics', () => {
+  test('are documented once each, with a type and a name by convention', () => {
+    const names = [...page.matchAll(/^\| `(\w+)` \| (?:counter|gauge|histogram|summary) \|/gm)].map(
+      ([, name]) => name,
+    );
+    expect(names.length).toBe(new Set(names).size);
+    expect(documented.size).toBe(names.length);
+    for (const [name, { type }] of documented) {
+      expect(name).toMatch(/^(?:althing|process)_[a-z_]+$/);
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+    }
+  });
+
+  test.each([
+    ['alerts', alerts.map(({ expr }) => expr)],
+    ['dashboard', dashboardExpressions()],
+  ])('and their labels, as the %s use them, are on the page', (_, expressions) => {
+    for (const expression of expressions)
+      expect([expression, unknownIn(expression)]).toEqual([expression, []]);
+  });
+});
+
+describe('alerts', () => {
+  test('each has a severity, a summary, and a paragraph that tells what to do', () => {
+    for (const { alert, labels, annotations } of alerts) {
+      expect(['page', 'ticket']).toContain(labels.severity);
+      expect(annotations.summary).toMatch(/\S/);
+      expect(annotations.runbook).toBe(`docs/metrics.md#${alert.toLowerCase()}`);
+      expect(page).toMatch(new RegExp(`^### ${alert}$`, 'm'));
+    }
+    expect(alerts.length).toBeGreaterThan(10);
+  });
+
+  test('are accepted by Prometheus', () => {
+    const result = firstOf([['promtool', 'check', 'rules', 'deploy/monitoring/alerts.yaml']]);
+    if (result !== undefined) expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+  });
+});
+
+describe('generated files', () => {
+  test.each([...generatedFiles()])('%s is current (node scripts/dist/deploy/write.js)', (path, text) => {
+    expect(textOf(path)).toBe(text);
+  });
+});
+
+/** Metrics and labels of an expression that are not on the page. */
+function unknownIn(expression: string): string[] {
+  const unknown: string[] = [];
+  const used: string[] = [];
+  const bare = expression.replace(/"[^"]*"/g, '""');
+  for (const [name] of bare.matchAll(/\b(?:althing|process)_\w+|\bup\b/g)) {
+    const family = name.replace(/_(?:bucket|sum|count)$/, '');
+    const found = documented.get(name) ?? documented.get(family);
+    const isHistogram = found?.type === 'histogram';
+    if (METRICS_OF_PROMETHEUS.includes(name)) continue;
+    if (found === undefined || isHistogram === documented.has(name)) unknown.push(name);
+    used.push(...(found?.labels ?? []).map(String));
+  }
+  const allowed = [...used, ...TARGET_LABELS];
+  const lists = [...bare.matchAll(/\b(?:by|without|on|ignoring) \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(/, ?/),
+  );
+  const matched = [...bare.matchAll(/(\w+)(?:=~|!~|!=|=)""/g)].map(([, label = '']) => label);
+  return [...unknown, ...[...lists, ...matched].filter((label) => !allowed.includes(label))];
+}
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, unknown>>;
+}
+
+function rulesOf(document: unknown): Alert[] {
+  if (!isRecord(document) || !Array.isArray(document.groups)) throw new Error('no groups');
+  return document.groups.flatMap((group: unknown) => {
+    if (!isRecord(group) || !Array.isArray(group.rules)) throw new Error('no rules');
+    return group.rules.map((rule: unknown) => {
+      if (!isRecord(rule) || !isRecord(rule.labels) || !isRecord(rule.annotations))
+        throw new Error('no rule');
+      const { alert, expr, labels, annotations } = rule;
+      return { alert: String(alert), expr: String(expr), labels, annotations };
+    });
+  });
+}
