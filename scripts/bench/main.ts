@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|append|echo|lang ... OPTIONS]
+ * npm run bench [-- http|append|echo|lang|size ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,19 +8,23 @@ import { type AppendResult, measureAppends } from './append.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { requestOf, scenarios, titleOf } from './scenarios.js';
+import { measureSize, type SizeOptions, sizeText } from './size.js';
 import { percent, table, timeText } from './table.js';
 
 const help = `npm run bench [-- PARTS... OPTIONS]
 
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
 on a real node, each in turns with the echo), lang (programs of the language, each in turns with the same in plain
-JavaScript, in this process). Default: append and http.
+JavaScript, in this process), size (starts, memory and checkpoints with many things, and a collection that is ten times
+as large as the memory for it). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25)
   --connections L   numbers of connections (default 1,16,64)
   --only TEXT       only scenarios and programs whose title contains TEXT
   --workers N       processes that make load (default 1)
+  --things N        things that size stores (default 1000000)
+  --cache-mb N      memory for the large collection of size (default 64)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
 
@@ -40,12 +44,14 @@ async function main(): Promise<number> {
       connections: { type: 'string', default: '1,16,64' },
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '1' },
+      things: { type: 'string', default: '1000000' },
+      'cache-mb': { type: 'string', default: '64' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const unknown = positionals.find((part) => !['append', 'echo', 'http', 'lang'].includes(part));
+  const unknown = positionals.find((part) => !['append', 'echo', 'http', 'lang', 'size'].includes(part));
   if (values.help || unknown !== undefined) {
     console.log(unknown === undefined ? help : `there is no part ${unknown}\n\n${help}`);
     return unknown === undefined ? 0 : 1;
@@ -58,6 +64,18 @@ async function main(): Promise<number> {
     rounds: positive(values.rounds ?? '3', '--rounds'),
     workers: positive(values.workers, '--workers'),
   };
+  if (parts.includes('size')) {
+    const sizes: SizeOptions = {
+      things: Math.round(positive(values.things, '--things', 1e8)),
+      cacheMb: Math.round(positive(values['cache-mb'], '--cache-mb')),
+      starts: 5,
+      storage: values.storage,
+      progress: (text) => console.error(text),
+    };
+    const figures = await measureSize(sizes);
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : sizeText(sizes, figures));
+    if (parts.length === 1) return figures.checkpoint.errors > 0 ? 1 : 0;
+  }
   const appends = parts.includes('append') ? measureAppends(values.storage, 2 * options.durationMs) : [];
   const rows: Row[] = [];
   if (parts.includes('echo')) rows.push(...(await echoRows(options)));
@@ -89,9 +107,9 @@ async function httpRows(options: BenchOptions, only: string, storage: string): P
   }
 }
 
-function positive(text: string, option: string): number {
+function positive(text: string, option: string, below = 1e6): number {
   const value = Number(text);
-  if (value > 0 && value < 1e6) return value;
+  if (value > 0 && value < below) return value;
   throw new Error(`${option} ${text}: must be a number above 0`);
 }
 
