@@ -59,14 +59,20 @@ export const MSGPACK_NESTING_MAX = 1000;
  * @throws QueryError -6 past the size limit, operation_err past the nesting limit
  */
 export function pack(value: Value, sink: Sink, options: PackOptions): void {
-  new Packer(sink, options).value(value, options.deep);
+  const packer = new Packer(sink, options);
+  packer.value(value, options.deep);
+  packer.end();
 }
+
+/** Values that are small are only looked at together, so many at a time. */
+const SMALL_PER_CHECK = 1024;
 
 class Packer {
   private readonly sink: Sink;
   private readonly options: PackOptions;
   private readonly open = new Set<Thing>();
   private nesting = 0;
+  private small = 0;
 
   constructor(sink: Sink, options: PackOptions) {
     this.sink = sink;
@@ -77,20 +83,28 @@ class Packer {
     const { sink } = this;
     switch (typeof value) {
       case 'string':
+        if (value.length > this.options.sizeMax) throw this.tooLarge();
         sink.str(value);
         this.checkSize();
         return;
       case 'number':
       case 'bigint':
         sink.int(value);
-        return;
+        break;
       case 'boolean':
         sink.bool(value);
-        return;
+        break;
       default:
         if (value === null) sink.nil();
         else this.object(value, deep);
     }
+    this.small += 1;
+    if (this.small % SMALL_PER_CHECK === 0) this.checkSize();
+  }
+
+  /** To be called behind the whole value. */
+  end(): void {
+    if (this.sink.size > this.options.sizeMax) throw this.tooLarge();
   }
 
   private object(value: Exclude<Value, null | string | number | bigint | boolean>, deep: number): void {
@@ -160,12 +174,14 @@ class Packer {
 
   private checkSize(): void {
     this.options.onValue?.();
-    if (this.sink.size > this.options.sizeMax) {
-      throw new QueryError(
-        ErrorCode.RESULT_TOO_LARGE,
-        `the result is larger than result_size_limit (${this.options.sizeMax} bytes)`,
-      );
-    }
+    if (this.sink.size > this.options.sizeMax) throw this.tooLarge();
+  }
+
+  private tooLarge(): QueryError {
+    return new QueryError(
+      ErrorCode.RESULT_TOO_LARGE,
+      `the result is larger than result_size_limit (${this.options.sizeMax} bytes)`,
+    );
   }
 
   private enter(): void {

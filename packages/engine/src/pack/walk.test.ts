@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { ErrorCode, QueryError } from '../error.js';
+import { List } from '../value/containers.js';
+import { ShapeTree } from '../value/shape.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { JsonWriter } from './json-writer.js';
+import { MsgpackWriter } from './msgpack-writer.js';
+import { pack, type Sink } from './walk.js';
+
+const SIZE_MAX = 10_000;
+
+/** The code of the error that packing ends with, and how much was written until then. */
+function outcome(value: Value, sink: Sink, sizeMax = SIZE_MAX): { code: number | null; size: number } {
+  try {
+    pack(value, sink, { deep: 5, ids: false, store: null, sizeMax, nestingMax: 100 });
+    return { code: null, size: sink.size };
+  } catch (error) {
+    if (error instanceof QueryError) return { code: error.code, size: sink.size };
+    throw error;
+  }
+}
+
+const many = (item: Value, count: number) => new List(new Array<Value>(count).fill(item));
+
+function wide(count: number): Thing {
+  const thing = new Thing(0, new ShapeTree().empty(), []);
+  for (let i = 0; i < count; i++) thing.put(`k${i}`, null);
+  return thing;
+}
+
+describe.each([
+  ['JSON', () => new JsonWriter()],
+  ['MessagePack', () => new MsgpackWriter()],
+] as const)('the size of a result as %s', (_format, makeSink) => {
+  test.each<[string, Value]>([
+    ['many ints', many(1, 1_000_000)],
+    ['many nils', many(null, 1_000_000)],
+    ['many bools', many(true, 1_000_000)],
+    ['many large ints', many(2n ** 60n, 1_000_000)],
+    ['many texts', many('x', 1_000_000)],
+    ['many empty lists', many(new List([]), 1_000_000)],
+    ['a wide thing', wide(100_000)],
+    ['lists of ints', many(many(1, 1000), 1000)],
+  ])('%s: ends little beyond the limit', (_what, value) => {
+    const { code, size } = outcome(value, makeSink());
+    expect(code).toBe(ErrorCode.RESULT_TOO_LARGE);
+    expect(size).toBeLessThan(SIZE_MAX + 25_000);
+  });
+
+  test('a text that is too long is not even begun', () => {
+    expect(outcome('x'.repeat(SIZE_MAX + 1), makeSink())).toEqual({
+      code: ErrorCode.RESULT_TOO_LARGE,
+      size: 0,
+    });
+  });
+
+  test('the limit itself is allowed, and a byte more is not', () => {
+    const value = many(1, 100);
+    const { size } = outcome(value, makeSink());
+    expect(outcome(value, makeSink(), size).code).toBeNull();
+    expect(outcome(value, makeSink(), size - 1).code).toBe(ErrorCode.RESULT_TOO_LARGE);
+  });
+});
