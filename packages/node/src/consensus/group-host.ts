@@ -255,19 +255,15 @@ export class GroupHost {
       begin();
       return;
     }
-    // A new group, or a state that came from elsewhere: the log goes on behind it.
+    // A new group, or a state that came from elsewhere: the log goes on behind it. Terms and votes are promises that stay.
     const { index, term } = applied;
+    const promised = view.hardState ?? { term: 0, vote: 0 };
+    const kept = promised.term >= term ? promised : { term, vote: 0 };
     this.opening.add(id);
     this.writer.append(
       [
         { kind: 'reset', group: id, index, term },
-        {
-          kind: 'hardState',
-          group: id,
-          term: Math.max(term, view.hardState?.term ?? 0),
-          vote: 0,
-          commit: index,
-        },
+        { kind: 'hardState', group: id, term: kept.term, vote: kept.vote, commit: index },
       ],
       () => {
         if (this.opening.delete(id)) this.guarded(begin);
