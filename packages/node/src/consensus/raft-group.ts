@@ -64,8 +64,6 @@ export class RaftGroup {
   private processing = false;
   /** A snapshot that the engine side is to make the state of the group; later writes wait behind it. */
   private installing: { readonly write: Write; readonly behind: Write[] } | null = null;
-  /** A snapshot that is being offered to Raft: whether it asked to install it. */
-  private installWanted = false;
   /** Changes of the membership that were asked for and wait to be committed. */
   private readonly changes: { readonly id: number; readonly index: number; readonly term: number }[] = [];
   private decodedMembership: Membership;
@@ -191,7 +189,9 @@ export class RaftGroup {
     const upTo = applied.index - keep;
     if (upTo < this.log.firstIndex()) return;
     this.context.writer.compact(this.id, upTo, () => {
-      if (!this.dropped) this.raft.compacted(upTo);
+      // A snapshot or a further compaction may have come meanwhile.
+      const isCurrent = !this.dropped && this.log.firstIndex() === upTo + 1;
+      if (isCurrent) this.context.guarded(() => this.raft.compacted(upTo));
     });
   }
 
@@ -257,9 +257,10 @@ export class RaftGroup {
 
   /** All of a snapshot is here. */
   snapshotArrived(message: InstallSnapshot): void {
-    this.installWanted = false;
     if (this.installing === null) this.step(message);
-    if (!this.installWanted) this.context.emit({ kind: 'install_refused', group: this.id });
+    // What is taken is installed later, if writes are under way.
+    const isTaken = this.raft.status().installing === message.snapshot.index;
+    if (!isTaken) this.context.emit({ kind: 'install_refused', group: this.id });
   }
 
   /** The state is that of the snapshot now. */
@@ -369,7 +370,6 @@ export class RaftGroup {
       this.installing.behind.push(write);
     } else if (write.snapshot !== null) {
       this.installing = { write, behind: [] };
-      this.installWanted = true;
       this.context.emit({ kind: 'install', group: this.id, index: write.snapshot.index });
     } else {
       this.append(write);
