@@ -69,6 +69,8 @@ interface Receiving {
 export class Snapshots implements SnapshotEvents {
   private readonly options: SnapshotsOptions;
   private readonly receiving = new Map<GroupId, Receiving>();
+  /** The groups that a snapshot comes in of, until it is given up or is the state. */
+  private readonly busy = new Set<GroupId>();
   private readonly waiting: (() => void)[] = [];
   private sending = 0;
 
@@ -77,9 +79,9 @@ export class Snapshots implements SnapshotEvents {
     options.calls.serve(CallKind.Snapshot, (_from, payload) => this.take(payload));
   }
 
-  /** Whether a snapshot of the group is coming in: no checkpoint can be made then. */
+  /** Whether a snapshot of the group is coming in or becomes the state: no checkpoint can be made then. */
   isReceiving(group: GroupId): boolean {
-    return this.receiving.has(group);
+    return this.busy.has(group);
   }
 
   send(session: GroupSession, to: NodeId, message: Uint8Array): void {
@@ -107,6 +109,7 @@ export class Snapshots implements SnapshotEvents {
     this.receiving.delete(group);
     receiving.cancelTimeout();
     await receiving.installer.abort();
+    this.busy.delete(group);
   }
 
   private report(session: GroupSession, to: NodeId, arrived: boolean): void {
@@ -186,10 +189,14 @@ export class Snapshots implements SnapshotEvents {
     const old = this.receiving.get(group);
     if (old?.transfer === transfer) return old.installer.nextSequence;
     if (this.options.session(group) === undefined) throw new Error(`group ${group} is not open here`);
+    // What is complete is being decided about, or becomes the state.
+    const isComplete = old === undefined ? this.busy.has(group) : old.installer.isComplete;
+    if (isComplete) throw new Error(`a snapshot of group ${group} has just come: try again`);
     await this.giveUp(group);
     const installer = this.installerOf(group);
     const receiving = { transfer, group, message, installer, cancelTimeout: () => {} };
     this.receiving.set(group, receiving);
+    this.busy.add(group);
     this.watch(receiving);
     return 0;
   }
@@ -241,6 +248,7 @@ export class Snapshots implements SnapshotEvents {
     if (applied.index !== index)
       throw new Error(`the snapshot of group ${session.id} is not the one that was told`);
     await this.options.replace(session, applied);
+    this.busy.delete(session.id);
     session.resume();
   }
 }
