@@ -104,6 +104,28 @@ export class Router {
     this.journeys.groupChanged(session.id, versionOf(session));
   }
 
+  /**
+   * Resolves with true once this node has every change of the root scope that was acknowledged before this call, or with
+   * false when the time for a request is over.
+   */
+  freshenRoot(): Promise<boolean> {
+    const { monotonic, waitMs, delay } = this.options;
+    const deadline = monotonic() + waitMs;
+    return new Promise((resolve) => {
+      const cancel = delay(waitMs, () => resolve(false));
+      const attempt = (): void =>
+        this.rootSession.readIndex((ok) => {
+          if (ok) {
+            cancel();
+            resolve(true);
+          } else if (monotonic() < deadline) {
+            delay(FRESHEN_PAUSE_MS, attempt);
+          }
+        });
+      attempt();
+    });
+  }
+
   /** Another node can be reached, or can't any more. */
   peerChanged(node: NodeId, up: boolean): void {
     if (up) this.down.delete(node);
@@ -220,6 +242,11 @@ export class Router {
     if (journey.sequence !== 0 && journey.group !== null) {
       this.sequences.release(journey.group, journey.sequence);
     }
+    // Until its change is decided, a repetition of the request must not begin.
+    if (!journey.proposed) this.releaseKey(journey);
+  }
+
+  private releaseKey(journey: Journey): void {
     this.keys.release(journey, (other) => queueMicrotask(() => this.advance(other)));
   }
 
@@ -334,7 +361,12 @@ export class Router {
       return;
     }
     journey.unknown = true;
-    const settled = (reply: Reply): void => this.settled(journey, session, reply);
+    journey.proposed = true;
+    const settled = (reply: Reply): void => {
+      journey.proposed = false;
+      if (journey.ended) this.releaseKey(journey);
+      else this.settled(journey, session, reply);
+    };
     session.settle(outcome, settled, this.namesOf(journey, session.id));
   }
 
@@ -519,6 +551,9 @@ export class Router {
     this.journeys.wait(journey, group, session === undefined ? NO_SESSION : versionOf(session));
   }
 }
+
+/** Milliseconds between two attempts to learn what the root scope is. */
+const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;

@@ -39,6 +39,8 @@ export class Journey {
   sequence = 0;
   /** Whether a change may have been proposed by an attempt that was not answered. */
   unknown = false;
+  /** Whether a change of it waits here for its commit: it may yet take effect, even when nobody waits for it any more. */
+  proposed = false;
   /** Whether an answer of another node is awaited. */
   called = false;
   /** Whether it stood in the slow lane. */
