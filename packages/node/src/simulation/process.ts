@@ -98,7 +98,7 @@ export class Process {
   private readonly calling = new Map<number, NodeId>();
   private readonly callsOfOthers = new Map<number, { readonly from: NodeId; readonly id: number }>();
   private nextCall = 1;
-  private calls!: Calls;
+  private readonly calls: Calls;
   private snapshots!: Snapshots;
   private memory!: MemoryKeeper;
   private garbage!: GarbageCollector;
@@ -115,6 +115,10 @@ export class Process {
     const delay = (): number => draw.exponential(swarm.threadMs);
     this.commands = new Line(scheduler, this.consensusThread, delay, (command) => this.obey(command));
     this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
+    this.calls = new Calls({
+      send: (command) => this.commands.send(command),
+      delay: (ms, callback) => this.engineThread.after(ms, callback),
+    });
     this.engine = new Engine({
       environment: this.environment(),
       limits: DEFAULT_LIMITS,
@@ -196,10 +200,6 @@ export class Process {
     const store = await this.openState();
     const state = new State(store, () => this.openState());
     this.state = state;
-    this.calls = new Calls({
-      send: (command) => this.commands.send(command),
-      delay: (ms, callback) => this.engineThread.after(ms, callback),
-    });
     const consensus = { send: (command: Command) => this.commands.send(command), onEvent: () => {} };
     const delay = (ms: number, callback: () => void): (() => void) => this.engineThread.after(ms, callback);
     this.router = new Router({
