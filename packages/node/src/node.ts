@@ -369,6 +369,7 @@ export class Node implements RunningNode {
     this.listener = new HttpListener({
       authenticator: new Authenticator({
         root: this.engine.root,
+        freshen: () => this.router.freshenRoot(),
         hasher: this.hasher,
         backoff: new Backoff(
           {

@@ -35,8 +35,10 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const clock = { now: 1_000_000 };
   const delays: { readonly ms: number; readonly callback: () => void }[] = [];
   const hasher = new QuickHasher();
+  const others = { freshen: async (): Promise<boolean> => true };
   const authenticator = new Authenticator({
     root,
+    freshen: () => others.freshen(),
     hasher,
     backoff: new Backoff(
       { delayMs, delayMaxMs: 30_000, waitingMax: 4, checkingMax: 32, keysMax: 100 },
@@ -57,7 +59,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const change = (changes: Partial<User>) => root.putUser({ ...admin(), ...changes });
   const login = (header: string, address = HERE) =>
     new Promise<Login>((resolve) => authenticator.login(header, address, resolve));
-  return { root, clock, delays, hasher, authenticator, admin, change, login };
+  return { others, root, clock, delays, hasher, authenticator, admin, change, login };
 }
 
 describe('passwords', () => {
@@ -263,5 +265,37 @@ describe('failures', () => {
     }
     expect(hasher.checks).toBe(0);
     expect(delays).toEqual([]);
+  });
+});
+
+describe('what this node does not know yet', () => {
+  test('a token and a password that were made at another node work once this node has them', async () => {
+    const { others, login, change } = setUp();
+    others.freshen = async () => {
+      change({ password: hashOf('new'), tokens: [tokenOf(KEY)] });
+      return true;
+    };
+    expect(await login(`Bearer ${KEY}`)).toMatchObject({ kind: 'user' });
+    expect(await login(basic('admin', 'new'))).toMatchObject({ kind: 'user' });
+  });
+
+  test('is asked about once, and only then refused', async () => {
+    const { others, login, hasher } = setUp();
+    let asked = 0;
+    others.freshen = async () => {
+      asked += 1;
+      return true;
+    };
+    expect(await login(basic('admin', 'wrong'))).toEqual({ kind: 'refused' });
+    expect(asked).toBe(1);
+    expect(hasher.checks).toBe(1);
+    expect(await login(basic('admin', 'pass'))).toMatchObject({ kind: 'user' });
+    expect(asked).toBe(1);
+  });
+
+  test('is not refused when nobody can be asked', async () => {
+    const { others, login } = setUp();
+    others.freshen = async () => false;
+    expect(await login(`Bearer ${KEY}`)).toEqual({ kind: 'unsure' });
   });
 });

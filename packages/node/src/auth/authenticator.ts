@@ -8,16 +8,24 @@ import { type PasswordHasher, TooManyLoginsError } from './password.js';
 export type Login =
   | { readonly kind: 'user'; readonly user: User }
   | { readonly kind: 'refused' }
+  /** The credentials are unknown here, and others who may know them can't be asked. */
+  | { readonly kind: 'unsure' }
   /** Too many failures or too much work; the answer is "not now". */
   | { readonly kind: 'busy' };
 
 const REFUSED: Login = { kind: 'refused' };
 const BUSY: Login = { kind: 'busy' };
+const UNSURE: Login = { kind: 'unsure' };
 
 export interface AuthenticatorOptions {
   readonly root: RootGroup;
   readonly hasher: PasswordHasher;
   readonly backoff: Backoff;
+  /**
+   * Sees to it that this node knows of every change of users that was acknowledged before: a token that was made a moment
+   * ago at another node must work. False when that can't be had now.
+   */
+  readonly freshen: () => Promise<boolean>;
   /** How long a verified password is remembered. */
   readonly cacheMs: number;
   /** Wall clock in milliseconds. */
@@ -112,6 +120,12 @@ export class Authenticator {
     let user: User | null;
     try {
       user = await this.check(credentials);
+      if (user === null) {
+        const { root, freshen } = this.options;
+        const version = root.accessVersion;
+        if (!(await freshen())) return UNSURE;
+        if (root.accessVersion !== version) user = await this.check(credentials);
+      }
     } catch (error) {
       if (error instanceof TooManyLoginsError) return BUSY;
       throw error;

@@ -187,6 +187,8 @@ export class HttpListener {
   private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
     if (login.kind === 'refused') {
       refuse(exchange);
+    } else if (login.kind === 'unsure') {
+      exchange.fail(UNSURE);
     } else if (login.kind === 'busy') {
       exchange.fail(TOO_MANY_LOGINS, '429 Too Many Requests');
     } else {
@@ -417,6 +419,10 @@ const UNAUTHORIZED = new QueryError(
   'no credentials, or wrong ones: send a token as Authorization: Bearer KEY',
 );
 const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
+const UNSURE = new QueryError(
+  ErrorCode.NODE,
+  'this node does not know the credentials, and can not reach a majority of the nodes to ask: try again',
+);
 const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
 const QUEUE_FULL = new QueryError(
   ErrorCode.MAX_QUOTA,
