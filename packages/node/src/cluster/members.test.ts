@@ -467,8 +467,10 @@ class World {
       action === 'remove' ? { action, node } : ({ action: 'addVoter', node } as const),
     );
     const next = changedMembership(session.membership, changeOf(...steps));
-    session.membership = next.outgoing.length > 0 ? changedMembership(next, changeOf()) : next;
+    // As on a real node, the answer comes a moment before the membership.
     this.event({ kind: 'membership_answer', group: 0, id: last.id, problem: null });
+    session.membership = next.outgoing.length > 0 ? changedMembership(next, changeOf()) : next;
+    this.members.tick();
   }
 
   refuse(problem: string): void {

@@ -351,9 +351,9 @@ export class Members {
 
   private changed(problem: string | null): void {
     this.changing = 0;
+    // The membership itself is told right behind the answer: what is next, the next tick can see.
     if (problem !== null) this.failed(`the members of the root group can not be changed: ${problem}`);
     else this.lastProblem = '';
-    this.reconcile();
   }
 
   /** Waits before the next attempt; says why, once. */
