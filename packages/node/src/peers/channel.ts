@@ -1,7 +1,8 @@
 /** A connection between two nodes as a stream of frames. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { encodeFrame, FRAME_BYTES_MAX, FrameReader } from './frame.js';
+import { encodeFrame, FRAME_BYTES_MAX, FrameError, FrameReader } from './frame.js';
+import { GreetingFormatError } from './greeting-format.js';
 
 /** Pause before the operating system asks whether the other side is still there, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
@@ -78,7 +79,7 @@ export class Channel {
     try {
       this.reader.push(chunk);
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
+      if (!(error instanceof FrameError) && !(error instanceof GreetingFormatError)) throw error;
       this.finish(error);
     }
   }

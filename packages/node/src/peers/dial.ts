@@ -27,7 +27,7 @@ export interface DialRequest {
   readonly port: number;
   readonly purpose: Purpose;
   readonly credentials: Credentials;
-  /** Until the connection stands, TLS included, in milliseconds. */
+  /** From when the address is known until the connection stands, TLS included, in milliseconds. */
   readonly connectMs: number;
   /** From then until the other side is known. */
   readonly greetingMs: number;
@@ -37,6 +37,9 @@ export type DialOutcome =
   | { readonly kind: 'open'; readonly channel: Channel; readonly greeted: Greeted }
   | { readonly kind: 'refused'; readonly refused: RefusedGreeting }
   | { readonly kind: 'failed'; readonly stage: 'connect' | 'greeting'; readonly error: Error };
+
+/** How long the address of a name may take to find, in milliseconds: a name server may be down, and the next one asked. */
+const LOOKUP_MS = 15_000;
 
 /** It took too long. */
 export class DialTimeoutError extends Error {
@@ -66,10 +69,14 @@ export function dial(request: DialRequest, done: (outcome: DialOutcome) => void)
   const fail = (error: Error): void => finish({ kind: 'failed', stage, error });
   const within = (ms: number): void => {
     if (timer !== null) clearTimeout(timer);
+    if (isOver) return;
     timer = setTimeout(() => fail(new DialTimeoutError(`no answer within ${ms} ms`)), ms);
   };
 
-  within(request.connectMs);
+  if (isIP(host) === 0) {
+    within(LOOKUP_MS);
+    socket.once('lookup', () => within(request.connectMs));
+  } else within(request.connectMs);
   channel.onEnd = (error) => fail(error ?? new Error('the connection was closed'));
   socket.once(credentials.tls === null ? 'connect' : 'secureConnect', () => {
     if (isOver) return;

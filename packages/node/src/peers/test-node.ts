@@ -30,7 +30,7 @@ export class TestNode {
       secret: SECRET,
       tls: null,
       heartbeatMs: 50,
-      silenceMs: 500,
+      silenceMs: 2000,
       log: (event) => this.logs.push(event),
       onFrame: (from, kind, payload) => this.frames.push({ from, kind, payload: payload.toString('latin1') }),
       onPeer: (node, state) => this.changes.push(`${state} ${node}`),

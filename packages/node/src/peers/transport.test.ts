@@ -83,9 +83,9 @@ describe('members of a cluster', () => {
   });
 
   test('an idle connection stays up, by signs of life', async () => {
-    const [one, two] = await pair({ heartbeatMs: 20, silenceMs: 100 });
+    const [one, two] = await pair({ heartbeatMs: 40, silenceMs: 400 });
     const first = one.transport.lastHeard(2);
-    await until(() => one.transport.lastHeard(2) > first + 300, 'signs of life have come for a while');
+    await until(() => one.transport.lastHeard(2) > first + 900, 'signs of life have come for a while');
     expect(one.changes).toEqual(['up 2']);
     expect(two.changes).toEqual(['up 1']);
     expect(two.frames).toEqual([]);
@@ -291,8 +291,8 @@ describe('connections that break', () => {
 
   /** Node 2 is dialled by way of a proxy. */
   async function pairWithProxy(): Promise<[TestNode, TestNode, Recorder]> {
-    const one = await start(1, { limits: { connectMs: 300, greetingMs: 300 } });
-    const two = await start(2);
+    const one = await start(1, { silenceMs: 500, limits: { connectMs: 300, greetingMs: 300 } });
+    const two = await start(2, { silenceMs: 500 });
     const proxy = await Recorder.start(two.port);
     one.transport.setPeers([{ nodeId: 2, host: '127.0.0.1', port: proxy.port }], []);
     two.transport.setPeers([one.address], []);
