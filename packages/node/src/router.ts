@@ -62,6 +62,8 @@ export class Router {
   private readonly sequences = new Sequences();
   private readonly keys = new KeysUnderWay();
   private readonly forwarder: Forwarder;
+  /** Requests of other nodes that are late, though their change may yet be committed: by `nameOf`. */
+  private readonly undecided = new Set<string>();
   /** Nodes that can't be reached. */
   private readonly down = new Set<NodeId>();
 
@@ -244,6 +246,7 @@ export class Router {
     }
     // Until its change is decided, a repetition of the request must not begin.
     if (!journey.proposed) this.releaseKey(journey);
+    else if (journey.forwarded !== null) this.undecided.add(nameOf(journey.forwarded, journey.group));
   }
 
   private releaseKey(journey: Journey): void {
@@ -364,8 +367,12 @@ export class Router {
     journey.proposed = true;
     const settled = (reply: Reply): void => {
       journey.proposed = false;
-      if (journey.ended) this.releaseKey(journey);
-      else this.settled(journey, session, reply);
+      if (!journey.ended) {
+        this.settled(journey, session, reply);
+        return;
+      }
+      if (journey.forwarded !== null) this.undecided.delete(nameOf(journey.forwarded, journey.group));
+      this.releaseKey(journey);
     };
     session.settle(outcome, settled, this.namesOf(journey, session.id));
   }
@@ -438,6 +445,10 @@ export class Router {
   /** Ends a journey whose change was made before, or lets it wait for one with the same key. */
   private isKnown(journey: Journey, session: GroupSession): boolean {
     const name = this.identityOf(journey, session.id);
+    if (name !== null && this.undecided.size > 0 && this.undecided.has(nameOf(name, journey.group))) {
+      this.wait(journey, session.id);
+      return true;
+    }
     if (name !== null && this.endsAs(journey, session.results.find(name), session)) return true;
     const key = keyOf(journey);
     if (key === null) return false;
@@ -568,6 +579,11 @@ function versionOf({ roleVersion, readable }: GroupSession): number {
 function keyOf({ request }: Journey): IdempotencyKey | null {
   const key = request.terms?.key ?? null;
   return key === null ? null : { user: request.user.id, ...key };
+}
+
+/** Tells requests of all nodes and groups from each other. */
+function nameOf({ origin, epoch, sequence }: RequestIdentity, group: GroupId | null): string {
+  return `${group} ${sequence} ${origin} ${epoch}`;
 }
 
 function hasValues(body: RequestBody): boolean {

@@ -151,8 +151,11 @@ export class Forwarder {
       case 'busy':
         journey.end({ kind: 'reply', reply: busy() });
         return;
-      case 'lost':
       case 'late':
+        // Its time is over there; here it is over as well, whatever this clock says.
+        journey.end({ kind: 'late', unknown: answer.unknown || journey.unknown });
+        return;
+      case 'lost':
         if (answer.unknown) journey.unknown = true;
         this.options.retry(journey, group);
         return;

@@ -274,6 +274,19 @@ describe('a change takes effect once', () => {
     expect(await value(3, '.x;')).toBe(10);
   });
 
+  test('when it comes again after its time is over, and the first copy may yet be committed', async () => {
+    cluster.commits = false;
+    const reply = watch(cluster.node(2).query('stuff', '.x += 1;'));
+    await cluster.pass(1500);
+    expect(reply.reply && outcome(reply.reply)).toBe(ErrorCode.TIMEOUT);
+    cluster.repeatCall(2, 1);
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+    cluster.commits = true;
+    await cluster.pass(500);
+    expect(await value(3, '.x;')).toBe(1);
+  });
+
   test('values that a lost attempt changed are fresh in the next', async () => {
     cluster.commits = false;
     const vars = new Map<string, number>([['n', 1]]);

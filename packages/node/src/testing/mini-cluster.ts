@@ -44,6 +44,7 @@ export class MiniCluster {
   now = 1_000_000;
   private readonly logs = new Map<GroupId, MiniLog>();
   private queue: (() => void)[] = [];
+  private readonly lastCalls = new Map<string, Uint8Array>();
   private heldMessages: (() => void)[] = [];
   private timers: { readonly at: number; readonly callback: () => void }[] = [];
 
@@ -115,6 +116,17 @@ export class MiniCluster {
   /** Delivers messages that were held. */
   release(): void {
     this.queue.push(...this.heldMessages.splice(0));
+  }
+
+  /** Delivers the last call of one node to another once more. */
+  repeatCall(from: NodeId, to: NodeId): void {
+    const payload = this.lastCalls.get(`${from} ${to}`);
+    if (payload === undefined) throw new Error('there was no call');
+    this.later(() => this.node(to).tell({ kind: 'called', from, id: 1_000_000, payload }));
+  }
+
+  noteCall(from: NodeId, to: NodeId, payload: Uint8Array): void {
+    this.lastCalls.set(`${from} ${to}`, payload);
   }
 
   get held(): number {
@@ -392,6 +404,7 @@ export class MiniNode {
         const { to, id, payload } = command;
         const kind = payload[0] as CallKind;
         const failed = (): void => this.take({ kind: 'returned', id, payload: null });
+        cluster.noteCall(this.id, to, payload);
         cluster.node(to).underWay.set(id * 100 + this.id, kind);
         cluster.carry(
           { from: this.id, to, what: 'call', kind },
