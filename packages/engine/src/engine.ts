@@ -179,7 +179,8 @@ export class Engine {
   removeGarbage(collection: number, marking: Marking): Change | null {
     const group = this.collections.get(collection)?.group;
     const garbage = marking.finish();
-    if (group === undefined || garbage.length === 0) return null;
+    // The state may have been replaced meanwhile, by a snapshot.
+    if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
     this.garbageCount += garbage.length;
     this.effects.rewind();
     const transaction = new Transaction(group.store, true, this.effects, checkRestriction, () => {});

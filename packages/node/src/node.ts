@@ -12,15 +12,19 @@ import {
   QueryError,
 } from '@althing/engine';
 import { type DataFolder, DiskFullError, StorageError } from '@althing/storage';
+import type { Membership } from 'raft-ts';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
+import { LocalNode } from './cluster/local-node.js';
+import { Members } from './cluster/members.js';
 import { type Config, ExitCode, portInUse } from './config/index.js';
 import type { Bridge } from './consensus/bridge.js';
 import { type Event, ROOT_GROUP } from './consensus/protocol.js';
 import { ConsensusStartError, startConsensus } from './consensus/start.js';
+import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
 import { HttpListener } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
@@ -101,8 +105,12 @@ export class Node implements RunningNode {
   private calls!: Calls;
   private snapshots!: Snapshots;
   private handedOver: (() => void) | null = null;
-  /** Version of the members that the consensus side was told. */
-  private toldMembers = -1;
+  /** The number of the command that gives everything away at the end. */
+  private leavingId = 0;
+  private members: Members | null = null;
+  private readonly counters: Counters;
+  private readonly local: LocalNode;
+  private lastId = 0;
 
   /** Starts everything; the node serves when this is fulfilled. */
   static async start(parts: NodeParts): Promise<Node> {
@@ -124,8 +132,14 @@ export class Node implements RunningNode {
     this.closed = new Promise((resolve) => {
       this.close = resolve;
     });
+    this.counters = new Counters(
+      () => performance.now(),
+      () => Date.now(),
+      () => this.countedElsewhere(),
+    );
+    this.local = this.makeLocalNode();
     this.engine = new Engine({
-      environment: systemEnvironment(log, null, () => this.voters()),
+      environment: systemEnvironment(log, this.local, () => this.voters()),
       limits: {
         durationMs: config.queryDurationLimitMs,
         memoryBytes: config.queryMemoryLimitMb * MiB,
@@ -161,13 +175,14 @@ export class Node implements RunningNode {
   private async open(): Promise<void> {
     const { config, state, identity, log } = this.parts;
     this.status.beat();
+    // The log may tell at once that its disk is full.
+    this.disk = this.makeDiskKeeper();
     this.bridge = await this.connect();
     this.bridge.onEvent = (event) => this.handleEvent(event);
     await this.until(() => this.cluster !== null);
     const { cluster } = this;
     if (cluster === null) throw new Error('the node belongs to no cluster');
-    this.tellPeers();
-    const environment = systemEnvironment(log, null, () => this.voters());
+    const environment = systemEnvironment(log, this.local, () => this.voters());
     this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
     this.router = new Router({
       engine: this.engine,
@@ -204,6 +219,7 @@ export class Node implements RunningNode {
       changed: (session) => this.sessionChanged(session),
       onFailure: (error) => this.internalError(error),
     });
+    this.sessions.setDisk(this.disk.level);
     this.checkpointer = new Checkpointer({
       state,
       consensus: this.bridge,
@@ -219,7 +235,6 @@ export class Node implements RunningNode {
     this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>
       setImmediate(work),
     );
-    this.disk = this.makeDiskKeeper();
     this.garbage = new GarbageCollector({
       engine: this.engine,
       intervalMs: config.garbageIntervalMs,
@@ -230,6 +245,8 @@ export class Node implements RunningNode {
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: (error) => this.internalError(error),
     });
+    this.members = this.makeMembers(cluster);
+    this.members.rootChanged();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     await this.sessions.open();
     await this.bootstrap();
@@ -248,16 +265,71 @@ export class Node implements RunningNode {
 
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
-    if (session.id === ROOT_GROUP && this.toldMembers !== this.engine.root.membersVersion) this.tellPeers();
+    if (session.id === ROOT_GROUP) this.members?.rootChanged();
   }
 
-  /** Tells the consensus side where the nodes of the cluster are. */
-  private tellPeers(): void {
-    const { root } = this.engine;
-    this.toldMembers = root.membersVersion;
-    const known = root.members.size > 0 ? [...root.members.values()] : (this.cluster?.founders ?? []);
-    const peers = known.map(({ nodeId, host, port }) => ({ nodeId, host, port }));
-    this.bridge.send({ kind: 'peers', peers });
+  private makeMembers({ founders }: ClusterRecord): Members {
+    const { config, identity, log } = this.parts;
+    return new Members({
+      self: {
+        nodeId: identity.nodeId,
+        name: config.nodeName,
+        host: config.nodeName,
+        port: config.listenNodePort,
+      },
+      root: () => this.engine.root,
+      session: () => this.sessions.ofGroup(ROOT_GROUP) ?? null,
+      memberships: () => this.memberships(),
+      founders,
+      send: (command) => this.bridge.send(command),
+      calls: this.calls,
+      nextId: () => ++this.lastId,
+      state: () => this.local.state(),
+      replaceAfterMs: config.replaceAfterMs,
+      monotonic: () => performance.now(),
+      random: Math.random,
+      report: (level, event, message) => log[level]({ event }, message),
+    });
+  }
+
+  /** Memberships of all groups but root's; null while some of them are not open here. */
+  private memberships(): readonly Membership[] | null {
+    const memberships: Membership[] = [];
+    for (const id of this.engine.root.collections.keys()) {
+      const session = this.sessions.ofGroup(id);
+      if (session === undefined) return null;
+      memberships.push(session.membership);
+    }
+    return memberships;
+  }
+
+  private makeLocalNode(): LocalNode {
+    const { config, identity, log, state, version } = this.parts;
+    return new LocalNode({
+      nodeId: identity.nodeId,
+      version,
+      config,
+      engine: () => this.engine,
+      members: () => this.members,
+      groups: () => this.sessions?.all ?? [],
+      storedIndex: (group) => state.storedIndex(group),
+      phase: () => this.status.phase,
+      connections: () => this.listener?.connections ?? 0,
+      counters: this.counters,
+      log,
+      stop: () => this.stop('drain'),
+      monotonic: () => performance.now(),
+    });
+  }
+
+  private countedElsewhere(): CountedElsewhere {
+    let changes = 0;
+    for (const { group } of this.sessions?.all ?? []) changes += group.changeCount;
+    return {
+      changes,
+      garbage: this.engine?.garbageCount ?? 0,
+      cacheHits: this.engine?.programHits ?? 0,
+    };
   }
 
   private makeDiskKeeper(): DiskKeeper {
@@ -266,7 +338,7 @@ export class Node implements RunningNode {
       reserve: folder,
       freeBytes: () => folder.stateDisk.freeBytes(),
       reserveBytes: config.diskReserveMb * MiB,
-      setLevel: (level) => this.sessions.setDisk(level),
+      setLevel: (level) => this.sessions?.setDisk(level),
       reopenState: async () => {
         await this.checkpointer.hold();
         await this.sessions.pause();
@@ -388,7 +460,7 @@ export class Node implements RunningNode {
         },
       }),
       nodeName: config.nodeName,
-      handle: (request, respond) => this.router.handle(request, respond),
+      handle: (request, respond) => this.router.handle(request, this.counters.counting(respond)),
       wait: (done) => this.bridge.waitFor(done, 5),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
@@ -469,10 +541,17 @@ export class Node implements RunningNode {
         this.calls.handle(event);
         return;
       case 'handed_over':
-        this.handedOver?.();
+        if (event.id === this.leavingId) this.handedOver?.();
+        else this.members?.handle(event);
+        return;
+      case 'asked_to_join':
+      case 'invited':
+      case 'membership_answer':
+        this.members?.handle(event);
         return;
       case 'peer':
         this.router.peerChanged(event.node, event.up);
+        this.members?.handle(event);
         return;
       case 'log':
         this.parts.log[event.level]({ event: event.event }, event.message);
@@ -507,6 +586,7 @@ export class Node implements RunningNode {
       this.checkpointer.consider(session);
       this.garbage.consider(session);
     }
+    this.members?.tick();
     this.memory.consider();
     this.disk.consider();
   }
@@ -589,7 +669,8 @@ export class Node implements RunningNode {
   private handOver(): Promise<void> {
     return new Promise((resolve) => {
       this.handedOver = resolve;
-      this.bridge.send({ kind: 'hand_over', group: null, id: 0, to: 0, stay: false });
+      this.leavingId = ++this.lastId;
+      this.bridge.send({ kind: 'hand_over', group: null, id: this.leavingId, to: 0, stay: false });
     });
   }
 
@@ -628,7 +709,7 @@ export class Node implements RunningNode {
     while (!condition()) {
       if (this.ended) throw new Error('the node ended while it started');
       if (this.parts.signal.aborted) throw new StartStoppedError();
-      fullSince = this.disk?.level === 'full' ? (fullSince ?? performance.now()) : null;
+      fullSince = this.disk.level === 'full' ? (fullSince ?? performance.now()) : null;
       if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
         throw new DiskFullError('the log has no room to go on, not even with the reserve');
       }

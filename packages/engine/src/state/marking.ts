@@ -59,6 +59,11 @@ export class Marking {
     return [...garbage];
   }
 
+  /** Whether this is a search of a store. */
+  isOf(store: Store): boolean {
+    return this.store === store;
+  }
+
   /** Gives the search up; its suspects stay suspects. */
   abandon(): void {
     this.store.marking = null;
