@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Answer, RealNode, type TestSettings, until, within } from '../testing/index.js';
+import { seeded } from './random.js';
+import { SmallDisk } from './small-disk.js';
+import { type Fate, Workload } from './workload.js';
+
+const problem = SmallDisk.problem();
+if (problem !== null) console.warn(`The tests of a full disk are skipped: ${problem}`);
+const testOnSmallDisk = problem === null ? test : test.skip;
+
+const DISK_MB = 64;
+
+const SETTINGS: TestSettings = {
+  disk_reserve_mb: 8,
+  log_segment_mb: 1,
+  checkpoint_interval_ms: 100,
+  checkpoint_size_mb: 1,
+};
+
+/** Until when a write that finds the disk full has its answer, in milliseconds. */
+const PROMPT_MS = 5000;
+
+describe('a full disk', () => {
+  let disk: SmallDisk;
+  let node: RealNode;
+  let workload: Workload;
+
+  beforeEach(() => {
+    if (problem !== null) return;
+    disk = SmallDisk.mount(DISK_MB);
+    const seed = Date.now() % 1_000_000;
+    console.info(`full disk: seed ${seed}`);
+    workload = new Workload({ clients: 8, random: seeded(seed), onRefusal: fateOf });
+  });
+
+  afterEach(async () => {
+    if (problem !== null) return;
+    await node?.kill();
+    disk.unmount();
+  });
+
+  testOnSmallDisk(
+    'that another program filled: writes get 503 at once, reads go on, and writes go on by themselves when there is room',
+    async () => {
+      node = await RealNode.start(SETTINGS, disk.folder);
+      await workload.prepare(node);
+      for (let round = 0; round < 3; round++) {
+        // Given a node under load, when the disk gets full,
+        const acknowledged = workload.acknowledged;
+        const load = workload.run(node);
+        await until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged');
+        disk.fill();
+        await until(async () => (await write(node)).status === 503, 'a write is refused');
+
+        // then no request waits for room, refusals tell why, and reads go on,
+        workload.stop();
+        await within(load, 'the answers to all requests', PROMPT_MS);
+        const refused = await refusedWrite(node, disk);
+        expect(refused.verdict).toBe('503 -51');
+        expect(refused.error.message).toMatch(/disk.*full/);
+        expect(refused.headers.get('retry-after')).toBeDefined();
+        expect(await node.value('//stuff', '.all.len() == .counter;')).toBe(true);
+        expect(await diskLevel(node)).not.toBe('ok');
+
+        // and when there is room again nothing is lost and writes go on by themselves.
+        disk.clear();
+        await until(async () => (await write(node)).status === 200, 'a write is taken again');
+        await until(async () => (await diskLevel(node)) === 'ok', 'the disk is well');
+        await workload.verify(node);
+      }
+      await node.stop({ keep: true });
+    },
+    60_000,
+  );
+
+  testOnSmallDisk(
+    'that the node filled itself: there is room for deleting a collection, and that makes room',
+    async () => {
+      node = await RealNode.start(SETTINGS, disk.folder);
+      await workload.prepare(node);
+      await node.value('/t', "new_collection('large');");
+      await until(() => fillLarge(node), 'changes are refused');
+      expect((await write(node)).verdict).toBe('503 -51');
+      expect(await node.value('//large', 'is_list(.large);')).toBe(true);
+      await node.value('/t', "del_collection('large');");
+      await until(async () => (await write(node)).status === 200, 'there is room again');
+      await workload.verify(node);
+      await node.stop({ keep: true });
+    },
+    60_000,
+  );
+
+  testOnSmallDisk(
+    'is survived by a node that is killed and started again on it',
+    async () => {
+      node = await RealNode.start(SETTINGS, disk.folder);
+      const { authorization } = node;
+      await workload.prepare(node);
+      for (let round = 0; round < 3; round++) {
+        const load = workload.run(node);
+        const acknowledged = workload.acknowledged;
+        await until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged');
+        disk.fill();
+        await node.kill();
+        await load;
+        disk.fill();
+        node = await RealNode.start(SETTINGS, disk.folder, authorization);
+        expect(await node.value('//stuff', '.all.len() == .counter;')).toBe(true);
+        disk.clear();
+        await until(async () => (await write(node)).status === 200, 'a write is taken again');
+        await workload.verify(node);
+      }
+      await node.stop({ keep: true });
+    },
+    60_000,
+  );
+});
+
+/** What an error on a full disk means. Any other error is none that may come. */
+function fateOf(answer: Answer): Fate {
+  if (answer.verdict !== '503 -51') throw new Error(`unexpected: ${answer.statusLine} ${answer.text}`);
+  return /may (or may not )?take effect/.test(answer.error.message) ? 'unknown' : 'refused';
+}
+
+function write(node: RealNode): Promise<Answer> {
+  return node.query('//stuff', '.written = true;');
+}
+
+/** A write that is refused, while the node finds room here and there that the disk is filled with at once. */
+async function refusedWrite(node: RealNode, disk: SmallDisk): Promise<Answer> {
+  for (;;) {
+    disk.fill();
+    const answer = await within(write(node), 'the answer to a write', PROMPT_MS);
+    if (answer.status !== 200) return answer;
+  }
+}
+
+async function diskLevel(node: RealNode): Promise<string> {
+  const status = (await node.probe('/status')).json as { readonly disk: { readonly level: string } };
+  return status.disk.level;
+}
+
+/** @returns whether a change was refused */
+async function fillLarge(node: RealNode): Promise<boolean> {
+  const text = 'x'.repeat(20_000);
+  const code = ".large = is_list(.get('large')) ? .large : []; .large.push(text); nil;";
+  const answer = await node.query('//large', code, { text });
+  if (answer.status !== 200) expect(answer.verdict).toBe('503 -51');
+  return answer.status !== 200;
+}
