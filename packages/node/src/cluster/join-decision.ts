@@ -12,7 +12,7 @@ export interface JoinSituation {
   readonly isUp: (node: NodeId) => boolean;
   /** How long a node has not been reachable, in milliseconds; 0 while it is. */
   readonly downFor: (node: NodeId) => number;
-  /** How long a node must not have been reachable before another one of its name takes its place. */
+  /** How long a node must not have been reachable before another one of its name and port takes its place. */
   readonly replaceAfterMs: number;
   /** Whether a node was reached by an invitation and said that it would come. */
   readonly isAccepted: (invitation: Invitation) => boolean;
@@ -30,7 +30,7 @@ export type JoinDecision =
     };
 
 /**
- * Whether a node may join. The name tells whether it stands for a member whose data were lost: it gets that one's place
+ * Whether a node may join. Name and port tell whether it stands for a member whose data were lost: it gets that one's place
  * when that one is surely gone, and never before: where a network is cut, the old one may still run.
  */
 export function decideJoin(joiner: Joiner, situation: JoinSituation): JoinDecision {
@@ -44,7 +44,7 @@ export function decideJoin(joiner: Joiner, situation: JoinSituation): JoinDecisi
   if (known !== undefined) return known.leaving ? { kind: 'removed' } : { kind: 'accepted' };
   if (root.members.size === 0) return wait('the cluster is just being made');
   const others = [...root.members.values()];
-  const namesake = others.find((other) => other.name === name);
+  const namesake = others.find((other) => other.name === name && other.port === port);
   if (namesake !== undefined) return replace(joiner, namesake, situation);
   const neighbour = others.find((other) => other.host === host && other.port === port);
   if (neighbour !== undefined) {
@@ -61,10 +61,10 @@ export function decideJoin(joiner: Joiner, situation: JoinSituation): JoinDecisi
 
 function replace(joiner: Joiner, old: MemberInfo, situation: JoinSituation): JoinDecision {
   const { membership, self, isUp, downFor, replaceAfterMs } = situation;
-  const who = `node ${old.number}, which has the name '${old.name}' too,`;
+  const who = `node ${old.number}, which is '${old.name}' with port ${old.port} too,`;
   if (old.leaving) return wait(`${who} is being removed`);
   if (old.nodeId === self || isUp(old.nodeId)) {
-    return wait(`${who} is up: give this node another name, or stop that one`);
+    return wait(`${who} is up: give this node another name or listen_node_port, or stop that one`);
   }
   const left = replaceAfterMs - downFor(old.nodeId);
   if (left > 0) {

@@ -398,6 +398,8 @@ export class Transport {
       return false;
     }
     if (!isSame(identity.clusterId, this.clusterId)) {
+      // A node that is about to join knows of no cluster yet.
+      if (identity.clusterId === null) return false;
       this.note(
         'other_cluster',
         addressOf(place.host, place.port),
