@@ -248,6 +248,11 @@ export class RealNode {
     await this.exited;
   }
 
+  /** Removes the data of a node that has ended. */
+  clear(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
   /** An error that shows what the node had to say. */
   explained(message: string): Error {
     const state = this.running ? 'runs' : `ended with code ${this.exitCode}`;
@@ -272,7 +277,7 @@ export class RealNode {
   }
 
   /** Makes a token, since a password costs a slow hash now and then. */
-  private async login(): Promise<void> {
+  async login(): Promise<void> {
     const authorization = basic('admin', 'pass');
     const answer = await this.query('/t', "new_token('admin', nil, 'tests');", undefined, { authorization });
     if (answer.status !== 200) throw this.explained(`no token: ${answer.text}`);
