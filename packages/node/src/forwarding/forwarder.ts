@@ -71,7 +71,7 @@ export class Forwarder {
       answered: (answer) => this.answered(journey, group, answer),
       failed: (error) => {
         if (error.reason === 'refused') {
-          journey.end({ kind: 'reply', reply: refused(error) });
+          this.refuse(journey, group, refused(error));
           return;
         }
         journey.unknown = true;
@@ -125,7 +125,7 @@ export class Forwarder {
     const { request } = journey;
     journey.body ??= encodeBody(request.body);
     if (this.sentBytes + journey.body.length > SENT_BYTES_MAX) {
-      journey.end({ kind: 'reply', reply: busy() });
+      this.refuse(journey, group, busy());
       return null;
     }
     return encodeRequest({
@@ -149,19 +149,22 @@ export class Forwarder {
         journey.end(answer);
         return;
       case 'busy':
-        journey.end({ kind: 'reply', reply: busy() });
-        return;
-      case 'late':
-        // Its time is over there; here it is over as well, whatever this clock says.
-        journey.end({ kind: 'late', unknown: answer.unknown || journey.unknown });
+        this.refuse(journey, group, busy());
         return;
       case 'lost':
+      case 'late':
         if (answer.unknown) journey.unknown = true;
         this.options.retry(journey, group);
         return;
       case 'elsewhere':
         this.options.retry(journey, group);
     }
+  }
+
+  /** Ends a journey with a refusal; but what an earlier attempt may have done has to be found out first. */
+  private refuse(journey: Journey, group: GroupId, reply: Reply): void {
+    if (journey.unknown) this.options.retry(journey, group);
+    else journey.end({ kind: 'reply', reply });
   }
 
   private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
