@@ -94,7 +94,7 @@ export class Checkpointer {
   }
 
   private allowed(session: GroupSession): boolean {
-    return !this.held && !this.options.blocked(session);
+    return !this.held && session.isOpen && !this.options.blocked(session);
   }
 
   private start(session: GroupSession): Promise<void> {

@@ -108,6 +108,7 @@ export class GroupSession {
   /** The office in which this node leads and may propose; 0 when it may not. */
   private office = 0;
   private suspended = false;
+  private opened = false;
   private leaderId = 0;
   /** Where the state stands, apart from changes that wait for their commit. */
   private appliedPlace: Applied;
@@ -164,6 +165,11 @@ export class GroupSession {
   /** Whether this node leads but can take no changes for a moment; on a full disk it may take longer. */
   get awaitsOffice(): boolean {
     return this.suspended && this.disk === 'ok';
+  }
+
+  /** Whether the log knows of the group: before, nothing of it may be stored, since state and log must fit together. */
+  get isOpen(): boolean {
+    return this.opened;
   }
 
   /** The node that leads, as far as this one knows; 0 for none. */
@@ -303,6 +309,7 @@ export class GroupSession {
   }
 
   handle(event: Event): void {
+    this.opened = true;
     if (this.held !== null) {
       this.held.push(event);
       return;
