@@ -267,10 +267,13 @@ export class Process {
     this.bootstrapWhenLeading();
   }
 
-  private openState(): Promise<StateStore> {
+  private async openState(): Promise<StateStore> {
     const { machine, world } = this;
+    const store = machine.stateStore.attach();
+    // LevelDB turns what its log holds into a table when it is opened: it is durable then, even if a killed process wrote it.
+    await store.flush();
     return StateStore.open({
-      store: machine.stateStore.attach(),
+      store,
       disk: machine.stateDisk.attach(),
       chunkBytes: world.swarm.chunkBytes,
       slabBytes: world.swarm.slabBytes,
@@ -366,6 +369,7 @@ export class Process {
     this.world.onEvent(this, event);
     try {
       if (event.kind === 'failed') this.fail(event.failure.message, null);
+      else if (event.kind === 'called' && this.sessions === null) return;
       else if (event.kind === 'called' || event.kind === 'returned') this.calls.handle(event);
       else if (event.kind === 'peer') this.router?.peerChanged(event.node, event.up);
       else if ('group' in event) this.sessions?.handle(event);
