@@ -383,6 +383,7 @@ export class Node implements RunningNode {
           version,
           folder: folder.path,
           expected: config.cluster,
+          waitForInvitation: config.waitForInvitation,
           secret: config.clusterSecret ?? null,
           bind: { address: config.bindNodeAddr, port: config.listenNodePort },
           heartbeatMs: config.heartbeatMs,

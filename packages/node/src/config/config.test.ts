@@ -323,6 +323,7 @@ describe('relations between settings', () => {
     ['heartbeat_ms = 500', 'heartbeat_ms must be at most a third of election_timeout_ms'],
     ['tls_cert_file = a.pem', 'tls_cert_file and tls_key_file must be set together'],
     ['tls_client_ca_file = a.pem', 'tls_client_ca_file needs'],
+    ['wait_for_invitation = true', 'wait_for_invitation needs a cluster_secret'],
     ['login_backoff_limit_ms = 5', 'login_backoff_ms must not exceed'],
     ['code_size_limit = 32MB', 'code_size_limit must not exceed'],
     ['drain_delay_ms = 50s', 'drain_delay_ms must be below'],

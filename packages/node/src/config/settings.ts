@@ -12,6 +12,7 @@ import {
   address,
   choice,
   duration,
+  flag,
   hostName,
   integer,
   type Kind,
@@ -252,6 +253,11 @@ const cluster = {
     'The nodes of the cluster, this one included, as `host` or `host:port`, the same on every node. Empty: this node is alone.',
   ),
   cluster_secret: secret(text(16, 1024), 'Secret that the nodes of a cluster prove to each other.'),
+  wait_for_invitation: setting(
+    flag(),
+    false,
+    'Whether an empty node without `cluster` waits until a cluster takes it in (`new_node()`, `althing cluster add`), instead of being a cluster of its own.',
+  ),
   election_timeout_ms: setting(
     duration(100, 60_000),
     1000,
@@ -330,6 +336,12 @@ export const rules: readonly Rule[] = [
     keys: ['tls_client_ca_file', 'tls_cert_file'],
     must: 'tls_client_ca_file needs tls_cert_file and tls_key_file',
     holds: (config) => config.tlsClientCaFile === undefined || config.tlsCertFile !== undefined,
+  },
+  {
+    keys: ['wait_for_invitation', 'cluster', 'cluster_secret'],
+    must: 'wait_for_invitation needs a cluster_secret, and no cluster',
+    holds: (config) =>
+      !config.waitForInvitation || (config.clusterSecret !== undefined && config.cluster.length === 0),
   },
   {
     keys: ['login_backoff_ms', 'login_backoff_limit_ms'],

@@ -20,6 +20,8 @@ export interface ClusterOptions {
   readonly folder: string;
   /** The setting `cluster`. */
   readonly expected: readonly string[];
+  /** Whether an empty node without others waits for a cluster to take it in. */
+  readonly waitForInvitation: boolean;
   readonly secret: string | null;
   readonly bind: { readonly address: string; readonly port: number };
   readonly heartbeatMs: number;
@@ -87,6 +89,7 @@ export class ClusterSide {
       name,
       address: { host, port: bind.port },
       expected: options.expected,
+      waitForInvitation: options.waitForInvitation,
       store: file,
       ask: (host, port, question, timeoutMs) => this.transport.ask(host, port, question, timeoutMs),
       askToJoin: (joiner) => this.askToJoin(joiner),
