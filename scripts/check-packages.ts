@@ -39,7 +39,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   '@althing/client': { packages: [] },
   '@althing/cli': { packages: ['@althing/client', '@althing/node'] },
   '@althing/console': { packages: ['@althing/client'] },
-  [SCRIPTS]: { packages: ['@althing/client', '@althing/cli', '@althing/node', '@althing/engine'] },
+  [SCRIPTS]: {
+    packages: ['@althing/client', '@althing/cli', '@althing/node', '@althing/engine', '@althing/storage'],
+  },
 };
 
 /** What the root's manifest names because commands run it, or the compiler reads it. */

@@ -1,10 +1,9 @@
 /**
  * How fast the language runs, as a multiple of plain JavaScript, and how long a text takes that was never seen before.
  */
-import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { getHeapStatistics } from 'node:v8';
-import { bootstrap, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
+import { EMPTY_SOURCE, type Engine } from '@althing/engine';
+import { LocalEngine } from '../process/local-engine.js';
 import { type LangProgram, langPrograms, NEW_TEXT_TARGET_US, NEW_TEXTS } from './lang-programs.js';
 import { median, table } from './table.js';
 
@@ -119,50 +118,31 @@ function benchProgram(program: LangProgram, rounds: number): LangRow {
   return { name, oursMs, plainMs, ratio: oursMs / plainMs, target };
 }
 
-/** An engine with one collection, as a node has it. */
+/** An engine with one collection. */
 class Machine {
   readonly engine: Engine;
+  private readonly local = new LocalEngine({ durationMs: 60_000, memoryBytes: 4 * 1024 ** 3 });
   private readonly collection: number;
 
   constructor() {
-    this.engine = new Engine({
-      environment: {
-        now: () => Date.now(),
-        monotonic: () => performance.now(),
-        randomBytes: (count) => randomBytes(count),
-        random: Math.random,
-        heapUsed: () => getHeapStatistics().used_heap_size,
-        log: () => undefined,
-        node: null,
-        voters: () => [1],
-      },
-      limits: { ...DEFAULT_LIMITS, durationMs: 60_000, memoryBytes: 4 * 1024 ** 3 },
-      quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1 },
-      programCacheBytes: 16 * 1024 * 1024,
-      onInternalError: (error) => {
-        throw error;
-      },
-    });
-    const nobody = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
-    bootstrap(this.engine.root, 0, nobody, []);
-    const [id] = this.engine.root.collections.keys();
-    if (id === undefined) throw new Error('a new cluster has a collection');
+    this.engine = this.local.engine;
+    this.local.bootstrap();
+    const id = this.local.idOf('stuff');
+    if (id === undefined) throw new Error('a new cluster has a collection stuff');
     this.collection = id;
-    this.clear();
   }
 
   /** Puts an empty collection in the place of the present one. */
   clear(): void {
-    this.engine.openCollection(this.collection, EMPTY_SOURCE).create();
+    this.local.openCollection(this.collection, EMPTY_SOURCE).create();
   }
 
   /** Runs a query; its result as JSON. */
   run(code: string): string {
     const body = { kind: 'query', prepared: this.engine.prepare(code), vars: null } as const;
     const scope = this.engine.scope(this.collection);
-    const [user] = this.engine.root.users.values();
-    if (scope === undefined || user === undefined) throw new Error('there is no collection, or no user');
-    const outcome = this.engine.run({ scope, user, body, format: 'json' });
+    if (scope === undefined) throw new Error('the collection is not open');
+    const outcome = this.engine.run({ scope, user: this.local.admin, body, format: 'json' });
     if (outcome.kind === 'value') return String(outcome.result);
     throw new Error(outcome.kind === 'error' ? `${code}: ${outcome.error.message}` : 'a hash is asked for');
   }

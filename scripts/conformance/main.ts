@@ -10,6 +10,7 @@ import { memoryFolder, type NodeProcessOptions, smallNode } from '../process/nod
 import { type Case, type CaseFile, caseFileNames, readCaseFile } from './cases.js';
 import { parseKnown, strayEntries } from './known.js';
 import { FreshLane, GivenNodeLane, SharedLane } from './lanes.js';
+import { RebuildLane, rebuildSkipReason } from './rebuild.js';
 import { report } from './report.js';
 import { type Job, runJobs } from './run.js';
 import { skipReason, type Verdict } from './run-case.js';
@@ -22,6 +23,7 @@ Runs the recorded cases against real nodes over HTTP. FILES are names of case fi
   --filter TEXT     only cases whose name contains TEXT
   --only-failures   tell only about what fails, known failures included
   --cases DIR       folder of the case files (default: ALTHING_CONFORMANCE, else ../shared/conformance)
+  --rebuild         run in this process, and rebuild the state of each case from log, checkpoint and snapshot
   --url URL         use a running node instead of starting some; cases that want a fresh node are skipped
   --nodes N         shared nodes side by side (default 2)
   --storage DIR     where nodes keep their data (default: in memory, where there is room)
@@ -45,6 +47,7 @@ async function main(): Promise<number> {
       filter: { type: 'string', default: '' },
       'only-failures': { type: 'boolean', default: false },
       cases: { type: 'string' },
+      rebuild: { type: 'boolean', default: false },
       url: { type: 'string' },
       nodes: { type: 'string', default: '2' },
       storage: { type: 'string' },
@@ -77,14 +80,10 @@ async function main(): Promise<number> {
     .flatMap((file) => file.cases)
     .filter((item) => item.name.toLowerCase().includes(options.filter.toLowerCase()));
   const started = performance.now();
-  const { verdicts, complaints } = await run(
-    wanted,
-    format,
-    options.url,
-    Number(options.nodes),
-    options.storage,
-  );
-  const { lines, isAsKnown } = report(files, verdicts, known, {
+  const { verdicts, complaints } = options.rebuild
+    ? await rebuild(wanted)
+    : await run(wanted, format, options.url, Number(options.nodes), options.storage);
+  const { lines, isAsKnown } = report(files, verdicts, options.rebuild ? new Map() : known, {
     format,
     onlyFailures: options['only-failures'],
   });
@@ -94,13 +93,18 @@ async function main(): Promise<number> {
   return isAsKnown && complaints.length === 0 && verdicts.size > 0 ? 0 : 1;
 }
 
+interface Results {
+  readonly verdicts: Map<Case, Verdict>;
+  readonly complaints: readonly string[];
+}
+
 async function run(
   wanted: readonly Case[],
   format: Format,
   url: string | undefined,
   nodeCount: number,
   storage: string | undefined,
-): Promise<{ verdicts: Map<Case, Verdict>; complaints: string[] }> {
+): Promise<Results> {
   const skipped = new Map<Case, Verdict>();
   const groups = { shared: [] as Case[], sleeping: [] as Case[], fresh: [] as Case[] };
   for (const item of wanted) {
@@ -119,6 +123,17 @@ async function run(
   const jobs =
     url === undefined ? jobsOf(groups, options, format, nodeCount) : givenNodeJobs(groups, url, format);
   const { verdicts, complaints } = await runJobs(jobs);
+  return { verdicts: new Map([...skipped, ...verdicts]), complaints };
+}
+
+async function rebuild(wanted: readonly Case[]): Promise<Results> {
+  const skipped = new Map<Case, Verdict>();
+  const cases = wanted.filter((item) => {
+    const why = skipReason(item, 'msgpack') ?? rebuildSkipReason(item);
+    if (why !== undefined) skipped.set(item, { kind: 'skipped', why });
+    return why === undefined;
+  });
+  const { verdicts, complaints } = await runJobs([{ cases, lanes: [new RebuildLane()] }]);
   return { verdicts: new Map([...skipped, ...verdicts]), complaints };
 }
 

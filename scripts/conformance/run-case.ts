@@ -2,7 +2,7 @@
  * Runs one case on a node that is ready for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials, Format, NodeClient, Outcome } from '../process/node-client.js';
+import type { Credentials, Format, Outcome } from '../process/node-client.js';
 import { isWireMap, showValue, type WireValue, wireMap } from '../wire/index.js';
 import type { Case, Expectation, Step } from './cases.js';
 import { difference, IdPairs } from './compare.js';
@@ -24,6 +24,11 @@ export interface Failure {
   readonly isBroken: boolean;
 }
 
+/** Whom requests go to. */
+export interface Requester {
+  send(scope: string, as: Credentials, body: WireValue): Promise<Outcome>;
+}
+
 export const admin: Credentials = { basic: ['admin', 'pass'] };
 
 /** Why a case can't be run over HTTP in that format; undefined when it can. */
@@ -37,7 +42,7 @@ export function skipReason(wanted: Case, format: Format): string | undefined {
 }
 
 /** Does the steps in order, up to the first that does not come out as recorded. */
-export async function runCase(wanted: Case, client: NodeClient, format: Format): Promise<Verdict> {
+export async function runCase(wanted: Case, client: Requester, format: Format): Promise<Verdict> {
   const ids = new IdPairs();
   const saved = new Map<string, WireValue>();
   for (const [index, step] of wanted.steps.entries()) {
@@ -65,13 +70,13 @@ export async function runCase(wanted: Case, client: NodeClient, format: Format):
 }
 
 /** Makes an empty collection `stuff`; gives what went wrong, if anything did. */
-export async function prepareShared(client: NodeClient): Promise<string | undefined> {
+export async function prepareShared(client: Requester): Promise<string | undefined> {
   const code = "try(del_collection('stuff')); new_collection('stuff'); set_default_deep('//stuff', 1);";
   return failureOf(await client.send('@thingsdb', admin, query(code)));
 }
 
 /** Sees to it that a fresh node has its collection `stuff`; gives what went wrong, if anything did. */
-export async function prepareFresh(client: NodeClient): Promise<string | undefined> {
+export async function prepareFresh(client: Requester): Promise<string | undefined> {
   const there = await client.send('@thingsdb', admin, query("has_collection('stuff');"));
   if (there.kind === 'value' && there.value === true) return undefined;
   const made = await client.send('@thingsdb', admin, query("new_collection('stuff');"));

@@ -190,6 +190,7 @@ export class Store {
     this.table.delete(thing.id);
     this.dirty.forget(thing);
     this.orphans.delete(thing);
+    this.suspects.delete(thing.id);
     this.thingCount -= 1;
     thing.id = 0;
   }

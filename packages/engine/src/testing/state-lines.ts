@@ -1,35 +1,16 @@
 /**
  * The state of a collection as text, for tests that compare states, and the rules that every state keeps.
  */
-import { ByteWriter } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
+import { allThings } from '../state/describe.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { eachThing } from '../state/store.js';
-import { writeValue } from '../state/value-codec.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { ShapeTree } from '../value/shape.js';
-import { Thing } from '../value/thing.js';
+import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 
-/** One line for each thing, in the order of the ids: references, restriction, keys in order, values. */
-export function stateLines(group: CollectionGroup): string[] {
-  const { store } = group;
-  const things = allThings(group).map((thing) => {
-    const properties = thing.entries().map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`);
-    const restriction = thing.shape.restriction === null ? '' : ` ${thing.shape.restriction}`;
-    return thingLine(thing.id, thing.refs, restriction, properties);
-  });
-  return [`next ${store.nextId}, things ${store.thingCount}`, ...things];
-}
-
-export function thingLine(
-  id: number,
-  refs: number,
-  restriction: string,
-  properties: readonly string[],
-): string {
-  return `#${id} (${refs})${restriction} {${properties.join(', ')}}`;
-}
+export { stateLines, thingLine } from '../state/describe.js';
 
 /** The records of every thing, as a checkpoint would write them, by `id:part`. */
 export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8Array> {
@@ -125,29 +106,4 @@ function brokenItems(where: string, list: List): string[] {
     }
   }
   return broken;
-}
-
-function allThings({ store }: CollectionGroup): Thing[] {
-  const things: Thing[] = [];
-  for (let id = 1; id < store.nextId; id++) {
-    const thing = store.find(id);
-    if (thing !== undefined) {
-      store.load(thing);
-      things.push(thing);
-    }
-  }
-  return things;
-}
-
-function valueText(value: Value): string {
-  if (value instanceof Thing) return `#${value.id}`;
-  if (value instanceof List) {
-    const items = value.items.map(valueText).join(', ');
-    return value.tuple ? `(${items})` : `[${items}]`;
-  }
-  if (value instanceof ThingSet) return `{${Array.from(value.members, ({ id }) => `#${id}`).join(', ')}}`;
-  if (value === null || typeof value === 'string' || typeof value === 'number') return JSON.stringify(value);
-  const out = new ByteWriter();
-  writeValue(out, value);
-  return Buffer.from(out.take()).toString('hex');
 }
