@@ -1,4 +1,4 @@
-import { type LogStore, type LogView, StorageError } from '@althing/storage';
+import { type LogOperation, type LogStore, type LogView, StorageError } from '@althing/storage';
 import {
   decodeMessage,
   encodeMessage,
@@ -259,16 +259,15 @@ export class GroupHost {
     const { index, term } = applied;
     const promised = view.hardState ?? { term: 0, vote: 0 };
     const kept = promised.term >= term ? promised : { term, vote: 0 };
+    const operations: LogOperation[] = [
+      { kind: 'hardState', group: id, term: kept.term, vote: kept.vote, commit: index },
+    ];
+    // A log without a beginning is that of a node that waits for a snapshot.
+    if (index > 0) operations.unshift({ kind: 'reset', group: id, index, term });
     this.opening.add(id);
-    this.writer.append(
-      [
-        { kind: 'reset', group: id, index, term },
-        { kind: 'hardState', group: id, term: kept.term, vote: kept.vote, commit: index },
-      ],
-      () => {
-        if (this.opening.delete(id)) this.guarded(begin);
-      },
-    );
+    this.writer.append(operations, () => {
+      if (this.opening.delete(id)) this.guarded(begin);
+    });
   }
 
   private drop(id: GroupId): void {
