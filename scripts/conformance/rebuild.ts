@@ -4,7 +4,14 @@
  * three states must be equal. Whether the answers are as recorded is not the question here: what is missing still, and
  * why, is known where the cases run on real nodes.
  */
-import { type Group, RecordKind, type RecordSource, stateLines } from '@althing/engine';
+import {
+  type Group,
+  groupLines,
+  RecordKind,
+  type RecordSource,
+  rootLines,
+  stateLines,
+} from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { LocalEngine, ROOT } from '../process/local-engine.js';
 import type { Case } from './cases.js';
@@ -163,33 +170,10 @@ async function loadRecords(store: StateStore, id: number, group: Group): Promise
 
 /** The whole state of all groups in words. */
 function imageOf(local: LocalEngine): string[] {
-  const { users, collections, members } = local.engine.root;
-  const lines: string[] = [];
-  for (const map of [users, collections, members]) {
-    lines.push(...Array.from(map.values(), inWords).sort());
-  }
-  for (const [id, group] of local.groups()) {
-    lines.push(`group ${id}: ${Buffer.from(group.encodeMeta()).toString('hex')}`);
-    for (const { name, createdAt, closure } of group.procedures.values()) {
-      lines.push(`procedure ${name} ${createdAt} ${closure.text}`);
-    }
-  }
+  const lines = rootLines(local.engine.root);
+  for (const [id, group] of local.groups()) lines.push(`group ${id}`, ...groupLines(group));
   for (const collection of local.collections().values()) lines.push(...stateLines(collection));
   return lines;
-}
-
-/** A record of the root scope in words, whatever the order of its fields. */
-function inWords(item: object): string {
-  return JSON.stringify(
-    item,
-    function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
-      // A Buffer has become something else already.
-      const given = this[key];
-      if (given instanceof Uint8Array) return Buffer.from(given).toString('hex');
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-      return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-    },
-  );
 }
 
 function difference(expected: readonly string[], found: readonly string[]): [string, string] | undefined {

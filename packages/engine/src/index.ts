@@ -32,7 +32,7 @@ export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export type { Quotas } from './run/runtime.js';
 export { CollectionGroup } from './state/collection-group.js';
-export { stateLines } from './state/describe.js';
+export { groupLines, rootLines, stateLines } from './state/describe.js';
 export { Dirty } from './state/dirty.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';

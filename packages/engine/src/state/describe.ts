@@ -1,9 +1,12 @@
 /** The state of a collection in words, for comparing states that should be equal. */
+
+import type { RootGroup } from '../admin/root-group.js';
 import { ByteWriter } from '../bytes.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { CollectionGroup } from './collection-group.js';
+import type { Group } from './group.js';
 import { writeValue } from './value-codec.js';
 
 /** One line for each thing, in the order of the ids: references, restriction, keys in order, values. */
@@ -15,6 +18,38 @@ export function stateLines(group: CollectionGroup): string[] {
     return thingLine(thing.id, thing.refs, restriction, properties);
   });
   return [`next ${store.nextId}, things ${store.thingCount}`, ...things];
+}
+
+/** What every group has: how often it changed, and its procedures. */
+export function groupLines(group: Group): string[] {
+  const procedures = Array.from(
+    group.procedures.values(),
+    ({ name, createdAt, closure }) => `procedure ${name}, ${createdAt}: ${closure.text}`,
+  );
+  return [`${group.changeCount} changes`, ...procedures];
+}
+
+/** The users, collections and nodes of the root scope, and its counters, defaults and access. */
+export function rootLines(root: RootGroup): string[] {
+  const { users, collections, members } = root;
+  const records = [users, collections, members].flatMap((map) =>
+    Array.from<object, string>(map.values(), inWords).sort(),
+  );
+  return [`counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`, ...records];
+}
+
+/** A record in words, whatever the order of its fields. */
+function inWords(record: object): string {
+  return JSON.stringify(
+    record,
+    function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
+      // A Buffer has become something else already.
+      const given = this[key];
+      if (given instanceof Uint8Array) return Buffer.from(given).toString('hex');
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+      return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+    },
+  );
 }
 
 export function thingLine(

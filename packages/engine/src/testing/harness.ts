@@ -55,6 +55,8 @@ export class Harness {
   collection: CollectionGroup;
   /** What queries logged. */
   readonly logged: string[] = [];
+  /** Effects of the change that the root scope began with. */
+  readonly foundation: Uint8Array;
   private readonly admin: User;
   private readonly collectionId: number;
 
@@ -69,7 +71,8 @@ export class Harness {
       },
     });
     const { root } = this.engine;
-    bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD, [FIRST_NODE]);
+    const began = bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD, [FIRST_NODE]);
+    this.foundation = began.effects;
     const [admin] = root.users.values();
     const [stuff] = root.collections.keys();
     if (admin === undefined || stuff === undefined)

@@ -140,9 +140,14 @@ export class RandomPrograms {
 
   /** A program of some statements, with its variables, and now and then stored places, set beforehand. */
   program(): string {
+    return this.statements().join(';\n');
+  }
+
+  /** The statements of such a program. */
+  statements(): string[] {
     const stored = this.stored && this.chance(0.1) ? [STORED_PLACES] : [];
     const statements = Array.from({ length: 1 + this.below(5) }, () => this.statement(3));
-    return [...this.preamble(), ...stored, ...statements].join(';\n');
+    return [...this.preamble(), ...stored, ...statements];
   }
 
   /** Statements that give the variables their values. */
