@@ -221,6 +221,7 @@ export class Snapshots implements SnapshotEvents {
     const { installer } = receiving;
     const wasComplete = installer.isComplete;
     await installer.write({ sequence, checksum, bytes });
+    if (this.receiving.get(receiving.group) !== receiving) throw new Error('the transfer was given up');
     if (installer.isComplete && !wasComplete) {
       receiving.cancelTimeout();
       const { group, message } = receiving;
