@@ -3,8 +3,8 @@
  * clock and its connections.
  */
 import { bootstrap, DEFAULT_LIMITS, Engine, type Environment, type PasswordHash } from '@althing/engine';
-import { LogStore, type LogView, StateStore, type StorageMutant } from '@althing/storage';
-import { decodeMessage, encodeMessage, type Message, type Mutant, type TraceEvent } from 'raft-ts';
+import { LogStore, type LogView, StateStore } from '@althing/storage';
+import { decodeMessage, encodeMessage, type Message, type TraceEvent } from 'raft-ts';
 import { PasswordHasher } from '../auth/password.js';
 import { Calls } from '../cluster/calls.js';
 import { GroupHost } from '../consensus/group-host.js';
@@ -18,6 +18,8 @@ import { Sessions } from '../scopes/sessions.js';
 import { Snapshots } from '../scopes/snapshots.js';
 import { State } from '../scopes/state.js';
 import type { Machine } from './machine.js';
+import type { Planted } from './mutants.js';
+import { NodeBugs } from './node-mutants.js';
 import type { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 import type { Swarm } from './swarm.js';
@@ -38,8 +40,7 @@ export interface Surroundings {
   readonly swarm: Swarm;
   /** Random numbers that the process makes for itself. */
   readonly draw: Draw;
-  readonly raftMutants: ReadonlySet<Mutant>;
-  readonly storageMutants: ReadonlySet<StorageMutant>;
+  readonly planted: Planted;
   readonly send: (from: Process, to: NodeId, frame: Frame) => void;
   /** The ids of all nodes that there are. */
   readonly nodes: () => readonly NodeId[];
@@ -103,6 +104,7 @@ export class Process {
   private memory!: MemoryKeeper;
   private garbage!: GarbageCollector;
   private log: LogStore | null = null;
+  private readonly bugs: NodeBugs;
   private engineSilentSince: number | null = null;
 
   constructor(machine: Machine, world: Surroundings) {
@@ -110,10 +112,13 @@ export class Process {
     this.incarnation = machine.starts;
     this.world = world;
     const { scheduler, draw, swarm } = world;
+    this.bugs = new NodeBugs(world.planted.node, () => this.wallClock());
     this.consensusThread = new Thread(scheduler);
     this.engineThread = new Thread(scheduler);
     const delay = (): number => draw.exponential(swarm.threadMs);
-    this.commands = new Line(scheduler, this.consensusThread, delay, (command) => this.obey(command));
+    this.commands = new Line(scheduler, this.consensusThread, delay, (command) =>
+      this.obey(this.bugs.command(command)),
+    );
     this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
     this.calls = new Calls({
       send: (command) => this.commands.send(command),
@@ -187,13 +192,13 @@ export class Process {
 
   private async open(): Promise<void> {
     const { machine, world, engine } = this;
-    const { swarm, storageMutants: mutants } = world;
+    const { swarm, planted } = world;
     const { logDisk } = machine;
     const log = await LogStore.open(logDisk.attach(), {
       segmentBytes: swarm.segmentBytes,
       cacheBytes: swarm.logCacheBytes,
       storeId: machine.logId,
-      mutants,
+      mutants: planted.storage,
     });
     this.log = log;
     this.host = this.makeHost(log);
@@ -277,12 +282,12 @@ export class Process {
       disk: machine.stateDisk.attach(),
       chunkBytes: world.swarm.chunkBytes,
       slabBytes: world.swarm.slabBytes,
-      mutants: world.storageMutants,
+      mutants: world.planted.storage,
     });
   }
 
   private makeHost(log: LogStore): GroupHost {
-    const { swarm, raftMutants: mutants, draw } = this.world;
+    const { swarm, planted, draw } = this.world;
     return new GroupHost({
       nodeId: this.nodeId,
       log,
@@ -293,7 +298,10 @@ export class Process {
       isUp: (node) => this.isUp(node),
       logTail: swarm.logTail,
       lowDiskBytes: 0,
-      observe: (group) => ({ mutants, trace: (event) => this.world.onTrace(this, group, event) }),
+      observe: (group) => ({
+        mutants: planted.raft,
+        trace: (event) => this.world.onTrace(this, group, event),
+      }),
     });
   }
 
@@ -365,23 +373,33 @@ export class Process {
     this.memory.consider();
   }
 
-  private takeEvent(event: Event): void {
-    this.world.onEvent(this, event);
+  private takeEvent(original: Event): void {
+    this.world.onEvent(this, original);
+    const event = this.bugs.event(original, (command) => this.commands.send(command));
+    if (event === null) return;
     try {
       if (event.kind === 'failed') this.fail(event.failure.message, null);
       else if (event.kind === 'called' && this.sessions === null) return;
       else if (event.kind === 'called' || event.kind === 'returned') this.calls.handle(event);
       else if (event.kind === 'peer') this.router?.peerChanged(event.node, event.up);
-      else if ('group' in event) this.sessions?.handle(event);
+      else if ('group' in event) this.takeGroupEvent(event);
     } catch (error) {
       this.fail('an event of the log could not be taken', error);
     }
   }
 
+  private takeGroupEvent(event: Extract<Event, { readonly group: GroupId }>): void {
+    const session = this.session(event.group);
+    if (session !== undefined) this.bugs.session(session);
+    this.sessions?.handle(event);
+  }
+
   // ---- the consensus thread
 
   private emit(event: Event): void {
-    if (this.alive) this.events.send(event);
+    if (!this.alive) return;
+    this.bugs.emitted(event);
+    this.events.send(event);
   }
 
   private obey(command: Command): void {

@@ -1,10 +1,10 @@
 /** A cluster of simulated nodes, with everything around it. */
-import type { StorageMutant } from '@althing/storage';
-import { formatTrace, type Mutant } from 'raft-ts';
+import { formatTrace } from 'raft-ts';
 import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { Identity } from '../identity.js';
 import { Clients } from './clients.js';
 import { Machine } from './machine.js';
+import { plantedBy } from './mutants.js';
 import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
 import { Process, type Surroundings } from './process.js';
@@ -15,8 +15,8 @@ import { Violation, Watcher } from './watcher.js';
 
 export interface WorldOptions {
   readonly seed: number;
-  readonly raftMutants?: ReadonlySet<Mutant>;
-  readonly storageMutants?: ReadonlySet<StorageMutant>;
+  /** Names of planted bugs. */
+  readonly mutants?: ReadonlySet<string>;
   /** Gets a line for everything that happens. */
   readonly log?: (line: string) => void;
 }
@@ -52,8 +52,7 @@ export class World {
       scheduler,
       swarm,
       draw: new Draw(seed, 'process'),
-      raftMutants: options.raftMutants ?? new Set(),
-      storageMutants: options.storageMutants ?? new Set(),
+      planted: plantedBy(options.mutants ?? new Set()),
       nodes: () => this.machines.filter(({ isGone }) => !isGone).map(({ nodeId }) => nodeId),
       heard: (by, from) => this.heard(by, from),
       send: (from, to, frame) => {
