@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ClusterState } from './cluster-record.js';
+import type { ClusterState, Founder } from './cluster-record.js';
 import { FormationCore, type FormationEffect } from './formation-core.js';
 import {
   type Answer,
@@ -11,7 +11,8 @@ import {
 } from './formation-messages.js';
 import { type Slots, slotsOf } from './slots.js';
 
-const RUNS = 1500;
+/** More for a longer search: ALTHING_RUNS=100000. */
+const RUNS = Number(process.env.ALTHING_RUNS ?? 500);
 const FIRST_SEED = Number(process.env.ALTHING_SEED ?? Date.now() % 1_000_000_000);
 
 describe('any schedule of messages, crashes and lost disks', () => {
@@ -37,8 +38,10 @@ describe('any schedule of messages, crashes and lost disks', () => {
   });
 
   test('the check sees two clusters where the one assumption does not hold: two processes in the first slot', () => {
-    const problems = Array.from({ length: RUNS }, (_, at) => new World(at, { ghosts: true }).run());
-    expect(problems.some((problem) => problem?.startsWith('two clusters'))).toBe(true);
+    let problem: string | null = null;
+    for (let seed = 0; seed < 2000 && problem === null; seed++)
+      problem = new World(seed, { ghosts: true }).run();
+    expect(problem).toMatch(/^two clusters/);
   });
 });
 
@@ -57,6 +60,34 @@ describe('without faults', () => {
     const outsider = world.states().at(-1);
     expect(outsider?.kind === 'member' && outsider.record.founders).toBeNull();
   });
+});
+
+test('a promise to a proposer whose disk was lost does not keep its successor from founding', () => {
+  // Given the first node, with a proposal of its own, and another that has promised its predecessor the same round
+  const names = ['node0', 'node1'];
+  const foundersWith = (first: number): Founder[] =>
+    [first, 2].map((nodeId, at) => ({ nodeId, name: nameOf(at), host: nameOf(at), port: PORT }));
+  const promised = (first: number): ClusterState => ({
+    kind: 'promised',
+    proposal: { round: 1, clusterId: new Uint8Array(16).fill(first), founders: foundersWith(first) },
+  });
+  const core = new FormationCore({
+    self: { ...foundersWith(5)[0]!, seed: new Uint8Array(16) },
+    slots: slotsOf(names, 'node0', PORT),
+    state: promised(5),
+    waitForInvitation: false,
+    random: () => 0,
+  });
+
+  // When it hears of that
+  core.wake(0);
+  const [asked] = core.take();
+  if (asked?.kind !== 'ask') throw new Error('nothing was asked');
+  const { digest } = slotsOf(names, 'node1', PORT);
+  core.answered(asked.id, { kind: 'hello', self: foundersWith(1)[1]!, slots: digest, state: promised(1) }, 1);
+
+  // Then it proposes in a later round
+  expect(core.take()).toMatchObject([{ kind: 'save', state: { kind: 'promised', proposal: { round: 2 } } }]);
 });
 
 interface WorldOptions {
@@ -123,7 +154,7 @@ class World {
     this.count = founders + (outsider ? 1 : 0);
     this.faults = options.faults ?? true;
     this.ghosts = options.ghosts;
-    this.lossChance = this.random() < 0.5 ? 0 : this.random() * 0.3;
+    this.lossChance = this.random() < 0.4 ? 0 : this.random() * 0.6;
     this.lossesLeft = options.ghosts ? 4 : Math.floor((founders - 1) / 2);
     for (let place = 0; place < this.count; place++) {
       this.disks.push(this.newDisk());
@@ -249,6 +280,7 @@ class World {
 
   private save(process: Process, state: ClusterState): void {
     process.isSaving = true;
+    this.planCrashNear(process);
     this.after(this.random() * 30, () => {
       if (!process.isAlive) return;
       if (process.disk.state.kind === 'promised' && state.kind === 'promised')
@@ -262,6 +294,14 @@ class World {
         process.core.saved(this.now);
         this.act(process);
       });
+    });
+  }
+
+  /** What is written is what crashes are about: many of them come then. */
+  private planCrashNear(process: Process): void {
+    if (!this.faults || this.now > FAULTS_MS || this.random() > 0.25) return;
+    this.after(this.random() * 80, () => {
+      if (this.processes[process.place] === process) this.crash(process.place);
     });
   }
 

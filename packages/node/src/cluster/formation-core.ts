@@ -273,17 +273,18 @@ export class FormationCore {
       const { nodeId, name } = hellos[at]?.self ?? this.self;
       return { nodeId, name, host, port };
     });
-    const promised = [this.state, ...hellos.map((hello) => hello?.state)].flatMap((state) =>
-      state?.kind === 'promised' ? [state.proposal.round] : [],
+    const others = hellos.flatMap((hello) =>
+      hello?.state.kind === 'promised' ? [hello.state.proposal] : [],
     );
-    const round = Math.max(0, ...promised);
-    if (this.state.kind === 'promised') {
-      const { proposal } = this.state;
-      if (proposal.round === round && areSame(proposal.founders, founders)) {
-        this.collect(proposal);
-        return;
-      }
+    const own = this.state.kind === 'promised' ? this.state.proposal : null;
+    const isInForce = (proposal: Proposal): boolean =>
+      areSame(proposal.founders, founders) &&
+      others.every((other) => other.round < proposal.round || isSameId(other.clusterId, proposal.clusterId));
+    if (own !== null && isInForce(own)) {
+      this.collect(own);
+      return;
     }
+    const round = Math.max(0, own?.round ?? 0, ...others.map((other) => other.round));
     const clusterId = clusterIdOf(this.options.self.seed, round + 1, founders);
     const proposal: Proposal = { round: round + 1, clusterId, founders };
     this.save({ kind: 'promised', proposal }, () => this.collect(proposal));
