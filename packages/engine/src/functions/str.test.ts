@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Harness } from '../testing/harness.js';
 
@@ -64,13 +64,23 @@ describe('contains, starts_with and ends_with', () => {
   });
 
   test('take time in proportion to the text', () => {
-    const half = 'a'.repeat(400_000);
-    const vars = { s: half.repeat(4), t: `${half}b${half}` };
-    expect(run('[s.contains(t), s.split(t)[0] == s, s.replace(t, "", -1) == s]', { vars })).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    // Without a limit of time: what is counted is the work that is charged. A search whose work grows with the square
+    // of the length would not end before the test is given up.
+    const patient = new Harness({ limits: { durationMs: 600_000 } });
+    const charged = (length: number): number => {
+      const half = 'a'.repeat(length / 4);
+      const vars = { s: half.repeat(4), t: `${half}b${half}` };
+      const charge = jest.spyOn(patient.engine.runtime, 'charge');
+      const code = '[s.contains(t), s.split(t)[0] == s, s.replace(t, "", -1) == s]';
+      expect(patient.run(code, { vars })).toEqual([false, true, true]);
+      const units = charge.mock.calls.reduce((sum, [count]) => sum + count, 0);
+      charge.mockRestore();
+      return units;
+    };
+    const [once, twice, fourTimes] = [400_000, 800_000, 1_600_000].map(charged) as [number, number, number];
+    expect(once).toBeGreaterThan(400_000);
+    expect(twice / once).toBeCloseTo(2, 1);
+    expect(fourTimes / twice).toBeCloseTo(2, 1);
   });
 });
 
