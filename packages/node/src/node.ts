@@ -29,7 +29,7 @@ import { systemEnvironment } from './environment.js';
 import { HttpListener } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
 import type { Logger } from './logger.js';
-import { type RunningNode, StartStoppedError, type StopReason } from './main.js';
+import { type RunningNode, StartError, StartStoppedError, type StopReason } from './main.js';
 import { Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
@@ -96,6 +96,8 @@ export class Node implements RunningNode {
   private close!: (exitCode: number) => void;
   private stopping: StopReason | null = null;
   private ended = false;
+  /** Why the node ended, for a start that was under way. */
+  private failure: StartError | null = null;
   private stopWaiting: (() => void) | null = null;
   private consensusStopped: (() => void) | null = null;
   /** Null until it is known. */
@@ -627,6 +629,7 @@ export class Node implements RunningNode {
   private fail(message: string, error: unknown, exitCode: number): void {
     if (this.ended) return;
     this.parts.log.fatal({ event: 'failed', error: error === null ? undefined : describe(error) }, message);
+    this.failure = new StartError(message, exitCode);
     this.end(exitCode);
   }
 
@@ -708,6 +711,7 @@ export class Node implements RunningNode {
   private async until(condition: () => boolean): Promise<void> {
     let fullSince: number | null = null;
     while (!condition()) {
+      if (this.failure !== null) throw this.failure;
       if (this.ended) throw new Error('the node ended while it started');
       if (this.parts.signal.aborted) throw new StartStoppedError();
       fullSince = this.disk.level === 'full' ? (fullSince ?? performance.now()) : null;

@@ -1,0 +1,116 @@
+/**
+ * Real nodes that join, leave, and take each other's place.
+ */
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { ExitCode } from '../config/index.js';
+import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
+
+jest.setTimeout(90_000);
+
+const SECRET = 'what-all-of-these-nodes-know';
+
+let nodes: RealNode[] = [];
+
+afterEach(async () => {
+  for (const node of nodes) {
+    await node.kill();
+    node.clear();
+  }
+  nodes = [];
+});
+
+describe('a cluster', () => {
+  test('grows by invitations, and shrinks to its last node; whoever leads may go', async () => {
+    const ports = await freePorts(3);
+    const settings = ports.map((port, i) => settingsOf(i + 1, port));
+    const first = await started(settings[0]);
+    const second = await launched({ ...settings[1], wait_for_invitation: 'true' });
+    const third = await launched({ ...settings[2], wait_for_invitation: 'true' });
+    await first.value('//stuff', '.x = 1;');
+
+    const number = await first.value('/t', 'new_node(secret, host, port);', {
+      secret: SECRET,
+      host: '127.0.0.2',
+      port: ports[1],
+    });
+    await first.value('/t', `new_node('${SECRET}', '127.0.0.3', ${ports[2]});`);
+    expect(number).toBe(1);
+    await second.whenReady();
+    await third.whenReady();
+    second.authorization = first.authorization;
+    third.authorization = first.authorization;
+    await untilVoters(first, [0, 1, 2]);
+    await until(async () => {
+      const statuses = await first.value('/n', 'nodes_info().map(|n| n.load().status);');
+      return String(statuses) === 'READY,READY,READY';
+    }, 'the first node knows that all are ready');
+    expect(await third.value('//stuff', '.x += 1;')).toBe(2);
+
+    await second.value('/t', 'del_node(0);');
+    expect(await first.ended()).toBe(ExitCode.DataDamaged);
+    await untilVoters(second, [1, 2]);
+    expect(await second.value('//stuff', '.x += 1;')).toBe(3);
+
+    await third.value('/t', 'del_node(1);');
+    expect(await second.ended()).toBe(ExitCode.DataDamaged);
+    await untilVoters(third, [2]);
+    expect(await third.value('//stuff', '.x += 1;')).toBe(4);
+    const refused = await third.query('/t', 'del_node(2);');
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('the last node')]);
+  });
+
+  test('replaces a node that lost its data; what was lost finds no way back', async () => {
+    const ports = await freePorts(3);
+    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+    const settings = ports.map((port, i) => ({
+      ...settingsOf(i + 1, port),
+      cluster,
+      replace_after_ms: 1000,
+    }));
+    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
+    await Promise.all([first, second, third].map((node) => node.whenReady()));
+    await first.login();
+    await first.value('//stuff', '.x = 1;');
+
+    await third.kill();
+    const replacement = await launched(settings[2]);
+    await replacement.whenReady();
+    replacement.authorization = first.authorization;
+    await untilVoters(first, [0, 1, 2]);
+    expect(await replacement.value('/n', 'node_info().load().node_id;')).toBe(2);
+    expect(await replacement.value('//stuff', '.x;')).toBe(1);
+
+    await replacement.kill();
+    const zombie = await RealNode.launch(settings[2], third.folder);
+    nodes.push(zombie);
+    expect(await zombie.ended()).toBe(ExitCode.DataDamaged);
+    expect(await first.value('//stuff', '.x += 1;')).toBe(2);
+  });
+});
+
+function settingsOf(place: number, port: number): TestSettings {
+  const name = `127.0.0.${place}`;
+  return { node_name: name, bind_node_addr: name, listen_node_port: port, cluster_secret: SECRET };
+}
+
+async function launched(settings: TestSettings = {}): Promise<RealNode> {
+  const node = await RealNode.launch(settings);
+  nodes.push(node);
+  return node;
+}
+
+async function started(settings: TestSettings = {}): Promise<RealNode> {
+  const node = await RealNode.start(settings);
+  nodes.push(node);
+  return node;
+}
+
+/** Waits until every group has a leader and exactly these voters, by their numbers. */
+async function untilVoters(node: RealNode, numbers: readonly number[]): Promise<void> {
+  const code = 'groups_info().map(|g| g.load()).map(|g| [g.leader, g.voters]);';
+  await until(async () => {
+    const groups = (await node.value('/n', code)) as [number | null, number[]][];
+    return groups.every(([leader, voters]) => leader !== null && String(voters) === String(numbers));
+  }, `the groups have the voters ${numbers}`);
+}
