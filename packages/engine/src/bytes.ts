@@ -2,7 +2,7 @@
  * Writing and reading of bytes for our own formats.
  *
  *   varint   := 7 bits per byte, lowest first, high bit set on all but the last; up to 2^53 - 1
- *   zigzag   := varint of (n >= 0 ? 2n : -2n - 1); |n| up to 2^52
+ *   zigzag   := varint of (n >= 0 ? 2n : -2n - 1); |n| < 2^52
  *   text     := varint length in bytes, UTF-8
  *   blob     := varint length, bytes
  *   f64      := 8 bytes IEEE 754, big endian

@@ -3,7 +3,7 @@
  *
  *   value    := 00                                   nil
  *             | 01 | 02                              false, true
- *             | 03 zigzag                            int, |n| <= 2^52
+ *             | 03 zigzag                            int, |n| < 2^52
  *             | 04 i64                               any other int
  *             | 05 f64                               float
  *             | 06 text                              str
@@ -50,7 +50,7 @@ const Code = {
   MPDATA: 0x10,
 } as const;
 
-const ZIGZAG_MAX = 2 ** 52;
+const ZIGZAG_MAX = 2 ** 52 - 1;
 
 /** Finds or makes the thing of an id that a value mentions. */
 export type ThingOfId = (id: number) => Thing;

@@ -80,8 +80,14 @@ export class World {
       return { wrong: `it threw ${error instanceof Error ? error.stack : String(error)}`, outcome: null };
     }
     const spent = process.cpuUsage(began);
-    const wrong = this.wrongAfter(outcome, before, scope, (spent.user + spent.system) / 1000);
-    return { wrong, outcome };
+    try {
+      return { wrong: this.wrongAfter(outcome, before, scope, (spent.user + spent.system) / 1000), outcome };
+    } catch (error) {
+      return {
+        wrong: `afterwards it threw ${error instanceof Error ? error.stack : String(error)}`,
+        outcome,
+      };
+    }
   }
 
   private wrongAfter(
