@@ -326,7 +326,7 @@ export class Node implements RunningNode {
 
   private countedElsewhere(): CountedElsewhere {
     let changes = 0;
-    for (const { group } of this.sessions?.all ?? []) changes += group.changeCount;
+    for (const { group, uncommitted } of this.sessions?.all ?? []) changes += group.changeCount - uncommitted;
     return {
       changes,
       garbage: this.engine?.garbageCount ?? 0,
