@@ -93,7 +93,8 @@ describe('where values come from', () => {
   });
 
   test('in a cluster the drain is delayed', () => {
-    expect(load({ file: 'cluster = a, b, c' }).config.drainDelayMs).toBe(3000);
+    const file = `cluster = a, b, c\ncluster_secret = ${'s'.repeat(16)}`;
+    expect(load({ file }).config.drainDelayMs).toBe(3000);
   });
 
   test('a host name that is no usable name does not stop a node', () => {
@@ -270,7 +271,10 @@ describe('kinds of values', () => {
     ['cluster', 'a, b:9221,[::1]:9222 10.0.0.1', ['a', 'b:9221', '[::1]:9222', '10.0.0.1']],
     ['bind_client_addr', '::', '::'],
   ])('%s = %s', (key, text, expected) => {
-    const fields = new Map<string, unknown>(Object.entries(load({ file: `${key} = ${text}` }).config));
+    // A cluster is refused without a secret.
+    const environment = { SERVICE_CLUSTER_SECRET: 's'.repeat(16) };
+    const { config } = load({ file: `${key} = ${text}`, environment });
+    const fields = new Map<string, unknown>(Object.entries(config));
     const field = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     expect(fields.get(field)).toEqual(expected);
   });
@@ -323,6 +327,7 @@ describe('relations between settings', () => {
     ['heartbeat_ms = 500', 'heartbeat_ms must be at most a third of election_timeout_ms'],
     ['tls_cert_file = a.pem', 'tls_cert_file and tls_key_file must be set together'],
     ['tls_client_ca_file = a.pem', 'tls_client_ca_file needs'],
+    ['cluster = a, b', 'cluster needs cluster_secret'],
     ['wait_for_invitation = true', 'wait_for_invitation needs a cluster_secret'],
     ['login_backoff_limit_ms = 5', 'login_backoff_ms must not exceed'],
     ['code_size_limit = 32MB', 'code_size_limit must not exceed'],

@@ -328,6 +328,11 @@ export const rules: readonly Rule[] = [
     holds: (config) => config.heartbeatMs * 3 <= config.electionTimeoutMs,
   },
   {
+    keys: ['cluster', 'cluster_secret'],
+    must: 'cluster needs cluster_secret (or cluster_secret_file), the same on all nodes',
+    holds: (config) => config.cluster.length === 0 || config.clusterSecret !== undefined,
+  },
+  {
     keys: ['tls_cert_file', 'tls_key_file'],
     must: 'tls_cert_file and tls_key_file must be set together',
     holds: (config) => (config.tlsCertFile === undefined) === (config.tlsKeyFile === undefined),
