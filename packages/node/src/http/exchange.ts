@@ -122,8 +122,7 @@ export class Exchange {
     this.finish();
     const { res } = this;
     const closes = close || this.chunked;
-    const always = this.heads[this.format];
-    const head = index === 0 ? always : `${always}\r\nAlthing-Index: ${index}`;
+    const head = this.heads.of(this.format, index);
     const writeNow = (): void => write(res, status, head, body, headers, closes);
     if (closes) writeLater(res, () => this.closed, writeNow);
     else if (this.inCallback) writeNow();

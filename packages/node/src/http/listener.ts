@@ -22,7 +22,7 @@ import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
 import { Exchange, type Headers, write, writeHead, writeLater } from './exchange.js';
 import { type Path, parsePath } from './path.js';
-import { errorBody, formatOf, type Heads, headsOf, statusOf } from './reply.js';
+import { errorBody, formatOf, Heads, statusOf } from './reply.js';
 import { problemOf, type TermHeaders, termsOf } from './terms.js';
 import { WELCOME_PAGE } from './welcome.js';
 
@@ -72,7 +72,7 @@ export class HttpListener {
 
   constructor(options: HttpOptions) {
     this.options = options;
-    this.heads = headsOf(options.nodeName);
+    this.heads = new Heads(options.nodeName);
     this.bodies = new ByteBudget(options.bodyMemoryMax);
     this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
     this.app = App();
@@ -312,7 +312,7 @@ function otherMethod(
   const allow: Headers = [['Allow', 'POST']];
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
-    writeHead(res, status, heads.json, allow);
+    writeHead(res, status, heads.of('json'), allow);
     res.endWithoutBody(0, headers.chunked);
     return;
   }
@@ -460,5 +460,5 @@ function fail(
   close = false,
 ): void {
   const format = formatOf(contentType) ?? 'json';
-  write(res, status, heads[format], errorBody(error, format), headers, close || chunked);
+  write(res, status, heads.of(format), errorBody(error, format), headers, close || chunked);
 }

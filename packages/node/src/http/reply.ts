@@ -27,14 +27,29 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 };
 
 /**
- * The first header of a response and those that every response has, for each format. uWebSockets.js writes what it is
- * given as the value of a header as it is, and a call costs more than what is written, so all of them go in one call.
+ * The first header of a response and those that follow from what it answers. uWebSockets.js writes what it is given as the
+ * value of a header as it is, and a call costs more than what is written, so all of them go in one call.
  */
-export type Heads = Readonly<Record<Format, string>>;
+export class Heads {
+  private readonly always: Readonly<Record<Format, string>>;
+  /** The ones that were made last: most reads come between two changes. */
+  private readonly lastText: Record<Format, string> = { json: '', msgpack: '' };
+  private readonly lastIndex: Record<Format, number> = { json: 0, msgpack: 0 };
 
-export function headsOf(nodeName: string): Heads {
-  const others = `\r\nX-Content-Type-Options: nosniff\r\nAlthing-Node: ${nodeName}`;
-  return { json: CONTENT_TYPES.json + others, msgpack: CONTENT_TYPES.msgpack + others };
+  constructor(nodeName: string) {
+    const others = `\r\nX-Content-Type-Options: nosniff\r\nAlthing-Node: ${nodeName}`;
+    this.always = { json: CONTENT_TYPES.json + others, msgpack: CONTENT_TYPES.msgpack + others };
+  }
+
+  /** @param index of the entry that the answer reflects; 0 for none */
+  of(format: Format, index = 0): string {
+    if (index === 0) return this.always[format];
+    if (index !== this.lastIndex[format]) {
+      this.lastIndex[format] = index;
+      this.lastText[format] = `${this.always[format]}\r\nAlthing-Index: ${index}`;
+    }
+    return this.lastText[format];
+  }
 }
 
 /** `{"error": {"code", "name", "message"}}` in the format of the request. */
