@@ -614,9 +614,10 @@ export class Node implements RunningNode {
     this.disk.noteStateFull();
   }
 
-  /** A defect of the engine, or damaged data. A defect fails its query; damage stops the node. */
+  /** A defect of the engine, damaged data, or no room for them. A defect fails its query; damage stops the node. */
   private internalError(error: unknown): void {
     if (isDamage(error)) this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
+    else if (error instanceof DiskFullError) this.disk.noteStateFull();
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
   }
 

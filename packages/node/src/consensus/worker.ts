@@ -58,7 +58,7 @@ export type WorkerStart =
     };
 
 /** Time between two looks at the room on the disk, in milliseconds. */
-const DISK_LOOK_MS = 500;
+const DISK_LOOK_MS = 100;
 
 /** One proposal at most: a change and what wraps it. */
 const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;

@@ -48,13 +48,19 @@ describe('a full disk', () => {
         // Given a node under load, when the disk gets full,
         const acknowledged = workload.acknowledged;
         const load = workload.run(node);
-        await until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged');
+        await told(
+          node,
+          until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged'),
+        );
         disk.fill();
-        await until(async () => (await write(node)).status === 503, 'a write is refused');
+        await told(
+          node,
+          until(async () => (await write(node)).status === 503, 'a write is refused'),
+        );
 
         // then no request waits for room, refusals tell why, and reads go on,
         workload.stop();
-        await within(load, 'the answers to all requests', PROMPT_MS);
+        await told(node, within(load, 'the answers to all requests', PROMPT_MS));
         const refused = await refusedWrite(node, disk);
         expect(refused.verdict).toBe('503 -51');
         expect(refused.error.message).toMatch(/disk.*full/);
@@ -64,8 +70,14 @@ describe('a full disk', () => {
 
         // and when there is room again nothing is lost and writes go on by themselves.
         disk.clear();
-        await until(async () => (await write(node)).status === 200, 'a write is taken again');
-        await until(async () => (await diskLevel(node)) === 'ok', 'the disk is well');
+        await told(
+          node,
+          until(async () => (await write(node)).status === 200, 'a write is taken again'),
+        );
+        await told(
+          node,
+          until(async () => (await diskLevel(node)) === 'ok', 'the disk is well'),
+        );
         await workload.verify(node);
       }
       await node.stop({ keep: true });
@@ -79,11 +91,22 @@ describe('a full disk', () => {
       node = await RealNode.start(SETTINGS, disk.folder);
       await workload.prepare(node);
       await node.value('/t', "new_collection('large');");
-      await until(() => fillLarge(node), 'changes are refused');
+      await told(
+        node,
+        until(() => fillLarge(node), 'changes are refused'),
+      );
       expect((await write(node)).verdict).toBe('503 -51');
       expect(await node.value('//large', 'is_list(.large);')).toBe(true);
-      await node.value('/t', "del_collection('large');");
-      await until(async () => (await write(node)).status === 200, 'there is room again');
+      // The state may have to be opened again before.
+      const remove = (): Promise<Answer> => node.query('/t', "del_collection('large');");
+      await told(
+        node,
+        until(async () => (await remove()).status === 200, 'the collection is deleted'),
+      );
+      await told(
+        node,
+        until(async () => (await write(node)).status === 200, 'there is room again'),
+      );
       await workload.verify(node);
       await node.stop({ keep: true });
     },
@@ -99,7 +122,10 @@ describe('a full disk', () => {
       for (let round = 0; round < 3; round++) {
         const load = workload.run(node);
         const acknowledged = workload.acknowledged;
-        await until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged');
+        await told(
+          node,
+          until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged'),
+        );
         disk.fill();
         await node.kill();
         await load;
@@ -107,7 +133,10 @@ describe('a full disk', () => {
         node = await RealNode.start(SETTINGS, disk.folder, authorization);
         expect(await node.value('//stuff', '.all.len() == .counter;')).toBe(true);
         disk.clear();
-        await until(async () => (await write(node)).status === 200, 'a write is taken again');
+        await told(
+          node,
+          until(async () => (await write(node)).status === 200, 'a write is taken again'),
+        );
         await workload.verify(node);
       }
       await node.stop({ keep: true });
@@ -120,6 +149,13 @@ describe('a full disk', () => {
 function fateOf(answer: Answer): Fate {
   if (answer.verdict !== '503 -51') throw new Error(`unexpected: ${answer.statusLine} ${answer.text}`);
   return /may (or may not )?take effect/.test(answer.error.message) ? 'unknown' : 'refused';
+}
+
+/** An error shows what the node had to say. */
+async function told(node: RealNode, work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    throw node.explained(String(error));
+  });
 }
 
 function write(node: RealNode): Promise<Answer> {

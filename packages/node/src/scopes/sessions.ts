@@ -43,8 +43,14 @@ export class Sessions {
   private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
   private readonly opening = new Map<GroupId, Promise<void>>();
+  /** Those that stand still until `resume`. */
+  private readonly paused = new Set<GroupSession>();
   /** Collections that are gone while their data are not, each with the index in the root log behind its deletion. */
   private readonly deleted = new Map<GroupId, number>();
+  /** Settles when the data of those that may go are gone. */
+  private dropping: Promise<void> = Promise.resolve();
+  /** Settles when everything that is there at the start is open. */
+  private started: Promise<void> = Promise.resolve();
   private checkpointer: Checkpointer | null = null;
   private disk: DiskLevel = 'ok';
 
@@ -85,7 +91,12 @@ export class Sessions {
   }
 
   /** Opens the root group, and every collection that the root state on disk knows. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.started = this.openAll();
+    return this.started;
+  }
+
+  private async openAll(): Promise<void> {
     const { engine } = this.options;
     await this.openGroup(ROOT_GROUP, engine.root);
     const { collections, nextId, collectionEvents } = engine.root;
@@ -109,7 +120,7 @@ export class Sessions {
 
   /** The state of a group was written to the disk. */
   checkpointed(session: GroupSession): void {
-    if (session.id === ROOT_GROUP && this.deleted.size > 0) this.dropDeleted().catch(this.options.onFailure);
+    if (session.id === ROOT_GROUP && this.deleted.size > 0) this.dropDeleted();
   }
 
   /** How much room the disk has: whether changes are taken. */
@@ -120,12 +131,24 @@ export class Sessions {
 
   /** Lets no call run and no state change, for `resume` to end; resolves when nothing reads the state on disk any more. */
   async pause(): Promise<void> {
-    await Promise.allSettled(this.opening.values());
-    for (const session of this.sessions.values()) session.pause();
+    // With these standing still nothing begins to work on the state any more; what does so already may end.
+    this.pauseAll();
+    await Promise.allSettled([this.started, ...this.opening.values(), this.dropping]);
+    this.pauseAll();
   }
 
   resume(): void {
-    for (const session of this.sessions.values()) session.resume();
+    const paused = [...this.paused];
+    this.paused.clear();
+    for (const session of paused) session.resume();
+  }
+
+  private pauseAll(): void {
+    for (const session of this.sessions.values()) {
+      if (this.paused.has(session)) continue;
+      this.paused.add(session);
+      session.pause();
+    }
   }
 
   /**
@@ -270,23 +293,26 @@ export class Sessions {
     session.abandon(gone());
     await this.checkpointer?.forget(session);
     this.deleted.set(id, this.root.appliedIndex);
-    await this.dropDeleted();
+    this.dropDeleted();
   }
 
   /**
    * Removes the log and the state of deleted collections, once the root state on disk knows that they are deleted. Until
    * then a restart opens them once more, and must find both.
    */
-  private async dropDeleted(): Promise<void> {
+  private dropDeleted(): void {
+    this.dropping = this.dropping.then(() => this.dropDurablyDeleted()).catch(this.options.onFailure);
+  }
+
+  private async dropDurablyDeleted(): Promise<void> {
     const { state, consensus } = this.options;
     await state.available();
     const durable = state.store.applied(ROOT_GROUP)?.index ?? 0;
     for (const [id, index] of [...this.deleted]) {
       if (index > durable) continue;
-      this.deleted.delete(id);
       consensus.send({ kind: 'drop', group: id });
-      await state.available();
       await state.store.dropGroup(id);
+      this.deleted.delete(id);
     }
   }
 }
