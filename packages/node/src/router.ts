@@ -283,7 +283,10 @@ export class Router {
       this.wait(journey, typeof target === 'number' ? target : ROOT_GROUP);
       return;
     }
-    journey.roleVersion = session === null ? 0 : versionOf(session);
+    if (session !== null) {
+      journey.roleGroup = session.id;
+      journey.roleVersion = versionOf(session);
+    }
     if (isLong(request) && this.standsInLane(journey, null)) return;
     const call = this.checks.callOf(request, scope, target, journey.hashes);
     if (session === null || !dependsOnState(call)) this.runHere(journey, call);

@@ -79,6 +79,23 @@ describe('any node takes any request', () => {
     expect(reply.reply && outcome(reply.reply)).toBe(3);
   });
 
+  test('what can not be asked about is not asked about all the time', async () => {
+    cluster.log(0).depose();
+    await cluster.settle();
+    let asked = 0;
+    const session = cluster.node(2).session(0);
+    const readIndex = session.readIndex.bind(session);
+    session.readIndex = (done) => {
+      asked += 1;
+      readIndex(done);
+    };
+    const reply = cluster.node(2).query('nowhere', '1;');
+    await cluster.pass(1100);
+    expect(outcome(await reply)).toBe(ErrorCode.NODE);
+    expect(asked).toBeGreaterThan(2);
+    expect(asked).toBeLessThan(12);
+  });
+
   test('what does not exist is refused, once that is certain', async () => {
     const reply = cluster.node(3).query('nowhere', '1;');
     await cluster.settle();

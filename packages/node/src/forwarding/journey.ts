@@ -57,7 +57,8 @@ export class Journey {
   waitsFor: GroupId | null = null;
   /** Monotonic time at which it is tried again, whatever happens; while it waits. */
   retryAt = 0;
-  /** Version of the group's roles when it began to wait. */
+  /** The group that the attempt depends on, and the version of its roles when that began. */
+  roleGroup: GroupId | null = null;
   roleVersion = 0;
   private readonly fresh: GroupId[] = [];
   private readonly onEnd: (end: End) => void;

@@ -49,8 +49,10 @@ export class Journeys {
    * @param roleVersion of the group now; if it is another one than when the attempt began, there is nothing to wait for
    */
   wait(journey: Journey, group: GroupId, roleVersion: number): void {
-    if (journey.roleVersion !== roleVersion) {
-      journey.roleVersion = roleVersion;
+    const changed = journey.roleGroup === group && journey.roleVersion !== roleVersion;
+    journey.roleGroup = group;
+    journey.roleVersion = roleVersion;
+    if (changed) {
       this.goOn(journey);
       return;
     }

@@ -387,7 +387,9 @@ export class GroupSession {
 
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
-    for (const { respond } of this.takeWaiting()) respond({ ok: false, error });
+    for (const { kind, respond } of this.takeWaiting()) {
+      respond({ ok: false, error, lost: kind === 'write' ? 'unknown' : 'undone' });
+    }
     this.reads.abandon();
     for (const id of [...this.marks.keys()]) this.takeMark(id)?.lost();
   }
