@@ -13,11 +13,21 @@ export interface DiskQuality {
   readonly slowMs: number;
 }
 
-/** What outlives the processes of a node: its disks, who it is, and its clock. */
-export class Machine {
+export interface MachineOptions {
   readonly identity: Identity;
+  /** By which other nodes reach it: also that of a machine whose place this one takes. */
   readonly name: string;
   readonly cluster: ClusterRecord;
+  readonly scheduler: Scheduler;
+  readonly draw: Draw;
+  readonly quality: DiskQuality;
+}
+
+/** The port that nodes listen on for each other. */
+export const NODE_PORT = 9220;
+
+/** What outlives the processes of a node: its disks, who it is, and its clock. */
+export class Machine {
   readonly logDisk: MemoryDisk;
   readonly stateDisk: MemoryDisk;
   readonly stateStore: MemoryStore;
@@ -28,34 +38,53 @@ export class Machine {
   /** Starts so far. */
   starts = 0;
   process: Process | null = null;
+  /** Whether it belongs to no cluster yet. */
+  isOutside: boolean;
   /** Whether it is gone for good. */
   isGone = false;
   /** Multiplies the time of each operation of the disk. */
   diskSlowness = 1;
+  /** Whether the state has no room for anything. */
+  isStateFull = false;
+  private readonly options: MachineOptions;
   private lastLogDone = 0;
 
-  constructor(
-    identity: Identity,
-    name: string,
-    cluster: ClusterRecord,
-    private readonly scheduler: Scheduler,
-    private readonly draw: Draw,
-    private readonly quality: DiskQuality,
-  ) {
-    this.identity = identity;
-    this.name = name;
-    this.cluster = cluster;
-    this.logId = logIdentity(identity);
+  constructor(options: MachineOptions) {
+    this.options = options;
+    this.logId = logIdentity(options.identity);
+    this.isOutside = options.cluster.founders === null;
+    const { scheduler } = options;
     const defer = (_operation: unknown, complete: () => void): void => {
-      this.scheduler.after(this.latency(), complete);
+      scheduler.after(this.latency(), complete);
     };
     this.logDisk = new MemoryDisk({ defer: (operation, complete) => this.deferLog(operation, complete) });
     this.stateDisk = new MemoryDisk({ defer });
-    this.stateStore = new MemoryStore({ defer });
+    this.stateStore = new MemoryStore({
+      defer,
+      fault: ({ kind }) => (this.isStateFull && kind === 'write' ? 'ENOSPC' : undefined),
+    });
   }
 
   get nodeId(): number {
-    return this.identity.nodeId;
+    return this.options.identity.nodeId;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get cluster(): ClusterRecord {
+    return this.options.cluster;
+  }
+
+  /** Bytes that the log may still take. */
+  get logRoom(): number {
+    return this.logDisk.hasRoom(1) ? Number.MAX_SAFE_INTEGER : 0;
+  }
+
+  /** No file of the log can be made or grow, until there is room again. */
+  set logIsFull(full: boolean) {
+    this.logDisk.capacityBytes = full ? 0 : Number.POSITIVE_INFINITY;
   }
 
   /** The power fails: what was not synced may be lost. */
@@ -74,14 +103,15 @@ export class Machine {
 
   /** Writes to one file complete in order. */
   private deferLog(_operation: DiskOperation, complete: () => void): void {
-    const { now } = this.scheduler;
+    const { scheduler } = this.options;
+    const { now } = scheduler;
     this.lastLogDone = Math.max(this.lastLogDone, now + this.latency());
-    this.scheduler.after(this.lastLogDone - now, complete);
+    scheduler.after(this.lastLogDone - now, complete);
   }
 
   private latency(): number {
-    const { meanMs, slowPerMille, slowMs } = this.quality;
-    const isSlow = this.draw.int(0, 999) < slowPerMille;
-    return this.draw.exponential(isSlow ? slowMs : meanMs) * this.diskSlowness;
+    const { draw, quality } = this.options;
+    const isSlow = draw.int(0, 999) < quality.slowPerMille;
+    return draw.exponential(isSlow ? quality.slowMs : quality.meanMs) * this.diskSlowness;
   }
 }

@@ -21,7 +21,15 @@ export type FaultKind =
   | 'heal'
   | 'slow_disk'
   | 'clock'
-  | 'transfer';
+  | 'transfer'
+  /** A machine is lost with its disks, and another one comes in its place. */
+  | 'wipe'
+  | 'grow'
+  | 'remove'
+  | 'disk_full';
+
+/** Machines that there may be at once. */
+const MACHINES_MAX = 6;
 
 export class Nemesis {
   private readonly world: World;
@@ -54,7 +62,7 @@ export class Nemesis {
 
   private inject(kind: FaultKind): void {
     const { world, draw } = this;
-    const machines = world.machines.filter((machine) => !machine.isGone);
+    const machines = world.present;
     const machine = draw.pick(machines);
     world.note(() => `fault ${kind} ${machine.name}`);
     switch (kind) {
@@ -109,6 +117,23 @@ export class Nemesis {
         return;
       case 'transfer':
         this.transfer(machine);
+        return;
+      case 'wipe':
+        this.wipe(machine);
+        return;
+      case 'grow':
+        if (machines.length < MACHINES_MAX) world.start(world.grow());
+        return;
+      case 'remove':
+        this.remove(machine);
+        return;
+      case 'disk_full':
+        machine.logIsFull = true;
+        machine.isStateFull = true;
+        world.scheduler.after(draw.exponential(800), () => {
+          machine.logIsFull = false;
+          machine.isStateFull = false;
+        });
     }
   }
 
@@ -138,7 +163,7 @@ export class Nemesis {
   }
 
   private isolate(machine: Machine): void {
-    const { network, machines } = this.world;
+    const { network, present: machines } = this.world;
     const bothWays = this.draw.chance(0.7);
     for (const other of machines) {
       network.cut(machine.nodeId, other.nodeId);
@@ -176,6 +201,24 @@ export class Nemesis {
     }
   }
 
+  /** Only where a majority of the others holds everything. */
+  private wipe(machine: Machine): void {
+    const { world, draw } = this;
+    if (world.present.length < 3 || !world.isComplete) return;
+    const other = world.replace(machine);
+    world.scheduler.after(draw.exponential(500), () => world.start(other));
+  }
+
+  private remove({ nodeId }: Machine): void {
+    const { world, draw } = this;
+    const open = world.processes.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return;
+    const process = draw.pick(open);
+    const number = process.engine.root.members.get(nodeId)?.number;
+    if (number === undefined) return;
+    world.clients.ask(process, { collection: null, code: `del_node(${number}); nil;`, key: null }, () => {});
+  }
+
   private transfer(machine: Machine): void {
     const { world, draw } = this;
     const leader = this.leader();
@@ -187,7 +230,7 @@ export class Nemesis {
 
   /** A machine that leads some group. */
   private leader(): Machine | undefined {
-    const leaders = this.world.machines.filter(({ process }) => process !== null && leadsAny(process));
+    const leaders = this.world.present.filter(({ process }) => process !== null && leadsAny(process));
     return leaders.length === 0 ? undefined : this.draw.pick(leaders);
   }
 }

@@ -64,8 +64,8 @@ async function live(world: World): Promise<void> {
   demandSettled(world, 'after healing');
   await checkEverything(world);
   if (draw.chance(0.3)) {
-    for (const machine of world.machines) world.crash(machine, draw.chance(0.5));
-    for (const machine of world.machines) world.start(machine);
+    for (const machine of world.present) world.crash(machine, draw.chance(0.5));
+    for (const machine of world.present) world.start(machine);
     await world.run(() => isSettled(world), HEAL_MS);
     demandSettled(world, 'after a restart of all');
     await checkEverything(world);
@@ -77,8 +77,10 @@ function heal(world: World): void {
   const { network } = world;
   network.heal();
   network.quality = { ...network.quality, lostPerMille: 0 };
-  for (const machine of world.machines) {
+  for (const machine of world.present) {
     machine.diskSlowness = 1;
+    machine.logIsFull = false;
+    machine.isStateFull = false;
     world.start(machine);
     machine.process?.consensusThread.resume();
     machine.process?.engineThread.resume();
@@ -93,14 +95,18 @@ function isSettled(world: World): boolean {
 
 /** What is not as it should be; null when all is well. */
 function unsettled(world: World): string | null {
-  const processes = world.machines.map(({ process }) => process);
+  const processes = world.present.map(({ process }) => process);
   const groups = new Set<number>([ROOT_GROUP]);
   for (const process of processes) {
     if (!process?.isOpen) return 'a node is not open';
+    const { members } = process.engine.root;
+    const isListed = world.present.every(({ nodeId }) => members.get(nodeId)?.leaving === false);
+    if (!isListed || members.size !== processes.length) return `${process.machine.name} has other members`;
     if (process.engine.root.users.size === 0) return `${process.machine.name} has no users`;
     if ((process.router?.busy ?? 0) > 0) return `requests wait at ${process.machine.name}`;
     for (const id of process.engine.root.collections.keys()) groups.add(id);
   }
+  if (!world.isComplete) return 'the groups do not have the members that there are';
   for (const group of groups) {
     const problem = unsettledGroup(processes as Process[], group);
     if (problem !== null) return `group ${group}: ${problem}`;

@@ -23,6 +23,10 @@ export interface Swarm {
   readonly threadMs: number;
   /** Silence of the engine thread after which a node gives its leaderships away. */
   readonly engineSilenceMs: number;
+  /** Whether nodes that lead many groups give some away. */
+  readonly balances: boolean;
+  /** How long a node must be gone before another one takes its place. */
+  readonly replaceAfterMs: number;
   /** How long a request may take, in milliseconds. */
   readonly waitMs: number;
   readonly disk: DiskQuality;
@@ -69,6 +73,8 @@ export function drawSwarm(seed: number): Swarm {
     collectsGarbage: draw.chance(0.5),
     threadMs: pick(0.05, 0.05, 1, 10),
     engineSilenceMs: pick(500, 3000),
+    balances: draw.chance(0.5),
+    replaceAfterMs: pick(300, 2000),
     waitMs: pick(500, 3000),
     disk: { meanMs: pick(0.2, 1, 5), slowPerMille: pick(0, 0, 20), slowMs: pick(50, 400) },
     network: {
@@ -98,6 +104,10 @@ export function drawSwarm(seed: number): Swarm {
       ['slow_disk', rare(1)],
       ['clock', rare(1)],
       ['transfer', rare(2)],
+      ['wipe', draw.chance(0.7) ? 0 : 2],
+      ['grow', draw.chance(0.7) ? 0 : 1],
+      ['remove', draw.chance(0.7) ? 0 : 1],
+      ['disk_full', draw.chance(0.8) ? 0 : 1],
     ],
   };
 }

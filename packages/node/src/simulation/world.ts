@@ -1,9 +1,10 @@
 /** A cluster of simulated nodes, with everything around it. */
+import { DiskFullError } from '@althing/storage';
 import { formatTrace } from 'raft-ts';
-import type { ClusterRecord } from '../cluster/cluster-record.js';
-import type { Identity } from '../identity.js';
+import type { Founder } from '../cluster/cluster-record.js';
+import type { JoinAnswer } from '../consensus/protocol.js';
 import { Clients } from './clients.js';
-import { Machine } from './machine.js';
+import { Machine, NODE_PORT } from './machine.js';
 import { plantedBy } from './mutants.js';
 import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
@@ -20,6 +21,12 @@ export interface WorldOptions {
   /** Gets a line for everything that happens. */
   readonly log?: (line: string) => void;
 }
+
+/** Time between two questions of a node that wants to join, and between two looks at who was removed, in milliseconds. */
+const JOIN_MS = 300;
+const RETIRE_MS = 500;
+/** Time until a node is started again that a full disk ended. */
+const RESTART_MS = 300;
 
 /** Events between two looks at what nodes show. */
 const LOOK_TURNS = 20;
@@ -38,6 +45,8 @@ export class World {
   private readonly options: WorldOptions;
   private readonly surroundings: Surroundings;
   private readonly crashDraw: Draw;
+  private readonly identityDraw: Draw;
+  private readonly clusterId: Uint8Array;
   private violation: unknown = null;
 
   constructor(options: WorldOptions) {
@@ -48,13 +57,16 @@ export class World {
     const { scheduler, swarm } = this;
     this.network = new Network(scheduler, new Draw(seed, 'network'), swarm.network);
     this.crashDraw = new Draw(seed, 'crash');
+    this.identityDraw = new Draw(seed, 'identity');
+    this.clusterId = this.identityDraw.bytes(16);
     this.surroundings = {
       scheduler,
       swarm,
       draw: new Draw(seed, 'process'),
       planted: plantedBy(options.mutants ?? new Set()),
-      nodes: () => this.machines.filter(({ isGone }) => !isGone).map(({ nodeId }) => nodeId),
+      nodes: () => this.present.map(({ nodeId }) => nodeId),
       heard: (by, from) => this.heard(by, from),
+      join: (process) => new Promise((resolve) => this.join(process, resolve)),
       send: (from, to, frame) => {
         const turn = scheduler.turns;
         this.network.carry(from.nodeId, to, () => {
@@ -134,6 +146,41 @@ export class World {
     return true;
   }
 
+  /** A machine is lost with its disks; another one begins in its place. */
+  replace(machine: Machine): Machine {
+    this.crash(machine, true);
+    machine.isGone = true;
+    return this.addMachine(this.newNodeId(), machine.name, null);
+  }
+
+  /** A machine that wants to join the cluster. */
+  grow(): Machine {
+    return this.addMachine(this.newNodeId(), `n${this.machines.length}`, null);
+  }
+
+  /** The machines that are, or want to be, part of the cluster. */
+  get present(): Machine[] {
+    return this.machines.filter(({ isGone }) => !isGone);
+  }
+
+  /**
+   * Whether every group has exactly the present machines as members, as far as anybody knows: then one of them may be
+   * lost for good.
+   */
+  get isComplete(): boolean {
+    const ids = this.present
+      .map(({ nodeId }) => nodeId)
+      .sort((a, b) => a - b)
+      .join();
+    return this.present.every(({ process }) => {
+      if (process === null || !process.isOpen) return false;
+      return process.groups.every((group) => {
+        const membership = process.host?.status(group)?.membership;
+        return membership?.voters.join() === ids && membership.outgoing.length === 0;
+      });
+    });
+  }
+
   machineOf(nodeId: number): Machine | undefined {
     return this.machines.find((machine) => machine.nodeId === nodeId);
   }
@@ -154,23 +201,82 @@ export class World {
   }
 
   private makeMachines(): void {
-    const draw = new Draw(this.seed, 'identity');
-    const clusterId = draw.bytes(16);
-    const identities: Identity[] = [];
-    for (let at = 0; at < this.swarm.nodes; at++) {
-      identities.push({ nodeId: draw.int(1, 2 ** 31) * 2 ** 10 + at, clusterId });
-    }
-    const founders = identities.map(({ nodeId }, at) => ({
+    const nodeIds = Array.from({ length: this.swarm.nodes }, () => this.newNodeId());
+    const founders = nodeIds.map((nodeId, at) => ({
       nodeId,
       name: `n${at}`,
       host: `n${at}`,
-      port: 9220,
+      port: NODE_PORT,
     }));
-    const cluster: ClusterRecord = { clusterId, founders };
-    for (const [at, identity] of identities.entries()) {
-      const diskDraw = new Draw(this.seed, `disk ${at}`);
-      this.machines.push(new Machine(identity, `n${at}`, cluster, this.scheduler, diskDraw, this.swarm.disk));
-    }
+    for (const { nodeId, name } of founders) this.addMachine(nodeId, name, founders);
+    this.retireRemoved();
+  }
+
+  private newNodeId(): number {
+    return this.identityDraw.int(1, 2 ** 31) * 2 ** 10 + this.machines.length;
+  }
+
+  private addMachine(nodeId: number, name: string, founders: readonly Founder[] | null): Machine {
+    const { clusterId, scheduler, swarm, seed, machines } = this;
+    const machine = new Machine({
+      identity: { nodeId, clusterId },
+      name,
+      cluster: { clusterId, founders },
+      scheduler,
+      draw: new Draw(seed, `disk ${machines.length}`),
+      quality: swarm.disk,
+    });
+    machines.push(machine);
+    return machine;
+  }
+
+  /** Asks one node after the other until the cluster takes this one in. */
+  private join(process: Process, joined: () => void): void {
+    const { machine, consensusThread } = process;
+    const { nodeId, name } = machine;
+    let isDone = false;
+    const attempt = (): void => {
+      if (isDone) return;
+      consensusThread.after(JOIN_MS, attempt);
+      const others = this.processes.filter(
+        ({ consensus }) => consensus !== null && consensus.host !== process.host,
+      );
+      if (others.length === 0) return;
+      const target = this.identityDraw.pick(others);
+      const take = ({ kind }: JoinAnswer): void => {
+        if (isDone) return;
+        isDone = kind === 'accepted' || kind === 'removed';
+        if (kind === 'accepted') joined();
+        else if (kind === 'removed') this.retire(machine);
+      };
+      this.network.carry(nodeId, target.nodeId, () =>
+        target.consensusThread.after(0, () =>
+          target.consensus?.askToJoin({ nodeId, name, host: name, port: NODE_PORT }, (answer) =>
+            this.network.carry(target.nodeId, nodeId, () => consensusThread.after(0, () => take(answer))),
+          ),
+        ),
+      );
+    };
+    attempt();
+  }
+
+  /** Nodes that learn from others that they were removed end. */
+  private retireRemoved(): void {
+    this.scheduler.after(RETIRE_MS, () => {
+      for (const { nodeId, host } of this.processes) {
+        for (const removed of host?.removed ?? []) {
+          const machine = this.machineOf(removed);
+          if (machine && !machine.isGone && !this.network.isCut(nodeId, removed)) this.retire(machine);
+        }
+      }
+      this.retireRemoved();
+    });
+  }
+
+  private retire(machine: Machine): void {
+    this.note(() => `${machine.name} (${machine.nodeId}) was removed and ends`);
+    this.crash(machine, false);
+    machine.isGone = true;
   }
 
   private heard(by: Process, from: number): number | null {
@@ -187,6 +293,12 @@ export class World {
   }
 
   private failed(process: Process, what: string, error: unknown): void {
+    const { machine } = process;
+    if (error instanceof DiskFullError && machine.isStateFull) {
+      this.crash(machine, false);
+      this.scheduler.after(RESTART_MS, () => this.start(machine));
+      return;
+    }
     this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
   }
 
