@@ -30,6 +30,9 @@ export const USERS: readonly Entry[] = [
     run: (rt, name) => {
       checkUserName(name);
       if (rt.root.usersByName.has(name)) throw lookupError(`there is a user '${name}' already`);
+      if (rt.root.users.size >= rt.quotas.users) {
+        throw quotaError(`there are ${rt.root.users.size} users, the most that max_users allows`);
+      }
       rt.editor.putUser({
         id: rt.root.nextId,
         name,
