@@ -17,6 +17,7 @@ import {
 import { ErrorCode, type Format, QueryError, type ScopeName } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { Request, Respond } from '../request.js';
+import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
@@ -62,7 +63,8 @@ export class HttpListener {
   private readonly bodyDeadlines: Deadlines<Exchange>;
   private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
   private connectionCount = 0;
-  private readonly connectionsByAddress = new Map<string, number>();
+  private readonly addresses: AddressCounts;
+  private port = 0;
   private pending = 0;
   /** When the last request came that could not be answered at once. */
   private lastRequest = 0;
@@ -75,6 +77,11 @@ export class HttpListener {
     this.heads = new Heads(options.nodeName);
     this.bodies = new ByteBudget(options.bodyMemoryMax);
     this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
+    this.addresses = new AddressCounts({
+      max: options.connectionsPerAddressMax,
+      recount: () => systemCounts(this.port),
+      now: () => performance.now(),
+    });
     this.app = App();
     this.app.filter((res, count) => this.connected(res, Number(count)));
     this.app.any('/*', (res, req) => this.receive(res, req));
@@ -94,7 +101,8 @@ export class HttpListener {
           return;
         }
         this.socket = socket;
-        resolve(us_socket_local_port(socket));
+        this.port = us_socket_local_port(socket);
+        resolve(this.port);
       });
     });
   }
@@ -118,13 +126,10 @@ export class HttpListener {
 
   private connected(res: HttpResponse, change: number): void {
     this.connectionCount += change;
-    const address = addressOf(res);
-    const count = (this.connectionsByAddress.get(address) ?? 0) + change;
-    if (count <= 0) this.connectionsByAddress.delete(address);
-    else this.connectionsByAddress.set(address, count);
-    const { connectionsMax, connectionsPerAddressMax } = this.options;
-    if (change > 0 && (this.connectionCount > connectionsMax || count > connectionsPerAddressMax))
-      res.close();
+    if (this.connectionCount === 0) this.addresses.clear();
+    if (change < 0) return;
+    const admitted = this.addresses.connected(addressKey(new Uint8Array(res.getRemoteAddress())));
+    if (!admitted || this.connectionCount > this.options.connectionsMax) res.close();
   }
 
   private receive(res: HttpResponse, req: HttpRequest): void {

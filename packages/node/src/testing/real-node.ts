@@ -54,6 +54,7 @@ export class RealNode {
   /** `Bearer ...` of a token of `admin`. */
   authorization = '';
   private readonly child: ChildProcess;
+  private readonly password: string;
   private readonly exited: Promise<number | null>;
   /** The node closes idle connections after ten seconds: they are given up before. */
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 4, timeout: 5000 });
@@ -97,6 +98,7 @@ export class RealNode {
     this.port = port;
     this.statusPort = statusPort;
     this.folder = folder;
+    this.password = String(settings.admin_password ?? 'pass');
     const all: TestSettings = { ...SMALL, http_api_port: port, http_status_port: statusPort, ...settings };
     const environment: Record<string, string> = { SERVICE_STORAGE_PATH: join(folder, 'data') };
     for (const [key, value] of Object.entries(all))
@@ -278,7 +280,7 @@ export class RealNode {
 
   /** Makes a token, since a password costs a slow hash now and then. */
   async login(): Promise<void> {
-    const authorization = basic('admin', 'pass');
+    const authorization = basic('admin', this.password);
     const answer = await this.query('/t', "new_token('admin', nil, 'tests');", undefined, { authorization });
     if (answer.status !== 200) throw this.explained(`no token: ${answer.text}`);
     this.authorization = `Bearer ${String(answer.json)}`;
