@@ -64,6 +64,9 @@ const POLL_MS = 2;
 /** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
 
+/** More calls than a node makes in a millisecond: starts are numbered by the clock, and calls behind them. */
+const CALLS_PER_MS = 1024;
+
 /** Password of a fresh installation that was given none. */
 const DEFAULT_PASSWORD = 'pass';
 
@@ -185,7 +188,11 @@ export class Node implements RunningNode {
     const { cluster } = this;
     if (cluster === null) throw new Error('the node belongs to no cluster');
     const environment = systemEnvironment(log, this.local, () => this.voters());
-    this.calls = new Calls({ send: (command) => this.bridge.send(command), delay });
+    this.calls = new Calls({
+      send: (command) => this.bridge.send(command),
+      delay,
+      firstId: this.incarnation * CALLS_PER_MS,
+    });
     this.router = new Router({
       engine: this.engine,
       hasher: this.hasher,

@@ -26,6 +26,11 @@ export interface CallsOptions {
   readonly send: (command: Command) => void;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
+  /**
+   * Number of the first call; 1 by default. An answer to an earlier start of this node may still come, so each start
+   * needs numbers that no earlier one had.
+   */
+  readonly firstId?: number;
 }
 
 interface Pending {
@@ -36,10 +41,11 @@ export class Calls {
   private readonly options: CallsOptions;
   private readonly pending = new Map<number, Pending>();
   private readonly handlers = new Map<number, CallHandler>();
-  private nextId = 1;
+  private nextId: number;
 
   constructor(options: CallsOptions) {
     this.options = options;
+    this.nextId = options.firstId ?? 1;
   }
 
   /** Says who answers calls of a kind. What a handler throws is told to the caller as refusal. */
