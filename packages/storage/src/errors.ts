@@ -105,8 +105,8 @@ export class DamagedStateError extends StorageError {
   constructor(what: string, group?: number, cause?: unknown) {
     super(
       'damaged_state',
-      `The stored state is damaged: ${what}. Install a snapshot of the group from another node, ` +
-        'or move the whole data folder away and let the node join anew.',
+      `The stored state is damaged: ${what}. Move the whole data folder away and let the node join anew, ` +
+        'or restore the folder from a backup.',
       cause,
     );
     this.group = group;
