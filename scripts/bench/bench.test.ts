@@ -122,7 +122,7 @@ describe('load', () => {
       // Nobody is answered before all three have asked.
       if (waiting.length === 3) for (const asking of waiting.splice(0)) asking.write(answer('200 OK'));
     });
-    const load = new Load({ port, request, connections: 3 });
+    const load = new Load({ ports: [port], request, connections: 3 });
     await until(() => load.result().answers >= 300);
     load.stop();
 
@@ -136,7 +136,7 @@ describe('load', () => {
       if (count === 5) socket.destroy();
       else socket.write(answer(count === 3 ? '503 Service Unavailable' : '200 OK'));
     });
-    const load = new Load({ port, request, connections: 1 });
+    const load = new Load({ ports: [port], request, connections: 1 });
     await until(() => load.result().answers >= 10);
     load.stop();
 
@@ -145,7 +145,7 @@ describe('load', () => {
 
   test('stops when there are only errors', async () => {
     const port = await serve((socket) => socket.write('SSH-2.0\r\n\r\n'));
-    const load = new Load({ port, request, connections: 4 });
+    const load = new Load({ ports: [port], request, connections: 4 });
     await until(() => load.result().errors >= 1000);
     const { errors } = load.result();
     await new Promise(setImmediate);

@@ -1,14 +1,16 @@
 /** Processor time of other processes, where the system tells (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The time that all threads of a process have run so far, in µs; undefined when the system does not tell. */
-export function cpuTimeUs(pid: number): number | undefined {
+/** The time that all threads of some processes have run so far, in µs; undefined when the system does not tell. */
+export function cpuTimeUs(pids: readonly number[]): number | undefined {
   try {
     let total = 0;
-    for (const task of readdirSync(`/proc/${pid}/task`)) {
-      // First field: nanoseconds on a processor.
-      const [ns = '0'] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ');
-      total += Number(ns) / 1000;
+    for (const pid of new Set(pids)) {
+      for (const task of readdirSync(`/proc/${pid}/task`)) {
+        // First field: nanoseconds on a processor.
+        const [ns = '0'] = readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ');
+        total += Number(ns) / 1000;
+      }
     }
     return total;
   } catch {

@@ -7,7 +7,8 @@ import { Histogram } from './histogram.js';
 import { ResponseReader } from './response.js';
 
 export interface LoadOptions {
-  readonly port: number;
+  /** The connections are shared out among these. */
+  readonly ports: readonly number[];
   /** The whole request, head and body. */
   readonly request: Buffer;
   readonly connections: number;
@@ -42,7 +43,8 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    for (let i = 0; i < options.connections; i++) this.#open();
+    const { ports, connections } = options;
+    for (let i = 0; i < connections; i++) this.#open(ports[i % ports.length]!);
   }
 
   /** Forgets what was counted so far. */
@@ -69,8 +71,8 @@ export class Load {
     for (const connection of this.#connections) connection.close();
   }
 
-  #open(): void {
-    const connection = new Connection(this.#options, {
+  #open(port: number): void {
+    const connection = new Connection(port, this.#options.request, {
       answered: (status, ms) => {
         if (status === 200) {
           this.#answers++;
@@ -81,7 +83,7 @@ export class Load {
         this.#connections.delete(connection);
         if (this.#isStopped) return;
         this.#fail(why);
-        if (this.#errors < errorsMax) setImmediate(() => this.#isStopped || this.#open());
+        if (this.#errors < errorsMax) setImmediate(() => this.#isStopped || this.#open(port));
       },
     });
     this.#connections.add(connection);
@@ -108,12 +110,12 @@ class Connection {
   #sentAt = 0;
   #isOpen = true;
 
-  constructor(options: LoadOptions, listener: Listener) {
-    this.#request = options.request;
+  constructor(port: number, request: Buffer, listener: Listener) {
+    this.#request = request;
     this.#listener = listener;
     this.#socket = connect({
       host: '127.0.0.1',
-      port: options.port,
+      port,
       noDelay: true,
       onread: {
         buffer: Buffer.allocUnsafe(readBufferSize),

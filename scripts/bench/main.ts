@@ -1,30 +1,36 @@
 /**
- * npm run bench [-- http|append|echo|lang|size ... OPTIONS]
+ * npm run bench [-- http|append|echo|lang|size|cluster ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { NodeProcess } from '../process/node-process.js';
 import { type AppendResult, measureAppends } from './append.js';
+import { benchCluster } from './cluster/cluster.js';
+import { clusterText } from './cluster/text.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
 import { percent, table, timeText } from './table.js';
 
+const allParts: readonly string[] = ['append', 'echo', 'http', 'lang', 'size', 'cluster'];
+
 const help = `npm run bench [-- PARTS... OPTIONS]
 
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
 on a real node, each in turns with the echo), lang (programs of the language, each in turns with the same in plain
 JavaScript, in this process), size (starts, memory and checkpoints with many things, and a collection that is ten times
-as large as the memory for it). Default: append and http.
+as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
+when leaders are killed or hand over). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25)
-  --connections L   numbers of connections (default 1,16,64)
+  --connections L   numbers of connections (default 1,16,64; for cluster 1,64)
   --only TEXT       only scenarios and programs whose title contains TEXT
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000)
   --cache-mb N      memory for the large collection of size (default 64)
+  --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
 
@@ -41,24 +47,27 @@ async function main(): Promise<number> {
     options: {
       seconds: { type: 'string', default: '1' },
       rounds: { type: 'string' },
-      connections: { type: 'string', default: '1,16,64' },
+      connections: { type: 'string' },
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '1' },
       things: { type: 'string', default: '1000000' },
       'cache-mb': { type: 'string', default: '64' },
+      kills: { type: 'string', default: '20' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const unknown = positionals.find((part) => !['append', 'echo', 'http', 'lang', 'size'].includes(part));
+  const unknown = positionals.find((part) => !allParts.includes(part));
   if (values.help || unknown !== undefined) {
     console.log(unknown === undefined ? help : `there is no part ${unknown}\n\n${help}`);
     return unknown === undefined ? 0 : 1;
   }
   const parts = positionals.length > 0 ? positionals : ['append', 'http'];
   const options: BenchOptions = {
-    connections: values.connections.split(',').map((text) => positive(text, '--connections')),
+    connections: (values.connections ?? (parts.includes('cluster') ? '1,64' : '1,16,64'))
+      .split(',')
+      .map((text) => positive(text, '--connections')),
     durationMs: 1000 * positive(values.seconds, '--seconds'),
     warmupMs: 300,
     rounds: positive(values.rounds ?? '3', '--rounds'),
@@ -75,6 +84,17 @@ async function main(): Promise<number> {
     const figures = await measureSize(sizes);
     console.log(values.json ? JSON.stringify(figures, undefined, 2) : sizeText(sizes, figures));
     if (parts.length === 1) return figures.checkpoint.errors > 0 ? 1 : 0;
+  }
+  if (parts.includes('cluster')) {
+    const figures = await benchCluster({
+      ...options,
+      kills: values.kills === '0' ? 0 : Math.round(positive(values.kills, '--kills', 1000)),
+      storage: values.storage,
+      progress: (text) => console.error(text),
+    });
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : clusterText(figures));
+    const isWrong = figures.failovers.problems.length > 0 || figures.rates.some(({ errors }) => errors > 0);
+    if (parts.length === 1) return isWrong ? 1 : 0;
   }
   const appends = parts.includes('append') ? measureAppends(values.storage, 2 * options.durationMs) : [];
   const rows: Row[] = [];

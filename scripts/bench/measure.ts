@@ -11,6 +11,8 @@ import type { Measured, Message, Order } from './worker.js';
 export interface Target {
   readonly port: number;
   readonly pid: number;
+  /** More processes whose processor time counts. */
+  readonly others?: readonly number[];
 }
 
 export interface Measurement {
@@ -47,19 +49,23 @@ export class Generator {
     for (const worker of this.#workers) worker.disconnect();
   }
 
-  /** Makes load on a server for a while. The connections are shared out among the workers. */
-  async measure(target: Target, options: MeasureOptions): Promise<Measurement> {
+  /** Makes load on servers for a while. The connections are shared out among the workers, and among the servers. */
+  async measure(target: Target | readonly Target[], options: MeasureOptions): Promise<Measurement> {
+    const targets: readonly Target[] = 'port' in target ? [target] : target;
+    const pids = targets.flatMap(({ pid, others }) => [pid, ...(others ?? [])]);
     const count = Math.min(this.#workers.length, options.connections);
     let begun = 0;
     let cpuBefore: number | undefined;
     const orders = this.#workers.slice(0, count).map((worker, index) => {
       const share = Math.floor(options.connections / count) + (index < options.connections % count ? 1 : 0);
-      return order(worker, { ...options, port: target.port, connections: share }, () => {
-        if (++begun === count) cpuBefore = cpuTimeUs(target.pid);
+      // Each worker begins with another server.
+      const ports = targets.map((_, at) => targets[(at + index) % targets.length]!.port);
+      return order(worker, { ...options, ports, connections: share }, () => {
+        if (++begun === count) cpuBefore = cpuTimeUs(pids);
       });
     });
     const parts = await Promise.all(orders);
-    const cpuAfter = cpuTimeUs(target.pid);
+    const cpuAfter = cpuTimeUs(pids);
     return summary(
       parts,
       cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,

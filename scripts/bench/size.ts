@@ -172,7 +172,7 @@ async function measureCheckpoint(
     await inBatches(things, BATCH, (from, to) =>
       query('.things[from:to].each(|thing| thing.n += 1); nil;', { from, to }),
     );
-    const load = new Load({ port: node.port, request: counterRequest(), connections: WRITERS });
+    const load = new Load({ ports: [node.port], request: counterRequest(), connections: WRITERS });
     const slices: { readonly at: number; readonly latency: Histogram }[] = [];
     let errors = 0;
     const timer = setInterval(() => {

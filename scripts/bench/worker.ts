@@ -5,7 +5,7 @@ import { Load } from './load.js';
 
 /** Make load: warm up, say `begin`, measure, say `end`. */
 export interface Order {
-  readonly port: number;
+  readonly ports: readonly number[];
   readonly request: Uint8Array;
   readonly connections: number;
   readonly warmupMs: number;
@@ -28,7 +28,7 @@ export interface Measured {
 
 process.on('message', (order: Order) => {
   const load = new Load({
-    port: order.port,
+    ports: order.ports,
     request: Buffer.from(order.request),
     connections: order.connections,
   });

@@ -16,6 +16,17 @@ export interface NodeProcessOptions {
   readonly storage?: string;
   /** What to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
   readonly command?: readonly [program: string, ...args: string[]];
+  /** Ports and folder that it must have, as a member of a cluster or as a node that comes again; default: free and new ones. */
+  readonly place?: NodePlace;
+}
+
+/** Where a node is. */
+export interface NodePlace {
+  readonly apiPort: number;
+  readonly statusPort: number;
+  readonly nodePort: number;
+  /** The data are in `data` below it. */
+  readonly folder: string;
 }
 
 /** How long a node may take to become ready. */
@@ -40,12 +51,12 @@ export class NodeProcess {
   #output = '';
   #isRunning = true;
 
-  private constructor(child: ChildProcess, pid: number, ports: readonly [number, number], folder: string) {
+  private constructor(child: ChildProcess, pid: number, { apiPort, statusPort, folder }: NodePlace) {
     this.#child = child;
     this.pid = pid;
-    this.port = ports[0];
-    this.url = `http://127.0.0.1:${ports[0]}`;
-    this.statusUrl = `http://127.0.0.1:${ports[1]}`;
+    this.port = apiPort;
+    this.url = `http://127.0.0.1:${apiPort}`;
+    this.statusUrl = `http://127.0.0.1:${statusPort}`;
     this.folder = folder;
     const keep = (part: Buffer): void => {
       this.#output = (this.#output + part.toString('utf8')).slice(-outputMax);
@@ -73,10 +84,11 @@ export class NodeProcess {
       const node = await NodeProcess.#spawn(options);
       const problem = await node.#waitUntilReady();
       if (problem === undefined) return node;
-      await node.discard();
+      if (options.place === undefined) await node.discard();
+      else await node.kill();
       // A port that was free a moment ago may be taken by now.
       const isTaken = problem === 2 && node.output.includes('in use');
-      if (!isTaken || attempt === 3)
+      if (!isTaken || attempt === 3 || options.place !== undefined)
         throw new Error(`the node did not get ready (${problem}): ${node.output.trim()}`);
     }
   }
@@ -90,10 +102,15 @@ export class NodeProcess {
     return this.#isRunning;
   }
 
-  /** Ends the node at once and removes its data. */
-  async discard(): Promise<void> {
+  /** Ends the node at once; its data stay. */
+  async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.ended;
+  }
+
+  /** Ends the node at once and removes its data. */
+  async discard(): Promise<void> {
+    await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -111,8 +128,8 @@ export class NodeProcess {
   }
 
   static async #spawn(options: NodeProcessOptions): Promise<NodeProcess> {
-    const [apiPort = 0, statusPort = 0, nodePort = 0] = await freePorts(3);
-    const folder = mkdtempSync(join(options.storage ?? tmpdir(), 'althing-node-'));
+    const place = options.place ?? (await newPlace(options.storage));
+    const { apiPort, statusPort, nodePort, folder } = place;
     const settings: Record<string, string> = {
       http_api_port: String(apiPort),
       http_status_port: String(statusPort),
@@ -130,7 +147,7 @@ export class NodeProcess {
       rmSync(folder, { recursive: true, force: true });
       throw new Error(`${file} can't be started`);
     }
-    return new NodeProcess(child, child.pid, [apiPort, statusPort], folder);
+    return new NodeProcess(child, child.pid, place);
   }
 
   /** Waits for `/ready`; gives how the process ended, or what took too long, when it does not come. */
@@ -143,6 +160,12 @@ export class NodeProcess {
     }
     return `not ready after ${startTimeoutMs} ms`;
   }
+}
+
+/** Free ports and a new folder in a folder, by default that of temporary files. */
+export async function newPlace(storage = tmpdir()): Promise<NodePlace> {
+  const [apiPort = 0, statusPort = 0, nodePort = 0] = await freePorts(3);
+  return { apiPort, statusPort, nodePort, folder: mkdtempSync(join(storage, 'althing-node-')) };
 }
 
 /** A folder in memory when there is one with room, for tests that need no disk. */
