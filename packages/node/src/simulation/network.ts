@@ -27,12 +27,16 @@ export class Network {
     this.quality = quality;
   }
 
-  /** Brings something over, if it arrives at all. */
-  carry(from: NodeId, to: NodeId, arrive: () => void): void {
+  /**
+   * Brings something over, if it arrives at all.
+   *
+   * @param mayDouble whether it may arrive twice: messages of Raft may, calls go over connections
+   */
+  carry(from: NodeId, to: NodeId, mayDouble: boolean, arrive: () => void): void {
     const { draw, quality } = this;
     if (this.isCut(from, to) || draw.int(0, 999) < quality.lostPerMille) return;
     this.plan(from, to, arrive);
-    if (draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, arrive);
+    if (mayDouble && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, arrive);
   }
 
   /** Whether nothing gets from one node to another. */

@@ -67,6 +67,9 @@ const NO_PASSWORD: PasswordHash = {
   p: 1,
 };
 
+/** More calls than a process makes. */
+const CALLS_MAX = 2 ** 30;
+
 const HOUSEKEEPING_MS = 100;
 const CACHE_BYTES_SMALL = 20_000;
 const NOW_MS = 1_750_000_000_000;
@@ -111,7 +114,11 @@ export class Process {
       this.consensus?.handle(this.bugs.command(command)),
     );
     this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
-    this.calls = new Calls({ send: (command) => this.commands.send(command), delay: this.delay });
+    this.calls = new Calls({
+      send: (command) => this.commands.send(command),
+      delay: this.delay,
+      firstId: this.incarnation * CALLS_MAX,
+    });
     this.disk = this.makeDiskKeeper();
     this.engine = new Engine({
       environment: this.environment(),

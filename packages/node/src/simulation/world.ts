@@ -2,6 +2,7 @@
 import { DiskFullError } from '@althing/storage';
 import { formatTrace } from 'raft-ts';
 import type { Founder } from '../cluster/cluster-record.js';
+import { FrameKind } from '../consensus/frames.js';
 import type { JoinAnswer } from '../consensus/protocol.js';
 import { Clients } from './clients.js';
 import { Machine, NODE_PORT } from './machine.js';
@@ -69,7 +70,7 @@ export class World {
       join: (process) => new Promise((resolve) => this.join(process, resolve)),
       send: (from, to, frame) => {
         const turn = scheduler.turns;
-        this.network.carry(from.nodeId, to, () => {
+        this.network.carry(from.nodeId, to, frame.kind === FrameKind.RAFT, () => {
           const target = this.machineOf(to)?.process;
           if (!target) return;
           this.mix(turn, to);
@@ -249,10 +250,12 @@ export class World {
         if (kind === 'accepted') joined();
         else if (kind === 'removed') this.retire(machine);
       };
-      this.network.carry(nodeId, target.nodeId, () =>
+      this.network.carry(nodeId, target.nodeId, false, () =>
         target.consensusThread.after(0, () =>
           target.consensus?.askToJoin({ nodeId, name, host: name, port: NODE_PORT }, (answer) =>
-            this.network.carry(target.nodeId, nodeId, () => consensusThread.after(0, () => take(answer))),
+            this.network.carry(target.nodeId, nodeId, false, () =>
+              consensusThread.after(0, () => take(answer)),
+            ),
           ),
         ),
       );
