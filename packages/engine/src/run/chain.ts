@@ -15,6 +15,7 @@ import { tagOf, typeName, type Value } from '../value/value.js';
 import type { Compiler } from './compile.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
 import { callClosure } from './invoke.js';
+import { NESTED_LINKS_MAX } from './limits.js';
 import { assignOperator, type Operate, updateInPlace } from './operators.js';
 import type { Runtime } from './runtime.js';
 import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
@@ -22,9 +23,6 @@ import type { Code } from './unit.js';
 
 /** One link of a chain, given the value before it. */
 export type Step = (value: Value) => Value;
-
-/** Chains up to this length become nested calls; longer ones a loop, so that no text can fill the stack. */
-const NESTED_LINKS_MAX = 16;
 
 export function compileChain(compiler: Compiler, chain: Chain): Code {
   const { rt } = compiler;
@@ -41,6 +39,7 @@ export function compileChain(compiler: Compiler, chain: Chain): Code {
       return value;
     };
   }
+  // A long chain becomes a loop, so that no text can fill the stack.
   if (steps.length > NESTED_LINKS_MAX) {
     return () => {
       let value: Value = head();

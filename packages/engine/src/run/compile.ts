@@ -4,6 +4,7 @@
  */
 import type {
   Analysis,
+  And,
   AssignOp,
   Entry as AstEntry,
   BinaryOp,
@@ -12,6 +13,10 @@ import type {
   For,
   If,
   Node,
+  Operation,
+  Or,
+  Paren,
+  Prefix,
   Program,
   Return,
 } from '@althing/language';
@@ -32,6 +37,7 @@ import { compileChain } from './chain.js';
 import { lockForReading, unlockReading } from './dispatch.js';
 import { translate } from './jit/index.js';
 import { Jump, Signal } from './jump.js';
+import { CALL_HEIGHT, frameHeight } from './limits.js';
 import {
   assignOperator,
   binaryOperator,
@@ -42,6 +48,9 @@ import {
 import { type Runtime, share, UNTOUCHED } from './runtime.js';
 import type { Cell } from './symbols.js';
 import type { Code, Unit } from './unit.js';
+
+/** Nodes that combine operands and nothing else. */
+type Operators = Operation | And | Or | Prefix | Paren;
 
 /** Where an expression stands: a jump in statement position is a signal, elsewhere it is thrown. */
 type Position = 'statement' | 'operand';
@@ -118,7 +127,7 @@ export class Compiler {
       returns: this.returns > 0,
       throwsJumps: this.thrown > 0,
       simple: this.returns === 0 && this.thrown === 0 && this.locals.length === 0,
-      nesting: this.nesting + 1,
+      height: this.nesting + CALL_HEIGHT,
     };
   }
 
@@ -173,11 +182,53 @@ export class Compiler {
   }
 
   private compile(node: Node, position: Position): Code {
-    this.level += 1;
+    const height = frameHeight(node);
+    this.level += height;
     if (this.level > this.nesting) this.nesting = this.level;
-    const code = this.compileNode(node, position);
-    this.level -= 1;
+    const code = isOperators(node, position) ? this.operators(node) : this.compileNode(node, position);
+    this.level -= height;
     return code;
+  }
+
+  /**
+   * Operators. A text can nest ten times as many of them as of anything else, so this does not recurse from one to the
+   * next: the code of the operands is made first, and kept until all of a node are there.
+   */
+  private operators(root: Operators): Code {
+    const open: { readonly node: Operators; readonly codes: Code[] }[] = [{ node: root, codes: [] }];
+    for (;;) {
+      const { node, codes } = open[open.length - 1] as (typeof open)[number];
+      const operand = operandsOf(node)[codes.length];
+      if (operand === undefined) {
+        const code = this.operatorsOf(node, codes);
+        open.pop();
+        const outer = open[open.length - 1];
+        if (outer === undefined) return code;
+        this.level -= frameHeight(node);
+        outer.codes.push(code);
+      } else if (isOperators(operand, 'operand')) {
+        this.level += frameHeight(operand);
+        if (this.level > this.nesting) this.nesting = this.level;
+        open.push({ node: operand, codes: [] });
+      } else {
+        codes.push(this.operand(operand));
+      }
+    }
+  }
+
+  private operatorsOf(node: Operators, codes: readonly Code[]): Code {
+    switch (node.kind) {
+      case 'paren':
+        return codes[0] as Code;
+      case 'prefix':
+        return this.prefix(node.ops, codes[0] as Code);
+      case 'operation':
+        return this.operation(node.operands, node.ops, codes);
+      case 'and':
+        return and(codes);
+      case 'or':
+        return or(codes);
+    }
   }
 
   private compileNode(node: Node, position: Position): Code {
@@ -214,13 +265,10 @@ export class Compiler {
       case 'chain':
         return compileChain(this, node);
       case 'prefix':
-        return this.prefix(node.ops, this.operand(node.operand));
       case 'operation':
-        return this.operation(node.operands, node.ops);
       case 'and':
-        return this.and(node.operands);
       case 'or':
-        return this.or(node.operands);
+        return this.operators(node);
       case 'ternary':
         return this.choice(node.condition, node.then, node.otherwise, position);
       case 'if':
@@ -372,10 +420,9 @@ export class Compiler {
     };
   }
 
-  private operation(nodes: readonly Node[], ops: readonly BinaryOp[]): Code {
-    const operands = nodes.map((node) => this.operand(node));
+  private operation(nodes: readonly Node[], ops: readonly BinaryOp[], operands: readonly Code[]): Code {
     const operators = ops.map((op) => binaryOperator(this.rt, op));
-    const [first, second] = operands as [Code, Code];
+    const [first, second] = operands as readonly [Code, Code];
     const [operate] = operators as [(a: Value, b: Value) => Value];
     if (operands.length === 2) {
       const right = nodes[1];
@@ -404,30 +451,6 @@ export class Compiler {
       let value = first();
       for (let i = 0; i < operators.length; i++) {
         value = (operators[i] as (a: Value, b: Value) => Value)(value, (operands[i + 1] as Code)());
-      }
-      return value;
-    };
-  }
-
-  private and(nodes: readonly Node[]): Code {
-    const operands = nodes.map((node) => this.operand(node));
-    return () => {
-      let value: Value = null;
-      for (const operand of operands) {
-        value = operand();
-        if (!isTruthy(value)) return value;
-      }
-      return value;
-    };
-  }
-
-  private or(nodes: readonly Node[]): Code {
-    const operands = nodes.map((node) => this.operand(node));
-    return () => {
-      let value: Value = null;
-      for (const operand of operands) {
-        value = operand();
-        if (isTruthy(value)) return value;
       }
       return value;
     };
@@ -605,7 +628,6 @@ export class Compiler {
     const { rt, source, analysis } = this;
     const text = source.slice(node.start, node.end);
     const unit = compileClosureNode(rt, source, node, analysis);
-    if (unit.nesting + this.level > this.nesting) this.nesting = unit.nesting + this.level;
     // One closure for each run of the query: its state must not outlive it.
     let epoch = -1;
     let closure: Closure | null = null;
@@ -627,6 +649,68 @@ function statementOf(rt: Runtime, code: Code): Code {
     rt.beginStatement();
     return code();
   };
+}
+
+function and(operands: readonly Code[]): Code {
+  const [first, second] = operands as readonly [Code, Code];
+  if (operands.length === 2) {
+    return () => {
+      const value = first();
+      return isTruthy(value) ? second() : value;
+    };
+  }
+  return () => {
+    let value: Value = null;
+    for (let i = 0; i < operands.length; i++) {
+      value = (operands[i] as Code)();
+      if (!isTruthy(value)) return value;
+    }
+    return value;
+  };
+}
+
+function or(operands: readonly Code[]): Code {
+  const [first, second] = operands as readonly [Code, Code];
+  if (operands.length === 2) {
+    return () => {
+      const value = first();
+      return isTruthy(value) ? value : second();
+    };
+  }
+  return () => {
+    let value: Value = null;
+    for (let i = 0; i < operands.length; i++) {
+      value = (operands[i] as Code)();
+      if (isTruthy(value)) return value;
+    }
+    return value;
+  };
+}
+
+function isOperators(node: Node, position: Position): node is Operators {
+  switch (node.kind) {
+    case 'operation':
+    case 'and':
+    case 'or':
+    case 'prefix':
+      return true;
+    case 'paren':
+      // As a statement it may hold a jump, which is a signal.
+      return position === 'operand';
+    default:
+      return false;
+  }
+}
+
+function operandsOf(node: Operators): readonly Node[] {
+  switch (node.kind) {
+    case 'paren':
+      return [node.body];
+    case 'prefix':
+      return [node.operand];
+    default:
+      return node.operands;
+  }
 }
 
 function constant(value: Value): Code {

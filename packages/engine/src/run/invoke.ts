@@ -203,12 +203,12 @@ export function withCallback<T>(rt: Runtime, closure: Closure, work: (callback: 
 
 /** Runs the body of a query: the outermost frame. */
 export function runQuery(rt: Runtime, unit: Unit): Value {
-  rt.enter(unit.nesting);
+  rt.enter(unit.height);
   try {
     return body(rt, unit);
   } finally {
     for (const cell of unit.locals) cell.value = undefined;
-    rt.leave(unit.nesting);
+    rt.leave(unit.height);
   }
 }
 
@@ -238,13 +238,13 @@ function enter(rt: Runtime, closure: Closure, unit: Unit): void {
   if (closure.active >= ACTIVATIONS_MAX) {
     throw operationError(`a closure can run inside itself at most ${ACTIVATIONS_MAX} times`);
   }
-  rt.enter(unit.nesting);
+  rt.enter(unit.height);
   closure.active += 1;
 }
 
 function leave(rt: Runtime, closure: Closure, unit: Unit): void {
   closure.active -= 1;
-  rt.leave(unit.nesting);
+  rt.leave(unit.height);
 }
 
 const NO_LOCALS: SavedValue[] = [];

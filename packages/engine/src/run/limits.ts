@@ -1,3 +1,5 @@
+import type { Node } from '@althing/language';
+
 /** What one query may use. All of it is configurable; see the settings of the node. */
 export interface QueryLimits {
   /** Time that a query may run, in milliseconds. */
@@ -21,10 +23,52 @@ export const DEFAULT_LIMITS: QueryLimits = {
 };
 
 /**
- * Levels of expressions running inside each other at most, summed over all calls. A level takes up to three frames of
- * the JavaScript stack, so this keeps far from its end (984 kB by default).
+ * Heights of everything that runs inside each other at most, summed over all calls. A unit stands for 100 bytes of the
+ * JavaScript stack, so this is half of what Node.js gives to a thread (984 kB): the other half is for what lies below a
+ * query, and for walks over values. `depth.test.ts` measures that no construct takes more than its height says.
  */
-export const DEPTH_MAX = 1600;
+export const DEPTH_MAX = 5000;
+
+/** Height of a call of a closure, besides that of its body. */
+export const CALL_HEIGHT = 8;
+
+/** Links of a chain that are calls inside each other; longer chains are loops. */
+export const NESTED_LINKS_MAX = 16;
+
+/** How much of the stack running a node takes, besides its parts: in units of 100 bytes, never too little. */
+export function frameHeight(node: Node): number {
+  switch (node.kind) {
+    case 'paren':
+      return 0;
+    case 'operation':
+      return node.operands.length > 2 ? 2 : 1;
+    case 'prefix':
+    case 'and':
+    case 'or':
+    case 'ternary':
+    case 'if':
+    case 'block':
+    case 'return':
+    case 'assign':
+      return node.kind === 'assign' && node.op !== '=' ? 2 : 1;
+    case 'list':
+    case 'thing':
+    case 'template':
+      return 2;
+    case 'for':
+      return 7;
+    case 'call':
+      return 8;
+    case 'chain': {
+      const own = node.links.every(({ kind }) => kind === 'property') ? 1 : 8;
+      return own + Math.min(node.links.length, NESTED_LINKS_MAX);
+    }
+    case 'closure':
+      return 0;
+    default:
+      return 1;
+  }
+}
 
 /** Steps between two looks at the clock: well under a millisecond of work. */
 export const STEPS_PER_CHECK = 10_000;

@@ -68,6 +68,13 @@ function withLanguageErrors<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof LanguageError) throw new QueryError(CODES[error.code], error.message);
+    // The limit of nesting keeps far from this; it has no side effects, and so can be told.
+    if (error instanceof RangeError && error.message.includes('call stack')) {
+      throw new QueryError(
+        ErrorCode.SYNTAX,
+        'the code is nested too deeply: use variables or closures for its parts',
+      );
+    }
     throw error;
   }
 }

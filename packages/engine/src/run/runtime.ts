@@ -114,7 +114,7 @@ export class Runtime {
   returned: Value = null;
   /** What the locals of the running closure hide: see `invoke.ts`. */
   saved: SavedValue[] = [];
-  /** Levels of expressions that run inside each other. */
+  /** Heights of all that runs inside each other: see `limits.ts`. */
   depth = 0;
   /** What `depth` and the length of the effects were when the present statement of the query itself began. */
   private statementDepth = -1;
@@ -329,17 +329,17 @@ export class Runtime {
     this.charge(length);
   }
 
-  /** Goes `levels` deeper; throws operation_err where the stack would get too full. */
-  enter(levels: number): void {
-    this.depth += levels;
+  /** Goes deeper by a height; throws operation_err where the stack would get too full. */
+  enter(height: number): void {
+    this.depth += height;
     if (this.depth > DEPTH_MAX) {
-      this.depth -= levels;
-      throw operationError('calls are nested too deeply');
+      this.depth -= height;
+      throw operationError('expressions and calls are nested too deeply');
     }
   }
 
-  leave(levels: number): void {
-    this.depth -= levels;
+  leave(height: number): void {
+    this.depth -= height;
   }
 }
 

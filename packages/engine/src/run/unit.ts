@@ -24,6 +24,6 @@ export interface Unit {
   readonly throwsJumps: boolean;
   /** Whether a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
   readonly simple: boolean;
-  /** Levels of expressions nested in the body, for the guard of the stack. */
-  readonly nesting: number;
+  /** How much of the stack a call takes: see `limits.ts`. */
+  readonly height: number;
 }
