@@ -60,6 +60,17 @@ describe('a query that fails changes nothing (decision 1)', () => {
     expectTakenBack(code);
   });
 
+  test.each([
+    '.l.remove(|| true).unshift({})',
+    '.l.splice(0, 2).push(.l[0], 1)',
+    '.l.splice(0, 2, 5).clear()',
+    '.s.remove(|| true).push(.l[0])',
+    'x = .l; .l = 1; x.remove(|| true).push({}); x.splice(0, 1).push(5)',
+  ])('also when what it took out is changed: %s', (code) => {
+    db.run('.l = [{n: 1}, [2], 3]; .s = set({}, {})');
+    expectTakenBack(code);
+  });
+
   test('when a limit ends it in the middle of storing things', () => {
     const hasty = new Harness({ limits: { durationMs: 30 } });
     hasty.run('.a = 1');

@@ -268,7 +268,7 @@ export class Transaction {
   /**
    * Replaces `count` items of a list from `start` on by `values`, which become items: lists and sets turn into tuples.
    *
-   * @returns the removed items
+   * @returns the removed items, in an array that is the caller's own
    */
   spliceList(list: List, start: number, count: number, values: readonly Value[]): Value[] {
     assertItems(list.length - count + values.length);
@@ -277,7 +277,7 @@ export class Transaction {
     if (!list.stored) {
       const removed = spliceItems(list, start, count, items);
       if (this.isDetached(list)) this.undos.push(() => spliceItems(list, start, added, removed));
-      return removed;
+      return removed.slice();
     }
     this.assertWritable(list);
     if (count === 0 && added === 0) return [];
@@ -292,7 +292,7 @@ export class Transaction {
     const removed = store.splice(list, start, count, items);
     if (isAppended) this.undoAppend(store, list, start, added);
     else this.undos.push(() => store.splice(list, start, added, removed));
-    return removed;
+    return removed.slice();
   }
 
   /** Notes how to take back what was appended to a list. Appending one by one, which is frequent, takes one step in all. */
@@ -331,7 +331,7 @@ export class Transaction {
   /**
    * Removes the items at some positions, which are in order.
    *
-   * @returns the removed items
+   * @returns the removed items, in an array that is the caller's own
    */
   removeItems(list: List, positions: readonly number[]): Value[] {
     if (positions.length === 0) return [];
@@ -340,7 +340,7 @@ export class Transaction {
     if (!list.stored) {
       const removed = takeRuns(list, runs);
       if (this.isDetached(list)) this.undos.push(() => putRuns(list, runs, removed));
-      return removed;
+      return removed.slice();
     }
     this.assertWritable(list);
     const store = this.needStore();
@@ -354,7 +354,7 @@ export class Transaction {
     }
     const removed = store.removeItems(list, runs);
     this.undos.push(() => store.restoreItems(list, runs, removed));
-    return removed;
+    return removed.slice();
   }
 
   /** Adds things to a set; returns how many were not in it. */
@@ -377,7 +377,7 @@ export class Transaction {
     return added.length;
   }
 
-  /** Takes things out of a set; returns those that were in it, in the given order. */
+  /** Takes things out of a set; returns those that were in it, in the given order, in an array that is the caller's own. */
   removeMembers(set: ThingSet, things: Iterable<Thing>): Thing[] {
     const removed = [...new Set(things)].filter((thing) => set.members.has(thing));
     this.count(removed.length);
@@ -387,7 +387,7 @@ export class Transaction {
         this.undos.push(() => addAll(set, removed));
       }
       removeAll(set, removed);
-      return removed;
+      return removed.slice();
     }
     this.assertWritable(set);
     if (removed.length === 0) return removed;
@@ -396,7 +396,7 @@ export class Transaction {
     this.keepMemberOrder(set);
     store.removeMembers(set, removed);
     this.undos.push(() => store.addMembers(set, removed));
-    return removed;
+    return removed.slice();
   }
 
   /** Gives a set exactly these members, as the compound set operators do. */

@@ -33,36 +33,44 @@ const HEAP_SLACK_BYTES = 64 * 1024 * 1024;
  * @param goOn asked before each program
  * @param heapUsed bytes in use after a collection of garbage; left out where that can't be had
  */
-export function fuzz(seed: number, goOn: (programs: number) => boolean, heapUsed?: () => number): FuzzReport {
+export function fuzz(
+  seed: number,
+  goOn: (programs: number) => boolean,
+  heapUsed: () => number = () => 0,
+): FuzzReport {
   const random = randomOf(seed);
   const entries = builtIns().filter(({ name }) => !FICKLE.has(name));
   const inCollection = new RandomPrograms(random, { entries, stored: true });
   const inRoot = new RandomPrograms(random, { entries, stored: false });
   const counts = { programs: 0, succeeded: 0, changes: 0 };
   const heapAtFirst: number[] = [];
+  /** A world from its beginning to its end, of which nothing is left when the heap is looked at. */
+  const runWorld = (options: WorldOptions): Finding | null => {
+    const world = new World(options);
+    const programs: FuzzProgram[] = [];
+    for (let i = 0; i < PROGRAMS_PER_WORLD && world.size < THINGS_MAX && goOn(counts.programs); i++) {
+      const program = i === 0 ? FIRST : nextProgram(random, inCollection, inRoot);
+      programs.push(program);
+      const { wrong, outcome } = world.run(program);
+      counts.programs += 1;
+      if (outcome?.kind === 'value') counts.succeeded += 1;
+      if (outcome?.kind === 'value' && outcome.change !== null) counts.changes += 1;
+      if (wrong !== null) return shrunk({ wrong, options, programs });
+    }
+    return null;
+  };
   while (goOn(counts.programs)) {
     const options = {
       seed: Math.floor(random() * 2 ** 31),
       hotRuns: [1, 4, 1500][Math.floor(random() * 3)] ?? 1,
     };
-    const world = new World(options);
-    const done: FuzzProgram[] = [];
-    for (let i = 0; i < PROGRAMS_PER_WORLD && world.size < THINGS_MAX && goOn(counts.programs); i++) {
-      const program = i === 0 ? FIRST : nextProgram(random, inCollection, inRoot);
-      done.push(program);
-      const { wrong, outcome } = world.run(program);
-      counts.programs += 1;
-      if (outcome?.kind === 'value') counts.succeeded += 1;
-      if (outcome?.kind === 'value' && outcome.change !== null) counts.changes += 1;
-      if (wrong !== null) return { ...counts, finding: shrunk({ wrong, options, programs: done }) };
-    }
-    if (heapUsed === undefined) continue;
+    const finding = runWorld(options);
+    if (finding !== null) return { ...counts, finding };
     const heap = heapUsed();
     // The first worlds fill the caches.
     if (heapAtFirst.length < WARMUP_WORLDS) heapAtFirst.push(heap);
     else if (heap > Math.max(...heapAtFirst) + HEAP_SLACK_BYTES) {
-      const wrong = `the heap has grown to ${heap} bytes`;
-      return { ...counts, finding: { wrong, options, programs: done } };
+      return { ...counts, finding: { wrong: `the heap has grown to ${heap} bytes`, options, programs: [] } };
     }
   }
   return { ...counts, finding: null };
