@@ -66,14 +66,16 @@ export class RealNode {
    *
    * @param folder of an earlier node that was stopped with `keep`, to go on with its data
    * @param authorization that the earlier node had
+   * @param nodeArgs options of Node.js
    */
   static async start(
     settings: TestSettings = {},
     folder?: string,
     authorization?: string,
+    nodeArgs: readonly string[] = [],
   ): Promise<RealNode> {
     for (let attempt = 1; ; attempt++) {
-      const node = await RealNode.launch(settings, folder);
+      const node = await RealNode.launch(settings, folder, nodeArgs);
       try {
         await node.whenReady();
         if (authorization === undefined) await node.login();
@@ -89,12 +91,23 @@ export class RealNode {
   }
 
   /** Starts the process of a node, and waits for nothing: for tests of starts that fail or are cut short. */
-  static async launch(settings: TestSettings = {}, folder?: string): Promise<RealNode> {
+  static async launch(
+    settings: TestSettings = {},
+    folder?: string,
+    nodeArgs: readonly string[] = [],
+  ): Promise<RealNode> {
     const [port = 0, statusPort = 0] = await freePorts(2);
-    return new RealNode(port, statusPort, settings, folder ?? mkdtempSync(join(tmpdir(), 'althing-test-')));
+    const home = folder ?? mkdtempSync(join(tmpdir(), 'althing-test-'));
+    return new RealNode(port, statusPort, settings, home, nodeArgs);
   }
 
-  private constructor(port: number, statusPort: number, settings: TestSettings, folder: string) {
+  private constructor(
+    port: number,
+    statusPort: number,
+    settings: TestSettings,
+    folder: string,
+    nodeArgs: readonly string[],
+  ) {
     this.port = port;
     this.statusPort = statusPort;
     this.folder = folder;
@@ -104,7 +117,7 @@ export class RealNode {
     for (const [key, value] of Object.entries(all))
       environment[`SERVICE_${key.toUpperCase()}`] = String(value);
     const { PATH = '' } = process.env;
-    this.child = spawn(process.execPath, [PROGRAM, 'serve'], {
+    this.child = spawn(process.execPath, [...nodeArgs, PROGRAM, 'serve'], {
       cwd: folder,
       env: { PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
