@@ -16,6 +16,7 @@ beforeAll(async () => {
     program_cache_mb: 1,
     request_size_limit: 1024 ** 2,
     request_memory_limit_mb: 2,
+    result_size_limit: 1024 ** 2,
     request_queue_limit: QUEUE,
     body_timeout_ms: 20_000,
     max_connections: CONNECTIONS,
@@ -223,6 +224,42 @@ describe('very many small requests', () => {
     expect(served).toBe(4000);
     expect(Math.max(...times)).toBeLessThan(2000);
     expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+});
+
+describe('answers that are not read', () => {
+  const LENGTH = 2 ** 24 + 7;
+  const LIMIT_MB = 64;
+
+  test('are kept for a few clients only, and a slow reader gets all of its answer', async () => {
+    const other = await RealNode.start({ request_memory_limit_mb: LIMIT_MB });
+    await other.value('//stuff', "s = 'x'; for (i in range(23)) {s = s + s;}; .s = s; nil;");
+    const request = other.text('//stuff', '{"type":"query","code":"[.s, .s];"}');
+    const connections = await Promise.all(Array.from({ length: 12 }, () => other.open()));
+    const before = other.memory.nowMb;
+    for (const connection of connections) connection.pause().send(request);
+    for (let i = 0; i < 10; i++) expect((await other.post('//stuff', ONE)).text).toBe('1');
+    let whole = 0;
+    let closed = 0;
+    for (const connection of connections) {
+      connection.resume();
+      const answer = await connection.answer().catch(() => null);
+      if (answer?.body.length === LENGTH) whole += 1;
+      else closed += 1;
+      connection.close();
+    }
+    expect(whole + closed).toBe(12);
+    expect(whole).toBeGreaterThan(0);
+    // Each takes 16 MB of 64, beyond what the system keeps.
+    expect(whole).toBeLessThanOrEqual(8);
+    expect(other.memory.peakMb - before).toBeLessThan(500);
+    const slow = await other.open();
+    slow.pause().send(request);
+    for (let i = 0; i < 20; i++) expect((await other.post('//stuff', ONE)).text).toBe('1');
+    slow.resume();
+    expect((await slow.answer())?.body.length).toBe(LENGTH);
+    slow.close();
+    await other.stop();
   });
 });
 

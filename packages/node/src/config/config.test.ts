@@ -326,6 +326,7 @@ describe('relations between settings', () => {
   test.each([
     ['heartbeat_ms = 500', 'heartbeat_ms must be at most a third of election_timeout_ms'],
     ['tls_cert_file = a.pem', 'tls_cert_file and tls_key_file must be set together'],
+    ['request_memory_limit_mb = 18', 'result_size_limit must not exceed request_memory_limit_mb'],
     ['tls_client_ca_file = a.pem', 'tls_client_ca_file needs'],
     ['cluster = a, b', 'cluster needs cluster_secret'],
     ['wait_for_invitation = true', 'wait_for_invitation needs a cluster_secret'],

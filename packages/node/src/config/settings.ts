@@ -168,7 +168,7 @@ const http = {
   request_memory_limit_mb: setting(
     size('MB', 1, 65_536),
     256,
-    'Most memory for request bodies that are still coming in, all together; beyond it requests get status 503.',
+    'Most memory for request bodies that are still coming in and for answers that clients do not take, all together; beyond it requests get status 503, and connections with unread answers are closed.',
   ),
   body_timeout_ms: setting(
     duration(100, 600_000),
@@ -367,6 +367,11 @@ export const rules: readonly Rule[] = [
     keys: ['request_size_limit', 'request_memory_limit_mb'],
     must: 'request_size_limit must not exceed request_memory_limit_mb',
     holds: (config) => config.requestSizeLimit <= config.requestMemoryLimitMb * MiB,
+  },
+  {
+    keys: ['result_size_limit', 'request_memory_limit_mb'],
+    must: 'result_size_limit must not exceed request_memory_limit_mb',
+    holds: (config) => config.resultSizeLimit <= config.requestMemoryLimitMb * MiB,
   },
   {
     keys: ['http_api_port', 'http_status_port', 'listen_node_port'],

@@ -1,13 +1,22 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Format, QueryError, ScopeName, User } from '@althing/engine';
+import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { Reply } from '../request.js';
 import { BodyBuffer } from './body-buffer.js';
 import type { ByteBudget } from './byte-budget.js';
+import { LONG_BYTES, type Outbox, type Unsent } from './outbox.js';
 import { errorBody, type Heads, statusOf } from './reply.js';
 import type { TermHeaders } from './terms.js';
 
 /** Additional response headers, in pairs. */
 export type Headers = readonly (readonly [string, string])[];
+
+/** What the exchanges of a listener share. */
+export interface ExchangeParts {
+  readonly heads: Heads;
+  readonly outbox: Outbox;
+  /** Called once, when there is a response and the client has it, or there is nobody to take it. */
+  readonly done: (exchange: Exchange) => void;
+}
 
 /**
  * One request and its response. The response is written exactly once, or not at all when the client went away; the
@@ -22,11 +31,12 @@ export class Exchange {
   /** Set once the whole body has come. */
   body: Buffer | null = null;
   private readonly res: HttpResponse;
-  private readonly heads: Heads;
+  private readonly parts: ExchangeParts;
   private readonly chunked: boolean;
-  private readonly onDone: (exchange: Exchange) => void;
   private buffer: BodyBuffer | null = null;
+  private unsent: Unsent | null = null;
   private done = false;
+  private left = false;
   private aborted = false;
   private closed = false;
   /** Whether the native callback that the request came in with still runs: writes are corked then. */
@@ -34,24 +44,21 @@ export class Exchange {
 
   /**
    * @param chunked whether the body comes in chunks: then the connection ends with the response, see `writeLater`
-   * @param onDone is called once, when there is a response or nobody to take it
    */
   constructor(
     res: HttpResponse,
     scope: ScopeName,
     format: Format,
-    heads: Heads,
+    parts: ExchangeParts,
     chunked: boolean,
     terms: TermHeaders | null,
-    onDone: (exchange: Exchange) => void,
   ) {
     this.res = res;
     this.scope = scope;
     this.format = format;
-    this.heads = heads;
+    this.parts = parts;
     this.chunked = chunked;
     this.terms = terms;
-    this.onDone = onDone;
   }
 
   get finished(): boolean {
@@ -67,7 +74,9 @@ export class Exchange {
   abort(): void {
     this.closed = true;
     if (!this.done) this.aborted = true;
+    this.unsent?.drop();
     this.finish();
+    this.leave();
   }
 
   /** Marks the end of the native callback. */
@@ -121,12 +130,40 @@ export class Exchange {
     if (this.done) return;
     this.finish();
     const { res } = this;
+    const { heads, outbox } = this.parts;
     const closes = close || this.chunked;
-    const head = this.heads.of(this.format, index);
+    const head = heads.of(this.format, index);
+    if (body.length >= LONG_BYTES && !closes) {
+      this.sendLong(status, head, typeof body === 'string' ? Buffer.from(body) : body, headers);
+      return;
+    }
+    this.leave();
+    if (body.length >= LONG_BYTES && !outbox.lend(body.length)) {
+      const full = errorBody(OUTBOX_FULL, this.format);
+      const all = [...headers, RETRY_AFTER];
+      writeLater(
+        res,
+        () => this.closed,
+        () => write(res, statusOf(OUTBOX_FULL), head, full, all, true),
+      );
+      return;
+    }
     const writeNow = (): void => write(res, status, head, body, headers, closes);
     if (closes) writeLater(res, () => this.closed, writeNow);
-    else if (this.inCallback) writeNow();
-    else res.cork(writeNow);
+    else this.corked(writeNow);
+  }
+
+  private sendLong(status: string, head: string, body: Uint8Array, headers: Headers): void {
+    const { res } = this;
+    this.corked(() => {
+      writeHead(res, status, head, headers);
+      this.unsent = this.parts.outbox.send(res, body, () => this.leave());
+    });
+  }
+
+  private corked(work: () => void): void {
+    if (this.inCallback) work();
+    else this.res.cork(work);
   }
 
   private finish(): void {
@@ -134,9 +171,19 @@ export class Exchange {
     this.done = true;
     this.body = null;
     this.buffer?.free();
-    this.onDone(this);
+  }
+
+  private leave(): void {
+    if (this.left) return;
+    this.left = true;
+    this.parts.done(this);
   }
 }
+
+const OUTBOX_FULL = new QueryError(
+  ErrorCode.NODE,
+  'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
+);
 
 const NO_HEADERS: Headers = [];
 

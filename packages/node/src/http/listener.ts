@@ -21,7 +21,8 @@ import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
-import { Exchange, type Headers, write, writeHead, writeLater } from './exchange.js';
+import { Exchange, type ExchangeParts, type Headers, write, writeHead, writeLater } from './exchange.js';
+import { Outbox } from './outbox.js';
 import { type Path, parsePath } from './path.js';
 import { errorBody, formatOf, Heads, statusOf } from './reply.js';
 import { problemOf, type TermHeaders, termsOf } from './terms.js';
@@ -38,7 +39,7 @@ export interface HttpOptions {
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** Bytes that bodies may take that are still coming, all together. */
+  /** Bytes that bodies may take that are still coming, and answers that are not taken, all together. */
   readonly bodyMemoryMax: number;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
@@ -59,6 +60,7 @@ export class HttpListener {
   private readonly app: TemplatedApp;
   private readonly bodies: ByteBudget;
   private readonly heads: Heads;
+  private readonly exchangeParts: ExchangeParts;
   /** Requests whose body is still coming. */
   private readonly bodyDeadlines: Deadlines<Exchange>;
   private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
@@ -76,6 +78,11 @@ export class HttpListener {
     this.options = options;
     this.heads = new Heads(options.nodeName);
     this.bodies = new ByteBudget(options.bodyMemoryMax);
+    this.exchangeParts = {
+      heads: this.heads,
+      outbox: new Outbox(this.bodies),
+      done: (exchange) => this.finished(exchange),
+    };
     this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
     this.addresses = new AddressCounts({
       max: options.connectionsPerAddressMax,
@@ -157,10 +164,9 @@ export class HttpListener {
       res,
       scope,
       format ?? 'json',
-      this.heads,
+      this.exchangeParts,
       headers.chunked,
       headers.terms,
-      this.finished,
     );
     res.onAborted(() => exchange.abort());
     this.admit(exchange, res, headers, format);
@@ -295,11 +301,11 @@ export class HttpListener {
     this.options.wait(() => exchange.finished);
   }
 
-  private readonly finished = (exchange: Exchange): void => {
+  private finished(exchange: Exchange): void {
     this.bodyDeadlines.delete(exchange);
     this.pending -= 1;
     if (this.pending === 0) this.onIdle?.();
-  };
+  }
 }
 
 function otherMethod(

@@ -9,7 +9,8 @@ import { within } from './until.js';
  */
 export class RawConnection {
   private readonly socket: Socket;
-  private received = Buffer.alloc(0);
+  private parts: Buffer[] = [];
+  private size = 0;
   private ended = false;
   private readonly waiters: (() => void)[] = [];
 
@@ -32,7 +33,8 @@ export class RawConnection {
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (data) => {
-      this.received = Buffer.concat([this.received, data]);
+      this.parts.push(data);
+      this.size += data.length;
       this.wake();
     });
     // A reset is one way for the other side to close.
@@ -94,11 +96,18 @@ export class RawConnection {
 
   /** Bytes that came and were not read as a response yet. */
   get unread(): number {
-    return this.received.length;
+    return this.size;
   }
 
   close(): void {
     this.socket.destroy();
+  }
+
+  /** What came and was not read as a response yet, in one piece. */
+  private get received(): Buffer {
+    const whole = Buffer.concat(this.parts);
+    this.parts = [whole];
+    return whole;
   }
 
   private async whenEnded(): Promise<void> {
@@ -120,12 +129,13 @@ export class RawConnection {
     const length = await this.lengthOf(statusLine, headers, head + 4);
     if (!Number.isSafeInteger(length)) throw new Error(`a response without Content-Length: ${statusLine}`);
     const end = head + 4 + length;
-    while (this.received.length < end) {
+    while (this.size < end) {
       if (this.ended) throw new Error(`the connection ended within the body of a response: ${statusLine}`);
       await this.news();
     }
     const body = Buffer.from(this.received.subarray(head + 4, end));
-    this.received = this.received.subarray(end);
+    this.parts = [this.received.subarray(end)];
+    this.size -= end;
     return new Answer(statusLine, headers, body);
   }
 
@@ -135,7 +145,7 @@ export class RawConnection {
     if (statusLine.startsWith('100 ')) return 0;
     if (headers.get('connection') !== 'close') return Number.NaN;
     await this.whenEnded();
-    return this.received.length - start;
+    return this.size - start;
   }
 
   private news(): Promise<void> {
