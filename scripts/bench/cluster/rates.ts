@@ -37,6 +37,9 @@ export interface Systems {
   readonly etcd: EtcdCluster | undefined;
 }
 
+const heatMs = 6000;
+const heatConnections = 64;
+
 export const scope = '//bench';
 const setup = { collection: "new_collection('bench');", counter: '.counter = 0;' };
 
@@ -53,6 +56,13 @@ export async function measureRates(
   try {
     const sources = [await singleSource(systems.single), clusterSource(systems.cluster)];
     if (systems.etcd !== undefined) sources.push(etcdSource(systems.etcd));
+    // Programs that are compiled as they run need thousands of requests until they are as fast as they get.
+    for (const { requests, targets } of sources) {
+      for (const request of [requests.write, requests.read]) {
+        const wanted = { warmupMs: 0, durationMs: heatMs, request, connections: heatConnections };
+        await generator.measure(targets(), wanted);
+      }
+    }
     const rates: Rate[] = [];
     for (const connections of options.connections) {
       for (const kind of ['write', 'read'] as const) {
