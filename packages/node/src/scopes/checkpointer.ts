@@ -64,11 +64,14 @@ export class Checkpointer {
     if (session.group.dirty.size > 0 && this.allowed(session)) await this.start(session);
   }
 
-  /** Writes a first checkpoint of a group of which nothing is stored yet. */
+  /**
+   * Writes a first checkpoint of a group of which nothing is stored yet. Where something is, this waits for nothing: a
+   * checkpoint under way may need the very member that what is stored is to be sent to.
+   */
   async ensureStored(session: GroupSession): Promise<void> {
+    if (this.isStored(session)) return;
     await this.running.get(session);
-    if (this.options.state.store.applied(session.id) !== undefined || !this.allowed(session)) return;
-    await this.start(session);
+    if (!this.isStored(session) && this.allowed(session)) await this.start(session);
   }
 
   /** Starts no more checkpoints until `release`; resolves when none runs. */
@@ -91,6 +94,10 @@ export class Checkpointer {
 
   get active(): boolean {
     return this.running.size > 0;
+  }
+
+  private isStored({ id }: GroupSession): boolean {
+    return this.options.state.store.applied(id) !== undefined;
   }
 
   private allowed(session: GroupSession): boolean {
