@@ -187,7 +187,10 @@ export class GroupHost {
     }
     if (!('group' in command)) return;
     const group = this.groups.get(command.group);
-    if (group === undefined) return;
+    if (group === undefined) {
+      this.decline(command);
+      return;
+    }
     switch (command.kind) {
       case 'propose':
         group.propose(command.office, command.payloads);
@@ -213,6 +216,14 @@ export class GroupHost {
       case 'installed':
         group.installed(command.applied);
     }
+  }
+
+  /** Answers what can't be done because the group is not open yet, or not any more: whoever waits must not wait for ever. */
+  private decline(command: Command): void {
+    const { emit } = this.options;
+    if (command.kind === 'read') emit({ kind: 'read', group: command.group, id: command.id, index: null });
+    else if (command.kind === 'mark') emit({ kind: 'mark_lost', group: command.group, id: command.id });
+    else if (command.kind === 'snapshot_arrived') emit({ kind: 'install_refused', group: command.group });
   }
 
   private changeMembership({ group, id, steps }: Extract<Command, { kind: 'change_membership' }>): void {

@@ -3,6 +3,8 @@ import {
   changeOf,
   type Entry,
   type InstallSnapshot,
+  isMember,
+  isRemoved,
   MAX_VOTERS,
   type Membership,
   type Message,
@@ -55,8 +57,11 @@ export class RaftGroup {
   /** Places that the engine side asked for, with the index that must be committed first. */
   private readonly marks: Mark[] = [];
   private membership: Uint8Array;
-  /** The engine side leads again once everything up to here was handed over; null when nothing waits for that. */
-  private resumeAt: number | null = null;
+  /**
+   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over; null when
+   * nothing waits for that.
+   */
+  private resume: { readonly at: number; readonly term: number } | null = null;
   private appliedIndex: number;
   /** Every committed entry up to here was handed over. */
   private handedOver: number;
@@ -165,8 +170,8 @@ export class RaftGroup {
     if (leadingTerm === 0) return;
     this.stopLeading();
     this.context.emit({ kind: 'suspended', group: this.id });
-    this.resumeAt = this.raft.status().lastIndex;
-    if (this.resumeAt <= this.handedOver) this.lead(leadingTerm);
+    this.resume = { at: this.raft.status().lastIndex, term: leadingTerm };
+    if (this.resume.at <= this.handedOver) this.lead(leadingTerm);
   }
 
   read(id: number): void {
@@ -234,17 +239,18 @@ export class RaftGroup {
    *
    * @returns false if this node has to go: then it must give the leadership away first
    */
-  follow({ voters, learners }: Membership): boolean {
+  follow({ voters, learners, removed }: Membership): boolean {
     if (this.raft.role !== 'leader') return true;
-    const wanted = new Set([...voters, ...learners]);
-    const present = new Set(membersOf(this.decodedMembership));
-    const missing = [...wanted].find((node) => !present.has(node));
+    const { decodedMembership: own } = this;
+    const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
     if (missing !== undefined) {
       this.change(null, [{ action: 'addLearner', node: missing }]);
       return true;
     }
-    const extra = [...present].filter((node) => !wanted.has(node));
-    const [first] = extra.filter((node) => node !== this.context.nodeId);
+    // This node may know an old membership of the other group only, and who is removed can never come back: so it is not
+    // enough that somebody is not among those members.
+    const extra = membersOf(own).filter((node) => removed.includes(node));
+    const first = extra.find((node) => node !== this.context.nodeId);
     if (first !== undefined) this.change(null, [{ action: 'remove', node: first }]);
     return extra.length === 0 || first !== undefined;
   }
@@ -303,7 +309,8 @@ export class RaftGroup {
   }
 
   private roleChanged({ role, term, leader }: SoftState): void {
-    if (this.leadingTerm !== 0 && (role !== 'leader' || term !== this.leadingTerm)) this.stopLeading();
+    const officeTerm = this.resume?.term ?? this.leadingTerm;
+    if (officeTerm !== 0 && (role !== 'leader' || term !== officeTerm)) this.stopLeading();
     if (role === 'leader') return;
     this.context.emit({ kind: 'following', group: this.id, term, leader });
     for (const { id } of this.changes.splice(0)) this.answerChange(id, 'leadership_lost');
@@ -354,14 +361,14 @@ export class RaftGroup {
   private stopLeading(): void {
     this.leadingTerm = 0;
     this.office = 0;
-    this.resumeAt = null;
+    this.resume = null;
     for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
   }
 
   private lead(term: number): void {
     this.leadingTerm = term;
     this.office = this.context.nextOffice();
-    this.resumeAt = null;
+    this.resume = null;
     this.context.emit({ kind: 'leading', group: this.id, office: this.office });
   }
 
@@ -446,9 +453,9 @@ export class RaftGroup {
         flush();
         this.lead(entry.term);
       }
-      if (this.resumeAt === entry.index) {
+      if (this.resume?.at === entry.index) {
         flush();
-        this.lead(entry.term);
+        this.lead(this.resume.term);
       }
     }
     flush();
