@@ -71,6 +71,24 @@ export type Outcome =
   /** The call changed nothing; it can be run again with the hash of this password. */
   | { readonly kind: 'hash'; readonly password: string };
 
+export interface EngineFigures {
+  readonly programs: { readonly hits: number; readonly misses: number; readonly bytes: number };
+  readonly things: {
+    readonly hits: number;
+    readonly misses: number;
+    readonly evictions: number;
+    readonly bytes: number;
+  };
+  readonly garbage: number;
+  /** Queries that were ended by a limit. */
+  readonly stops: {
+    readonly time: number;
+    readonly memory: number;
+    readonly result: number;
+    readonly depth: number;
+  };
+}
+
 interface OpenCollection {
   readonly scope: CollectionScope;
   readonly group: CollectionGroup;
@@ -96,6 +114,9 @@ export class Engine {
   readonly runtime: Runtime;
   /** Things that were removed because only circles of garbage held them. */
   garbageCount = 0;
+  /** What was counted in collections that are closed. */
+  private readonly goneCounts = { hits: 0, misses: 0, evictions: 0 };
+  private readonly stops = { time: 0, memory: 0, result: 0, depth: 0 };
   private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
@@ -120,11 +141,17 @@ export class Engine {
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source);
     const scope = new CollectionScope(this.root, group);
+    this.closeCollection(id);
     this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });
     return group;
   }
 
   closeCollection(id: number): void {
+    const store = this.collections.get(id)?.group.store;
+    if (store === undefined) return;
+    this.goneCounts.hits += store.hits;
+    this.goneCounts.misses += store.misses;
+    this.goneCounts.evictions += store.evictions;
     this.collections.delete(id);
   }
 
@@ -136,6 +163,22 @@ export class Engine {
   /** Number of texts whose compiled form is at hand. */
   get cachedPrograms(): number {
     return this.programs.size;
+  }
+
+  /** What the caches do, and what limits end, counted from the start on. */
+  get figures(): EngineFigures {
+    let { hits, misses, evictions } = this.goneCounts;
+    for (const { group } of this.collections.values()) {
+      hits += group.store.hits;
+      misses += group.store.misses;
+      evictions += group.store.evictions;
+    }
+    return {
+      programs: { hits: this.programs.hits, misses: this.programs.misses, bytes: this.programs.bytes },
+      things: { hits, misses, evictions, bytes: this.thingBytes },
+      garbage: this.garbageCount,
+      stops: this.stops,
+    };
   }
 
   /** Estimated bytes that things take in memory. */
@@ -306,10 +349,20 @@ export class Engine {
     return this.packed.out.take();
   }
 
+  private countStop({ code, fatal }: QueryError): void {
+    if (code === ErrorCode.TIMEOUT) this.stops.time += 1;
+    else if (code === ErrorCode.RESULT_TOO_LARGE) this.stops.result += 1;
+    else if (code === ErrorCode.MAX_QUOTA && fatal) this.stops.memory += 1;
+  }
+
   private failed(error: unknown): Outcome {
-    if (error instanceof QueryError) return { kind: 'error', error };
+    if (error instanceof QueryError) {
+      this.countStop(error);
+      return { kind: 'error', error };
+    }
     if (error instanceof HashNeeded) return { kind: 'hash', password: error.password };
     if (error instanceof RangeError && error.message.includes('call stack')) {
+      this.stops.depth += 1;
       return { kind: 'error', error: operationError('the query is nested too deeply') };
     }
     this.options.onInternalError(error);

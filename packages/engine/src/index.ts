@@ -13,6 +13,7 @@ export {
   type Call,
   type Change,
   Engine,
+  type EngineFigures,
   type EngineOptions,
   type Format,
   type Outcome,

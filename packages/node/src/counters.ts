@@ -1,5 +1,5 @@
 import type { NodeCounters } from '@althing/engine';
-import type { Reply, Respond } from './request.js';
+import type { Reply } from './request.js';
 
 /** Figures that others count, from the start of the process on. */
 export interface CountedElsewhere {
@@ -11,7 +11,6 @@ export interface CountedElsewhere {
 
 /** What this node counts for `counters()`. */
 export class Counters {
-  private readonly monotonic: () => number;
   private readonly now: () => number;
   private readonly elsewhere: () => CountedElsewhere;
   private since!: CountedElsewhere;
@@ -24,23 +23,25 @@ export class Counters {
   private largestResult = 0;
 
   /**
-   * @param monotonic a clock in milliseconds
    * @param now the wall clock in milliseconds
    */
-  constructor(monotonic: () => number, now: () => number, elsewhere: () => CountedElsewhere) {
-    this.monotonic = monotonic;
+  constructor(now: () => number, elsewhere: () => CountedElsewhere) {
     this.now = now;
     this.elsewhere = elsewhere;
     this.reset();
   }
 
-  /** Counts a request that begins now, and what comes of it. */
-  counting(respond: Respond): Respond {
-    const begun = this.monotonic();
-    return (reply) => {
-      this.count(reply, this.monotonic() - begun);
-      respond(reply);
-    };
+  /** Counts a request that was answered. */
+  count(reply: Reply, durationMs: number): void {
+    this.totalMs += durationMs;
+    this.longestMs = Math.max(this.longestMs, durationMs);
+    if (reply.ok) {
+      this.successes += 1;
+      this.largestResult = Math.max(this.largestResult, reply.result.length);
+    } else {
+      this.errors += 1;
+      if (reply.lost !== undefined) this.quorumLost += 1;
+    }
   }
 
   reset(): void {
@@ -81,17 +82,5 @@ export class Counters {
       started_at: this.startedAt,
       largest_result_size: this.largestResult,
     };
-  }
-
-  private count(reply: Reply, durationMs: number): void {
-    this.totalMs += durationMs;
-    this.longestMs = Math.max(this.longestMs, durationMs);
-    if (reply.ok) {
-      this.successes += 1;
-      this.largestResult = Math.max(this.largestResult, reply.result.length);
-    } else {
-      this.errors += 1;
-      if (reply.lost !== undefined) this.quorumLost += 1;
-    }
   }
 }

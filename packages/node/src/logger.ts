@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { type Logger as PinoLogger, pino } from 'pino';
+import { type LogFn, type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
 
@@ -8,6 +8,8 @@ export interface LoggerOptions {
   /** `auto` is text on a terminal, else JSON. */
   readonly format: 'auto' | 'json' | 'text';
   readonly nodeName: string;
+  /** Told of each line, with its level as a number: 20 is debug, 60 the most severe. */
+  readonly onLine?: (level: number) => void;
 }
 
 const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error', critical: 'fatal' } as const;
@@ -16,13 +18,19 @@ const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error', 
 const BUFFER_BYTES_MAX = 1024 * 1024;
 
 /** The log of the process on standard output. Writing never waits for who reads it. */
-export function createLogger({ level, format, nodeName }: LoggerOptions): Logger {
+export function createLogger({ level, format, nodeName, onLine }: LoggerOptions): Logger {
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY === true);
   const options = {
     level: LEVELS[level],
     base: { node: nodeName },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: cleanFields },
+    hooks: {
+      logMethod(this: PinoLogger, args: Parameters<LogFn>, method: LogFn, severity: number) {
+        onLine?.(severity);
+        method.apply(this, args);
+      },
+    },
   };
   if (text) return pino(options, new TextLines());
   const destination = pino.destination({ dest: 1, sync: false, maxLength: BUFFER_BYTES_MAX });

@@ -15,6 +15,8 @@ import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { createLogger } from './logger.js';
+import { countLine } from './metrics/engine-metrics.js';
+import { Metrics } from './metrics/metrics.js';
 import { Node } from './node.js';
 import { State } from './scopes/state.js';
 
@@ -92,12 +94,14 @@ async function startInFolder(
   try {
     state = await openState(folder);
     const identity = await openIdentity(state.store, config);
+    const metrics = new Metrics();
     const log = createLogger({
       level: config.logLevel,
       format: config.logFormat,
       nodeName: config.nodeName,
+      onLine: (level) => countLine(metrics, level),
     });
-    return await Node.start({ config, version, log, folder, state, identity, signal });
+    return await Node.start({ config, version, log, metrics, folder, state, identity, signal });
   } catch (error) {
     await state?.close().catch(() => {});
     await folder.close().catch(() => {});

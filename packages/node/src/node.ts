@@ -26,15 +26,19 @@ import { type Event, ROOT_GROUP } from './consensus/protocol.js';
 import { ConsensusStartError, startConsensus } from './consensus/start.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
-import { HttpListener } from './http/listener.js';
+import { BODIES_FULL, HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
 import type { Logger } from './logger.js';
 import { type RunningNode, StartError, StartStoppedError, type StopReason } from './main.js';
-import { Router } from './router.js';
+import { EngineMetrics } from './metrics/engine-metrics.js';
+import type { Rejection } from './metrics/families.js';
+import type { Metrics } from './metrics/metrics.js';
+import { watchThread } from './metrics/thread-watch.js';
+import { NO_LEADER, Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
 import { GarbageCollector } from './scopes/garbage-collector.js';
-import type { GroupSession } from './scopes/group-session.js';
+import { DISK_FULL, DISK_LOW, type GroupSession } from './scopes/group-session.js';
 import { MemoryKeeper } from './scopes/memory-keeper.js';
 import { Sessions } from './scopes/sessions.js';
 import { Snapshots } from './scopes/snapshots.js';
@@ -61,6 +65,9 @@ const SERVING_WAIT_MS = 5000;
 /** Time between two looks at what a start waits for, in milliseconds. */
 const POLL_MS = 2;
 
+/** Time between two looks at figures for the status port, in milliseconds. */
+const PUBLISH_MS = 500;
+
 /** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
 
@@ -74,6 +81,7 @@ export interface NodeParts {
   readonly config: Config;
   readonly version: string;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly folder: DataFolder;
   readonly state: State;
   readonly identity: Identity;
@@ -114,6 +122,9 @@ export class Node implements RunningNode {
   private leavingId = 0;
   private members: Members | null = null;
   private readonly counters: Counters;
+  private readonly figures: EngineMetrics;
+  private unwatch: () => void = () => {};
+  private publishedAt = 0;
   private readonly local: LocalNode;
   private lastId = 0;
 
@@ -138,10 +149,10 @@ export class Node implements RunningNode {
       this.close = resolve;
     });
     this.counters = new Counters(
-      () => performance.now(),
       () => Date.now(),
       () => this.countedElsewhere(),
     );
+    this.figures = new EngineMetrics(parts.metrics, REJECTIONS);
     this.local = this.makeLocalNode();
     this.engine = new Engine({
       environment: systemEnvironment(log, this.local, () => this.voters()),
@@ -202,6 +213,7 @@ export class Node implements RunningNode {
       alone: () => this.sessions.alone,
       session: (target) => this.sessions.of(target),
       waitMs: config.requestTimeoutMs,
+      figures: this.figures,
       monotonic: environment.monotonic,
       delay,
     });
@@ -216,6 +228,7 @@ export class Node implements RunningNode {
       onFailure: (error) => this.fail('a snapshot could not be installed', error, exitCodeOf(error)),
       onInstalled: (session, index) =>
         log.info({ event: 'snapshot_installed', group: session.id, index }, 'a snapshot became the state'),
+      figures: this.figures,
     });
     this.sessions = new Sessions({
       engine: this.engine,
@@ -257,6 +270,7 @@ export class Node implements RunningNode {
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
+    this.unwatch = watchThread(this.parts.metrics, 'engine');
     await this.sessions.open();
     await this.bootstrap();
     await this.untilServing();
@@ -401,7 +415,11 @@ export class Node implements RunningNode {
         logId: logIdentity(identity),
         lowDiskBytes: config.diskReserveMb * MiB,
       },
-      this.status.buffer,
+      {
+        status: this.status.buffer,
+        metrics: this.parts.metrics.buffer,
+        startedAt: Date.now() - process.uptime() * 1000,
+      },
       (code, error) => this.consensusExited(code, error),
     );
     return bridge;
@@ -463,6 +481,7 @@ export class Node implements RunningNode {
           },
           () => performance.now(),
         ),
+        onLogin: ({ method, outcome }) => this.figures.loggedIn(method, outcome),
         cacheMs: config.credentialCacheMs,
         now: Date.now,
         delay: (ms, callback) => {
@@ -470,13 +489,18 @@ export class Node implements RunningNode {
         },
       }),
       nodeName: config.nodeName,
-      handle: (request, respond) => this.router.handle(request, this.counters.counting(respond)),
+      handle: (request, respond) =>
+        this.router.handle(
+          request,
+          this.figures.counting(request, respond, (reply, ms) => this.counters.count(reply, ms)),
+        ),
       wait: (done) => this.bridge.waitFor(done, 5),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
       bodyMemoryMax: config.requestMemoryLimitMb * MiB,
       bodyTimeoutMs: config.bodyTimeoutMs,
+      figures: this.figures,
       onDefect: (error) => this.internalError(error),
       connectionsMax: config.maxConnections,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
@@ -599,9 +623,34 @@ export class Node implements RunningNode {
     this.members?.tick();
     this.memory.consider();
     this.disk.consider();
+    if (performance.now() - this.publishedAt >= PUBLISH_MS) this.publish();
   }
 
-  private checkpointDone(session: GroupSession, { things, durationMs }: CheckpointReport): void {
+  /** Tells the figures that are not counted where something happens. */
+  private publish(): void {
+    const { config, folder } = this.parts;
+    this.publishedAt = performance.now();
+    const waiting = { commit: 0, read: 0, ...this.router.queues };
+    for (const { queues } of this.sessions.all) {
+      waiting.commit += queues.commit;
+      waiting.read += queues.read;
+    }
+    this.figures.publish({
+      engine: this.engine.figures,
+      inFlight: this.listener?.inFlight ?? 0,
+      connections: this.listener?.connections ?? 0,
+      bodyBytes: this.listener?.bodyBytes ?? 0,
+      waiting,
+      repeated: this.router.repeated,
+      cacheLimitBytes: config.cacheSizeMb * MiB,
+      checkpointAgeMs: this.checkpointer.ageMs,
+      reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,
+      isDiskFull: this.disk.level !== 'ok',
+    });
+  }
+
+  private checkpointDone(session: GroupSession, { things, durationMs, bytes }: CheckpointReport): void {
+    this.figures.checkpointed(durationMs, bytes);
     this.parts.log.debug(
       { event: 'checkpoint', group: session.id, things, ms: Math.round(durationMs) },
       'checkpoint',
@@ -623,8 +672,10 @@ export class Node implements RunningNode {
 
   /** A defect of the engine, damaged data, or no room for them. A defect fails its query; damage stops the node. */
   private internalError(error: unknown): void {
-    if (isDamage(error)) this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
-    else if (error instanceof DiskFullError) this.disk.noteStateFull();
+    if (isDamage(error)) {
+      this.figures.checked('mismatch');
+      this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
+    } else if (error instanceof DiskFullError) this.disk.noteStateFull();
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
   }
 
@@ -646,6 +697,7 @@ export class Node implements RunningNode {
     this.ended = true;
     this.status.phase = Phase.STOPPED;
     if (this.housekeeping !== null) clearInterval(this.housekeeping);
+    this.unwatch();
     this.listener?.close();
     this.close(exitCode);
   }
@@ -741,6 +793,16 @@ const STOPPING = new QueryError(
   ErrorCode.NODE,
   'the node is shutting down: use another one, or try again later',
 );
+
+const REJECTIONS: ReadonlyMap<QueryError, Rejection> = new Map([
+  [QUEUE_FULL, 'queue'],
+  [BODIES_FULL, 'memory'],
+  [TOO_MANY_LOGINS, 'login_backoff'],
+  [NO_LEADER, 'no_leader'],
+  [DISK_FULL, 'disk_full'],
+  [DISK_LOW, 'disk_full'],
+  [STOPPING, 'draining'],
+]);
 
 function delay(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);

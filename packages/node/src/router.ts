@@ -18,6 +18,7 @@ import { Journeys } from './forwarding/journeys.js';
 import { KeysUnderWay } from './forwarding/keys-under-way.js';
 import { Sequences } from './forwarding/sequences.js';
 import { type BodyOptions, decodeBody } from './http/body.js';
+import type { EngineMetrics } from './metrics/engine-metrics.js';
 import { conflictingKey, type Reply, type Request, type RequestBody, type Respond } from './request.js';
 import type { IdempotencyKey, RequestIdentity } from './scopes/entry.js';
 import type { GroupSession, Names } from './scopes/group-session.js';
@@ -37,6 +38,8 @@ export interface RouterOptions {
   readonly session: (target: Target) => GroupSession | undefined;
   /** How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in milliseconds. */
   readonly waitMs: number;
+  /** Who counts. */
+  readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'>;
   /** A clock in milliseconds. */
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
@@ -66,6 +69,8 @@ export class Router {
   private readonly undecided = new Set<string>();
   /** Nodes that can't be reached. */
   private readonly down = new Set<NodeId>();
+  /** Repetitions that got the first one's answer. */
+  repeated = 0;
 
   constructor(options: RouterOptions) {
     this.options = options;
@@ -89,6 +94,11 @@ export class Router {
   /** Requests that wait for something, of clients and of other nodes. */
   get busy(): number {
     return this.journeys.size;
+  }
+
+  /** Requests in the lane of slow queries, and those that other nodes have. */
+  get queues(): { readonly slow: number; readonly peer: number } {
+    return { slow: this.slowLane.length, peer: this.forwarder.sent };
   }
 
   /**
@@ -147,6 +157,7 @@ export class Router {
       delay,
       begin: (journey) => this.begin(journey),
       retry: (journey, group) => this.wait(journey, group),
+      tried: (outcome) => this.options.figures?.forwarded(outcome),
       ended: (journey) => this.ended(journey),
     });
   }
@@ -196,11 +207,16 @@ export class Router {
       return true;
     }
     const outcome = engine.run(call);
-    this.slowLane.ran(programOf(call), user.id, monotonic() - begun);
+    this.ran(call, monotonic() - begun);
     if (outcome.kind === 'hash') return this.travel(request, respond, outcome.password);
     if (stateless) respond(replyOf(outcome));
     else session.settle(outcome, respond);
     return true;
+  }
+
+  private ran(call: Call, ms: number): void {
+    this.slowLane.ran(programOf(call), call.user.id, ms);
+    this.options.figures?.ran(ms);
   }
 
   private enterLane(request: Request, respond: Respond): false {
@@ -473,6 +489,7 @@ export class Router {
         return true;
       case 'reply': {
         const { reply } = found;
+        this.repeated += 1;
         const index = session.appliedIndex;
         const kept: Reply =
           reply.kind === 'too_large'
@@ -504,7 +521,7 @@ export class Router {
     this.keepValues(journey);
     const begun = monotonic();
     const outcome = engine.run(call);
-    this.slowLane.ran(programOf(call), call.user.id, monotonic() - begun);
+    this.ran(call, monotonic() - begun);
     if (outcome.kind !== 'hash') return outcome;
     this.hash(journey, outcome.password);
     return null;
@@ -625,7 +642,7 @@ function nodeError(message: string): QueryError {
 
 const TOO_SLOW = nodeError('other slow queries took too long to leave room for this one: try again');
 const TOO_MANY = nodeError('too many changes wait for their answer: try again');
-const NO_LEADER = nodeError(
+export const NO_LEADER = nodeError(
   'no majority of the nodes could be reached in time; nothing was changed: try again',
 );
 const OUTCOME_UNKNOWN = new QueryError(

@@ -72,6 +72,13 @@ export class SlowLane {
     this.options = options;
   }
 
+  /** How many stand in it. */
+  get length(): number {
+    let length = 0;
+    for (const queue of this.waiting.values()) length += queue.length;
+    return length;
+  }
+
   /** Whether a program has to stand in the lane; null is one that is not known yet. */
   takes(program: object | null, userId: number): boolean {
     this.others += 1;

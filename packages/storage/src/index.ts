@@ -45,7 +45,7 @@ export {
   type StoreOperation,
 } from './kv/memory-store.js';
 export { type LogStats, LogStore } from './log/log-store.js';
-export type { LogStoreOptions } from './log/options.js';
+export type { LogStoreOptions, WriteObserver } from './log/options.js';
 export type {
   AppendDone,
   AppendEntry,

@@ -13,8 +13,11 @@ export class ProgramCache {
   private young = new Map<string, Prepared>();
   private old = new Map<string, Prepared>();
   private youngBytes = 0;
+  private oldBytes = 0;
   /** How often a text was known. */
   hits = 0;
+  /** How often it was not. */
+  misses = 0;
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
@@ -29,9 +32,15 @@ export class ProgramCache {
     }
     const old = this.old.get(code);
     if (old !== undefined) this.hits += 1;
+    else this.misses += 1;
     const prepared = old ?? prepare(code);
     this.add(code, prepared);
     return prepared;
+  }
+
+  /** Estimated bytes of everything that is remembered. */
+  get bytes(): number {
+    return this.youngBytes + this.oldBytes;
   }
 
   get size(): number {
@@ -43,6 +52,7 @@ export class ProgramCache {
     if (bytes > this.bytesMax / 8) return;
     if (this.youngBytes + bytes > this.bytesMax / 2) {
       this.old = this.young;
+      this.oldBytes = this.youngBytes;
       this.young = new Map();
       this.youngBytes = 0;
     }

@@ -32,6 +32,10 @@ export class Store {
   thingCount = 0;
   /** Estimated bytes of what is in memory; see `evictor.ts`. */
   bytes = 0;
+  /** How often a thing was in memory when it was needed, had to be read, and was taken out. */
+  hits = 0;
+  misses = 0;
+  evictions = 0;
   /** Things whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Thing>();
   /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
@@ -75,8 +79,10 @@ export class Store {
   load(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) !== 0) {
       thing.bits |= ThingBit.USED;
+      this.hits += 1;
       return;
     }
+    this.misses += 1;
     readThing(this.readRecord(thing.id, 0), thing, this);
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
     thing.forEach((key, value) => {
@@ -92,6 +98,7 @@ export class Store {
    */
   unload(thing: Thing): void {
     this.bytes -= bytesOf(thing);
+    this.evictions += 1;
     thing.forEach((_, value) => {
       if (isPieced(value)) value.backing.eachPresent((item) => this.letGo(item));
       else this.letGo(value);

@@ -17,6 +17,15 @@ const REFUSED: Login = { kind: 'refused' };
 const BUSY: Login = { kind: 'busy' };
 const UNSURE: Login = { kind: 'unsure' };
 
+/** A login that was checked. What `known` tells at once is none. */
+export interface LoginEvent {
+  readonly method: Credentials['kind'];
+  readonly outcome: 'ok' | 'failed' | 'held_off';
+  /** Of the user, as far as it was told. */
+  readonly name: string | null;
+  readonly address: string;
+}
+
 export interface AuthenticatorOptions {
   readonly root: RootGroup;
   readonly hasher: PasswordHasher;
@@ -28,6 +37,8 @@ export interface AuthenticatorOptions {
   readonly freshen: () => Promise<boolean>;
   /** How long a verified password is remembered. */
   readonly cacheMs: number;
+  /** Told of each login that was checked. */
+  readonly onLogin?: (event: LoginEvent) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
   /** Calls back after some milliseconds. */
@@ -98,6 +109,7 @@ export class Authenticator {
     const keys = credentials.kind === 'token' ? [address] : [address, userKey(address, credentials.name)];
     const { backoff } = this.options;
     if (!keys.every((key) => backoff.admits(key))) {
+      this.tell(credentials, 'held_off', address, null);
       done(BUSY);
       return;
     }
@@ -106,8 +118,20 @@ export class Authenticator {
     for (const key of keys) backoff.checks(key);
     this.outcome(header, credentials, address, keys).then((login) => {
       this.checking.delete(id);
+      if (login.kind === 'user') this.tell(credentials, 'ok', address, login.user);
+      else if (login.kind === 'refused') this.tell(credentials, 'failed', address, null);
       for (const callback of all) callback(login);
     });
+  }
+
+  private tell(
+    credentials: Credentials,
+    outcome: LoginEvent['outcome'],
+    address: string,
+    user: User | null,
+  ): void {
+    const name = credentials.kind === 'password' ? credentials.name : (user?.name ?? null);
+    this.options.onLogin?.({ method: credentials.kind, outcome, name, address });
   }
 
   private async outcome(

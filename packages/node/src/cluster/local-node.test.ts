@@ -57,7 +57,6 @@ beforeEach(() => {
     connections: () => 4,
     counters: new Counters(
       () => 0,
-      () => 0,
       () => ({ changes: 0, garbage: 0, cacheHits: 0 }),
     ),
     log,

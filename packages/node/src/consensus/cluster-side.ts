@@ -5,9 +5,11 @@ import { ClusterFile } from '../cluster/cluster-record.js';
 import { type Formation, form, invite, RemovedError } from '../cluster/formation.js';
 import { ExitCode } from '../config/exit-codes.js';
 import type { Identity } from '../identity.js';
+import type { PeerFigures } from '../metrics/consensus-page.js';
+import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
 import type { GroupHost } from './group-host.js';
-import { Links } from './links.js';
+import { Links, type Traffic } from './links.js';
 import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId } from './protocol.js';
 
 export interface ClusterOptions {
@@ -30,6 +32,8 @@ export interface ClusterOptions {
 
 export interface ClusterEvents {
   readonly emit: (event: Event) => void;
+  /** Told of every stranger that was refused. */
+  readonly refused: (cause: PeerLogCause) => void;
   /** Ends the node. */
   readonly failed: (message: string, exitCode: number) => void;
 }
@@ -53,7 +57,7 @@ export class ClusterSide {
   private nextJoin = 1;
   private loadTimer: NodeJS.Timeout | null = null;
 
-  private constructor(options: ClusterOptions, file: ClusterFile, { emit, failed }: ClusterEvents) {
+  private constructor(options: ClusterOptions, file: ClusterFile, { emit, failed, refused }: ClusterEvents) {
     this.options = options;
     this.emit = emit;
     const { identity, name, version, bind, secret } = options;
@@ -67,6 +71,7 @@ export class ClusterSide {
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
       log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
+      onRefused: refused,
       onFrame: (from, kind, payload) => this.links.frame(from, kind, payload),
       onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info?.version ?? ''),
       onBroke: (node) => this.lost(node),
@@ -80,6 +85,7 @@ export class ClusterSide {
     });
     this.links = new Links({
       sender: this.transport,
+      now: () => performance.now(),
       emit,
       receive: (group, message) => this.host?.receive(group, message),
       malformed: (from, problem) => this.log('error', 'peer_malformed', `node ${from}: ${problem}`),
@@ -125,6 +131,7 @@ export class ClusterSide {
     this.host = host;
     this.loadTimer = setInterval(() => {
       this.links.tellLoad(this.peers, host.leading);
+      this.links.ping(this.peers);
       host.balance(this.links.leading);
     }, LOAD_MS);
   }
@@ -135,6 +142,15 @@ export class ClusterSide {
 
   isUp(node: NodeId): boolean {
     return this.transport.isUp(node);
+  }
+
+  /** The other members, as they are now. */
+  get peerFigures(): PeerFigures[] {
+    return this.peers.map((node) => {
+      const { sent, received, roundTripMs } = this.links.traffic.get(node) ?? NO_TRAFFIC;
+      const name = this.transport.identityOf(node)?.name ?? String(node);
+      return { name, isUp: this.isUp(node), sent, received, roundTripMs };
+    });
   }
 
   /** Takes a command; false if it is about something else. */
@@ -211,6 +227,8 @@ export class ClusterSide {
     this.host?.peerDown(node);
   }
 }
+
+const NO_TRAFFIC: Traffic = { sent: 0, received: 0, roundTripMs: null };
 
 function delay(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);

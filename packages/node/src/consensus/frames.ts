@@ -5,11 +5,13 @@
  *   call   (2) := id:varint payload      from one engine side to the other
  *   return (3) := id:varint payload      the answer
  *   load   (6) := leading:varint         how many groups the sender leads
+ *   ping   (7) := id:varint              to be answered at once
+ *   pong   (8) := id:varint              the answer
  */
 import { ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';
 import type { GroupId } from './protocol.js';
 
-export const FrameKind = { RAFT: 1, CALL: 2, RETURN: 3, LOAD: 6 } as const;
+export const FrameKind = { RAFT: 1, CALL: 2, RETURN: 3, LOAD: 6, PING: 7, PONG: 8 } as const;
 
 /** Messages of a group in one frame at most. */
 const MESSAGES_MAX = 65_536;

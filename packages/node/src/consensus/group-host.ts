@@ -9,7 +9,9 @@ import {
   type RaftOptions,
 } from 'raft-ts';
 import { ExitCode } from '../config/exit-codes.js';
+import type { GroupNow } from '../metrics/group-figures.js';
 import { DiskWatch } from './disk-watch.js';
+import type { WatchGroup } from './group-watch.js';
 import { Handover } from './handover.js';
 import { LogWriter } from './log-writer.js';
 import { decodeMembership } from './membership.js';
@@ -31,6 +33,8 @@ export interface GroupHostOptions {
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
+  /** Who counts what happens in a group. */
+  readonly watch?: WatchGroup;
   /** How a group's core is looked at, and which planted bugs it has; for the simulator. */
   readonly observe?: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
 }
@@ -74,6 +78,7 @@ export class GroupHost {
       writer: this.writer,
       options: options.raft,
       observe: options.observe ?? (() => ({})),
+      watch: options.watch ?? (() => undefined),
       random: options.random,
       nextOffice: () => ++this.offices,
       emit,
@@ -149,6 +154,38 @@ export class GroupHost {
 
   status(group: GroupId): ReturnType<RaftGroup['status']> | undefined {
     return this.groups.get(group)?.status();
+  }
+
+  /** What there is to know of each group. */
+  get groupsNow(): GroupNow[] {
+    return [...this.groups.values()].map((group) => this.nowOf(group));
+  }
+
+  private nowOf(group: RaftGroup): GroupNow {
+    const { role, term, leader, membership, commitIndex, lastIndex, peers } = group.status();
+    const isLeader = role === 'leader';
+    const { voters, learners } = membership;
+    const heard = peers.filter(
+      ({ node, silentTicks }) =>
+        voters.includes(node) && silentTicks <= this.electionTicks && this.options.isUp(node),
+    );
+    const self = voters.includes(this.options.nodeId) ? 1 : 0;
+    return {
+      id: group.id,
+      term,
+      isLeader,
+      hasLeader: leader !== 0,
+      commitIndex,
+      appliedIndex: group.appliedTo,
+      lastIndex,
+      voters: voters.length,
+      learners: learners.length,
+      reachable: isLeader ? heard.filter(({ node }) => node !== this.options.nodeId).length + self : 0,
+    };
+  }
+
+  private get electionTicks(): number {
+    return this.options.raft.electionTicks ?? Number.POSITIVE_INFINITY;
   }
 
   get groupIds(): GroupId[] {

@@ -14,12 +14,23 @@ export interface LinksOptions {
   readonly emit: (event: Event) => void;
   /** A message for a group of this node. */
   readonly receive: (group: GroupId, message: Message) => void;
+  /** A clock in milliseconds; without one no ways are measured. */
+  readonly now?: () => number;
   /** Bytes came that are no frame of a known kind. */
   readonly malformed: (from: NodeId, problem: string) => void;
 }
 
 /** Calls and returns of this size yield to shorter ones, and to Raft. */
 const BULK_BYTES = 64 * 1024;
+
+/** What goes between this node and another one. */
+export interface Traffic {
+  /** Bytes of frames. */
+  sent: number;
+  received: number;
+  /** The last that was measured, in milliseconds; null before. */
+  roundTripMs: number | null;
+}
 
 /** Between the transport and the rest of the consensus side: what the frames mean. */
 export class Links {
@@ -30,6 +41,9 @@ export class Links {
   private readonly calls = new Map<number, NodeId>();
   /** How many groups each of the other nodes leads. */
   readonly leading = new Map<NodeId, number>();
+  readonly traffic = new Map<NodeId, Traffic>();
+  private readonly pings = new Map<NodeId, { readonly id: number; readonly at: number }>();
+  private nextPing = 1;
 
   constructor(options: LinksOptions) {
     this.options = options;
@@ -42,7 +56,7 @@ export class Links {
     this.planned = true;
     queueMicrotask(() => {
       this.planned = false;
-      this.frames.take((to, frame) => this.options.sender.send(to, FrameKind.RAFT, frame));
+      this.frames.take((to, frame) => this.send(to, FrameKind.RAFT, frame));
     });
   }
 
@@ -58,10 +72,22 @@ export class Links {
   /** Tells the others how many groups this node leads. */
   tellLoad(peers: readonly NodeId[], leading: number): void {
     const payload = encodeNumbered(leading, new Uint8Array(0));
-    for (const node of peers) this.options.sender.send(node, FrameKind.LOAD, payload);
+    for (const node of peers) this.send(node, FrameKind.LOAD, payload);
+  }
+
+  /** Measures the way to others and back. */
+  ping(peers: readonly NodeId[]): void {
+    const { now } = this.options;
+    if (now === undefined) return;
+    const id = this.nextPing++;
+    const payload = encodeNumbered(id, new Uint8Array(0));
+    for (const node of peers) {
+      if (this.send(node, FrameKind.PING, payload)) this.pings.set(node, { id, at: now() });
+    }
   }
 
   peerDown(node: NodeId): void {
+    this.pings.delete(node);
     this.leading.delete(node);
     for (const [id, to] of this.calls) {
       if (to !== node) continue;
@@ -71,6 +97,7 @@ export class Links {
   }
 
   frame(from: NodeId, kind: number, payload: Uint8Array): void {
+    this.trafficOf(from).received += payload.length;
     try {
       this.take(from, kind, payload);
     } catch (error) {
@@ -100,12 +127,38 @@ export class Links {
       case FrameKind.LOAD:
         this.leading.set(from, decodeNumbered(payload).id);
         return;
+      case FrameKind.PING:
+        this.sendNumbered(from, FrameKind.PONG, decodeNumbered(payload).id, new Uint8Array(0));
+        return;
+      case FrameKind.PONG: {
+        const ping = this.pings.get(from);
+        const { now } = this.options;
+        if (!ping || !now || ping.id !== decodeNumbered(payload).id) return;
+        this.pings.delete(from);
+        this.trafficOf(from).roundTripMs = now() - ping.at;
+        return;
+      }
       default:
         this.options.malformed(from, `a frame of the unknown kind ${kind}`);
     }
   }
 
   private sendNumbered(to: NodeId, kind: number, id: number, payload: Uint8Array): boolean {
-    return this.options.sender.send(to, kind, encodeNumbered(id, payload), payload.length >= BULK_BYTES);
+    return this.send(to, kind, encodeNumbered(id, payload), payload.length >= BULK_BYTES);
+  }
+
+  private send(to: NodeId, kind: number, payload: Uint8Array, bulk = false): boolean {
+    const sent = this.options.sender.send(to, kind, payload, bulk);
+    if (sent) this.trafficOf(to).sent += payload.length;
+    return sent;
+  }
+
+  private trafficOf(node: NodeId): Traffic {
+    let traffic = this.traffic.get(node);
+    if (traffic === undefined) {
+      traffic = { sent: 0, received: 0, roundTripMs: null };
+      this.traffic.set(node, traffic);
+    }
+    return traffic;
   }
 }

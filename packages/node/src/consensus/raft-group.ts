@@ -16,6 +16,7 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
+import type { GroupWatch } from './group-watch.js';
 import type { LogWriter } from './log-writer.js';
 import { decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
@@ -29,6 +30,8 @@ export interface GroupContext {
   readonly writer: LogWriter;
   readonly options: Partial<RaftOptions>;
   readonly observe: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
+  /** Who counts what happens in a group. */
+  readonly watch: (group: GroupId) => GroupWatch | undefined;
   readonly random: () => number;
   /** A number that was never given before. */
   readonly nextOffice: () => number;
@@ -48,6 +51,7 @@ export class RaftGroup {
   private readonly context: GroupContext;
   private readonly log: RaftLog;
   private readonly raft: RaftNode;
+  private readonly watch: GroupWatch | undefined;
   /** Chain hashes of entries that are being written. */
   private readonly handed = new Map<number, number>();
   /** The term in which the engine side was told that it leads; 0 while it was not. */
@@ -80,6 +84,7 @@ export class RaftGroup {
   constructor(id: GroupId, context: GroupContext, applied: Applied) {
     this.id = id;
     this.context = context;
+    this.watch = context.watch(id);
     const view = context.view(id);
     const membership = decodeMembership(applied.membership);
     this.log = new RaftLog(view, { ...applied, membership });
@@ -109,6 +114,11 @@ export class RaftGroup {
 
   status(): ReturnType<RaftNode['status']> {
     return this.raft.status();
+  }
+
+  /** The last entry that the state holds, as far as the engine side told. */
+  get appliedTo(): number {
+    return this.appliedIndex;
   }
 
   /** The membership in force as far as entries were handed over. */
@@ -147,8 +157,13 @@ export class RaftGroup {
   propose(office: number, payloads: readonly Uint8Array[]): void {
     // What was proposed in an office that is over, the engine side has taken back already or will soon.
     if (office !== this.office) return;
-    const accepted = !this.context.writer.blocked && this.raft.propose(payloads).status === 'accepted';
-    if (!accepted) this.suspend();
+    const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
+    if (result?.status === 'accepted') {
+      this.watch?.proposed(result.lastIndex);
+    } else {
+      this.watch?.refused(payloads.length);
+      this.suspend();
+    }
     this.process();
   }
 
@@ -175,8 +190,12 @@ export class RaftGroup {
   }
 
   read(id: number): void {
+    this.watch?.readAsked(id);
     const result = this.raft.readIndex(id);
-    if (result.status === 'dropped') this.context.emit({ kind: 'read', group: this.id, id, index: null });
+    if (result.status === 'dropped') {
+      this.watch?.readAnswered(id);
+      this.context.emit({ kind: 'read', group: this.id, id, index: null });
+    }
     this.process();
   }
 
@@ -304,6 +323,7 @@ export class RaftGroup {
     if (ready.committed.length > 0) this.commit(ready);
     for (const read of ready.reads) {
       const index = read.outcome === 'ready' ? read.index : null;
+      this.watch?.readAnswered(Number(read.context));
       this.context.emit({ kind: 'read', group: this.id, id: Number(read.context), index });
     }
   }
@@ -311,6 +331,7 @@ export class RaftGroup {
   private roleChanged({ role, term, leader }: SoftState): void {
     const officeTerm = this.resume?.term ?? this.leadingTerm;
     if (officeTerm !== 0 && (role !== 'leader' || term !== officeTerm)) this.stopLeading();
+    this.watch?.leaderChanged(leader);
     if (role === 'leader') return;
     this.context.emit({ kind: 'following', group: this.id, term, leader });
     for (const { id } of this.changes.splice(0)) this.answerChange(id, 'leadership_lost');
@@ -362,6 +383,7 @@ export class RaftGroup {
     this.leadingTerm = 0;
     this.office = 0;
     this.resume = null;
+    this.watch?.lost();
     for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
   }
 
@@ -426,6 +448,7 @@ export class RaftGroup {
     let last: Place | null = null;
     const flush = (): void => {
       if (lastOwn !== null) {
+        this.watch?.committed(lastOwn.index, own);
         this.context.emit({ kind: 'committed', group: this.id, count: own, last: placeOf(lastOwn) });
       }
       if (last !== null) this.context.emit({ kind: 'entries', group: this.id, entries, last: placeOf(last) });

@@ -15,6 +15,9 @@ export class ConsensusStartError extends Error {
   }
 }
 
+/** Memory that both threads see, and what belongs to it. */
+export type SharedParts = Pick<WorkerData, 'status' | 'metrics' | 'startedAt'>;
+
 /**
  * Starts the consensus thread.
  *
@@ -23,12 +26,12 @@ export class ConsensusStartError extends Error {
  */
 export async function startConsensus(
   options: WorkerOptions,
-  status: SharedArrayBuffer,
+  shared: SharedParts,
   onExit: (code: number, error: Error | null) => void,
 ): Promise<{ readonly bridge: Bridge; readonly statusPort: number }> {
   const { port1, port2 } = new MessageChannel();
   const doorbell = new SharedArrayBuffer(4);
-  const workerData: WorkerData = { options, port: port2, doorbell, status };
+  const workerData: WorkerData = { options, port: port2, doorbell, ...shared };
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData,
     transferList: [port2],

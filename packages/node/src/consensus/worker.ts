@@ -6,6 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { ExitCode } from '../config/exit-codes.js';
+import { metricsPage } from '../metrics/consensus-page.js';
+import { REFUSALS } from '../metrics/families.js';
+import { GroupFigures } from '../metrics/group-figures.js';
+import { Metrics } from '../metrics/metrics.js';
+import { watchThread } from '../metrics/thread-watch.js';
+import type { PeerLogCause } from '../peers/refusal-log.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
 import { StatusServer, type StatusView } from '../status/status-server.js';
@@ -44,6 +50,9 @@ export interface WorkerData {
   /** One Int32 that rises with every message of the worker. */
   readonly doorbell: SharedArrayBuffer;
   readonly status: SharedArrayBuffer;
+  readonly metrics: SharedArrayBuffer;
+  /** When the process was started: wall clock in milliseconds. */
+  readonly startedAt: number;
 }
 
 /** First message of the worker: it is up, or why not. */
@@ -72,9 +81,11 @@ const LOG_TAIL = 10_000;
 /** Silence of the engine thread after which the node is not healthy, in milliseconds. */
 const SILENCE_MAX_MS = 30_000;
 
-const { options, port, doorbell, status } = workerData as WorkerData;
+const { options, port, doorbell, status, metrics: figuresBuffer, startedAt } = workerData as WorkerData;
 const bell = new Int32Array(doorbell);
 const shared = new SharedStatus(status);
+const metrics = new Metrics(figuresBuffer);
+const figures = new GroupFigures(metrics, () => performance.now());
 
 let events: Event[] = [];
 /** Whether the first message is out: events wait for it. */
@@ -100,9 +111,14 @@ function ring(): void {
 
 async function start(): Promise<void> {
   const disk = await NodeDisk.make(options.logPath);
-  const log = await LogStore.open(disk, { segmentBytes: options.segmentBytes, storeId: options.logId });
+  const log = await LogStore.open(disk, {
+    segmentBytes: options.segmentBytes,
+    storeId: options.logId,
+    observe: { now: () => performance.now(), written: countSync },
+  });
   const cluster = await ClusterSide.start(options.cluster, {
     emit,
+    refused: countRefusal,
     failed: (message, exitCode) => emit({ kind: 'failed', failure: { message, exitCode } }),
   });
   const host = new GroupHost({
@@ -117,13 +133,14 @@ async function start(): Promise<void> {
     emit,
     transmit: (group, messages) => cluster.transmit(group, messages),
     isUp: (node) => cluster.isUp(node),
+    watch: (group) => figures.watch(group),
     logTail: options.cluster.secret === null ? 0 : LOG_TAIL,
     lowDiskBytes: options.lowDiskBytes,
   });
   cluster.attach(host);
   const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
   await look().catch(() => {});
-  const server = new StatusServer(viewOf(host));
+  const server = new StatusServer(viewOf(host, cluster, log));
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
     setInterval(() => {
@@ -140,6 +157,7 @@ async function start(): Promise<void> {
       if (command.kind === 'stop') stop(log, server, cluster, timers);
     });
   });
+  watchThread(metrics, 'consensus');
   announce({ kind: 'started', statusPort });
 }
 
@@ -171,13 +189,34 @@ async function listen(server: StatusServer): Promise<number> {
 
 class StatusPortError extends Error {}
 
-function viewOf(host: GroupHost): StatusView {
+function countSync(durationMs: number, records: number, bytes: number): void {
+  metrics.observe('syncSeconds', durationMs / 1000);
+  metrics.observe('syncEntries', records);
+  metrics.add('logAppended', 0, bytes);
+}
+
+const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, (typeof REFUSALS)[number]>> = {
+  wrong_secret: 'secret',
+  other_cluster: 'cluster',
+  removed: 'removed',
+  version: 'version',
+  garbage: 'garbage',
+};
+
+function countRefusal(cause: PeerLogCause): void {
+  const reason = REFUSAL_BY_CAUSE[cause];
+  if (reason !== undefined) metrics.add('peersRefused', REFUSALS.indexOf(reason));
+}
+
+function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore): StatusView {
+  let wasHealthy = true;
   const view: StatusView = {
     unhealthy() {
       const silence = shared.engineSilence();
-      return shared.phase !== Phase.STARTING && silence > SILENCE_MAX_MS
-        ? `the engine thread has been silent for ${silence} ms`
-        : null;
+      const isHealthy = shared.phase === Phase.STARTING || silence <= SILENCE_MAX_MS;
+      if (wasHealthy && !isHealthy) metrics.add('livenessFailures');
+      wasHealthy = isHealthy;
+      return isHealthy ? null : `the engine thread has been silent for ${silence} ms`;
     },
     unready() {
       if (shared.phase === Phase.STARTING) return 'the node is starting';
@@ -185,6 +224,19 @@ function viewOf(host: GroupHost): StatusView {
       const root = host.status(ROOT_GROUP);
       return root === undefined || root.leader === 0 ? 'no leader is known' : null;
     },
+    metrics: () =>
+      metricsPage({
+        metrics,
+        figures,
+        version: options.version,
+        nodeName: options.nodeName,
+        startedAt,
+        folder: options.logPath,
+        groups: () => host.groupsNow,
+        peers: () => cluster.peerFigures,
+        logBytes: () => log.stats().bytes,
+        isReady: () => view.unready() === null,
+      }),
     started: () => shared.phase !== Phase.STARTING,
     state() {
       if (shared.phase === Phase.READY) return 'READY';

@@ -34,6 +34,8 @@ export interface ForwarderOptions {
   readonly begin: (journey: Journey) => void;
   /** Lets a journey try again, soon or at another leader. */
   readonly retry: (journey: Journey, group: GroupId) => void;
+  /** Told what came of each attempt. */
+  readonly tried?: (outcome: 'ok' | 'retried' | 'failed') => void;
   /** Told of each journey of another node that ended. */
   readonly ended: (journey: Journey) => void;
 }
@@ -49,6 +51,7 @@ export class Forwarder {
   private readonly options: ForwarderOptions;
   private readonly underWay = new Map<string, Promise<Uint8Array>>();
   private sentBytes = 0;
+  private sentCount = 0;
   private taken = 0;
   private takenBytes = 0;
 
@@ -63,6 +66,11 @@ export class Forwarder {
     return this.taken;
   }
 
+  /** Requests that were sent to other nodes and are not answered. */
+  get sent(): number {
+    return this.sentCount;
+  }
+
   /** Sends a change to the leader of its group. */
   send(journey: Journey, group: GroupId, leader: NodeId): void {
     const payload = this.encode(journey, group);
@@ -75,9 +83,14 @@ export class Forwarder {
           return;
         }
         journey.unknown = true;
-        this.options.retry(journey, group);
+        this.retry(journey, group);
       },
     });
+  }
+
+  private retry(journey: Journey, group: GroupId): void {
+    this.options.tried?.('retried');
+    this.options.retry(journey, group);
   }
 
   /** Asks another node about itself. */
@@ -105,8 +118,10 @@ export class Forwarder {
     const { calls, monotonic } = this.options;
     journey.called = true;
     this.sentBytes += payload.length;
+    this.sentCount += 1;
     const over = (work: () => void): void => {
       this.sentBytes -= payload.length;
+      this.sentCount -= 1;
       journey.called = false;
       if (!journey.ended) work();
     };
@@ -146,6 +161,7 @@ export class Forwarder {
   private answered(journey: Journey, group: GroupId, answer: ForwardedAnswer): void {
     switch (answer.kind) {
       case 'reply':
+        this.options.tried?.('ok');
         journey.end(answer);
         return;
       case 'busy':
@@ -154,17 +170,21 @@ export class Forwarder {
       case 'lost':
       case 'late':
         if (answer.unknown) journey.unknown = true;
-        this.options.retry(journey, group);
+        this.retry(journey, group);
         return;
       case 'elsewhere':
-        this.options.retry(journey, group);
+        this.retry(journey, group);
     }
   }
 
   /** Ends a journey with a refusal; but what an earlier attempt may have done has to be found out first. */
   private refuse(journey: Journey, group: GroupId, reply: Reply): void {
-    if (journey.unknown) this.options.retry(journey, group);
-    else journey.end({ kind: 'reply', reply });
+    if (journey.unknown) {
+      this.retry(journey, group);
+      return;
+    }
+    this.options.tried?.('failed');
+    journey.end({ kind: 'reply', reply });
   }
 
   private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {

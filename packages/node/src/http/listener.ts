@@ -16,6 +16,7 @@ import {
 } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
+import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Request, Respond } from '../request.js';
 import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
 import { type BodyOptions, decodeBody } from './body.js';
@@ -51,6 +52,8 @@ export interface HttpOptions {
   readonly connectionsPerAddressMax: number;
   /** Requests at once that wait for their answer. */
   readonly pendingMax: number;
+  /** Who counts what is refused. */
+  readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -99,6 +102,16 @@ export class HttpListener {
     return this.connectionCount;
   }
 
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.pending;
+  }
+
+  /** Bytes of bodies that are still coming in, and of answers that are still going out. */
+  get bodyBytes(): number {
+    return this.bodies.used;
+  }
+
   /** Starts to listen; returns the port, or null when it is in use. */
   listen(address: string, port: number): Promise<number | null> {
     return new Promise((resolve) => {
@@ -136,7 +149,10 @@ export class HttpListener {
     if (this.connectionCount === 0) this.addresses.clear();
     if (change < 0) return;
     const admitted = this.addresses.connected(addressKey(new Uint8Array(res.getRemoteAddress())));
-    if (!admitted || this.connectionCount > this.options.connectionsMax) res.close();
+    const fits = this.connectionCount <= this.options.connectionsMax;
+    if (admitted && fits) return;
+    this.options.figures?.rejected(fits ? 'connections_per_address' : 'connections');
+    res.close();
   }
 
   private receive(res: HttpResponse, req: HttpRequest): void {
@@ -146,11 +162,15 @@ export class HttpListener {
     const path = parsePath(url);
     if (headers.malformed !== null) {
       const error = badRequest(headers.malformed);
+      this.options.figures?.refused(null, error, '400 Bad Request');
       answerAtOnce(res, true, () => fail(res, this.heads, headers, error, '400 Bad Request', [], true));
     } else if (method !== 'POST') {
+      if (method !== 'GET' || path.kind !== 'root')
+        this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
       answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers));
     } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
+      this.options.figures?.refused(null, error, '400 Bad Request');
       answerAtOnce(res, headers.chunked, () => fail(res, this.heads, headers, error, statusOf(error), []));
     } else {
       this.receivePost(res, path.scope, headers);
@@ -185,7 +205,7 @@ export class HttpListener {
       return;
     }
     if (headers.authorization === null) {
-      refuse(exchange);
+      this.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
       return;
     }
     this.receiveBody(exchange, res);
@@ -197,11 +217,11 @@ export class HttpListener {
 
   private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
     if (login.kind === 'refused') {
-      refuse(exchange);
+      this.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
     } else if (login.kind === 'unsure') {
-      exchange.fail(UNSURE);
+      this.refuse(exchange, UNSURE);
     } else if (login.kind === 'busy') {
-      exchange.fail(TOO_MANY_LOGINS, '429 Too Many Requests');
+      this.refuse(exchange, TOO_MANY_LOGINS, '429 Too Many Requests');
     } else {
       exchange.user = login.user;
       if (this.assertServable(exchange, headers, format) && exchange.body !== null) this.handle(exchange);
@@ -212,14 +232,27 @@ export class HttpListener {
   private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
     const refusal = this.options.refusal();
     const problem = headers.terms === null ? null : problemOf(headers.terms);
-    if (refusal !== null) exchange.fail(refusal);
+    if (refusal !== null) this.refuse(exchange, refusal);
     else if (format === null || headers.contentEncoding)
-      exchange.fail(UNSUPPORTED, '415 Unsupported Media Type');
-    else if (problem !== null) exchange.fail(badRequest(problem));
+      this.refuse(exchange, UNSUPPORTED, '415 Unsupported Media Type');
+    else if (problem !== null) this.refuse(exchange, badRequest(problem));
     else if (headers.contentLength > this.options.bodySizeMax) this.tooLarge(exchange);
-    else if (this.pending > this.options.pendingMax) exchange.fail(QUEUE_FULL, '429 Too Many Requests');
+    else if (this.pending > this.options.pendingMax)
+      this.refuse(exchange, QUEUE_FULL, '429 Too Many Requests');
     else return true;
     return false;
+  }
+
+  /** Answers a request that can't be run. */
+  private refuse(
+    exchange: Exchange,
+    error: QueryError,
+    status = statusOf(error),
+    headers: Headers = [],
+    close = false,
+  ): void {
+    this.options.figures?.refused(exchange.scope, error, status);
+    exchange.fail(error, status, headers, close);
   }
 
   private tooLarge(exchange: Exchange): void {
@@ -227,7 +260,7 @@ export class HttpListener {
       ErrorCode.MAX_QUOTA,
       `the request body is larger than request_size_limit (${this.options.bodySizeMax} bytes)`,
     );
-    exchange.fail(error, '413 Content Too Large', [], true);
+    this.refuse(exchange, error, '413 Content Too Large', [], true);
   }
 
   private receiveBody(exchange: Exchange, res: HttpResponse): void {
@@ -246,7 +279,7 @@ export class HttpListener {
       }
       first = false;
       if (!exchange.keep(chunk, this.bodies, this.options.bodySizeMax)) {
-        exchange.fail(BODIES_FULL, undefined, [], true);
+        this.refuse(exchange, BODIES_FULL, statusOf(BODIES_FULL), [], true);
         return;
       }
       if (!isLast) return;
@@ -260,7 +293,7 @@ export class HttpListener {
       ErrorCode.BAD_DATA,
       `the request body did not come within ${this.options.bodyTimeoutMs} ms (body_timeout_ms)`,
     );
-    exchange.fail(error, '408 Request Timeout', [], true);
+    this.refuse(exchange, error, '408 Request Timeout', [], true);
   }
 
   private handle(exchange: Exchange): void {
@@ -278,7 +311,7 @@ export class HttpListener {
       waits = this.options.handle(request, (reply) => exchange.reply(reply));
     } catch (error) {
       if (!(error instanceof QueryError)) this.options.onDefect(error);
-      exchange.fail(error instanceof QueryError ? error : INTERNAL);
+      this.refuse(exchange, error instanceof QueryError ? error : INTERNAL);
       return;
     }
     if (waits && !exchange.finished) this.answerInPlace(exchange);
@@ -319,7 +352,7 @@ function otherMethod(
     write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], headers.chunked);
     return;
   }
-  const status = '405 Method Not Allowed';
+  const status = METHOD_STATUS;
   const allow: Headers = [['Allow', 'POST']];
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
@@ -327,7 +360,7 @@ function otherMethod(
     res.endWithoutBody(0, headers.chunked);
     return;
   }
-  fail(res, heads, headers, badRequest('the API takes POST requests only'), status, allow);
+  fail(res, heads, headers, NOT_POST, status, allow);
 }
 
 /** Answers a request whatever its body says. */
@@ -434,15 +467,17 @@ const UNSURE = new QueryError(
   ErrorCode.NODE,
   'this node does not know the credentials, and can not reach a majority of the nodes to ask: try again',
 );
-const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
-const QUEUE_FULL = new QueryError(
+export const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
+export const QUEUE_FULL = new QueryError(
   ErrorCode.MAX_QUOTA,
   'too many requests wait for their answer (request_queue_limit)',
 );
-const BODIES_FULL = new QueryError(
+export const BODIES_FULL = new QueryError(
   ErrorCode.NODE,
   'request bodies that are still coming take too much memory (request_memory_limit_mb): try again',
 );
+const NOT_POST = badRequest('the API takes POST requests only');
+const METHOD_STATUS = '405 Method Not Allowed';
 const INTERNAL = new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node');
 const UNSUPPORTED = new QueryError(
   ErrorCode.BAD_DATA,
@@ -452,10 +487,6 @@ const UNKNOWN_PATH = new QueryError(
   ErrorCode.LOOKUP,
   'the path is no scope: use //NAME for a collection, /t for @thingsdb, /n for this node',
 );
-
-function refuse(exchange: Exchange): void {
-  exchange.fail(UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
-}
 
 function badRequest(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);

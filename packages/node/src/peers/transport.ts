@@ -60,6 +60,8 @@ export interface TransportOptions {
   readonly silenceMs: number;
   /** At most once a minute for each cause and address. */
   readonly log: (event: PeerLogEvent) => void;
+  /** Told of every stranger that was refused, for those who count them. */
+  readonly onRefused?: (cause: PeerLogCause) => void;
   /** The payload may be a view of a larger buffer; it does not change. */
   readonly onFrame: (from: number, kind: number, payload: Buffer) => void;
   readonly onPeer: (node: number, state: 'up' | 'down', info: PeerInfo | null) => void;
@@ -436,7 +438,9 @@ export class Transport {
   }
 
   private note(cause: PeerLogCause, address: string, message: string): void {
-    if (!this.closed) this.refusals.note(cause, address, message);
+    if (this.closed) return;
+    this.options.onRefused?.(cause);
+    this.refusals.note(cause, address, message);
   }
 
   private changed(peer: Peer, up: boolean): void {

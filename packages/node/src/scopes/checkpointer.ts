@@ -28,6 +28,8 @@ export interface CheckpointReport {
   /** Things that were to be written. */
   readonly things: number;
   readonly durationMs: number;
+  /** Bytes of the records that were written. */
+  readonly bytes: number;
 }
 
 /** Milliseconds of encoding between two yields. */
@@ -43,6 +45,8 @@ export class Checkpointer {
   private readonly options: CheckpointerOptions;
   private readonly running = new Map<GroupSession, Promise<void>>();
   private readonly doneAt = new Map<GroupSession, number>();
+  /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
+  private readonly dirtySince = new Map<GroupSession, number>();
   private held = false;
 
   constructor(options: CheckpointerOptions) {
@@ -52,10 +56,17 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     const { dirty } = session.group;
+    this.noteAge(session);
     if (dirty.size === 0 || this.running.has(session) || !this.allowed(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
     const since = monotonic() - (this.doneAt.get(session) ?? 0);
     if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
+  }
+
+  /** Age of the oldest change that is in no checkpoint, in milliseconds; 0 when there is none. */
+  get ageMs(): number {
+    const oldest = Math.min(...this.dirtySince.values());
+    return Number.isFinite(oldest) ? this.options.monotonic() - oldest : 0;
   }
 
   /** Writes everything that changed until now; settles when it is durable. */
@@ -90,10 +101,17 @@ export class Checkpointer {
   async forget(session: GroupSession): Promise<void> {
     await this.running.get(session);
     this.doneAt.delete(session);
+    this.dirtySince.delete(session);
   }
 
   get active(): boolean {
     return this.running.size > 0;
+  }
+
+  private noteAge(session: GroupSession): void {
+    const isDirty = session.group.dirty.size > 0 || this.running.has(session);
+    if (!isDirty) this.dirtySince.delete(session);
+    else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.monotonic());
   }
 
   private isStored({ id }: GroupSession): boolean {
@@ -110,7 +128,11 @@ export class Checkpointer {
     const things = session.group.dirty.size;
     const run = this.write(session)
       .then(
-        () => onDone(session, { things, durationMs: monotonic() - begin }),
+        (bytes) => {
+          // What came meanwhile is not older than the beginning.
+          if (this.dirtySince.has(session)) this.dirtySince.set(session, begin);
+          onDone(session, { things, durationMs: monotonic() - begin, bytes });
+        },
         (error: unknown) => onFailure(session, error),
       )
       .finally(() => {
@@ -121,12 +143,15 @@ export class Checkpointer {
     return run;
   }
 
-  private async write(session: GroupSession): Promise<void> {
+  /** @returns bytes of what was written; 0 if some of it was taken back */
+  private async write(session: GroupSession): Promise<number> {
     const { group } = session;
     const checkpoint = this.options.state.store.beginCheckpoint(session.id);
     try {
-      if (await this.fill(checkpoint, session)) group.dirty.release();
+      const bytes = await this.fill(checkpoint, session);
+      if (bytes > 0) group.dirty.release();
       else group.abandonCheckpoint();
+      return bytes;
     } catch (error) {
       group.abandonCheckpoint();
       throw error;
@@ -136,8 +161,8 @@ export class Checkpointer {
     }
   }
 
-  /** @returns whether the checkpoint is durable; else some of it was taken back */
-  private async fill(checkpoint: Checkpoint, session: GroupSession): Promise<boolean> {
+  /** @returns bytes of the checkpoint, which is durable then; 0 if some of it was taken back */
+  private async fill(checkpoint: Checkpoint, session: GroupSession): Promise<number> {
     const { group } = session;
     const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
@@ -160,12 +185,12 @@ export class Checkpointer {
     sink.put(RecordKind.META, 0, 0, meta);
     results.write(sink);
     const applied = await place;
-    if (applied === null) return false;
+    if (applied === null) return 0;
     const { index, term } = applied;
     await checkpoint.commit({ index, term, context: encodeContext(applied) });
     results.written();
     this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
-    return true;
+    return sink.bytes;
   }
 
   /** Does something for each element, in slices of time. */
@@ -193,6 +218,7 @@ export class Checkpointer {
 /** Hands records to a checkpoint, and knows when it asks to wait. */
 class CheckpointSink implements RecordSink {
   private readonly checkpoint: Checkpoint;
+  bytes = 0;
   private full = false;
 
   constructor(checkpoint: Checkpoint) {
@@ -200,6 +226,7 @@ class CheckpointSink implements RecordSink {
   }
 
   put(kind: number, id: number, part: number, value: Uint8Array): void {
+    this.bytes += value.length;
     if (!this.checkpoint.put(kind, id, part, value)) this.full = true;
   }
 

@@ -212,6 +212,11 @@ export class GroupSession {
     return this.writesWaiting;
   }
 
+  /** Answers that wait for the log, and reads that wait for the state. */
+  get queues(): { readonly commit: number; readonly read: number } {
+    return { commit: this.waiting.length - this.head, read: this.reads.size };
+  }
+
   /** Null when a change may be made now, else why not. */
   refusal(): QueryError | null {
     if (this.disk === 'full') return DISK_FULL;
@@ -492,11 +497,11 @@ function headOf(time: number, names: Names | null, reply: Reply): EntryHead {
   return { time, request: names.request, key: names.key, reply: encodeReply(reply.result) };
 }
 
-const DISK_FULL = nodeError(
+export const DISK_FULL = nodeError(
   'the disk of the node is full: reads go on, changes are refused until there is room again',
 );
 
-const DISK_LOW = nodeError(
+export const DISK_LOW = nodeError(
   'the disk of the node is almost full: reads go on, changes are refused until there is room again; free some space, or delete a collection',
 );
 

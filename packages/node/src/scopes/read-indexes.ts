@@ -25,6 +25,11 @@ export class ReadIndexes {
     this.ask = ask;
   }
 
+  /** Those who wait. */
+  get size(): number {
+    return this.asked.length + this.next.length + this.waiting.length;
+  }
+
   /** Asks for a read index that is confirmed after this call. */
   request(done: ReadReady): void {
     this.next.push(done);

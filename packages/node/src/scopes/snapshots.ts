@@ -20,6 +20,7 @@ import { decodeMessage, encodeMessage } from 'raft-ts';
 import { CallKind, type Calls } from '../cluster/calls.js';
 import { decodeMembership } from '../consensus/membership.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../consensus/protocol.js';
+import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import { decodeApplied } from './applied.js';
 import type { GroupSession, SnapshotEvents } from './group-session.js';
 import type { State } from './state.js';
@@ -38,6 +39,8 @@ export interface SnapshotsOptions {
   /** Told of what ends the node: a snapshot that can't be made the state. */
   readonly onFailure: (error: unknown) => void;
   readonly onInstalled: (session: GroupSession, index: number) => void;
+  /** Who counts. */
+  readonly figures?: Pick<EngineMetrics, 'snapshot' | 'snapshotBytes' | 'checked'>;
 }
 
 const BEGIN = 1;
@@ -108,11 +111,13 @@ export class Snapshots implements SnapshotEvents {
     if (receiving === undefined) return;
     this.receiving.delete(group);
     receiving.cancelTimeout();
+    this.options.figures?.snapshot('received', 'failed');
     await receiving.installer.abort();
     this.busy.delete(group);
   }
 
   private report(session: GroupSession, to: NodeId, arrived: boolean): void {
+    this.options.figures?.snapshot('sent', arrived ? 'ok' : 'failed');
     this.options.consensus.send({ kind: 'snapshot_sent', group: session.id, to, arrived });
   }
 
@@ -161,6 +166,7 @@ export class Snapshots implements SnapshotEvents {
     const underWay: Promise<number>[] = [];
     for await (const chunk of chunks) {
       const answer = this.ask(to, encodeChunk(transfer, chunk));
+      this.options.figures?.snapshotBytes('sent', chunk.bytes.length);
       // A failure is noticed below; until then it is nobody's.
       answer.catch(() => {});
       underWay.push(answer);
@@ -218,6 +224,7 @@ export class Snapshots implements SnapshotEvents {
     const receiving = [...this.receiving.values()].find((each) => each.transfer === transfer);
     if (receiving === undefined) throw new Error('the transfer was given up');
     this.watch(receiving);
+    this.options.figures?.snapshotBytes('received', bytes.length);
     const { installer } = receiving;
     const wasComplete = installer.isComplete;
     await installer.write({ sequence, checksum, bytes });
@@ -246,6 +253,8 @@ export class Snapshots implements SnapshotEvents {
     this.receiving.delete(session.id);
     receiving.cancelTimeout();
     const applied = decodeApplied(await receiving.installer.commit());
+    this.options.figures?.snapshot('received', 'ok');
+    this.options.figures?.checked('ok');
     if (applied.index !== index)
       throw new Error(`the snapshot of group ${session.id} is not the one that was told`);
     await this.options.replace(session, applied);

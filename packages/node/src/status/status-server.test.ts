@@ -14,6 +14,7 @@ async function serve(view: Partial<StatusView> = {}): Promise<void> {
     started: () => true,
     state: () => 'READY',
     summary: () => ({ state: 'READY' }),
+    metrics: async () => 'figure 1\n',
     ...view,
   };
   server = new StatusServer(whole);
@@ -43,6 +44,13 @@ describe('the status port', () => {
     expect(await get('/started')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nOK\n$/s);
     expect(await get('/')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nREADY\n$/s);
     expect(await get('/status')).toMatch(/^HTTP\/1\.1 200 .*application\/json.*"state": "READY"/s);
+  });
+
+  test('has a page of figures', async () => {
+    await serve();
+    expect(await get('/metrics')).toMatch(
+      /^HTTP\/1\.1 200 .*text\/plain; version=0.0.4.*\r\n\r\nfigure 1\n$/s,
+    );
   });
 
   test('tells why something is not as it should be, also while the rest is', async () => {

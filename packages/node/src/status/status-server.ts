@@ -6,8 +6,10 @@
  *   /started   200 once the start is complete
  *   /          the state in one word
  *   /status    the state as JSON
+ *   /metrics   figures for Prometheus
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { METRICS_CONTENT_TYPE } from '../metrics/page.js';
 
 /** What the server tells; asked anew for each request. */
 export interface StatusView {
@@ -19,6 +21,8 @@ export interface StatusView {
   /** The state in one word: `READY`, `SYNCHRONIZING`, `SHUTTING_DOWN`. */
   state(): string;
   summary(): object;
+  /** The page of figures. */
+  metrics(): Promise<string>;
 }
 
 const TIMEOUT_MS = 5000;
@@ -78,6 +82,12 @@ export class StatusServer {
         send(response, 200, `${JSON.stringify(view.summary(), null, 2)}\n`, {
           'Content-Type': 'application/json',
         });
+        return;
+      case '/metrics':
+        view.metrics().then(
+          (text) => send(response, 200, text, { 'Content-Type': METRICS_CONTENT_TYPE }),
+          () => send(response, 500, 'NOK: the figures can not be gathered\n'),
+        );
         return;
       default:
         send(response, 404, 'NOT FOUND\n');

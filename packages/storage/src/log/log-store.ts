@@ -329,12 +329,15 @@ export class LogStore {
     const { bytes, lastCrc } = this.#batch.seal(this.#previousCrc, active.salt);
     this.#busy = true;
     const early = this.#has('ack_before_sync');
+    const { observe } = this.#settings;
+    const begun = observe?.now() ?? 0;
     active.file.write([bytes], active.end, (error) => {
       this.#busy = false;
       if (error !== undefined) {
         this.#writeFailed(error, taken);
         return;
       }
+      observe?.written(observe.now() - begun, this.#batch.records.length, this.#batch.bytes);
       if (!early) this.#written(taken, lastCrc);
       this.#afterWrite();
     });

@@ -15,11 +15,22 @@ export type LogStoreOptions = {
   readonly maxWaitingBytes?: number;
   /** 16 bytes that tell this store from others, checked at each start. Default: zeros. */
   readonly storeId?: Uint8Array;
+  /** Told of each durable write: how long it took, and what was in it. */
+  readonly observe?: WriteObserver;
   /** Planted bugs, for tests of the tests. */
   readonly mutants?: ReadonlySet<StorageMutant>;
 };
 
-export type LogStoreSettings = Required<Omit<LogStoreOptions, 'storeId'>> & { readonly storeId: Buffer };
+export interface WriteObserver {
+  /** A clock in milliseconds. */
+  readonly now: () => number;
+  readonly written: (durationMs: number, records: number, bytes: number) => void;
+}
+
+export type LogStoreSettings = Required<Omit<LogStoreOptions, 'storeId' | 'observe'>> & {
+  readonly storeId: Buffer;
+  readonly observe: WriteObserver | null;
+};
 
 const MEBIBYTE = 1 << 20;
 const SEGMENT_BYTES_MIN = SEGMENT_HEADER_BYTES + 512;
@@ -38,6 +49,7 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     maxWriteBytes: options.maxWriteBytes ?? 8 * MEBIBYTE,
     maxWaitingBytes: options.maxWaitingBytes ?? 1024 * MEBIBYTE,
     storeId,
+    observe: options.observe ?? null,
     mutants: options.mutants ?? noMutants,
   };
   const { segmentBytes, maxAppendBytes } = settings;
