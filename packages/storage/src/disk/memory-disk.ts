@@ -139,6 +139,11 @@ export class MemoryDisk implements Disk {
     }
   }
 
+  /** The names of all files, for tests. */
+  get names(): string[] {
+    return [...this.#names.keys()].sort();
+  }
+
   /** The content of a file, for tests. */
   content(name: string): Buffer {
     return Buffer.from(this.#inode(name, 'read').current);
