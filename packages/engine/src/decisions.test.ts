@@ -56,7 +56,7 @@ test('4 calendar: months and years are clamped to the last day; what can not be 
     "datetime(2024, 1, 1, 25, 0, 0, 'UTC')",
     "datetime(2024, 1, 1, 0, 0, 60, 'UTC')",
     "datetime('2024-01-01T25:00:00Z')",
-    "str(datetime(67768036191676800))",
+    'str(datetime(67768036191676800))',
     'datetime(2024, 1, 31).replace({month: 2})',
   ]) {
     expect([code, error(code)]).toEqual([code, 'value_err']);
