@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, RealCluster, until } from '../testing/index.js';
 
-const SETTINGS = { request_timeout_ms: 3000, election_timeout_ms: 300, heartbeat_ms: 30 };
+const SETTINGS = { request_timeout_ms: 3000, election_timeout_ms: 300, heartbeat_ms: 30, drain_delay_ms: 0 };
 
 let cluster: RealCluster;
 beforeAll(async () => {
   cluster = await RealCluster.start(3, SETTINGS);
   await cluster.node(1).value('//stuff', '.list = [];');
 }, 60_000);
-afterAll(() => cluster.kill());
+afterAll(() => cluster?.kill());
 
 /** Appends to a list, one element after another, through one node, until it is told to stop. */
 function append(place: number, name: string): { stop(): Promise<AppendReport> } {
@@ -114,6 +114,23 @@ describe('three nodes', () => {
 
     const node = await cluster.restartNode(leader);
     expect((await node.value('//stuff', '.list.len();')) as number).toBe(before + found.length);
+  }, 60_000);
+
+  test('the leader is stopped as an operator does: the others go on without one failed request', async () => {
+    const leader = await cluster.rootLeader();
+    const survivors = [1, 2, 3].filter((place) => place !== leader);
+    const before = (await list(survivors[0] as number)).length;
+    const loads = survivors.map((place, i) => append(place, `term${i}`));
+    await until(async () => (await list(survivors[0] as number)).length > before + 10, 'the load runs');
+    cluster.node(leader).signal('SIGTERM');
+    expect(await cluster.node(leader).ended()).toBe(0);
+    const after = (await list(survivors[0] as number)).length;
+    await until(async () => (await list(survivors[0] as number)).length > after + 10, 'the load goes on');
+    const reports = await Promise.all(loads.map((load) => load.stop()));
+    expect(reports.flatMap(({ failed, unclear }) => [...failed, ...unclear])).toEqual([]);
+    const found = (await list(survivors[1] as number)).slice(before);
+    expect([...found].sort()).toEqual(reports.flatMap(({ acknowledged }) => acknowledged).sort());
+    await cluster.restartNode(leader);
   }, 60_000);
 
   test('without a majority changes are refused clearly, stale reads go on, and service comes back by itself', async () => {
