@@ -32,6 +32,7 @@ export class Clients {
   private readonly draw: Draw;
   private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
   private working = true;
+  private restUntil = 0;
   private values = 0;
   /** Collections that are known to be set up. */
   private readonly ready = new Set<string>();
@@ -49,6 +50,11 @@ export class Clients {
     this.working = false;
   }
 
+  /** Does nothing new for a while. */
+  rest(ms: number): void {
+    this.restUntil = this.world.scheduler.now + ms;
+  }
+
   get busy(): boolean {
     return this.pending.size > 0;
   }
@@ -64,8 +70,11 @@ export class Clients {
   }
 
   private next(client: number): void {
-    this.world.scheduler.after(this.draw.exponential(this.world.swarm.clientMs), () => {
-      if (this.working) this.work(client);
+    const { scheduler, swarm } = this.world;
+    scheduler.after(this.draw.exponential(swarm.clientMs), () => {
+      if (!this.working) return;
+      if (scheduler.now < this.restUntil) this.next(client);
+      else this.work(client);
     });
   }
 

@@ -84,6 +84,7 @@ export class ConsensusSide {
       receive: (group, message) => this.host.receive(group, message),
       malformed: (from, problem) => onFailure(`a frame of node ${from}`, new Error(problem)),
     });
+    const lease = { clock_ms: () => options.scheduler.now, tick_ms: swarm.tickMs };
     this.host = new GroupHost({
       nodeId: machine.nodeId,
       log,
@@ -97,7 +98,11 @@ export class ConsensusSide {
       isUp: (node) => this.isUp(node),
       logTail: swarm.logTail,
       lowDiskBytes: 0,
-      observe: (group) => ({ mutants: planted.raft, trace: (event) => onTrace(group, event) }),
+      observe: (group) => ({
+        mutants: planted.raft,
+        trace: (event) => onTrace(group, event),
+        ...(swarm.lease ? { lease } : {}),
+      }),
     });
     thread.every(swarm.tickMs, () => this.tick());
     thread.every(LOAD_MS, () => {

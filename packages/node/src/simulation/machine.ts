@@ -40,6 +40,8 @@ export class Machine {
   process: Process | null = null;
   /** Whether it belongs to no cluster yet. */
   isOutside: boolean;
+  /** Whether its data were damaged once. */
+  isDamaged = false;
   /** Whether it is gone for good. */
   isGone = false;
   /** Multiplies the time of each operation of the disk. */
@@ -99,6 +101,31 @@ export class Machine {
     this.logDisk.kill();
     this.stateDisk.kill();
     this.stateStore.kill();
+  }
+
+  /** While no process runs: takes away what was durable, or changes it. Tells what. */
+  damage(draw: Draw): string {
+    const { logDisk, stateStore } = this;
+    this.isDamaged = true;
+    const files = logDisk.names;
+    const name = draw.pick(files);
+    const kind = files.length === 0 ? 'state' : draw.pick(['tail', 'tail', 'log', 'state']);
+    if (kind === 'state') {
+      const keys = stateStore.keys();
+      if (keys.length > 0) stateStore.flip(draw.pick(keys), draw.int(0, 8000));
+      return 'a bit of the state';
+    }
+    const content = logDisk.content(name);
+    let end = content.length;
+    while (end > 0 && content[end - 1] === 0) end -= 1;
+    if (kind === 'log') {
+      if (end > 0) logDisk.flip(name, draw.int(0, 8 * end - 1));
+      return `a bit of ${name}`;
+    }
+    const lost = draw.int(1, 400);
+    content.fill(0, Math.max(0, end - lost));
+    logDisk.overwrite(name, content);
+    return `the last ${lost} bytes of ${name}`;
   }
 
   /** Writes to one file complete in order. */

@@ -1,5 +1,6 @@
 /** The faults of the storm, each with the time after which it ends. */
-import { ROOT_GROUP } from '../consensus/protocol.js';
+import type { TraceEvent } from 'raft-ts';
+import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
@@ -26,7 +27,19 @@ export type FaultKind =
   | 'wipe'
   | 'grow'
   | 'remove'
-  | 'disk_full';
+  | 'disk_full'
+  /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
+  | 'damage'
+  /** Leaderships go round. */
+  | 'churn'
+  /** New leaders die young. */
+  | 'young_leaders'
+  /** Leaders die with changes that few others have. */
+  | 'burdened_leaders'
+  /** A leader sleeps while answers from before are still on their way to it. */
+  | 'late_answers'
+  /** Clients do nothing for a while, so that groups fall silent; then the leader sleeps over an election. */
+  | 'lull';
 
 /** Machines that there may be at once. */
 const MACHINES_MAX = 6;
@@ -35,6 +48,9 @@ export class Nemesis {
   private readonly world: World;
   private readonly draw: Draw;
   private raging = true;
+  /** Until when leaders are hunted, in milliseconds. */
+  private youngUntil = 0;
+  private burdenedUntil = 0;
 
   constructor(world: World, draw: Draw) {
     this.world = world;
@@ -48,6 +64,32 @@ export class Nemesis {
   /** No more faults. */
   stop(): void {
     this.raging = false;
+  }
+
+  /** Told of what the cores do: some faults wait for the right moment. */
+  onTrace(process: Process, group: GroupId, event: TraceEvent): void {
+    const { draw, world } = this;
+    const { now } = world.scheduler;
+    if (!this.raging) return;
+    const soonMs = 4 * (world.swarm.network.delayMs + world.swarm.disk.meanMs);
+    if (event.type === 'role' && event.role === 'leader' && now < this.youngUntil && draw.chance(0.8)) {
+      world.scheduler.after(draw.exponential(soonMs), () => this.strike(process, event.term, group));
+    }
+    if (event.type === 'append' && now < this.burdenedUntil) {
+      const status = process.host?.status(group);
+      if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
+      world.scheduler.after(draw.exponential(soonMs / 2), () => this.strike(process, event.term, group));
+    }
+  }
+
+  /** Ends a leader, or cuts it off, if it is one still. */
+  private strike(process: Process, term: number, group: GroupId): void {
+    const { machine, host } = process;
+    const status = host?.status(group);
+    if (!this.raging || !process.alive || status?.role !== 'leader' || status.term !== term) return;
+    this.world.note(() => `strikes ${machine.name}, leader of group ${group}`);
+    if (this.draw.chance(0.7)) this.crash(machine, this.draw.chance(0.5), this.draw.exponential(400));
+    else this.isolate(machine, this.draw.exponential(600));
   }
 
   private plan(): void {
@@ -134,22 +176,45 @@ export class Nemesis {
           machine.logIsFull = false;
           machine.isStateFull = false;
         });
+        return;
+      case 'damage':
+        this.damage(machine);
+        return;
+      case 'churn':
+        this.churn();
+        return;
+      case 'young_leaders':
+        this.youngUntil = world.scheduler.now + draw.exponential(2500);
+        this.crash(this.leader() ?? machine, draw.chance(0.5), draw.exponential(400));
+        return;
+      case 'burdened_leaders':
+        this.burdenedUntil = world.scheduler.now + draw.exponential(2500);
+        return;
+      case 'late_answers':
+        this.lateAnswers(this.leader() ?? machine);
+        return;
+      case 'lull':
+        this.lull(this.leader() ?? machine);
     }
   }
 
-  private crash(machine: Machine, powerCut: boolean): void {
-    const { world, draw } = this;
+  private crash(machine: Machine, powerCut: boolean, downMs = this.downMs()): void {
+    const { world } = this;
     if (!world.crash(machine, powerCut)) return;
-    const downMs = draw.chance(0.3) ? draw.exponential(50) : draw.exponential(1500);
     world.scheduler.after(downMs, () => world.start(machine));
   }
 
-  private pause(machine: Machine): void {
+  private downMs(): number {
+    const { draw } = this;
+    return draw.chance(0.3) ? draw.exponential(50) : draw.exponential(1500);
+  }
+
+  private pause(machine: Machine, ms = this.draw.exponential(this.draw.pick([100, 1500]))): void {
     const { process } = machine;
     if (process === null || process.consensusThread.isPaused) return;
     process.consensusThread.pause();
     process.engineThread.pause();
-    this.world.scheduler.after(this.draw.exponential(this.draw.pick([100, 1500])), () => {
+    this.world.scheduler.after(ms, () => {
       process.consensusThread.resume();
       process.engineThread.resume();
     });
@@ -162,8 +227,10 @@ export class Nemesis {
     this.world.scheduler.after(this.draw.exponential(1000), () => process.engineThread.resume());
   }
 
-  private isolate(machine: Machine): void {
-    const { network, present: machines } = this.world;
+  /** @param ms after which its links are healed; by default when something else heals them */
+  private isolate(machine: Machine, ms: number | null = null): void {
+    const { network, present: machines, scheduler } = this.world;
+    if (ms !== null) scheduler.after(ms, () => network.heal());
     const bothWays = this.draw.chance(0.7);
     for (const other of machines) {
       network.cut(machine.nodeId, other.nodeId);
@@ -199,6 +266,50 @@ export class Nemesis {
       network.cut(first.nodeId, second.nodeId);
       network.cut(second.nodeId, first.nodeId);
     }
+  }
+
+  /** What is damaged is noticed, and then lost: so this may happen to one that the others can spare. */
+  private damage(machine: Machine): void {
+    const { world, draw } = this;
+    if (world.present.length < 3 || !world.isComplete) return;
+    world.crash(machine, draw.chance(0.5));
+    const what = machine.damage(draw);
+    world.note(() => `damage at ${machine.name}: ${what}`);
+    world.scheduler.after(draw.exponential(300), () => world.start(machine));
+  }
+
+  /** For a while leaderships are given away again and again. */
+  private churn(): void {
+    const { world, draw } = this;
+    const until = world.scheduler.now + draw.exponential(1500);
+    const next = (): void => {
+      if (!this.raging || world.scheduler.now > until) return;
+      this.transfer(draw.pick(world.present));
+      world.scheduler.after(draw.exponential(world.swarm.tickMs), next);
+    };
+    next();
+  }
+
+  private lateAnswers(machine: Machine): void {
+    const { world, draw } = this;
+    const { network, swarm, present, scheduler } = world;
+    const electionMs = swarm.tickMs * swarm.electionTicks;
+    const pauseMs = electionMs * (1.5 + 2 * draw.unit());
+    for (const { nodeId } of present)
+      network.slow(nodeId, machine.nodeId, pauseMs * (0.9 + 0.5 * draw.unit()));
+    scheduler.after(draw.exponential(5), () => this.pause(machine, pauseMs));
+    scheduler.after(pauseMs * 1.7, () => {
+      for (const { nodeId } of present) network.hasten(nodeId, machine.nodeId);
+    });
+  }
+
+  private lull(machine: Machine): void {
+    const { world, draw } = this;
+    const { swarm, scheduler, clients } = world;
+    const quietMs = swarm.tickMs * 25;
+    const pauseMs = swarm.tickMs * swarm.electionTicks * (1.5 + 2 * draw.unit());
+    clients.rest(quietMs);
+    scheduler.after(quietMs, () => this.pause(machine, pauseMs));
   }
 
   /** Only where a majority of the others holds everything. */

@@ -19,6 +19,8 @@ export class Network {
   private readonly draw: Draw;
   quality: NetworkQuality;
   private readonly cutLinks = new Set<string>();
+  /** What is added to the time on a link, in milliseconds. */
+  private readonly slowLinks = new Map<string, number>();
   private readonly lastArrival = new Map<string, number>();
 
   constructor(scheduler: Scheduler, draw: Draw, quality: NetworkQuality) {
@@ -48,8 +50,17 @@ export class Network {
     this.cutLinks.add(`${from}>${to}`);
   }
 
+  slow(from: NodeId, to: NodeId, ms: number): void {
+    this.slowLinks.set(`${from}>${to}`, ms);
+  }
+
+  hasten(from: NodeId, to: NodeId): void {
+    this.slowLinks.delete(`${from}>${to}`);
+  }
+
   heal(): void {
     this.cutLinks.clear();
+    this.slowLinks.clear();
   }
 
   /** Heals each link with some probability. */
@@ -57,14 +68,10 @@ export class Network {
     for (const link of [...this.cutLinks]) if (this.draw.chance(probability)) this.cutLinks.delete(link);
   }
 
-  get isWhole(): boolean {
-    return this.cutLinks.size === 0;
-  }
-
   private plan(from: NodeId, to: NodeId, arrive: () => void): void {
     const { now } = this.scheduler;
     const link = `${from}>${to}`;
-    let time = now + this.draw.exponential(this.quality.delayMs);
+    let time = now + this.draw.exponential(this.quality.delayMs) + (this.slowLinks.get(link) ?? 0);
     if (!this.quality.reorders) {
       time = Math.max(time, this.lastArrival.get(link) ?? 0);
       this.lastArrival.set(link, time);

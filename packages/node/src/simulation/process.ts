@@ -16,7 +16,14 @@ import { PasswordHasher } from '../auth/password.js';
 import { Calls } from '../cluster/calls.js';
 import { Members } from '../cluster/members.js';
 import type { GroupHost } from '../consensus/group-host.js';
-import { type Command, type Event, type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
+import {
+  type Command,
+  type Event,
+  type Failure,
+  type GroupId,
+  type NodeId,
+  ROOT_GROUP,
+} from '../consensus/protocol.js';
 import { Router } from '../router.js';
 import { Checkpointer } from '../scopes/checkpointer.js';
 import { DiskKeeper } from '../scopes/disk-keeper.js';
@@ -73,6 +80,16 @@ const CALLS_MAX = 2 ** 30;
 const HOUSEKEEPING_MS = 100;
 const CACHE_BYTES_SMALL = 20_000;
 const NOW_MS = 1_750_000_000_000;
+
+/** The consensus side of a node can't go on. */
+export class NodeFailure extends Error {
+  readonly exitCode: number;
+
+  constructor({ message, exitCode }: Failure) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
 
 export class Process {
   readonly machine: Machine;
@@ -484,7 +501,7 @@ export class Process {
   private dispatch(event: Event): void {
     switch (event.kind) {
       case 'failed':
-        this.fail(event.failure.message, null);
+        this.fail('the log', new NodeFailure(event.failure));
         return;
       case 'disk':
         this.disk.noteLevel(event.level);

@@ -31,6 +31,8 @@ export interface Swarm {
   readonly waitMs: number;
   readonly disk: DiskQuality;
   readonly network: NetworkQuality;
+  /** Whether leaders answer reads by a lease, which real nodes do not. */
+  readonly lease: boolean;
   readonly clients: number;
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
@@ -45,6 +47,7 @@ export function drawSwarm(seed: number): Swarm {
   const draw = new Draw(seed, 'swarm');
   const pick = <Value>(...values: Value[]): Value => draw.pick(values);
   const nodes = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
+  const lease = draw.chance(0.1);
   const rare = (weight: number): number => (draw.chance(0.4) ? 0 : weight);
   return {
     nodes,
@@ -52,7 +55,7 @@ export function drawSwarm(seed: number): Swarm {
     electionTicks: pick(5, 10),
     raft: {
       preVote: draw.chance(0.85),
-      checkQuorum: draw.chance(0.85),
+      checkQuorum: lease || draw.chance(0.85),
       maxMessageBytes: pick(1, 300, 100_000),
       maxMessageEntries: pick(1, 4, 1000),
       maxInflightMessages: pick(1, 4, 100),
@@ -83,8 +86,9 @@ export function drawSwarm(seed: number): Swarm {
       doubledPerMille: pick(0, 0, 50),
       reorders: draw.chance(0.3),
     },
-    clients: pick(2, 4, 6),
-    clientMs: pick(10, 40, 100),
+    lease,
+    clients: pick(2, 4, 6, 10),
+    clientMs: pick(3, 10, 40, 100),
     stormMs: pick(2000, 4000, 8000),
     faultMs: pick(150, 400, 1000),
     faults: [
@@ -108,6 +112,12 @@ export function drawSwarm(seed: number): Swarm {
       ['grow', draw.chance(0.7) ? 0 : 1],
       ['remove', draw.chance(0.7) ? 0 : 1],
       ['disk_full', draw.chance(0.8) ? 0 : 1],
+      ['damage', draw.chance(0.8) ? 0 : 1],
+      ['churn', draw.chance(0.8) ? 0 : 3],
+      ['young_leaders', draw.chance(0.8) ? 0 : 4],
+      ['burdened_leaders', draw.chance(0.8) ? 0 : 4],
+      ['late_answers', draw.chance(0.8) ? 0 : 4],
+      ['lull', draw.chance(0.8) ? 0 : 4],
     ],
   };
 }

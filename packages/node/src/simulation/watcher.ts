@@ -25,6 +25,9 @@ interface Committed {
   readonly knownIn: number;
 }
 
+/** Entries beyond the limit: those that Raft appends by itself, and the last proposal that was taken. */
+const EXTRA_ENTRIES = 40;
+
 interface Seen {
   term: number;
   commit: number;
@@ -38,8 +41,14 @@ export class Watcher {
   private readonly hashes = new Map<string, number>();
   private readonly memberships = new Map<string, string>();
   private readonly committed = new Map<GroupId, Committed>();
+  private readonly pendingMax: number;
   /** By process and group. */
   private readonly seen = new WeakMap<Process, Map<GroupId, Seen>>();
+
+  /** @param pendingMax entries that a leader may have proposed and not applied */
+  constructor(pendingMax: number) {
+    this.pendingMax = pendingMax;
+  }
 
   onTrace(process: Process, group: GroupId, event: TraceEvent): void {
     if (event.type === 'role' && event.role === 'leader') this.onLeader(process, group, event.term);
@@ -103,6 +112,10 @@ export class Watcher {
       check(appliedIndex >= before.applied, 'I5', `the applied index of ${nodeId} falls`);
       check(commitIndex <= lastIndex, 'I5', `${nodeId} knows more as committed than it has`);
       check(firstIndex <= commitIndex + 1, 'I5', `the log of ${nodeId} begins after its commit index`);
+      // A leader's own first entry and changes of the membership are taken always.
+      const isWithin =
+        status.role !== 'leader' || lastIndex - appliedIndex <= this.pendingMax + EXTRA_ENTRIES;
+      check(isWithin, 'I17', `${lastIndex - appliedIndex} entries are pending at ${nodeId}`);
       groups.set(group, { term, commit: commitIndex, applied: appliedIndex });
     }
   }

@@ -1,7 +1,8 @@
 /** A cluster of simulated nodes, with everything around it. */
-import { DiskFullError } from '@althing/storage';
+import { DiskFullError, StorageError } from '@althing/storage';
 import { formatTrace } from 'raft-ts';
 import type { Founder } from '../cluster/cluster-record.js';
+import { ExitCode } from '../config/exit-codes.js';
 import { FrameKind } from '../consensus/frames.js';
 import type { JoinAnswer } from '../consensus/protocol.js';
 import { Clients } from './clients.js';
@@ -9,7 +10,7 @@ import { Machine, NODE_PORT } from './machine.js';
 import { plantedBy } from './mutants.js';
 import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
-import { Process, type Surroundings } from './process.js';
+import { NodeFailure, Process, type Surroundings } from './process.js';
 import { Draw } from './random.js';
 import { Scheduler } from './scheduler.js';
 import { drawSwarm, type Swarm } from './swarm.js';
@@ -38,7 +39,7 @@ export class World {
   readonly scheduler = new Scheduler();
   readonly network: Network;
   readonly machines: Machine[] = [];
-  readonly watcher = new Watcher();
+  readonly watcher: Watcher;
   readonly clients: Clients;
   readonly nemesis: Nemesis;
   /** A hash of everything that happened: equal runs have equal ones. */
@@ -56,6 +57,7 @@ export class World {
     this.options = options;
     this.swarm = drawSwarm(seed);
     const { scheduler, swarm } = this;
+    this.watcher = new Watcher(swarm.raft.maxPendingEntries ?? Number.MAX_SAFE_INTEGER);
     this.network = new Network(scheduler, new Draw(seed, 'network'), swarm.network);
     this.crashDraw = new Draw(seed, 'crash');
     this.identityDraw = new Draw(seed, 'identity');
@@ -81,6 +83,7 @@ export class World {
         this.mix(group, event.type.length);
         this.note(() => `raft ${process.machine.name} group ${group}: ${formatTrace(event)}`);
         this.guard(() => this.watcher.onTrace(process, group, event));
+        this.nemesis.onTrace(process, group, event);
       },
       onEvent: (process, event) => {
         this.mix(event.kind.length, 'group' in event ? event.group : 0);
@@ -302,6 +305,10 @@ export class World {
       this.scheduler.after(RESTART_MS, () => this.start(machine));
       return;
     }
+    if (machine.isDamaged && isDamage(error)) {
+      this.start(this.replace(machine));
+      return;
+    }
     this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
   }
 
@@ -312,6 +319,12 @@ export class World {
       this.violate(error);
     }
   }
+}
+
+/** Whether a node ends because it found that its data are damaged. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof StorageError) return error.code.startsWith('damaged');
+  return error instanceof NodeFailure && error.exitCode === ExitCode.DataDamaged;
 }
 
 function eventText(event: { readonly kind: string }): string {
