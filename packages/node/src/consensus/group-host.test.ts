@@ -1,0 +1,260 @@
+import { type DiskFault, type DiskOperation, LogStore, MemoryDisk } from '@althing/storage';
+import { describe, expect, test } from '@jest/globals';
+import { GroupHost } from './group-host.js';
+import { genesis } from './membership.js';
+import type { Applied, Command, Event } from './protocol.js';
+
+const GROUP = 5;
+const SEGMENT_BYTES = 64 * 1024;
+
+/** One node on a disk in memory: what it is told, and what it says. */
+class Bench {
+  readonly disk: MemoryDisk;
+  host!: GroupHost;
+  log!: LogStore;
+  events: Event[] = [];
+  private fault: DiskFault | undefined;
+
+  constructor(capacityBytes = Number.POSITIVE_INFINITY) {
+    const fault = ({ kind }: DiskOperation): DiskFault | undefined =>
+      kind === 'write' || kind === 'sync' ? this.fault : undefined;
+    this.disk = new MemoryDisk({ capacityBytes, fault });
+  }
+
+  async start(lowDiskBytes = 0): Promise<this> {
+    this.log = await LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES });
+    this.host = new GroupHost({
+      nodeId: 1,
+      log: this.log,
+      raft: {},
+      random: () => 7,
+      emit: (event) => this.events.push(event),
+      transmit: () => {},
+      isUp: () => false,
+      logTail: 0,
+      lowDiskBytes,
+    });
+    return this;
+  }
+
+  send(command: Command): void {
+    this.host.handle(command);
+  }
+
+  open(applied = ORIGIN, isNew = true): void {
+    this.send({ kind: 'open', group: GROUP, applied, isNew, campaign: true });
+  }
+
+  propose(office: number, ...texts: string[]): void {
+    this.send({ kind: 'propose', group: GROUP, office, payloads: texts.map((text) => Buffer.from(text)) });
+  }
+
+  /** Lets a disk in memory do what it was asked for. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 200; i++) await Promise.resolve();
+  }
+
+  /** What was said since the last call, in short. */
+  take(): string[] {
+    return this.events.splice(0).map(brief);
+  }
+
+  /** The office in which the node leads, as it said last. */
+  async leads(): Promise<number> {
+    await this.settle();
+    const leading = this.events.findLast((event) => event.kind === 'leading');
+    this.events = [];
+    if (leading?.kind !== 'leading') throw new Error('the node does not lead');
+    return leading.office;
+  }
+
+  failWrites(fault: DiskFault | undefined): void {
+    this.fault = fault;
+  }
+
+  /** Ends the process, without any goodbye. */
+  kill(): void {
+    this.disk.kill();
+    this.events = [];
+  }
+}
+
+const ORIGIN = genesis([1], new Uint8Array(16));
+
+function brief(event: Event): string {
+  switch (event.kind) {
+    case 'leading':
+      return `leading ${event.office}`;
+    case 'committed':
+      return `committed ${event.count}`;
+    case 'entries':
+      return `entries ${event.entries.map(({ payload }) => Buffer.from(payload).toString()).join(' ')}`.trim();
+    case 'disk':
+      return `disk ${event.level}`;
+    case 'marked':
+      return `marked ${event.id} at ${event.applied.index}`;
+    case 'mark_lost':
+      return `mark ${event.id} lost`;
+    case 'failed':
+      return `failed ${event.failure.exitCode}`;
+    default:
+      return event.kind;
+  }
+}
+
+describe('a group of one node', () => {
+  test('leads at once, commits what is proposed in order, and finds its place', async () => {
+    const bench = await new Bench().start();
+    bench.open();
+    const office = await bench.leads();
+    bench.propose(office, 'a', 'b');
+    bench.propose(office, 'c');
+    bench.send({ kind: 'mark', group: GROUP, office, id: 9 });
+    await bench.settle();
+    const said = bench.take();
+    expect(said.filter((text) => text.startsWith('committed')).join(' + ')).toMatch(/^committed [1-3]/);
+    expect(sumOf(said)).toBe(3);
+    // The first entry is genesis, the second the one with which a leader begins.
+    expect(said.at(-1)).toBe('marked 9 at 5');
+  });
+
+  test('gives what it committed as entries after it was killed, and then leads in a new office', async () => {
+    const bench = await new Bench().start();
+    bench.open();
+    bench.propose(await bench.leads(), 'a', 'b');
+    await bench.settle();
+    bench.kill();
+    await bench.start();
+    bench.open();
+    await bench.settle();
+    const said = bench.take();
+    expect(said.filter((text) => text.startsWith('entries')).join(' ')).toMatch(/a.*b/);
+    expect(said.at(-1)).toMatch(/^leading/);
+  });
+
+  test('takes nothing that was proposed in an office that is over', async () => {
+    const bench = await new Bench().start();
+    bench.open();
+    const office = await bench.leads();
+    bench.propose(office + 1, 'of another one');
+    bench.propose(office - 1, 'of the one before');
+    bench.send({ kind: 'mark', group: GROUP, office: office - 1, id: 3 });
+    await bench.settle();
+    expect(bench.take()).toEqual(['mark 3 lost']);
+  });
+});
+
+describe('a full disk', () => {
+  /** Fills the log until the node says that there is no room. */
+  async function filled(bench: Bench): Promise<{ readonly office: number; readonly sent: number }> {
+    bench.open();
+    const office = await bench.leads();
+    let sent = 0;
+    while (!bench.events.some(({ kind }) => kind === 'suspended')) {
+      bench.propose(office, 'x'.repeat(SEGMENT_BYTES / 4));
+      sent += 1;
+      if (sent > 1000) throw new Error('the disk is never full');
+      await bench.settle();
+    }
+    return { office, sent };
+  }
+
+  test('suspends the leader at once; with room what waited comes as entries, nothing is lost or doubled, and it leads again', async () => {
+    // Given a node whose log has no room left,
+    const bench = await new Bench(5 * SEGMENT_BYTES).start(1000);
+    const { office, sent } = await filled(bench);
+    const committed = sumOf(bench.take());
+    expect(committed).toBeLessThan(sent);
+    // when more is proposed meanwhile it is dropped: the engine side takes it back.
+    bench.propose(office, 'too late');
+    await bench.settle();
+    expect(bench.take()).toEqual([]);
+    // Looking in vain changes nothing.
+    bench.host.noteFree(0);
+    await bench.settle();
+    expect(bench.take().filter((text) => !text.startsWith('disk'))).toEqual([]);
+
+    // When there is room,
+    bench.disk.capacityBytes = Number.POSITIVE_INFINITY;
+    bench.host.noteFree(1_000_000);
+    await bench.settle();
+    // then what was accepted before takes effect, once, and a new office begins.
+    const said = bench.take();
+    const entries =
+      said
+        .filter((text) => text.startsWith('entries'))
+        .join(' ')
+        .match(/x+/g) ?? [];
+    expect(committed + entries.length).toBe(sent);
+    expect(said.join(' ')).not.toContain('too late');
+    expect(said).toContainEqual(expect.stringMatching(/^leading/));
+    expect(Number(/leading (\d+)/.exec(said.join())?.[1])).toBeGreaterThan(office);
+    expect(bench.host.diskLevel).toBe('ok');
+  });
+
+  test('that was never freed before the process ended: what was acknowledged is there', async () => {
+    const bench = await new Bench(5 * SEGMENT_BYTES).start();
+    await filled(bench);
+    const committed = sumOf(bench.take());
+    bench.kill();
+    bench.disk.capacityBytes = Number.POSITIVE_INFINITY;
+    await bench.start();
+    bench.open();
+    await bench.settle();
+    const entries = bench.take().join(' ').match(/x+/g) ?? [];
+    expect(entries.length).toBeGreaterThanOrEqual(committed);
+  });
+
+  test('is announced before it is full', async () => {
+    const bench = await new Bench().start(1000);
+    bench.host.noteFree(5000);
+    bench.host.noteFree(999);
+    expect(bench.take()).toEqual(['disk low']);
+  });
+});
+
+describe('what ends a node', () => {
+  test('an error of a sync, with code 1: nothing is acknowledged, and nothing is said any more', async () => {
+    const bench = await new Bench().start();
+    bench.open();
+    const office = await bench.leads();
+    bench.failWrites({ kind: 'error', errno: 'EIO' });
+    bench.propose(office, 'a');
+    await bench.settle();
+    expect(bench.take()).toEqual(['failed 1']);
+    bench.failWrites(undefined);
+    bench.propose(office, 'b');
+    bench.host.tick();
+    await bench.settle();
+    expect(bench.take()).toEqual([]);
+  });
+
+  test.each([
+    ['the log is missing', { ...ORIGIN, index: 7 }, false],
+    ['the log ends before the state', { ...ORIGIN, index: 70 }, true],
+    ['the log is another one', { ...ORIGIN, index: 3, hash: 12345 }, true],
+  ] satisfies [string, Applied, boolean][])(
+    'a state that does not fit: %s, with code 4',
+    async (_, applied, hasLog) => {
+      const bench = await new Bench().start();
+      if (hasLog) {
+        bench.open();
+        bench.propose(await bench.leads(), 'a', 'b', 'c');
+        await bench.settle();
+        bench.kill();
+        await bench.start();
+      }
+      bench.open(applied, false);
+      await bench.settle();
+      const failed = bench.events.find(({ kind }) => kind === 'failed');
+      expect(bench.take()).toEqual(['failed 4']);
+      if (failed?.kind !== 'failed') throw new Error('no failure');
+      expect(failed.failure.message).toMatch(/do not fit together.*backup/s);
+    },
+  );
+});
+
+/** How many proposals were told as committed. */
+function sumOf(said: readonly string[]): number {
+  return said.reduce((sum, text) => sum + Number(/^committed (\d+)/.exec(text)?.[1] ?? 0), 0);
+}

@@ -1,0 +1,143 @@
+import { ErrorCode, QueryError } from '@althing/engine';
+import { describe, expect, test } from '@jest/globals';
+import { CHANGE_BYTES_MAX } from './limits.js';
+import { shown, TestBench } from './test-bench.js';
+
+/** The collection of a fresh installation. */
+const STUFF = 2;
+
+async function bench(): Promise<TestBench> {
+  const made = await new TestBench().start();
+  await made.value(STUFF, '.x = 0;');
+  return made;
+}
+
+describe('answers of a leader', () => {
+  test('wait for what they were computed on, and come in order', async () => {
+    // Given a change that is not committed yet,
+    const { ask, session, travel } = bound(await bench());
+    const change = ask('.x = 1;');
+    // when something is read that depends on it,
+    const read = ask('.x;');
+    const failing = ask('.x = 2; raise("no");');
+    // then neither is answered before the change is committed,
+    expect([change, read, failing].map(shown)).toEqual(['nothing', 'nothing', 'nothing']);
+    expect(session().hasUncommitted).toBe(true);
+    await travel();
+    expect([change, read, failing].map(shown)).toEqual(['1', '1', 'error -100']);
+    // and with nothing under way a read is answered at once.
+    expect(shown(ask('.x;'))).toBe('1');
+  });
+
+  test('of changes that a lost office leaves open say so, and their effects are taken back, newest first', async () => {
+    const { ask, session, all } = bound(await bench());
+    const first = ask('.list = [1];');
+    const second = ask('.list.push(2); .x = 5;');
+    const read = ask('.list.len();');
+    session().handle({ kind: 'following', group: STUFF, term: 9, leader: 2 });
+    expect([first, second, read].map(shown)).toEqual(['error -51', 'error -51', 'error -51']);
+    expect(first.reply).toMatchObject({ lost: 'unknown' });
+    expect(read.reply).toMatchObject({ lost: 'undone' });
+    expect(all()).toBe('{"x":0}');
+    expect(session().leading).toBe(false);
+    expect(session().leader).toBe(2);
+    expect(session().refusal()?.code).toBe(-51);
+  });
+
+  test('of a leader that was suspended: what waited is taken back, reads go on, and changes are refused', async () => {
+    const { ask, session, all } = bound(await bench());
+    const change = ask('.x = 1;');
+    session().handle({ kind: 'suspended', group: STUFF });
+    expect(shown(change)).toBe('error -51');
+    expect(session().leading).toBe(true);
+    expect(all()).toBe('{"x":0}');
+    expect(shown(ask('.x = 7;'))).toBe('error -51');
+    expect(all()).toBe('{"x":0}');
+  });
+
+  test('of what is larger than an entry of the log is an error, and nothing is changed', async () => {
+    const { session, all } = bound(await bench());
+    let takenBack = false;
+    let reply: unknown;
+    session().propose(
+      {
+        effects: new Uint8Array(CHANGE_BYTES_MAX + 1),
+        undo: [() => (takenBack = true)],
+        collectionEvents: [],
+      },
+      { ok: true, result: '' },
+      (given) => {
+        reply = given;
+      },
+    );
+    expect(takenBack).toBe(true);
+    expect(reply).toMatchObject({ ok: false, error: { code: -57 } });
+    expect(all()).toBe('{"x":0}');
+  });
+
+  test('when the node stops are errors for all that waits', async () => {
+    const { ask, session } = bound(await bench());
+    const change = ask('.x = 1;');
+    session().abandon(new QueryError(ErrorCode.NODE, 'stopping'));
+    expect(shown(change)).toBe('error -51');
+    expect(session().hasUncommitted).toBe(false);
+  });
+});
+
+describe('a session that stands still', () => {
+  test('takes what came meanwhile afterwards, in order, once it was resumed as often as paused', async () => {
+    const { ask, session, travel } = bound(await bench());
+    const change = ask('.x = 1;');
+    session().pause();
+    session().pause();
+    await travel();
+    expect(session().leading).toBe(false);
+    expect(shown(change)).toBe('nothing');
+    session().resume();
+    expect(shown(change)).toBe('nothing');
+    session().resume();
+    expect(shown(change)).toBe('1');
+    expect(session().leading).toBe(true);
+  });
+});
+
+describe('a full disk', () => {
+  test('refuses changes of collections when little is left, and of the root scope only when nothing is', async () => {
+    const made = await bench();
+    const codes = (): (number | undefined)[] => [
+      made.session(STUFF).refusal()?.code,
+      made.session('thingsdb').refusal()?.code,
+    ];
+    expect(codes()).toEqual([undefined, undefined]);
+    made.sessions.setDisk('low');
+    expect(codes()).toEqual([-51, undefined]);
+    made.sessions.setDisk('full');
+    expect(codes()).toEqual([-51, -51]);
+    expect(made.session(STUFF).refusal()?.message).toMatch(/disk.*full.*reads go on/);
+    made.sessions.setDisk('ok');
+    expect(codes()).toEqual([undefined, undefined]);
+  });
+});
+
+/** What these tests do with the collection. */
+function bound(made: TestBench): {
+  readonly ask: (code: string) => ReturnType<TestBench['ask']>;
+  readonly session: () => ReturnType<TestBench['session']>;
+  readonly travel: () => Promise<void>;
+  readonly all: () => string;
+} {
+  return {
+    ask: (code) => made.ask(STUFF, code),
+    session: () => made.session(STUFF),
+    travel: () => made.travel(),
+    all: () => {
+      const { engine } = made;
+      const scope = engine.scope(STUFF);
+      const user = engine.root.usersByName.get('admin');
+      if (scope === undefined || user === undefined) throw new Error('there is no collection');
+      const body = { kind: 'query', prepared: engine.prepare('return root().copy();'), vars: null } as const;
+      const outcome = engine.run({ scope, user, body, format: 'json' });
+      return outcome.kind === 'value' ? String(outcome.result) : outcome.kind;
+    },
+  };
+}
