@@ -494,7 +494,7 @@ export class Node implements RunningNode {
           request,
           this.figures.counting(request, respond, (reply, ms) => this.counters.count(reply, ms)),
         ),
-      wait: (done) => this.bridge.waitFor(done, 5),
+      wait: (done) => this.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,

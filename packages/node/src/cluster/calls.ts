@@ -33,7 +33,13 @@ export interface CallsOptions {
   readonly firstId?: number;
 }
 
+/** Time between two looks at whether calls got no answer in time, in milliseconds. */
+const LOOK_MS = 50;
+
 interface Pending {
+  /** Looks that the answer may still take. */
+  looks: number;
+  readonly expire: () => void;
   readonly settle: (payload: Uint8Array | null) => void;
 }
 
@@ -42,6 +48,7 @@ export class Calls {
   private readonly pending = new Map<number, Pending>();
   private readonly handlers = new Map<number, CallHandler>();
   private nextId: number;
+  private watching = false;
 
   constructor(options: CallsOptions) {
     this.options = options;
@@ -64,12 +71,9 @@ export class Calls {
     message[0] = kind;
     message.set(payload, 1);
     return new Promise((resolve, reject) => {
-      const cancel = this.options.delay(timeoutMs, () => {
-        this.pending.delete(id);
+      const expire = (): void =>
         reject(new CallError('timeout', `no answer within ${Math.round(timeoutMs)} ms`));
-      });
       const settle = (answer: Uint8Array | null): void => {
-        cancel();
         if (answer === null || answer.length === 0) {
           reject(new CallError('unreachable', 'the node can not be reached'));
         } else if (answer[0] === ANSWERED) {
@@ -78,8 +82,25 @@ export class Calls {
           reject(new CallError('refused', Buffer.from(answer.subarray(1)).toString('utf8')));
         }
       };
-      this.pending.set(id, { settle });
+      this.pending.set(id, { looks: Math.ceil(timeoutMs / LOOK_MS) + 1, expire, settle });
+      this.watch();
       this.options.send({ kind: 'call', to, id, payload: message });
+    });
+  }
+
+  /** Looks at all calls now and then, which is cheaper than a timer for each. */
+  private watch(): void {
+    if (this.watching) return;
+    this.watching = true;
+    this.options.delay(LOOK_MS, () => {
+      this.watching = false;
+      for (const [id, pending] of this.pending) {
+        pending.looks -= 1;
+        if (pending.looks > 0) continue;
+        this.pending.delete(id);
+        pending.expire();
+      }
+      if (this.pending.size > 0) this.watch();
     });
   }
 

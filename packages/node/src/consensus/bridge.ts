@@ -3,6 +3,7 @@
  * message. A doorbell in shared memory lets the engine thread wait for an event without turning its loop.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { type EventParcel, unpackEvents } from './event-parcel.js';
 import { ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 
@@ -23,7 +24,7 @@ export class Bridge implements Consensus {
   constructor({ port, doorbell }: BridgePorts) {
     this.port = port;
     this.doorbell = new Int32Array(doorbell);
-    port.on('message', (events: readonly Event[]) => this.receive(events));
+    port.on('message', (parcel: EventParcel) => this.receive(parcel));
   }
 
   send(command: Command): void {
@@ -42,7 +43,7 @@ export class Bridge implements Consensus {
     const end = performance.now() + ms;
     while (!done()) {
       const rings = Atomics.load(this.doorbell, 0);
-      const message = receiveMessageOnPort(this.port) as { message: readonly Event[] } | undefined;
+      const message = receiveMessageOnPort(this.port) as { message: EventParcel } | undefined;
       if (message !== undefined) {
         this.receive(message.message);
         continue;
@@ -64,7 +65,7 @@ export class Bridge implements Consensus {
     this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
   }
 
-  private receive(events: readonly Event[]): void {
-    for (const event of events) this.onEvent(event);
+  private receive(parcel: EventParcel): void {
+    unpackEvents(parcel, (event) => this.onEvent(event));
   }
 }

@@ -13,6 +13,19 @@ function unpacked(packer: ParcelPacker): Command[] {
 }
 
 describe('parcel', () => {
+  test('calls and returns in a row travel together, in order with other commands', () => {
+    const packer = new ParcelPacker();
+    const commands: Command[] = [
+      { kind: 'call', to: 5, id: 1, payload: bytes('one') },
+      { kind: 'call', to: 6, id: 2, payload: bytes('') },
+      { kind: 'propose', group: 1, office: 2, payloads: [bytes('a')] },
+      { kind: 'return', to: 5, id: 9, payload: bytes('nine') },
+      { kind: 'call', to: 5, id: 3, payload: bytes('three') },
+    ];
+    for (const command of commands) packer.add(command);
+    expect(unpacked(packer)).toEqual(commands);
+  });
+
   test('proposals of one group and office travel together, in order with other commands', () => {
     const packer = new ParcelPacker();
     packer.add({ kind: 'propose', group: 1, office: 2, payloads: [bytes('a')] });

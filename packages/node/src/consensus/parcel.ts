@@ -1,8 +1,9 @@
 /**
- * How commands and events travel between the threads. The payloads of all proposals of a message lie one behind the
- * other in one buffer, which changes hands without being copied; everything else is cloned by the runtime.
+ * How commands travel to the consensus thread. The payloads of all proposals, calls and returns of a message lie one
+ * behind the other in one buffer, which changes hands without being copied; everything else is cloned by the runtime.
+ * What is alike and comes in a row is one object, since the runtime takes its time for each.
  */
-import type { Command, GroupId } from './protocol.js';
+import type { Command, GroupId, NodeId } from './protocol.js';
 
 /** Proposals of one group and office; `sizes` are the lengths of their payloads in the parcel's buffer. */
 interface PackedProposals {
@@ -12,9 +13,19 @@ interface PackedProposals {
   readonly sizes: number[];
 }
 
+/** Calls, or returns, in a row. */
+interface PackedCalls {
+  readonly kind: 'calls' | 'returns';
+  readonly to: NodeId[];
+  readonly ids: number[];
+  readonly sizes: number[];
+}
+
+type Packed = Exclude<Command, { kind: 'propose' | 'call' | 'return' }> | PackedProposals | PackedCalls;
+
 /** What goes over in one message. */
 export interface Parcel {
-  readonly commands: readonly (Exclude<Command, { kind: 'propose' }> | PackedProposals)[];
+  readonly commands: readonly Packed[];
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
@@ -25,8 +36,7 @@ const COPY_BYTES_MAX = 4 * 1024;
 
 /** Collects commands until they are sent. */
 export class ParcelPacker {
-  private commands: Parcel['commands'][number][] = [];
-  private last: PackedProposals | null = null;
+  private commands: Packed[] = [];
   private data: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES);
   private size = 0;
 
@@ -35,24 +45,48 @@ export class ParcelPacker {
   }
 
   add(command: Command): void {
-    if (command.kind !== 'propose') {
-      this.commands.push(command);
-      this.last = null;
-      return;
+    switch (command.kind) {
+      case 'propose':
+        this.addProposals(command);
+        return;
+      case 'call':
+        this.addCall('calls', command);
+        return;
+      case 'return':
+        this.addCall('returns', command);
+        return;
+      default:
+        this.commands.push(command);
     }
-    const { group, office } = command;
-    if (this.last === null || this.last.group !== group || this.last.office !== office) {
-      this.last = { kind: 'proposals', group, office, sizes: [] };
-      this.commands.push(this.last);
+  }
+
+  private addProposals({ group, office, payloads }: Extract<Command, { kind: 'propose' }>): void {
+    let last = this.commands[this.commands.length - 1];
+    if (last?.kind !== 'proposals' || last.group !== group || last.office !== office) {
+      last = { kind: 'proposals', group, office, sizes: [] };
+      this.commands.push(last);
     }
-    for (const payload of command.payloads) this.addPayload(this.last, payload);
+    for (const payload of payloads) last.sizes.push(this.addPayload(payload));
+  }
+
+  private addCall(
+    kind: PackedCalls['kind'],
+    { to, id, payload }: Extract<Command, { kind: 'call' | 'return' }>,
+  ): void {
+    let last = this.commands[this.commands.length - 1];
+    if (last?.kind !== kind) {
+      last = { kind, to: [], ids: [], sizes: [] };
+      this.commands.push(last);
+    }
+    last.to.push(to);
+    last.ids.push(id);
+    last.sizes.push(this.addPayload(payload));
   }
 
   /** What was collected, in a buffer of its own; the packer is empty then. */
   take(): Parcel {
     const { commands, size } = this;
     this.commands = [];
-    this.last = null;
     this.size = 0;
     if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size) };
     const data = this.data.subarray(0, size);
@@ -60,7 +94,8 @@ export class ParcelPacker {
     return { commands, data };
   }
 
-  private addPayload(proposals: PackedProposals, payload: Uint8Array): void {
+  /** @returns the size of the payload */
+  private addPayload(payload: Uint8Array): number {
     const end = this.size + payload.length;
     if (end > this.data.length) {
       const grown = new Uint8Array(Math.max(end, this.data.length * 2));
@@ -69,23 +104,35 @@ export class ParcelPacker {
     }
     this.data.set(payload, this.size);
     this.size = end;
-    proposals.sizes.push(payload.length);
+    return payload.length;
   }
 }
 
 /** Calls `handle` for each command of a parcel, in order. */
 export function unpack({ commands, data }: Parcel, handle: (command: Command) => void): void {
   let at = 0;
+  const next = (size: number): Uint8Array => {
+    at += size;
+    return data.subarray(at - size, at);
+  };
   for (const command of commands) {
-    if (command.kind !== 'proposals') {
-      handle(command);
-      continue;
+    switch (command.kind) {
+      case 'proposals': {
+        const { group, office, sizes } = command;
+        handle({ kind: 'propose', group, office, payloads: sizes.map(next) });
+        break;
+      }
+      case 'calls':
+      case 'returns': {
+        const kind = command.kind === 'calls' ? 'call' : 'return';
+        const { to, ids, sizes } = command;
+        sizes.forEach((size, i) => {
+          handle({ kind, to: to[i] as NodeId, id: ids[i] as number, payload: next(size) });
+        });
+        break;
+      }
+      default:
+        handle(command);
     }
-    const payloads = command.sizes.map((size) => {
-      const payload = data.subarray(at, at + size);
-      at += size;
-      return payload;
-    });
-    handle({ kind: 'propose', group: command.group, office: command.office, payloads });
   }
 }

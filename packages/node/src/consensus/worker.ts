@@ -100,7 +100,7 @@ function emit(event: Event): void {
 function flush(): void {
   const parcel = packEvents(events);
   events = [];
-  port.postMessage(parcel.events, parcel.transfer);
+  port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
   ring();
 }
 
