@@ -42,10 +42,18 @@ export function isLinearizable(
   }
 }
 
-/** @throws Anomaly */
-export function checkRegister(register: string, operations: readonly Operation[], initial: number): void {
+/**
+ * @returns `undecided` if the search took too long
+ * @throws Anomaly
+ */
+export function checkRegister(
+  register: string,
+  operations: readonly Operation[],
+  initial: number,
+): Exclude<Verdict, 'wrong'> {
   const steps = operations.flatMap((operation) => stepOf(operation, register));
-  if (isLinearizable(steps, initial) !== 'wrong') return;
+  const verdict = isLinearizable(steps, initial);
+  if (verdict !== 'wrong') return verdict;
   throw new Anomaly(
     `register ${register}`,
     `no order explains ${steps.map(({ operation }) => operation.id).join(' ')}`,
