@@ -1,0 +1,177 @@
+/** A node of a chaos run: the process, its data, its clock. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SettingKey } from '../config/index.js';
+import { SmallDisk } from '../durability/small-disk.js';
+import { until, within } from '../testing/index.js';
+import type { NetworkPlace } from './network.js';
+import type { Endpoint } from './requests.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+const READY_MS = 60_000;
+const STOP_MS = 60_000;
+const DISK_MB = 256;
+
+export interface ChaosNodeOptions {
+  readonly at: number;
+  readonly place: NetworkPlace;
+  /** For its log, and for its data unless they are on a disk of their own. */
+  readonly folder: string;
+  /** Whether its data are on a small disk of their own, which can be filled. */
+  readonly ownDisk: boolean;
+  readonly settings: Partial<Record<SettingKey, string | number>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Called when the process ends though nobody ended it. */
+  readonly onEnd: (node: ChaosNode, how: string) => void;
+}
+
+export class ChaosNode {
+  readonly at: number;
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  readonly disk: SmallDisk | null;
+  private readonly options: ChaosNodeOptions;
+  private readonly logFile: string;
+  private child: ChildProcess | null = null;
+  private ended: Promise<string> = Promise.resolve('');
+  /** Whether its end is wanted. */
+  private isEnding = false;
+  isPaused = false;
+
+  constructor(options: ChaosNodeOptions) {
+    const { at, place, folder, ownDisk } = options;
+    this.options = options;
+    this.at = at;
+    this.name = `node ${at + 1}`;
+    this.endpoint = { host: place.apiHost, port: place.apiPort };
+    this.disk = ownDisk ? SmallDisk.mount(DISK_MB) : null;
+    this.logFile = join(folder, `node${at + 1}.log`);
+    mkdirSync(this.data, { recursive: true });
+  }
+
+  get isRunning(): boolean {
+    return this.child !== null;
+  }
+
+  /** Whether it can answer. */
+  get isUp(): boolean {
+    return this.isRunning && !this.isPaused;
+  }
+
+  get log(): string {
+    return readFileSync(this.logFile, 'utf8');
+  }
+
+  start(): void {
+    if (this.isRunning) return;
+    const { place, settings, environment } = this.options;
+    const all: Partial<Record<SettingKey, string | number>> = {
+      node_name: place.name,
+      bind_node_addr: place.bindNodeAddress,
+      bind_client_addr: place.bindClientAddress,
+      listen_node_port: place.nodePort,
+      http_api_port: place.apiPort,
+      http_status_port: place.statusPort,
+      storage_path: join(this.data, 'data'),
+      ...settings,
+    };
+    const variables = Object.entries(all).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, `${value}`]);
+    const { PATH = '' } = process.env;
+    const [program = process.execPath, ...args] = [...place.prefix, process.execPath, PROGRAM, 'serve'];
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(program, args, {
+      env: { PATH, ...environment, ...Object.fromEntries(variables) },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    this.child = child;
+    this.isEnding = false;
+    const killWithUs = (): void => void child.kill('SIGKILL');
+    process.on('exit', killWithUs);
+    this.ended = new Promise((resolve) => {
+      child.on('exit', (code, signal) => {
+        process.off('exit', killWithUs);
+        const how = signal === null ? `code ${code}` : signal;
+        this.child = null;
+        this.isPaused = false;
+        resolve(how);
+        if (!this.isEnding) this.options.onEnd(this, how);
+      });
+    });
+  }
+
+  /** Ends it at once. */
+  async kill(): Promise<void> {
+    this.isEnding = true;
+    this.child?.kill('SIGKILL');
+    await this.ended;
+  }
+
+  /** Asks it to end, as an operator does; gives how it did. */
+  async stop(): Promise<string> {
+    this.isEnding = true;
+    this.child?.kill('SIGTERM');
+    try {
+      return await within(this.ended, `the end of ${this.name}`, STOP_MS);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
+  }
+
+  /** Waits until it has ended by itself, as one does that was removed; gives how. */
+  async endsByItself(timeoutMs: number): Promise<string> {
+    this.isEnding = true;
+    return within(this.ended, `the end of ${this.name}`, timeoutMs);
+  }
+
+  pause(): void {
+    if (this.child?.kill('SIGSTOP')) this.isPaused = true;
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+    this.isPaused = false;
+  }
+
+  /** Loses all its data. It must not run. */
+  wipe(): void {
+    rmSync(join(this.data, 'data'), { recursive: true, force: true });
+  }
+
+  /** Removes what is not in the folder of the run. */
+  clear(): void {
+    this.disk?.unmount();
+  }
+
+  async whenReady(): Promise<void> {
+    await until(() => this.isReady(), `${this.name} is ready`, READY_MS);
+  }
+
+  /** What `/ready` says. */
+  private isReady(): Promise<boolean> {
+    const { apiHost, statusPort } = this.options.place;
+    return new Promise((resolve) => {
+      const options = {
+        host: apiHost,
+        port: statusPort,
+        path: '/ready',
+        agent: false,
+        timeout: 2000,
+      } as const;
+      const asked = get(options, (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      });
+      asked.on('timeout', () => asked.destroy());
+      asked.on('error', () => resolve(false));
+    });
+  }
+
+  private get data(): string {
+    return this.disk?.folder ?? join(this.options.folder, `node${this.at + 1}`);
+  }
+}

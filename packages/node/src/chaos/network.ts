@@ -1,0 +1,37 @@
+/** How the nodes of a chaos run reach each other, and how that is disturbed. */
+
+/** Where a node is on its network. */
+export interface NetworkPlace {
+  /** Name of the node, under which the others reach it. */
+  readonly name: string;
+  readonly bindNodeAddress: string;
+  readonly bindClientAddress: string;
+  /** Host of its API and status ports, as clients reach them. */
+  readonly apiHost: string;
+  readonly apiPort: number;
+  readonly statusPort: number;
+  readonly nodePort: number;
+  /** What stands before the command that starts it. */
+  readonly prefix: readonly string[];
+}
+
+/** Messages from one node to another are lost; by places, from 0. */
+export type Cut = readonly [from: number, to: number];
+
+export interface Network {
+  readonly title: string;
+  readonly places: readonly NetworkPlace[];
+  /** Whether `lose` is there. */
+  readonly canLose: boolean;
+  /** Whether `delay` is there. */
+  readonly canDelay: boolean;
+  /** Cuts links, on top of what is cut. */
+  cut(cuts: readonly Cut[]): void;
+  /** Loses so many of a hundred packets between all nodes. */
+  lose(percent: number): void;
+  /** Delays everything between all nodes. */
+  delay(ms: number): void;
+  /** Everything gets through again. */
+  heal(): void;
+  close(): Promise<void>;
+}

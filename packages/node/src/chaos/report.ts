@@ -1,0 +1,71 @@
+/** A run and what was found in it, as text. */
+import type { Operation } from '../simulation/history.js';
+import type { Verdict } from './check.js';
+import type { Fault, Record } from './record.js';
+
+/** Messages of failed operations that are shown. */
+const MESSAGES_MAX = 8;
+
+export function report(record: Record, { problems, undecided }: Verdict): string {
+  const { operations, run } = record;
+  const count = (outcome: string): number => operations.filter((each) => each.outcome === outcome).length;
+  const lines = [
+    `${run.nodes} nodes, ${run.network}, seed ${run.seed}, Node.js ${run.version}`,
+    `${operations.length} operations: ${count('ok')} carried out, ${count('failed')} refused, ` +
+      `${count('unknown')} of unknown outcome`,
+    '',
+    ...faultLines(record),
+    '',
+    ...messageLines(operations),
+  ];
+  if (undecided.length > 0) lines.push(`too much to search through: ${undecided.join(', ')}`);
+  if (problems.length === 0) {
+    lines.push('nothing wrong: linearizable, nothing lost, nothing done twice, all nodes equal');
+  } else {
+    lines.push(`${problems.length} wrong:`, ...problems.map((problem) => `  ${problem}`));
+  }
+  return lines.join('\n');
+}
+
+/** What was done how often, and how long no answer to any request came meanwhile. */
+function faultLines({ faults, operations }: Record): string[] {
+  const ends = operations
+    .filter(({ outcome }) => outcome === 'ok')
+    .map(({ end }) => end)
+    .sort((left, right) => left - right);
+  const kinds = [...new Set(faults.map(({ name }) => name))].sort();
+  const head = ['fault', 'times', 'longest gap'];
+  const rows = kinds.map((name) => {
+    const own = faults.filter((fault) => fault.name === name);
+    const gap = Math.max(...own.map((fault) => longestGap(fault, ends)));
+    return [name, String(own.length), `${(gap / 1000).toFixed(2)} s`];
+  });
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  '),
+  );
+}
+
+function longestGap({ begin, end }: Fault, ends: readonly number[]): number {
+  let longest = 0;
+  for (let at = 1; at < ends.length; at++) {
+    const from = ends[at - 1] as number;
+    const to = ends[at] as number;
+    if (to >= begin && from <= end) longest = Math.max(longest, to - from);
+  }
+  return longest;
+}
+
+/** Why operations failed, with how often. */
+function messageLines(operations: readonly Operation[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { outcome, error, action } of operations) {
+    if (outcome === 'ok' || action.kind === 'append_and_fail') continue;
+    const text = `${outcome === 'failed' ? 'refused' : 'unknown'}: ${error}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, left], [, right]) => right - left);
+  return sorted.slice(0, MESSAGES_MAX).map(([text, times]) => `${String(times).padStart(6)} x ${text}`);
+}

@@ -1,0 +1,119 @@
+/** One run: a cluster, clients, a storm, healing, and what every node holds then. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Draw } from '../simulation/random.js';
+import { READ_ALL } from '../simulation/workload.js';
+import { Clients } from './clients.js';
+import { Clocks } from './clock.js';
+import type { FaultKind } from './faults.js';
+import { Fleet } from './fleet.js';
+import type { Network } from './network.js';
+import { Recorder } from './record.js';
+import { storm } from './storm.js';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly clients: number;
+  readonly network: Network;
+  readonly kinds: readonly FaultKind[];
+  /** Why nodes have no disks of their own; null when they have. */
+  readonly diskProblem: string | null;
+  /** For data, logs and the record. */
+  readonly folder: string;
+  readonly isInterrupted: () => boolean;
+  readonly tell: (text: string) => void;
+}
+
+/** Clients work undisturbed for a while at the beginning and at the end. */
+const QUIET_MS = 1000;
+
+/** Everything that a collection holds, but for what the checks read anyway. */
+const READ_REST = 'return {all: thing(.id()), procedures: procedures_info().map(|p| p.load())}, 12;';
+
+export async function run(options: RunOptions): Promise<Recorder> {
+  const { seed, network, folder, kinds, tell, diskProblem } = options;
+  mkdirSync(folder, { recursive: true });
+  const clocks = Clocks.build(folder);
+  const recorder = new Recorder(join(folder, 'history.jsonl'), {
+    seed,
+    nodes: network.places.length,
+    network: network.title,
+    version: process.version,
+  });
+  const fleet = new Fleet({
+    network,
+    folder,
+    ownDisks: diskProblem === null,
+    clocks: typeof clocks === 'string' ? null : clocks,
+    onEnd: (node, how) => {
+      recorder.finding(`${node.name} ended by itself with ${how}: ${lastWords(node.log)}`);
+      node.start();
+    },
+  });
+  const clients = new Clients(fleet, recorder, new Draw(seed, 'clients'));
+  try {
+    const possible = possibleKinds(kinds, fleet, typeof clocks === 'string' ? null : clocks, tell);
+    await fleet.start();
+    tell(`${fleet.nodes.length} nodes serve`);
+    await clients.start(options.clients);
+    await until(performance.now() + QUIET_MS, options.isInterrupted);
+    const draw = new Draw(seed, 'faults');
+    const end = performance.now() + options.durationMs;
+    const parts = { fleet, clients, recorder, draw, kinds: possible, tell, until: end };
+    const { isInterrupted } = options;
+    await storm({ ...parts, clocks: typeof clocks === 'string' ? null : clocks, isInterrupted });
+    tell('the storm is over');
+    await until(performance.now() + QUIET_MS, options.isInterrupted);
+    await clients.stop();
+    await fleet.settle();
+    await readFinals(fleet, clients.collections, recorder);
+  } catch (error) {
+    recorder.finding(error instanceof Error ? error.message : String(error));
+  } finally {
+    await clients.stop();
+    await fleet.close();
+    await recorder.close();
+  }
+  return recorder;
+}
+
+/** The faults that are possible here; tells why others are not. */
+function possibleKinds(
+  kinds: readonly FaultKind[],
+  fleet: Fleet,
+  clocks: Clocks | null,
+  tell: (text: string) => void,
+): FaultKind[] {
+  const draw = new Draw(0, 'none');
+  return kinds.filter(({ name, problem }) => {
+    const why = problem({ fleet, clocks, draw, finding: () => {} });
+    if (why !== null) tell(`${name} is left out: ${why}`);
+    return why === null;
+  });
+}
+
+/** Reads at every node what it holds by itself, once all have the same log. */
+async function readFinals(fleet: Fleet, collections: readonly string[], recorder: Recorder): Promise<void> {
+  for (const collection of collections) {
+    const scope = `//${collection}`;
+    // What a client gave up may be carried out until this read is.
+    await fleet.value(0, scope, READ_ALL);
+    for (const { at, name } of fleet.nodes) {
+      const stale = { Consistency: 'stale' };
+      const data = await fleet.value(at, scope, READ_ALL, stale);
+      const rest = JSON.stringify(await fleet.value(at, scope, READ_REST, stale));
+      recorder.final({ collection, node: name, data, rest });
+    }
+  }
+}
+
+async function until(moment: number, isInterrupted: () => boolean): Promise<void> {
+  while (performance.now() < moment && !isInterrupted()) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function lastWords(log: string): string {
+  return log.trimEnd().split('\n').slice(-3).join(' | ').slice(-1500);
+}
