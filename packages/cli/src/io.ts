@@ -10,6 +10,8 @@ export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Calls back at every SIGTERM and SIGINT; returns how to stop that. */
   onStopSignal(callback: (signal: NodeJS.Signals) => void): () => void;
+  /** Calls back at every SIGHUP; returns how to stop that. */
+  onReloadSignal(callback: () => void): () => void;
 }
 
 /** The world of a real process. */
@@ -25,6 +27,12 @@ export function processIo(): Io {
       return () => {
         process.off('SIGTERM', callback);
         process.off('SIGINT', callback);
+      };
+    },
+    onReloadSignal(callback) {
+      process.on('SIGHUP', callback);
+      return () => {
+        process.off('SIGHUP', callback);
       };
     },
   };

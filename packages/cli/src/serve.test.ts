@@ -13,6 +13,7 @@ import { FakeIo } from './testing.js';
 /** A server that only notes what it is told. */
 class FakeNode implements node.RunningNode {
   readonly stops: node.StopReason[] = [];
+  readonly reloads: node.Config[] = [];
   readonly closed: Promise<number>;
   end: (exitCode: number) => void = () => undefined;
 
@@ -25,6 +26,10 @@ class FakeNode implements node.RunningNode {
   stop(reason: node.StopReason): void {
     this.stops.push(reason);
     if (reason === 'now') this.end(0);
+  }
+
+  reload(config: node.Config): void {
+    this.reloads.push(config);
   }
 }
 
@@ -78,6 +83,24 @@ describe('serve', () => {
 
     expect(await result).toBe(0);
     expect(running.stops).toEqual(['drain', 'now']);
+  });
+
+  test('SIGHUP hands over the configuration as it is now; a wrong one is told, and the node goes on', async () => {
+    const running = new FakeNode();
+    const environment: Record<string, string> = { SERVICE_LOG_LEVEL: 'error' };
+    const io = new FakeIo(environment);
+    const result = run(io, async () => running);
+    await new Promise(setImmediate);
+    environment.SERVICE_LOG_LEVEL = 'debug';
+    io.reload();
+    expect(running.reloads).toHaveLength(1);
+    environment.SERVICE_LOG_LEVEL = 'loud';
+    io.reload();
+    running.end(0);
+
+    expect(await result).toBe(0);
+    expect(running.reloads.map(({ logLevel }) => logLevel)).toEqual(['debug']);
+    expect(io.errors).toContain('SERVICE_LOG_LEVEL');
   });
 
   test('a signal during the start takes effect when the node is up', async () => {

@@ -48,7 +48,7 @@ export async function serve(command: Command, io: Io, node: ServerPackage): Prom
       await write(io.stdout, node.printConfig(loaded));
       return node.ExitCode.Done;
     }
-    return await run(loaded, io, node);
+    return await run(loaded, io, node, () => load(command, io, node));
   } catch (error) {
     await tell(io, described(error));
     return exitCodeOf(error, node.ExitCode.Fatal);
@@ -70,8 +70,16 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
   });
 }
 
-/** The first stop signal drains, the next ones stop at once; one that comes before the node is up is kept for then. */
-async function run(loaded: LoadedConfig, io: Io, node: ServerPackage): Promise<number> {
+/**
+ * The first stop signal drains, the next ones stop at once; SIGHUP reads the configuration again. What comes before the
+ * node is up is kept for then.
+ */
+async function run(
+  loaded: LoadedConfig,
+  io: Io,
+  node: ServerPackage,
+  loadAgain: () => LoadedConfig,
+): Promise<number> {
   let signals = 0;
   let running: RunningNode | undefined;
   const starting = new AbortController();
@@ -83,15 +91,27 @@ async function run(loaded: LoadedConfig, io: Io, node: ServerPackage): Promise<n
     signals++;
     stop();
   });
+  let reloadWaits = false;
+  const reload = (): void => {
+    reloadWaits = running === undefined;
+    try {
+      running?.reload(loadAgain().config);
+    } catch (error) {
+      void tell(io, described(error));
+    }
+  };
+  const unsubscribeReload = io.onReloadSignal(reload);
   try {
     running = await node.startNode(loaded.config, { version: version(), signal: starting.signal });
     if (signals > 0) stop();
+    if (reloadWaits) reload();
     return await running.closed;
   } catch (error) {
     if (error instanceof node.StartStoppedError) return node.ExitCode.Done;
     throw error;
   } finally {
     unsubscribe();
+    unsubscribeReload();
   }
 }
 

@@ -12,6 +12,7 @@ export class FakeIo implements Io {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly #parts = { stdout: '', stderr: '' };
   readonly #listeners = new Set<(signal: NodeJS.Signals) => void>();
+  readonly #reloads = new Set<() => void>();
   readonly #rawWaiters: { raw: boolean; resolve: () => void }[] = [];
   #raw: boolean | undefined;
 
@@ -53,9 +54,18 @@ export class FakeIo implements Io {
     return () => this.#listeners.delete(callback);
   }
 
+  onReloadSignal(callback: () => void): () => void {
+    this.#reloads.add(callback);
+    return () => this.#reloads.delete(callback);
+  }
+
+  reload(): void {
+    for (const callback of this.#reloads) callback();
+  }
+
   /** How many wait for a signal. */
   get listening(): number {
-    return this.#listeners.size;
+    return this.#listeners.size + this.#reloads.size;
   }
 
   signal(signal: NodeJS.Signals): void {

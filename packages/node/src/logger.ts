@@ -12,7 +12,14 @@ export interface LoggerOptions {
   readonly onLine?: (level: number) => void;
 }
 
-const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error', critical: 'fatal' } as const;
+/** The levels of the settings, as the log calls them. */
+export const LOG_LEVELS = {
+  debug: 'debug',
+  info: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'fatal',
+} as const;
 
 /** Bytes of log that wait for a slow reader at most; what comes then is lost. */
 const BUFFER_BYTES_MAX = 1024 * 1024;
@@ -21,7 +28,7 @@ const BUFFER_BYTES_MAX = 1024 * 1024;
 export function createLogger({ level, format, nodeName, onLine }: LoggerOptions): Logger {
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY === true);
   const options = {
-    level: LEVELS[level],
+    level: LOG_LEVELS[level],
     base: { node: nodeName },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: cleanFields },

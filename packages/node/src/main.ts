@@ -42,6 +42,8 @@ export interface RunningNode {
   readonly closed: Promise<number>;
   /** May be called again, to go from `drain` to `now`. */
   stop(reason: StopReason): void;
+  /** Reads the certificates again, and takes the level of the log from a configuration; the rest of it is ignored. */
+  reload(config: Config): void;
 }
 
 export type StartNode = (config: Config, options: StartOptions) => Promise<RunningNode>;

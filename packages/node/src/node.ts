@@ -26,14 +26,16 @@ import { type Event, ROOT_GROUP } from './consensus/protocol.js';
 import { ConsensusStartError, startConsensus } from './consensus/start.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
+import type { TlsFiles } from './http/apps.js';
 import { BODIES_FULL, HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
-import type { Logger } from './logger.js';
+import { LOG_LEVELS, type Logger } from './logger.js';
 import { type RunningNode, StartError, StartStoppedError, type StopReason } from './main.js';
 import { EngineMetrics } from './metrics/engine-metrics.js';
 import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
 import { watchThread } from './metrics/thread-watch.js';
+import type { PeerTls } from './peers/dial.js';
 import { NO_LEADER, Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
@@ -44,6 +46,7 @@ import { Sessions } from './scopes/sessions.js';
 import { Snapshots } from './scopes/snapshots.js';
 import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
+import { type Certificates, readCertificates } from './tls/certificates.js';
 
 const MiB = 1024 * 1024;
 
@@ -123,6 +126,8 @@ export class Node implements RunningNode {
   private members: Members | null = null;
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
+  /** Null without TLS. */
+  private certificates: Certificates | null = null;
   private unwatch: () => void = () => {};
   private publishedAt = 0;
   private readonly local: LocalNode;
@@ -188,8 +193,20 @@ export class Node implements RunningNode {
     );
   }
 
+  reload(config: Config): void {
+    const { log } = this.parts;
+    log.level = LOG_LEVELS[config.logLevel];
+    try {
+      this.renewCertificates();
+      log.info({ event: 'reloaded' }, 'the level of the log and the certificates were read again');
+    } catch (error) {
+      log.error({ event: 'reload_failed', error: describe(error) }, 'the certificates could not be renewed');
+    }
+  }
+
   private async open(): Promise<void> {
     const { config, state, identity, log } = this.parts;
+    this.certificates = this.readCertificates();
     this.status.beat();
     // The log may tell at once that its disk is full.
     this.disk = this.makeDiskKeeper();
@@ -400,6 +417,7 @@ export class Node implements RunningNode {
         engineSilenceMs: config.queryDurationLimitMs + ENGINE_SLACK_MS,
         statusAddress: config.bindClientAddr,
         statusPort: config.httpStatusPort,
+        statusTls: this.certificates,
         cluster: {
           identity,
           name: config.nodeName,
@@ -408,6 +426,7 @@ export class Node implements RunningNode {
           expected: config.cluster,
           waitForInvitation: config.waitForInvitation,
           secret: config.clusterSecret ?? null,
+          tls: peerTls(this.certificates),
           bind: { address: config.bindNodeAddr, port: config.listenNodePort },
           heartbeatMs: config.heartbeatMs,
           electionTimeoutMs: config.electionTimeoutMs,
@@ -464,6 +483,35 @@ export class Node implements RunningNode {
     return staying.length > 0 ? staying : voters;
   }
 
+  /** Reads the certificates of the settings, and tells when they end. */
+  private readCertificates(): Certificates | null {
+    const { config, log, metrics } = this.parts;
+    const certificates = readCertificates(config);
+    if (certificates === null) return null;
+    const { node, ca } = certificates.ends;
+    metrics.set('certificateEnd', node / 1000, 0);
+    metrics.set('certificateEnd', (ca ?? 0) / 1000, 1);
+    const until = new Date(node).toISOString();
+    if (node <= Date.now()) log.error({ event: 'certificate_expired', until }, 'the certificate has ended');
+    else log.info({ event: 'certificate', until }, `the certificate holds until ${until}`);
+    if (ca === null && config.clusterSecret !== undefined) {
+      log.warn(
+        { event: 'nodes_without_tls' },
+        'the nodes talk to each other without TLS: set tls_client_ca_file',
+      );
+    }
+    return certificates;
+  }
+
+  private renewCertificates(): void {
+    const renewed = this.readCertificates();
+    if (renewed === null) return;
+    this.certificates = renewed;
+    this.listener.renewTls();
+    const { cert, key, ca } = renewed;
+    this.bridge.send({ kind: 'renew_tls', cert, key, ca });
+  }
+
   private async listen(): Promise<void> {
     const { config } = this.parts;
     this.listener = new HttpListener({
@@ -488,6 +536,7 @@ export class Node implements RunningNode {
           setTimeout(callback, ms).unref();
         },
       }),
+      tls: tlsFilesOf(config),
       nodeName: config.nodeName,
       handle: (request, respond) =>
         this.router.handle(
@@ -507,13 +556,14 @@ export class Node implements RunningNode {
       pendingMax: config.requestQueueLimit,
     });
     if (config.httpApiPort === 0) return;
-    const port = await this.listener.listen(config.bindClientAddr, config.httpApiPort);
+    const port = this.listener.listen(config.bindClientAddr, config.httpApiPort);
     if (port === null) throw portInUse('http_api_port', config.bindClientAddr, config.httpApiPort);
   }
 
   /** Says what a newcomer needs to know. */
   private async greet(): Promise<void> {
     const { config, log, folder, version } = this.parts;
+    const scheme = this.certificates === null ? 'http' : 'https';
     const address = config.bindClientAddr.includes(':')
       ? `[${config.bindClientAddr}]`
       : config.bindClientAddr;
@@ -521,14 +571,14 @@ export class Node implements RunningNode {
     if (config.httpStatusPort !== 0) {
       log.info(
         { event: 'status', port: config.httpStatusPort },
-        `status on http://${address}:${config.httpStatusPort}/status`,
+        `status on ${scheme}://${address}:${config.httpStatusPort}/status`,
       );
     }
     if (config.httpApiPort === 0) {
       log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
       return;
     }
-    const url = `http://${address}:${config.httpApiPort}`;
+    const url = `${scheme}://${address}:${config.httpApiPort}`;
     log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${url}`);
     if (!(await this.hasDefaultPassword())) return;
     log.warn(
@@ -803,6 +853,18 @@ const REJECTIONS: ReadonlyMap<QueryError, Rejection> = new Map([
   [DISK_LOW, 'disk_full'],
   [STOPPING, 'draining'],
 ]);
+
+function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null {
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
+  return { certFile: tlsCertFile, keyFile: tlsKeyFile };
+}
+
+/** Nodes speak TLS with each other when they can tell each other from strangers by it. */
+function peerTls(certificates: Certificates | null): PeerTls | null {
+  if (certificates === null || certificates.ca === null) return null;
+  const { cert, key, ca } = certificates;
+  return { cert, key, ca };
+}
 
 function delay(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);

@@ -269,11 +269,14 @@ const cluster = {
     60_000,
     'How long a node must not have been reachable before an empty one with its name takes its place.',
   ),
-  tls_cert_file: optional(path(), 'Certificate (PEM) of this node, with its chain.'),
+  tls_cert_file: optional(
+    path(),
+    'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. SIGHUP reads it again.',
+  ),
   tls_key_file: optional(path(), 'Private key (PEM) of the certificate.'),
   tls_client_ca_file: optional(
     path(),
-    'Certificates (PEM) of the authorities whose client certificates are accepted.',
+    'Certificates (PEM) of the authorities that the certificates of the nodes must come from: with it the nodes talk to each other over mutual TLS. The HTTP API asks nobody for a certificate.',
   ),
 };
 

@@ -6,6 +6,7 @@ import { type Formation, form, invite, RemovedError } from '../cluster/formation
 import { ExitCode } from '../config/exit-codes.js';
 import type { Identity } from '../identity.js';
 import type { PeerFigures } from '../metrics/consensus-page.js';
+import type { PeerTls } from '../peers/dial.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
 import type { GroupHost } from './group-host.js';
@@ -25,6 +26,8 @@ export interface ClusterOptions {
   /** Whether an empty node without others waits for a cluster to take it in. */
   readonly waitForInvitation: boolean;
   readonly secret: string | null;
+  /** Certificates for mutual TLS; null for none. */
+  readonly tls: PeerTls | null;
   readonly bind: { readonly address: string; readonly port: number };
   readonly heartbeatMs: number;
   readonly electionTimeoutMs: number;
@@ -67,7 +70,7 @@ export class ClusterSide {
       self: { nodeId: identity.nodeId, name, incarnation, host, port: bind.port, version },
       bind,
       secret,
-      tls: null,
+      tls: options.tls,
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
       log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
@@ -173,6 +176,9 @@ export class ClusterSide {
       case 'join_answer':
         this.joins.get(command.id)?.(command.answer);
         this.joins.delete(command.id);
+        return true;
+      case 'renew_tls':
+        if (command.ca !== null) this.transport.renewTls({ ...command, ca: command.ca });
         return true;
       case 'invite':
         this.invite(command);

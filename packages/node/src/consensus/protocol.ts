@@ -95,6 +95,8 @@ export type Command =
   | { readonly kind: 'snapshot_arrived'; readonly group: GroupId; readonly message: Uint8Array }
   /** The state of the group is that of the snapshot now. */
   | { readonly kind: 'installed'; readonly group: GroupId; readonly applied: Applied }
+  /** Takes other certificates (PEM) for connections to come. What had no TLS before, has none afterwards. */
+  | { readonly kind: 'renew_tls'; readonly cert: string; readonly key: string; readonly ca: string | null }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
 

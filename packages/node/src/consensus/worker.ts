@@ -14,7 +14,7 @@ import { watchThread } from '../metrics/thread-watch.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
-import { StatusServer, type StatusView } from '../status/status-server.js';
+import { StatusServer, type StatusTls, type StatusView } from '../status/status-server.js';
 import { type ClusterOptions, ClusterSide } from './cluster-side.js';
 import { packEvents } from './event-parcel.js';
 import { GroupHost } from './group-host.js';
@@ -36,6 +36,8 @@ export interface WorkerOptions {
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;
+  /** For the status port; null for plain HTTP. */
+  readonly statusTls: StatusTls | null;
   /** What there is to know about the cluster that the node belongs to or is to join. */
   readonly cluster: ClusterOptions;
   /** 16 bytes that tell the log of this node from others. */
@@ -140,7 +142,7 @@ async function start(): Promise<void> {
   cluster.attach(host);
   const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
   await look().catch(() => {});
-  const server = new StatusServer(viewOf(host, cluster, log));
+  const server = new StatusServer(viewOf(host, cluster, log), options.statusTls);
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
     setInterval(() => {
@@ -153,6 +155,7 @@ async function start(): Promise<void> {
   ];
   port.on('message', (parcel: Parcel) => {
     unpack(parcel, (command) => {
+      if (command.kind === 'renew_tls') server.renewTls(command);
       if (!cluster.handle(command)) host.handle(command);
       if (command.kind === 'stop') stop(log, server, cluster, timers);
     });

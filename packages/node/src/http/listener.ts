@@ -6,19 +6,13 @@
  * request itself. A body is kept only when the credentials can still turn out to be right.
  */
 
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  type TemplatedApp,
-  us_listen_socket_close,
-  us_socket_local_port,
-} from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Request, Respond } from '../request.js';
 import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
+import { Apps, type TlsFiles } from './apps.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
@@ -31,6 +25,8 @@ import { WELCOME_PAGE } from './welcome.js';
 
 export interface HttpOptions {
   readonly authenticator: Authenticator;
+  /** Null for plain HTTP. */
+  readonly tls: TlsFiles | null;
   /** Name of this node, which every response tells. */
   readonly nodeName: string;
   /** Takes a request; the answer may come at once or later. Returns whether it will come of this thread's waiting. */
@@ -60,13 +56,12 @@ export interface HttpOptions {
 
 export class HttpListener {
   private readonly options: HttpOptions;
-  private readonly app: TemplatedApp;
+  private readonly apps: Apps;
   private readonly bodies: ByteBudget;
   private readonly heads: Heads;
   private readonly exchangeParts: ExchangeParts;
   /** Requests whose body is still coming. */
   private readonly bodyDeadlines: Deadlines<Exchange>;
-  private socket: Parameters<typeof us_listen_socket_close>[0] | null = null;
   private connectionCount = 0;
   private readonly addresses: AddressCounts;
   private port = 0;
@@ -92,9 +87,11 @@ export class HttpListener {
       recount: () => systemCounts(this.port),
       now: () => performance.now(),
     });
-    this.app = App();
-    this.app.filter((res, count) => this.connected(res, Number(count)));
-    this.app.any('/*', (res, req) => this.receive(res, req));
+    this.apps = new Apps({
+      tls: options.tls,
+      connected: (res, change) => this.connected(res, change),
+      receive: (res, req) => this.receive(res, req),
+    });
   }
 
   /** Connections that are open. */
@@ -113,24 +110,24 @@ export class HttpListener {
   }
 
   /** Starts to listen; returns the port, or null when it is in use. */
-  listen(address: string, port: number): Promise<number | null> {
-    return new Promise((resolve) => {
-      this.app.listen(address, port, (socket) => {
-        if (!socket) {
-          resolve(null);
-          return;
-        }
-        this.socket = socket;
-        this.port = us_socket_local_port(socket);
-        resolve(this.port);
-      });
-    });
+  listen(address: string, port: number): number | null {
+    const bound = this.apps.listen(address, port);
+    this.port = bound ?? 0;
+    return bound;
+  }
+
+  /**
+   * Reads certificates again, for connections to come.
+   *
+   * @throws Error when they are unfit
+   */
+  renewTls(): void {
+    this.apps.renew();
   }
 
   /** Accepts no more connections; settles when every request is answered. */
   drain(): Promise<void> {
-    if (this.socket !== null) us_listen_socket_close(this.socket);
-    this.socket = null;
+    this.apps.stopListening();
     this.options.authenticator.hurry();
     if (this.pending === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -140,8 +137,7 @@ export class HttpListener {
 
   /** Closes everything. */
   close(): void {
-    this.app.close();
-    this.socket = null;
+    this.apps.close();
   }
 
   private connected(res: HttpResponse, change: number): void {

@@ -1,5 +1,5 @@
 /**
- * The status port: health for balancers, orchestrators and people. Plain text, no credentials, no data.
+ * The status port: health for balancers, orchestrators and people, over HTTPS when there are certificates. Plain text, no credentials, no data.
  *
  *   /healthy   200 while the process can do its work at all; depends on nothing outside
  *   /ready     200 exactly while requests are served
@@ -9,6 +9,7 @@
  *   /metrics   figures for Prometheus
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { METRICS_CONTENT_TYPE } from '../metrics/page.js';
 
 /** What the server tells; asked anew for each request. */
@@ -25,19 +26,34 @@ export interface StatusView {
   metrics(): Promise<string>;
 }
 
+/** A certificate and its key, in PEM. */
+export interface StatusTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 const TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 256;
 
 export class StatusServer {
   private readonly view: StatusView;
-  private readonly server: Server;
+  private readonly server: Server | TlsServer;
 
-  constructor(view: StatusView) {
+  /** @param tls null for plain HTTP */
+  constructor(view: StatusView, tls: StatusTls | null = null) {
     this.view = view;
-    this.server = createServer(
-      { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, keepAlive: false, maxHeaderSize: 16_384 },
-      (request, response) => this.answer(request, response),
-    );
+    const options = {
+      requestTimeout: TIMEOUT_MS,
+      headersTimeout: TIMEOUT_MS,
+      keepAlive: false,
+      maxHeaderSize: 16_384,
+    };
+    const answer = (request: IncomingMessage, response: ServerResponse): void =>
+      this.answer(request, response);
+    this.server =
+      tls === null
+        ? createServer(options, answer)
+        : createTlsServer({ ...options, cert: tls.cert, key: tls.key, handshakeTimeout: TIMEOUT_MS }, answer);
     this.server.maxConnections = CONNECTIONS_MAX;
     this.server.on('clientError', (_error, socket) => socket.destroy());
   }
@@ -52,6 +68,11 @@ export class StatusServer {
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
       });
     });
+  }
+
+  /** Takes another certificate, for connections to come. */
+  renewTls({ cert, key }: StatusTls): void {
+    if ('setSecureContext' in this.server) this.server.setSecureContext({ cert, key });
   }
 
   close(): void {

@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts, RealNode, until } from '../testing/index.js';
+import { basic } from '../testing/real-node.js';
+import { readCertificates } from './certificates.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'althing-tls-'));
+const hasOpenssl = canRun('openssl');
+const running: RealNode[] = [];
+
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  if (hasOpenssl) makeCertificates('127.0.0.1', '127.0.0.2', 'other');
+});
+afterEach(async () => {
+  for (const node of running.splice(0)) {
+    await node.kill();
+    node.clear();
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Certificates can't be made without the tool. */
+const describeTls = hasOpenssl ? describe : describe.skip;
+
+describeTls('certificates', () => {
+  const settings = (change: object = {}): Parameters<typeof readCertificates>[0] => ({
+    tlsCertFile: file('127.0.0.1.crt'),
+    tlsKeyFile: file('127.0.0.1.key'),
+    tlsClientCaFile: file('ca.crt'),
+    ...change,
+  });
+
+  test('are read with the time when they end', () => {
+    const inADay = Date.now() + 86_400_000;
+    const certificates = readCertificates(settings());
+    expect(certificates?.ends.node).toBeGreaterThan(inADay);
+    expect(certificates?.ends.ca).toBeGreaterThan(inADay);
+  });
+
+  test.each([
+    ['a file that is missing', { tlsCertFile: 'missing.crt' }, /tls_cert_file = missing.crt: .*ENOENT/],
+    ['a key of another certificate', { tlsKeyFile: file('other.key') }, /not the one of the certificate/],
+    ['a key where certificates should be', { tlsClientCaFile: file('ca.key') }, /no certificate in it/],
+    ['a certificate where the key should be', { tlsKeyFile: file('other.crt') }, /tls_key_file = /],
+  ])('are refused with %s', (_what, change, message) => {
+    expect(() => readCertificates(settings(change))).toThrow(message);
+  });
+});
+
+describeTls('a node with certificates', () => {
+  test('speaks TLS on the API and the status port, and takes others at SIGHUP, without a failed request', async () => {
+    copyFileSync(file('127.0.0.1.crt'), file('own.crt'));
+    copyFileSync(file('127.0.0.1.key'), file('own.key'));
+    const node = await launch({ tls_cert_file: file('own.crt'), tls_key_file: file('own.key') });
+    await serves(node);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(file('ca.crt')) });
+    const before = await query(node, agent);
+    expect(before).toMatchObject({ status: 200, text: '2' });
+    expect((await get(node.statusPort, '/ready')).text).toBe('OK\n');
+    expect((await get(node.statusPort, '/metrics')).text).toMatch(
+      /althing_certificate_expiry_timestamp_seconds\{certificate="node"\} 1\d{9}/,
+    );
+
+    makeCertificates('127.0.0.1');
+    copyFileSync(file('127.0.0.1.crt'), file('own.crt'));
+    copyFileSync(file('127.0.0.1.key'), file('own.key'));
+    node.signal('SIGHUP');
+    await until(() => node.log.includes('"reloaded"'), 'the certificates were read again');
+
+    const renewed = new X509Certificate(readFileSync(file('own.crt'))).serialNumber;
+    expect(renewed).not.toBe(before.serial);
+    expect(await query(node, agent)).toMatchObject({ status: 200, serial: before.serial });
+    expect(await query(node)).toMatchObject({ status: 200, serial: renewed });
+    await until(
+      async () => (await get(node.statusPort, '/ready')).serial === renewed,
+      'the status port has it',
+    );
+    agent.destroy();
+  });
+
+  test('keeps the old ones when the new ones are unfit, and says so', async () => {
+    copyFileSync(file('127.0.0.1.crt'), file('kept.crt'));
+    const node = await launch({ tls_cert_file: file('kept.crt'), tls_key_file: file('127.0.0.1.key') });
+    await serves(node);
+    writeFileSync(file('kept.crt'), 'nothing');
+    node.signal('SIGHUP');
+    await until(() => node.log.includes('reload_failed'), 'it says so');
+    expect(await query(node)).toMatchObject({ status: 200 });
+  });
+
+  test('does not start with unfit ones', async () => {
+    const node = await launch({ tls_cert_file: file('other.crt'), tls_key_file: file('127.0.0.1.key') });
+    expect(await node.ended()).toBe(2);
+    expect(node.log).toContain('tls_key_file');
+  });
+
+  test('talks to other nodes over TLS, and goes on with renewed certificates', async () => {
+    const ports = await freePorts(2);
+    const names = ['127.0.0.1', '127.0.0.2'];
+    const cluster = names.map((name, i) => `${name}:${ports[i]}`).join(',');
+    const secret = randomBytes(16).toString('hex');
+    const nodes = await Promise.all(
+      names.map((name, i) =>
+        launch({
+          node_name: name,
+          bind_node_addr: name,
+          listen_node_port: ports[i] ?? 0,
+          cluster,
+          cluster_secret: secret,
+          tls_cert_file: file(`${name}.crt`),
+          tls_key_file: file(`${name}.key`),
+          tls_client_ca_file: file('ca.crt'),
+        }),
+      ),
+    );
+    for (const node of nodes) await serves(node);
+    const [first, second] = nodes as [RealNode, RealNode];
+    for (const node of nodes) expect(await query(node, undefined, '.x = 3;')).toMatchObject({ text: '3' });
+
+    makeCertificates(...names);
+    for (const node of nodes) node.signal('SIGHUP');
+    for (const node of nodes) await until(() => node.log.includes('"reloaded"'), 'it was read again');
+    await second.kill();
+    const again = await RealNode.launch(settingsOf.get(second) ?? {}, second.folder);
+    running.push(again);
+    await until(async () => (await connected(first)) === 1, 'they are connected again');
+    expect(await query(first, undefined, '.x;')).toMatchObject({ text: '3' });
+  });
+});
+
+const settingsOf = new WeakMap<RealNode, Parameters<typeof RealNode.launch>[0]>();
+
+async function launch(settings: NonNullable<Parameters<typeof RealNode.launch>[0]>): Promise<RealNode> {
+  const node = await RealNode.launch(settings);
+  settingsOf.set(node, settings);
+  running.push(node);
+  return node;
+}
+
+function serves(node: RealNode): Promise<void> {
+  return until(async () => {
+    if (!node.running) throw node.explained('the node did not start');
+    return (await get(node.statusPort, '/ready').catch(() => null))?.status === 200;
+  }, 'the node serves');
+}
+
+async function connected(node: RealNode): Promise<number> {
+  const { text } = await get(node.statusPort, '/metrics');
+  return Number(/^althing_peer_connected\{.*\} (\d)$/m.exec(text)?.[1]);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Of the certificate of the server. */
+  readonly serial: string;
+}
+
+function query(node: RealNode, agent?: Agent, code = '1 + 1;'): Promise<Answer> {
+  const headers = { Authorization: basic('admin', 'pass'), 'Content-Type': 'application/json' };
+  return send(node.port, '//stuff', 'POST', headers, JSON.stringify({ type: 'query', code }), agent);
+}
+
+function get(port: number, path: string): Promise<Answer> {
+  return send(port, path, 'GET', {}, '');
+}
+
+function send(
+  port: number,
+  path: string,
+  method: string,
+  headers: Record<string, string>,
+  body: string,
+  agent?: Agent,
+): Promise<Answer> {
+  const ca = readFileSync(file('ca.crt'));
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, path, method, headers, ca, agent: agent ?? false },
+      (response) => {
+        const serial = (response.socket as TLSSocket).getPeerCertificate().serialNumber;
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString(), serial }),
+        );
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function makeCertificates(...names: string[]): void {
+  const script = fileURLToPath(new URL('../../../../scripts/make-certs', import.meta.url));
+  execFileSync(script, [folder, ...names]);
+}
+
+function canRun(program: string): boolean {
+  try {
+    execFileSync(program, ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
