@@ -98,7 +98,10 @@ export class GroupHost {
   tick(): void {
     this.guarded(() => {
       this.options.log.tick();
-      for (const group of this.groups.values()) if (!group.quiesced) group.tick();
+      for (const group of this.groups.values()) {
+        if (!group.quiesced) group.tick();
+        else if (!this.options.isUp(group.leader)) group.leaderGone();
+      }
       this.early.tick();
       this.handover.tick();
       this.ticks += 1;

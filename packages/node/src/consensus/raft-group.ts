@@ -213,9 +213,7 @@ export class RaftGroup {
     const upTo = applied.index - keep;
     if (upTo < this.log.firstIndex()) return;
     this.context.writer.compact(this.id, upTo, () => {
-      // A snapshot or a further compaction may have come meanwhile.
-      const isCurrent = !this.dropped && this.log.firstIndex() === upTo + 1;
-      if (isCurrent) this.context.guarded(() => this.raft.compacted(upTo));
+      if (!this.dropped) this.context.guarded(() => this.noteCut());
     });
   }
 
@@ -231,6 +229,13 @@ export class RaftGroup {
     } else if (this.raft.leader === node) {
       this.raft.leaderSilent();
     }
+    this.process();
+  }
+
+  /** The node that leads this group, which is silent, is not there: it may have gone before the group fell silent here. */
+  leaderGone(): void {
+    if (this.raft.role === 'leader') return;
+    this.raft.leaderSilent();
     this.process();
   }
 
@@ -419,10 +424,16 @@ export class RaftGroup {
     for (const { index, hash } of write.entries) {
       if (this.handed.get(index) === hash) this.handed.delete(index);
     }
+    this.noteCut();
     const released = this.raft.persisted(write);
     if (write.snapshot !== null) this.raft.snapshotInstalled(write.snapshot.index);
     this.transmit(released);
     this.process();
+  }
+
+  /** The log may have been cut with what was just written: Raft must know before it reads there. */
+  private noteCut(): void {
+    this.raft.compacted(this.log.firstIndex() - 1);
   }
 
   /** Snapshots go another way than all other messages. */
