@@ -242,6 +242,7 @@ export class Node implements RunningNode {
       replace: (session, applied) => this.sessions.replace(session, applied),
       session: (group) => this.sessions.ofGroup(group),
       delay,
+      onDiskFull: () => this.disk.noteStateFull(),
       onFailure: (error) => this.fail('a snapshot could not be installed', error, exitCodeOf(error)),
       onInstalled: (session, index) =>
         log.info({ event: 'snapshot_installed', group: session.id, index }, 'a snapshot became the state'),

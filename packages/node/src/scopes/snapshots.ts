@@ -11,6 +11,7 @@
 import { randomBytes } from 'node:crypto';
 import { ByteReader, ByteWriter } from '@althing/engine';
 import {
+  DiskFullError,
   GroupBusyError,
   type SnapshotChunk,
   type SnapshotInstaller,
@@ -36,6 +37,8 @@ export interface SnapshotsOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
+  /** Told that the state had no room for what came. */
+  readonly onDiskFull: () => void;
   /** Told of what ends the node: a snapshot that can't be made the state. */
   readonly onFailure: (error: unknown) => void;
   readonly onInstalled: (session: GroupSession, index: number) => void;
@@ -112,8 +115,11 @@ export class Snapshots implements SnapshotEvents {
     this.receiving.delete(group);
     receiving.cancelTimeout();
     this.options.figures?.snapshot('received', 'failed');
-    await receiving.installer.abort();
-    this.busy.delete(group);
+    try {
+      await receiving.installer.abort();
+    } finally {
+      this.busy.delete(group);
+    }
   }
 
   private report(session: GroupSession, to: NodeId, arrived: boolean): void {
@@ -227,7 +233,16 @@ export class Snapshots implements SnapshotEvents {
     this.options.figures?.snapshotBytes('received', bytes.length);
     const { installer } = receiving;
     const wasComplete = installer.isComplete;
-    await installer.write({ sequence, checksum, bytes });
+    try {
+      await installer.write({ sequence, checksum, bytes });
+    } catch (error) {
+      // Nothing more can be written then, not even what comes again.
+      if (error instanceof DiskFullError) {
+        this.options.onDiskFull();
+        await this.giveUp(receiving.group);
+      }
+      throw error;
+    }
     if (this.receiving.get(receiving.group) !== receiving) throw new Error('the transfer was given up');
     if (installer.isComplete && !wasComplete) {
       receiving.cancelTimeout();
