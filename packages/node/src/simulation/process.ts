@@ -11,7 +11,7 @@ import {
   type PasswordHash,
 } from '@althing/engine';
 import { DiskFullError, type LogView, StateStore } from '@althing/storage';
-import type { Membership, Message, TraceEvent } from 'raft-ts';
+import { type Membership, type Message, membersOf, type TraceEvent } from 'raft-ts';
 import { PasswordHasher } from '../auth/password.js';
 import { Calls } from '../cluster/calls.js';
 import { Members } from '../cluster/members.js';
@@ -184,6 +184,18 @@ export class Process {
     return this.host?.groupIds ?? [];
   }
 
+  /** Whether the groups, as they are known here, have no other members than these. */
+  membersAreAmong(nodes: readonly NodeId[]): boolean {
+    return this.groups.every((group) => {
+      const membership = this.host?.status(group)?.membership;
+      if (membership === undefined || membership.voters.length === 0) return false;
+      return (
+        membersOf(membership).every((node) => nodes.includes(node)) &&
+        membership.voters.length === nodes.length
+      );
+    });
+  }
+
   /** What is durable of the log of a group. */
   view(group: GroupId): LogView | undefined {
     return this.consensus?.view(group);
@@ -288,6 +300,7 @@ export class Process {
       replace: (session, applied) => this.getSessions().replace(session, applied),
       session: (group) => this.session(group),
       delay,
+      onDiskFull: () => this.disk.noteStateFull(),
       onFailure: (error) => this.fail('a snapshot could not be installed', error),
       onInstalled: () => {},
     });

@@ -300,7 +300,7 @@ export class World {
 
   private failed(process: Process, what: string, error: unknown): void {
     const { machine } = process;
-    if (error instanceof DiskFullError && machine.isStateFull) {
+    if (error instanceof DiskFullError) {
       this.crash(machine, false);
       this.scheduler.after(RESTART_MS, () => this.start(machine));
       return;
@@ -327,8 +327,15 @@ function isDamage(error: unknown): boolean {
   return error instanceof NodeFailure && error.exitCode === ExitCode.DataDamaged;
 }
 
+/** Why another node refused a call. */
+function refusalText(kind: string, payload: Uint8Array): string {
+  return kind === 'returned' && payload[0] === 1
+    ? `: ${Buffer.from(payload.subarray(1)).toString('utf8')}`
+    : '';
+}
+
 function eventText(event: { readonly kind: string }): string {
   return JSON.stringify(event, (_key, value: unknown) =>
-    value instanceof Uint8Array ? `${value.length} bytes` : value,
+    value instanceof Uint8Array ? `${value.length} bytes${refusalText(event.kind, value)}` : value,
   ).slice(0, 300);
 }
