@@ -79,11 +79,22 @@ export function importsOf(text: string): string[] {
   return found.map((match) => match[1] ?? '');
 }
 
+/** Folders with nothing that runs in production, at any depth. */
+const DEVELOPMENT_FOLDERS: ReadonlySet<string> = new Set([
+  'bench',
+  'chaos',
+  'durability',
+  'example',
+  'generator',
+  'simulation',
+  'testing',
+]);
+
 /** Whether a file is not part of what runs in production: tests, what only they need, and tools. */
 export function isDevelopmentFile(path: string): boolean {
   return (
     /(\.(test|contract)|(^|\/)testing)\.[mc]?[jt]s$/.test(path) ||
-    path.split('/').some((part) => ['testing', 'bench', 'example', 'generator'].includes(part)) ||
+    path.split('/').some((part) => DEVELOPMENT_FOLDERS.has(part)) ||
     // Tools beside the code that they write.
     /^src\/.*\.mjs$/.test(path)
   );

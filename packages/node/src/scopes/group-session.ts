@@ -124,6 +124,7 @@ export class GroupSession {
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
   private pauses = 0;
+  private abandoned = false;
 
   constructor(
     id: GroupId,
@@ -314,6 +315,8 @@ export class GroupSession {
   }
 
   handle(event: Event): void {
+    // What was under way may still be committed; nobody is left to be told.
+    if (this.abandoned) return;
     this.opened = true;
     if (this.held !== null) {
       this.held.push(event);
@@ -392,6 +395,7 @@ export class GroupSession {
 
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
+    this.abandoned = true;
     for (const { kind, respond } of this.takeWaiting()) {
       respond({ ok: false, error, lost: kind === 'write' ? 'unknown' : 'undone' });
     }
