@@ -7,11 +7,13 @@ import type { Journal } from './journal.js';
 import { groupKey, nameRecord, recordKeyBuffer } from './keys.js';
 import { checkName, checkValueSize } from './limits.js';
 import { RedoReader, RedoWriter, redoName } from './redo-file.js';
-import { applySlab, DELETE_BYTES, putBytes, Slab } from './slabs.js';
+import { applyPart, applySlab, DELETE_BYTES, putBytes, SLAB_HEADER_LENGTH, Slab } from './slabs.js';
 import { encodeValue } from './values.js';
 
 /** Beyond this `put` and `delete` ask for patience. */
 const PATIENCE_BYTES = 4 * 1024 * 1024;
+/** Bytes of a slab that are handed to the store at once: building a batch takes the thread. */
+const PART_BYTES = 64 * 1024;
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 /** What a checkpoint needs of the store. */
@@ -196,7 +198,7 @@ export function putMeta(
 }
 
 /**
- * Brings a decided checkpoint into the records. Every slab is a batch of its own; doing it again after a crash gives
+ * Brings a decided checkpoint into the records. Every part of a slab is a batch of its own; doing it again after a crash gives
  * the same records.
  */
 export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandle): Promise<void> {
@@ -206,7 +208,13 @@ export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandl
   try {
     for (let slab = reader.next(); slab !== undefined; slab = reader.next()) {
       const bytes = slab;
-      await journal.writeBulk((batch) => applySlab(bytes, batch, handle.id, generation));
+      for (let at = SLAB_HEADER_LENGTH; at < bytes.length; ) {
+        const from = at;
+        await journal.writeBulk((batch) => {
+          at = applyPart(bytes, from, PART_BYTES, batch, handle.id, generation);
+          return at - from;
+        });
+      }
     }
   } finally {
     await reader.close();

@@ -117,21 +117,38 @@ export function checkSlab(bytes: Buffer, number: number, group: number): void {
 
 /** Brings the changes of a checked slab into a batch; gives their bytes. */
 export function applySlab(bytes: Buffer, batch: KeyValueBatch, group: number, generation: number): number {
+  return applyPart(bytes, SLAB_HEADER_BYTES, bytes.length, batch, group, generation);
+}
+
+/**
+ * Brings changes of a checked slab into a batch, from the one at `from` (`SLAB_HEADER_LENGTH` for the first) until
+ * `bytesMax` are reached; gives where the next one begins, which is the length of the slab after the last.
+ */
+export function applyPart(
+  bytes: Buffer,
+  from: number,
+  bytesMax: number,
+  batch: KeyValueBatch,
+  group: number,
+  generation: number,
+): number {
   const key = recordKeyBuffer(group, generation);
   nameRecord(key, 0, 0, 0);
-  for (let at = SLAB_HEADER_BYTES; at < bytes.length; ) {
+  const end = Math.min(bytes.length, from + bytesMax);
+  let at = from;
+  while (at < end) {
     bytes.copy(key, NAME_IN_KEY, at + 1, at + 1 + NAME_BYTES);
     if (bytes[at] === DELETE) {
       batch.delete(key);
       at += DELETE_BYTES;
     } else {
       const valueAt = at + PUT_HEADER_BYTES;
-      const end = valueAt + bytes.readUInt32LE(valueAt - 4);
-      batch.put(key, bytes.subarray(valueAt, end));
-      at = end;
+      const next = valueAt + bytes.readUInt32LE(valueAt - 4);
+      batch.put(key, bytes.subarray(valueAt, next));
+      at = next;
     }
   }
-  return bytes.length;
+  return at;
 }
 
 function damagedSlab(number: number, group: number): DamagedStateError {

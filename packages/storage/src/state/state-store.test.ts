@@ -664,3 +664,21 @@ describe('damage', () => {
     }
   });
 });
+
+describe('a large checkpoint', () => {
+  test('is handed to the store in small batches, so that no step takes long', async () => {
+    const bench = new Bench();
+    const store = await bench.open();
+    const counts: number[] = [];
+    bench.medium.fault = ({ kind, count }) => {
+      if (kind === 'write') counts.push(count);
+      return undefined;
+    };
+    await checkpoint(store, 3, 5, many(50_000, 20));
+    expect(Math.max(...counts)).toBeLessThan(2500);
+    const again = await bench.reopen(store);
+    expect(again.applied(3)?.index).toBe(5);
+    expect(again.read(3, 1, 49_999, 0)).toEqual(Buffer.alloc(20, 49_999));
+    await again.close();
+  });
+});
