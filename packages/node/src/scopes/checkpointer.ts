@@ -33,9 +33,9 @@ export interface CheckpointReport {
 }
 
 /** Milliseconds of encoding between two yields. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 /** Things encoded between two looks at the clock. */
-const SLICE_THINGS = 64;
+const SLICE_THINGS = 32;
 
 /**
  * Writes what changed to the state on disk, group by group, off the request path: in slices, while queries go on. Each
