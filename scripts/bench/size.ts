@@ -50,6 +50,7 @@ export interface CheckpointFigures {
 export interface LargeFigures {
   readonly megabytes: number;
   readonly cacheMb: number;
+  /** Without files that are mapped, as are the next. */
   readonly residentBeforeMb: number;
   readonly residentPeakMb: number;
   readonly writtenPerS: number;
@@ -106,8 +107,8 @@ export function sizeText(options: SizeOptions, figures: SizeFigures): string {
     ['  things written', `${large.writtenPerS.toFixed(0)}/s`, ''],
     ['  read in random order', `${large.readPerS.toFixed(0)}/s`, ''],
     ['  after a restart', `${large.readPerSAfterRestart.toFixed(0)}/s`, ''],
-    ['  resident memory before', `${large.residentBeforeMb} MB`, ''],
-    ['  resident memory at most', `${large.residentPeakMb} MB`, ''],
+    ['  memory before', `${large.residentBeforeMb} MB`, ''],
+    ['  memory at most', `${large.residentPeakMb} MB`, ''],
   ]);
 }
 
@@ -210,21 +211,27 @@ async function measureLarge(path: string, { cacheMb, progress }: SizeOptions): P
   const written = await withNode(path, settings, async (node, query) => {
     const residentBeforeMb = residentMb(node.pid);
     await query('.large = [];');
-    const writtenPerS = await rateOf(count, () =>
-      inBatches(count, LARGE_BATCH, (from, to) => query(LARGE_WRITE, { from, to, texts: LARGE_TEXTS })),
-    );
-    const readPerS = await rateOf(count, () => readAll(query, count));
+    let [writtenPerS, readPerS] = [0, 0];
+    const residentPeakMb = await peakOf(node.pid, async () => {
+      writtenPerS = await rateOf(count, () =>
+        inBatches(count, LARGE_BATCH, (from, to) => query(LARGE_WRITE, { from, to, texts: LARGE_TEXTS })),
+      );
+      readPerS = await rateOf(count, () => readAll(query, count));
+    });
     progress(`${count} large things written and read`);
-    return { residentBeforeMb, residentPeakMb: residentMb(node.pid, 'VmHWM'), writtenPerS, readPerS };
+    return { residentBeforeMb, residentPeakMb, writtenPerS, readPerS };
   });
   return withNode(path, settings, async (node, query) => {
-    const readPerSAfterRestart = await rateOf(count, () => readAll(query, count));
+    let readPerSAfterRestart = 0;
+    const peakMb = await peakOf(node.pid, async () => {
+      readPerSAfterRestart = await rateOf(count, () => readAll(query, count));
+    });
     return {
       ...written,
       readPerSAfterRestart,
       megabytes: Math.round((count * LARGE_THING_LENGTH) / 1024 / 1024),
       cacheMb,
-      residentPeakMb: Math.max(written.residentPeakMb, residentMb(node.pid, 'VmHWM')),
+      residentPeakMb: Math.max(written.residentPeakMb, peakMb),
     };
   });
 }
@@ -359,9 +366,24 @@ function linesOf(node: NodeProcess, event: string): string[] {
     .filter((line) => line.startsWith('{') && line.endsWith('}') && line.includes(`"event":"${event}"`));
 }
 
-function residentMb(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+/** Memory of a process in MB, without the files that it maps: those the system takes away when it needs the room. */
+function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024);
+  return Math.round(Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
+}
+
+/** Does something, and looks now and then how large a process is meanwhile. */
+async function peakOf(pid: number, work: () => Promise<void>): Promise<number> {
+  let peakMb = residentMb(pid);
+  const timer = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(pid));
+  }, 100);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return peakMb;
 }
 
 function same(found: number, expected: number, what: string): void {
