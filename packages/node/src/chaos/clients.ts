@@ -15,6 +15,10 @@ const OPERATIONS_MAX = 1500;
 /** Attempts of a request with a key of its own. */
 const ATTEMPTS_MAX = 4;
 const CLIENT_MS = 10;
+/** One of so many clients roams. */
+const ROAMS = 4;
+/** Who was refused takes more time, so that a few seconds without service are not thousands of operations. */
+const REFUSED_MS = 50;
 /** Time between two attempts to make a collection. */
 const AGAIN_MS = 50;
 
@@ -70,12 +74,13 @@ export class Clients {
     const headers: Record<string, string> = draw.chance(0.3) ? { 'Idempotency-Key': `${id}` } : {};
     const begin = performance.now();
     for (let attempt = 1; ; attempt++) {
-      const at = this.place();
+      const at = this.place(client);
       const response = await this.fleet.ask(at, `//${collection}`, code, headers);
       const again = response.outcome === 'unknown' && headers['Idempotency-Key'] !== undefined;
       if (again && attempt < ATTEMPTS_MAX && !this.isStopped) continue;
       const node = this.fleet.node(at).name;
       this.record({ id, client, collection, action, node, begin }, response, attempt);
+      if (response.outcome !== 'ok') await pause(draw.exponential(REFUSED_MS));
       return;
     }
   }
@@ -93,11 +98,20 @@ export class Clients {
       this.recorder.finding(`operation ${known.id} should have failed`);
   }
 
-  /** Where to ask: mostly at a node that is up, as a balancer would. */
-  private place(): number {
-    const all = this.fleet.nodes;
-    const up = all.filter(({ isUp }) => isUp);
-    return this.draw.pick(up.length > 0 && this.draw.chance(0.9) ? up : all).at;
+  /**
+   * Where a client asks: some ask any node, whatever its state; the others one of their own, or, as a balancer would, another
+   * one while it does not run. So never do all of them wait at a node that has no majority or sleeps.
+   */
+  private place(client: number): number {
+    const { draw, fleet } = this;
+    if (client % ROAMS === ROAMS - 1) return draw.pick(fleet.nodes).at;
+    const own = fleet.node((client - Math.floor(client / ROAMS)) % fleet.nodes.length);
+    return own.isUp ? own.at : this.anyUp();
+  }
+
+  private anyUp(): number {
+    const up = this.fleet.nodes.filter(({ isUp }) => isUp);
+    return this.draw.pick(up.length > 0 ? up : this.fleet.nodes).at;
   }
 
   /** Makes the next collection; the others go on with the present one meanwhile. */
@@ -106,7 +120,7 @@ export class Clients {
     this.isPreparing = true;
     const name = `c${this.collections.length}`;
     const isDone = async (scope: string, code: string): Promise<boolean> =>
-      (await this.fleet.ask(this.place(), scope, code)).outcome === 'ok';
+      (await this.fleet.ask(this.anyUp(), scope, code)).outcome === 'ok';
     const make = `if (!has_collection('${name}')) new_collection('${name}'); nil;`;
     for (const [scope, code] of [
       ['/t', make],

@@ -10,6 +10,7 @@
  */
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 import type { Operation } from '../simulation/history.js';
 
 export interface Run {
@@ -53,15 +54,17 @@ export class Recorder {
   readonly findings: string[] = [];
   readonly run: Run;
   private readonly file: WriteStream;
-  private readonly failed: Promise<never>;
+  /** Settles when all is written, or can't be. */
+  private readonly finished: Promise<void>;
 
   constructor(path: string, run: Run) {
     this.run = run;
     this.file = createWriteStream(path);
-    this.failed = new Promise((_, reject) => {
-      this.file.once('error', (error) => reject(new RecordError(`${path}: ${error.message}`)));
+    this.finished = finished(this.file).catch((error: Error) => {
+      throw new RecordError(`${path}: ${error.message}`);
     });
-    this.failed.catch(() => {});
+    // Told by `close`.
+    this.finished.catch(() => {});
     this.write({ kind: 'run', ...run });
   }
 
@@ -88,7 +91,8 @@ export class Recorder {
 
   /** @throws {RecordError} when the file could not be written */
   async close(): Promise<void> {
-    await Promise.race([new Promise<void>((resolve) => this.file.end(resolve)), this.failed]);
+    this.file.end();
+    await this.finished;
   }
 
   private write(line: object): void {
@@ -108,15 +112,15 @@ export async function readRecord(path: string): Promise<Record> {
   const finals: Final[] = [];
   const findings: string[] = [];
   let number = 0;
-  for await (const text of createInterface({ input: createReadStream(path) })) {
+  for await (const text of linesOf(path)) {
     number += 1;
     // The shapes are those that `Recorder` wrote: a file of our own, which nobody else makes.
-    const line = parsed(text, `${path}:${number}`);
-    if (line.kind === 'run') run = line as unknown as Run;
-    else if (line.kind === 'operation') operations.push(operationOf(line));
-    else if (line.kind === 'fault') faults.push(line as unknown as Fault);
-    else if (line.kind === 'final') finals.push(line as unknown as Final);
-    else if (line.kind === 'finding') findings.push(String(line.text));
+    const { kind, ...line } = parsed(text, `${path}:${number}`);
+    if (kind === 'run') run = line as unknown as Run;
+    else if (kind === 'operation') operations.push(operationOf(line));
+    else if (kind === 'fault') faults.push(line as unknown as Fault);
+    else if (kind === 'final') finals.push(line as unknown as Final);
+    else if (kind === 'finding') findings.push(String(line.text));
     else throw new RecordError(`${path}:${number} is no line of the record of a run`);
   }
   if (run === null) throw new RecordError(`${path} is no record of a run`);
@@ -129,7 +133,15 @@ interface Line {
   readonly end?: unknown;
 }
 
-function operationOf(line: Line): Operation {
+async function* linesOf(path: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(path) });
+  } catch (error) {
+    throw new RecordError(`${path} can't be read: ${(error as Error).message}`);
+  }
+}
+
+function operationOf(line: Omit<Line, 'kind'>): Operation {
   return { ...(line as unknown as Operation), end: line.end === null ? Infinity : Number(line.end) };
 }
 

@@ -66,7 +66,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     tell('the storm is over');
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
-    await fleet.settle();
+    await fleet.settle(false);
     await readFinals(fleet, clients.collections, recorder);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));

@@ -39,9 +39,9 @@ export async function storm(options: StormOptions): Promise<void> {
   while (!isOver()) {
     const kind = next();
     if (kind.alone) {
-      await fleet.settle();
+      await fleet.settle(true);
       await strike(options, [kind]);
-      await fleet.settle();
+      await fleet.settle(true);
     } else {
       const second = bag.at(-1);
       const both = second !== undefined && !second.alone && draw.chance(SECOND);
