@@ -287,9 +287,11 @@ export class RaftGroup {
 
   /** All of a snapshot is here. */
   snapshotArrived(message: InstallSnapshot): void {
+    const { index } = message.snapshot;
+    const before = this.raft.status().installing;
     if (this.installing === null) this.step(message);
-    // What is taken is installed later, if writes are under way.
-    const isTaken = this.raft.status().installing === message.snapshot.index;
+    // What is taken is installed later, if writes are under way. The same may be on its way already.
+    const isTaken = before !== index && this.raft.status().installing === index;
     if (!isTaken) this.context.emit({ kind: 'install_refused', group: this.id });
   }
 
