@@ -1,14 +1,18 @@
 /** Clients that work at the same time, each one operation after the other, at whatever node. */
 import { ErrorCode } from '@althing/engine';
+import type { GroupId } from '../consensus/protocol.js';
 import type { Reply } from '../request.js';
 import type { Action, Operation } from './history.js';
+import type { Machine } from './machine.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
-import { codeOf, drawAction, SET_UP } from './workload.js';
+import { codeOf, drawAction, type LISTS, SET_UP } from './workload.js';
 import type { World } from './world.js';
 
 /** Milliseconds after which a client gives up. */
 const PATIENCE_MS = 5000;
+/** The client of probes. */
+const PROBER = -1;
 const COLLECTIONS = ['stuff', 'more'] as const;
 
 /** Attempts of a request with a key of its own. */
@@ -98,16 +102,41 @@ export class Clients {
   private operate(client: number, collection: string): void {
     const process = this.nodeFor(collection);
     if (process === null) return this.next(client);
-    const { now } = this.world.scheduler;
+    const action = drawAction(this.draw, () => `v${this.values++}`);
+    this.begin(client, process, collection, action, this.draw.chance(0.3), () => this.next(client));
+  }
+
+  /** The group that probes are about, if a machine leads it. */
+  group({ process }: Machine): GroupId | null {
+    const id = process?.engine.root.collectionsByName.get(COLLECTIONS[0])?.id;
+    return id !== undefined && process?.session(id)?.leading ? id : null;
+  }
+
+  /** Something more is asked of a certain node, at a moment that is worth it. */
+  probe({ process }: Machine, kind: 'append' | 'read', list: (typeof LISTS)[number]): void {
+    const [collection] = COLLECTIONS;
+    if (process === null || !this.working || !this.ready.has(collection)) return;
+    const action: Action =
+      kind === 'read' ? { kind, lists: [list] } : { kind, lists: [list], value: `v${this.values++}` };
+    this.begin(PROBER, process, collection, action, false, () => {});
+  }
+
+  private begin(
+    client: number,
+    process: Process,
+    collection: string,
+    action: Action,
+    hasKey: boolean,
+    done: () => void,
+  ): void {
     const id = this.history.length;
-    const action: Action = drawAction(this.draw, () => `v${this.values++}`);
     const operation: Operation = {
       id,
       client,
       collection,
       action,
       node: process.machine.name,
-      begin: now,
+      begin: this.world.scheduler.now,
       end: Number.POSITIVE_INFINITY,
       outcome: 'unknown',
       answer: null,
@@ -115,21 +144,27 @@ export class Clients {
       error: '',
     };
     this.history.push(operation);
-    const key = this.draw.chance(0.3) ? keyOf(id) : null;
-    this.attempt(operation, process, { collection, code: codeOf(action, id), key }, 1);
+    const key = hasKey ? keyOf(id) : null;
+    this.attempt(operation, process, { collection, code: codeOf(action, id), key }, 1, done);
   }
 
   /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
-  private attempt(operation: Operation, process: Process, question: Question, attempt: number): void {
+  private attempt(
+    operation: Operation,
+    process: Process,
+    question: Question,
+    attempt: number,
+    done: () => void,
+  ): void {
     this.ask(process, question, (outcome, answer, index, error) => {
-      const { id, client, action } = operation;
+      const { id, action } = operation;
       if (action.kind === 'append_and_fail' && outcome === 'ok') {
         this.world.violate(new Error(`operation ${id} should have failed`));
       }
       const other = this.nodeFor(question.collection);
       const again = outcome === 'unknown' && question.key !== null && attempt < ATTEMPTS_MAX && this.working;
       if (again && other !== null) {
-        this.attempt(operation, other, question, attempt + 1);
+        this.attempt(operation, other, question, attempt + 1, done);
         return;
       }
       // What an earlier attempt did is not undone by a later one that was refused.
@@ -138,7 +173,7 @@ export class Clients {
       operation.index = index;
       operation.error = error;
       if (operation.outcome !== 'unknown') operation.end = this.world.scheduler.now;
-      this.next(client);
+      done();
     });
   }
 

@@ -27,6 +27,7 @@ export type Action =
 
 export interface Operation {
   readonly id: number;
+  /** Who asked. */
   readonly client: number;
   /** Name of the collection; null for the root scope. */
   readonly collection: string | null;

@@ -36,6 +36,8 @@ export type FaultKind =
   | 'young_leaders'
   /** Leaders die with changes that few others have. */
   | 'burdened_leaders'
+  /** Two leaders come back in turn with entries that few have. */
+  | 'figure_8'
   /** A leader sleeps while answers from before are still on their way to it. */
   | 'late_answers'
   /** Clients do nothing for a while, so that groups fall silent; then the leader sleeps over an election. */
@@ -51,6 +53,7 @@ export class Nemesis {
   /** Until when leaders are hunted, in milliseconds. */
   private youngUntil = 0;
   private burdenedUntil = 0;
+  private figure: { readonly group: GroupId; readonly first: Machine; second: Machine | null } | null = null;
 
   constructor(world: World, draw: Draw) {
     this.world = world;
@@ -74,6 +77,10 @@ export class Nemesis {
     const soonMs = 4 * (world.swarm.network.delayMs + world.swarm.disk.meanMs);
     if (event.type === 'role' && event.role === 'leader' && now < this.youngUntil && draw.chance(0.8)) {
       world.scheduler.after(draw.exponential(soonMs), () => this.strike(process, event.term, group));
+    }
+    if (event.type === 'role' && event.role === 'leader') {
+      // The links are cut before the first message leaves.
+      this.goOnWithFigure8(process, group);
     }
     if (event.type === 'append' && now < this.burdenedUntil) {
       const status = process.host?.status(group);
@@ -193,6 +200,9 @@ export class Nemesis {
       case 'late_answers':
         this.lateAnswers(this.leader() ?? machine);
         return;
+      case 'figure_8':
+        this.figure8(this.leader() ?? machine);
+        return;
       case 'lull':
         this.lull(this.leader() ?? machine);
     }
@@ -293,23 +303,85 @@ export class Nemesis {
   private lateAnswers(machine: Machine): void {
     const { world, draw } = this;
     const { network, swarm, present, scheduler } = world;
-    const electionMs = swarm.tickMs * swarm.electionTicks;
-    const pauseMs = electionMs * (1.5 + 2 * draw.unit());
-    for (const { nodeId } of present)
-      network.slow(nodeId, machine.nodeId, pauseMs * (0.9 + 0.5 * draw.unit()));
-    scheduler.after(draw.exponential(5), () => this.pause(machine, pauseMs));
-    scheduler.after(pauseMs * 1.7, () => {
+    const pauseMs = this.overElection();
+    const lateMs = pauseMs + swarm.tickMs * draw.int(1, swarm.electionTicks);
+    for (const { nodeId } of present) network.slow(nodeId, machine.nodeId, lateMs);
+    this.probe(machine, 'read', 0);
+    const beginMs = 2 + draw.exponential(3 + 2 * swarm.threadMs);
+    scheduler.after(beginMs, () => this.pause(machine, pauseMs));
+    this.probeAround(machine, beginMs + pauseMs);
+    scheduler.after(lateMs * 1.5, () => {
       for (const { nodeId } of present) network.hasten(nodeId, machine.nodeId);
     });
   }
 
   private lull(machine: Machine): void {
-    const { world, draw } = this;
+    const { world } = this;
     const { swarm, scheduler, clients } = world;
     const quietMs = swarm.tickMs * 25;
-    const pauseMs = swarm.tickMs * swarm.electionTicks * (1.5 + 2 * draw.unit());
+    const pauseMs = this.overElection();
     clients.rest(quietMs);
     scheduler.after(quietMs, () => this.pause(machine, pauseMs));
+    this.probeAround(machine, quietMs + pauseMs);
+  }
+
+  /** Longer than the others need to elect somebody else. */
+  private overElection(): number {
+    const { tickMs, electionTicks } = this.world.swarm;
+    return tickMs * electionTicks * (1.5 + 2 * this.draw.unit());
+  }
+
+  /** Changes elsewhere before a machine wakes up, and reads at that machine when it does. */
+  private probeAround(machine: Machine, wakesMs: number): void {
+    const { world, draw } = this;
+    for (const part of [0.7, 0.9]) {
+      const others = world.present.filter((other) => other !== machine && other.process !== null);
+      if (others.length > 0) this.probe(draw.pick(others), 'append', wakesMs * part);
+    }
+    for (const ticks of [0, 0.3, 1, 2]) this.probe(machine, 'read', wakesMs + 1 + ticks * world.swarm.tickMs);
+  }
+
+  private probe(machine: Machine, kind: 'append' | 'read', ms: number): void {
+    this.world.scheduler.after(ms, () => this.world.clients.probe(machine, kind, 'l2'));
+  }
+
+  /**
+   * Figure 8 of the Raft paper: a leader is cut off with an entry that nobody else has; the next one dies away before
+   * anybody has its first entry; the first comes back, gives its old entry to a majority, and is lost; the second comes
+   * back, and has the newer entry.
+   */
+  private figure8(machine: Machine): void {
+    const { world, draw } = this;
+    const group = world.clients.group(machine);
+    if (group === null || world.present.length < 3) return;
+    world.network.heal();
+    this.isolate(machine);
+    for (const ms of [1, 5, 20]) this.probe(machine, 'append', ms);
+    this.figure = { group, first: machine, second: null };
+    world.scheduler.after(draw.exponential(4000) + 2000, () => {
+      this.figure = null;
+    });
+  }
+
+  private goOnWithFigure8(process: Process, group: GroupId): void {
+    const { figure, world, draw } = this;
+    const { machine } = process;
+    if (figure === null || figure.group !== group) return;
+    const { network, swarm } = world;
+    if (figure.second === null && machine !== figure.first) {
+      figure.second = machine;
+      network.heal();
+      this.isolate(machine);
+    } else if (figure.second !== null && machine === figure.first) {
+      const { second } = figure;
+      this.figure = null;
+      const roundMs = 2 * (swarm.network.delayMs + swarm.disk.meanMs);
+      world.scheduler.after(roundMs * (0.3 + 2 * draw.unit()), () => {
+        network.heal();
+        this.crash(machine, draw.chance(0.5), draw.exponential(1500) + 500);
+        world.note(() => `the second leader ${second.name} comes back`);
+      });
+    }
   }
 
   /** Only where a majority of the others holds everything. */

@@ -116,7 +116,8 @@ export function drawSwarm(seed: number): Swarm {
       ['churn', draw.chance(0.8) ? 0 : 3],
       ['young_leaders', draw.chance(0.8) ? 0 : 4],
       ['burdened_leaders', draw.chance(0.8) ? 0 : 4],
-      ['late_answers', draw.chance(0.8) ? 0 : 4],
+      ['figure_8', draw.chance(0.8) ? 0 : 4],
+      ['late_answers', draw.chance(lease ? 0.2 : 0.8) ? 0 : 4],
       ['lull', draw.chance(0.8) ? 0 : 4],
     ],
   };
