@@ -42,11 +42,15 @@ type Waiting =
       readonly collectionEvents: readonly CollectionEvent[];
       readonly bytes: number;
       readonly head: EntryHead;
+      /** Effects that the state gets with the commit, because it does not hold them yet; null for none. */
+      readonly imposed: Uint8Array | null;
       readonly reply: Reply;
       readonly respond: Respond;
     }
   /** An answer that was computed on changes which are not committed yet. */
   | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
+
+type Write = Extract<Waiting, { readonly kind: 'write' }>;
 
 /** What makes a request take effect once, as far as it is known. */
 export interface Names {
@@ -108,6 +112,7 @@ export class GroupSession {
   /** The office in which this node leads and may propose; 0 when it may not. */
   private office = 0;
   private suspended = false;
+  private imposing = false;
   private opened = false;
   private leaderId = 0;
   /** Where the state stands, apart from changes that wait for their commit. */
@@ -224,6 +229,7 @@ export class GroupSession {
     // The root scope hardly grows, and deleting a collection is a way to make room.
     if (this.disk === 'low' && this.id !== ROOT_GROUP) return DISK_LOW;
     if (this.office === 0) return NO_CHANGES;
+    if (this.imposing) return RESTORING;
     if (this.writesWaiting >= WAITING_CHANGES_MAX || this.bytesWaiting >= WAITING_BYTES_MAX) {
       const what = `${this.writesWaiting} changes with ${this.bytesWaiting} bytes`;
       return new QueryError(ErrorCode.NODE, `${what} wait to be written: try again`);
@@ -255,16 +261,28 @@ export class GroupSession {
     respond: Respond,
     names: Names | null = null,
   ): void {
-    const error = this.office === 0 ? NO_CHANGES : tooLarge(effects);
+    const error = this.office === 0 ? NO_CHANGES : this.imposing ? RESTORING : tooLarge(effects);
     if (error !== null) {
       takeBack(undo);
       this.settleRead({ ok: false, error, index: 0 }, respond);
       return;
     }
+    this.send(effects, { undo, collectionEvents, names, imposed: null, reply, respond });
+  }
+
+  private send(
+    effects: Uint8Array,
+    {
+      names,
+      ...rest
+    }: Pick<Write, 'undo' | 'collectionEvents' | 'imposed' | 'reply' | 'respond'> & {
+      readonly names: Names | null;
+    },
+  ): void {
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
-    const head = headOf(this.lastTime, names, reply);
+    const head = headOf(this.lastTime, names, rest.reply);
     const payload = encodeEntry(head, effects);
-    this.waiting.push({ kind: 'write', undo, collectionEvents, bytes: payload.length, head, reply, respond });
+    this.waiting.push({ kind: 'write', ...rest, bytes: payload.length, head });
     this.writesWaiting += 1;
     this.bytesWaiting += payload.length;
     this.changedBytes += payload.length;
@@ -274,6 +292,34 @@ export class GroupSession {
       office: this.office,
       payloads: [payload],
     });
+  }
+
+  /**
+   * Proposes effects that come from elsewhere and that the state does not hold: it gets them with their commit, like that
+   * of any other node. Until then no other change is made here, and no checkpoint may begin.
+   *
+   * @param done told whether they are committed; if not, they may be later. False also when there is no office, or
+   *   something else waits to be committed
+   */
+  impose(effects: Uint8Array, done: (committed: boolean) => void): void {
+    if (this.office === 0 || this.waiting.length > this.head || this.disk === 'full') {
+      done(false);
+      return;
+    }
+    this.imposing = true;
+    this.send(effects, {
+      undo: [],
+      collectionEvents: [],
+      names: null,
+      imposed: effects,
+      reply: { ok: true, result: '', index: 0 },
+      respond: ({ ok }) => done(ok),
+    });
+  }
+
+  /** Whether effects are on their way that the state does not hold. */
+  get isImposing(): boolean {
+    return this.imposing;
   }
 
   /**
@@ -396,8 +442,10 @@ export class GroupSession {
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
     this.abandoned = true;
+    const open = new QueryError(error.code, `${error.message}; the change may or may not take effect`);
     for (const { kind, respond } of this.takeWaiting()) {
-      respond({ ok: false, error, lost: kind === 'write' ? 'unknown' : 'undone' });
+      if (kind === 'write') respond({ ok: false, error: open, lost: 'unknown' });
+      else respond({ ok: false, error, lost: 'undone' });
     }
     this.reads.abandon();
     for (const id of [...this.marks.keys()]) this.takeMark(id)?.lost();
@@ -422,6 +470,7 @@ export class GroupSession {
         this.bytesWaiting -= waiting.bytes;
         index += 1;
         this.resultTable.note(waiting.head);
+        if (waiting.imposed !== null) this.takeImposed(waiting.imposed);
         this.tellCollections(waiting.collectionEvents);
       }
       this.head += 1;
@@ -434,6 +483,12 @@ export class GroupSession {
     this.compactWaiting();
     this.reads.appliedTo(last.index);
     this.context.changed(this);
+  }
+
+  private takeImposed(effects: Uint8Array): void {
+    this.imposing = false;
+    this.group.apply(effects);
+    if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
   }
 
   private apply({ entries, last }: Extract<Event, { kind: 'entries' }>): void {
@@ -482,6 +537,7 @@ export class GroupSession {
     this.head = 0;
     this.writesWaiting = 0;
     this.bytesWaiting = 0;
+    this.imposing = false;
     return waiting;
   }
 
@@ -508,6 +564,8 @@ export const DISK_FULL = nodeError(
 export const DISK_LOW = nodeError(
   'the disk of the node is almost full: reads go on, changes are refused until there is room again; free some space, or delete a collection',
 );
+
+const RESTORING = nodeError('a backup is being restored: try again later');
 
 const NO_CHANGES = nodeError('the node takes no changes at the moment: try again');
 
