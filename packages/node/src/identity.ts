@@ -41,10 +41,7 @@ export function logIdentity(identity: Identity): Uint8Array {
 }
 
 /** The identity of a group: the same on all nodes of the cluster, and different from group to group. */
-export function groupIdentity(
-  { clusterId }: { readonly clusterId: Uint8Array },
-  group: number,
-): Uint8Array {
+export function groupIdentity({ clusterId }: { readonly clusterId: Uint8Array }, group: number): Uint8Array {
   const bytes = Buffer.alloc(16 + 8);
   bytes.set(clusterId, 0);
   bytes.writeBigUInt64BE(BigInt(group), 16);

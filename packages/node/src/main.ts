@@ -18,6 +18,8 @@ import { createLogger } from './logger.js';
 import { countLine } from './metrics/engine-metrics.js';
 import { Metrics } from './metrics/metrics.js';
 import { Node } from './node.js';
+import type { VersionRange } from './peers/greeting-format.js';
+import { PROTOCOL_VERSIONS } from './peers/transport.js';
 import { State } from './scopes/state.js';
 
 const MiB = 1024 * 1024;
@@ -29,6 +31,8 @@ const FOLDER_WAIT_MS = 3000;
 export interface StartOptions {
   /** The version of Althing, for status pages and the log. */
   readonly version: string;
+  /** Versions of the protocol between nodes, for tests of upgrades; default: those that this software speaks. */
+  readonly protocolVersions?: VersionRange;
   /** Gives the start up while it waits for other nodes. */
   readonly signal?: AbortSignal;
 }
@@ -70,17 +74,14 @@ export class StartStoppedError extends StartError {
  *
  * @throws StartError, ConfigurationError and others with an `exitCode`
  */
-export async function startNode(
-  config: Config,
-  { version, signal = new AbortController().signal }: StartOptions,
-): Promise<RunningNode> {
+export async function startNode(config: Config, options: StartOptions): Promise<RunningNode> {
   try {
     const folder = await openFolder(config.storagePath, {
       reserveBytes: config.diskReserveMb * MiB,
       inUseWaitMs: FOLDER_WAIT_MS,
       alsoAllowed: CLUSTER_FILE_NAMES,
     });
-    return await startInFolder(config, version, folder, signal);
+    return await startInFolder(config, options, folder);
   } catch (error) {
     throw withExitCode(error);
   }
@@ -88,9 +89,8 @@ export async function startNode(
 
 async function startInFolder(
   config: Config,
-  version: string,
+  { version, protocolVersions = PROTOCOL_VERSIONS, signal = new AbortController().signal }: StartOptions,
   folder: DataFolder,
-  signal: AbortSignal,
 ): Promise<RunningNode> {
   let state: State | null = null;
   try {
@@ -103,7 +103,17 @@ async function startInFolder(
       nodeName: config.nodeName,
       onLine: (level) => countLine(metrics, level),
     });
-    return await Node.start({ config, version, log, metrics, folder, state, identity, signal });
+    return await Node.start({
+      config,
+      version,
+      protocolVersions,
+      log,
+      metrics,
+      folder,
+      state,
+      identity,
+      signal,
+    });
   } catch (error) {
     await state?.close().catch(() => {});
     await folder.close().catch(() => {});

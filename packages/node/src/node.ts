@@ -36,6 +36,7 @@ import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
 import { watchThread } from './metrics/thread-watch.js';
 import type { PeerTls } from './peers/dial.js';
+import type { VersionRange } from './peers/greeting-format.js';
 import { NO_LEADER, Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
@@ -83,6 +84,8 @@ const DEFAULT_PASSWORD = 'pass';
 export interface NodeParts {
   readonly config: Config;
   readonly version: string;
+  /** Of the protocol between nodes. */
+  readonly protocolVersions: VersionRange;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly folder: DataFolder;
@@ -405,7 +408,7 @@ export class Node implements RunningNode {
   }
 
   private async startConsensus(): Promise<Bridge> {
-    const { config, folder, identity, version } = this.parts;
+    const { config, folder, identity, version, protocolVersions } = this.parts;
     const { bridge } = await startConsensus(
       {
         logPath: folder.logPath,
@@ -423,6 +426,7 @@ export class Node implements RunningNode {
           identity,
           name: config.nodeName,
           version,
+          protocolVersions,
           folder: folder.path,
           expected: config.cluster,
           waitForInvitation: config.waitForInvitation,

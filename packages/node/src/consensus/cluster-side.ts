@@ -7,6 +7,7 @@ import { ExitCode } from '../config/exit-codes.js';
 import type { Identity } from '../identity.js';
 import type { PeerFigures } from '../metrics/consensus-page.js';
 import type { PeerTls } from '../peers/dial.js';
+import type { VersionRange } from '../peers/greeting-format.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
 import type { GroupHost } from './group-host.js';
@@ -19,6 +20,8 @@ export interface ClusterOptions {
   /** By which other nodes reach this one. */
   readonly name: string;
   readonly version: string;
+  /** Of the protocol between nodes. */
+  readonly protocolVersions: VersionRange;
   /** The data folder. */
   readonly folder: string;
   /** The setting `cluster`. */
@@ -71,6 +74,7 @@ export class ClusterSide {
       bind,
       secret,
       tls: options.tls,
+      versions: options.protocolVersions,
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
       log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
