@@ -1,3 +1,5 @@
+export { type BackupSummary, verifyBackup } from './backup/contents.js';
+export { BackupError } from './backup/format.js';
 export * from './config/index.js';
 export {
   type RunningNode,

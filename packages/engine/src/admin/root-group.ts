@@ -295,6 +295,23 @@ export class RootGroup extends Group {
     else super.loadRecord(kind, id, value);
   }
 
+  /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */
+  protected override restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+    const input = new ByteReader(value);
+    if (kind === RecordKind.USER) {
+      this.putUser(readUser(input));
+    } else if (kind === RecordKind.COLLECTION) {
+      this.putCollection(readCollection(input));
+    } else {
+      const { nextId, nextNumber } = this;
+      if (kind === RecordKind.META) this.access.clear();
+      super.restoreRecord(kind, id, part, value);
+      this.nextId = Math.max(this.nextId, nextId);
+      this.nextNumber = nextNumber;
+      this.accessVersion += 1;
+    }
+  }
+
   /** ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint mask:u8)*)* */
   protected override writeMeta(out: ByteWriter): void {
     out.varint(this.nextId);

@@ -3,7 +3,7 @@ import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
 import { Group } from './group.js';
-import type { RecordSink, RecordSource } from './records.js';
+import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { Store } from './store.js';
 
 /** The state of one collection. */
@@ -31,6 +31,11 @@ export class CollectionGroup extends Group {
 
   protected override applyEffect(operation: number, input: ByteReader): boolean {
     return applyThingEffect(operation, input, this.store) || super.applyEffect(operation, input);
+  }
+
+  protected override restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+    if (kind === RecordKind.THING) this.store.restoreRecord(id, part, value);
+    else super.restoreRecord(kind, id, part, value);
   }
 
   /** ... nextId:varint things:varint suspects:varint id:varint* */

@@ -89,6 +89,14 @@ export class Dirty {
     this.current.records.set(`${kind}:${id}:${part}`, { kind, id, part, value });
   }
 
+  /** The newest of a record that was put and may not be on disk yet; undefined when there is none. */
+  pending(kind: RecordKind, id: number, part: number): SmallRecord | undefined {
+    const { current, frozen } = this;
+    if (current.records.size === 0 && (frozen === null || frozen.records.size === 0)) return undefined;
+    const key = `${kind}:${id}:${part}`;
+    return current.records.get(key) ?? frozen?.records.get(key);
+  }
+
   /** Starts a checkpoint. `save` is called for each frozen thing that changes before it was encoded. */
   freeze(save: (thing: Thing) => void): Changes {
     if (this.frozen !== null) throw new Error('a checkpoint is under way already');

@@ -19,6 +19,7 @@
  *                | 20 name:text created:varint source:text    new or modified procedure
  *                | 21 name:text                               delete procedure
  *                | 22 from:text to:text                       rename procedure
+ *                | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
  *                | 40 and above: effects of the root scope, see `admin/root-effects.ts`
  *
  * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`.
@@ -47,6 +48,7 @@ export const Effect = {
   PUT_PROCEDURE: 0x20,
   DELETE_PROCEDURE: 0x21,
   RENAME_PROCEDURE: 0x22,
+  RESTORE: 0x30,
 } as const;
 
 /** Applies one effect on things. Returns false when the operation is not one of these. */

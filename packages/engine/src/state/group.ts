@@ -44,6 +44,13 @@ export abstract class Group {
       case Effect.RENAME_PROCEDURE:
         this.renameProcedure(input.text(), input.text());
         return true;
+      case Effect.RESTORE: {
+        const kind = input.u8();
+        const id = input.varint();
+        const part = input.varint();
+        this.restoreRecord(kind, id, part, input.bytes(input.varint()).slice());
+        return true;
+      }
       default:
         return false;
     }
@@ -108,6 +115,12 @@ export abstract class Group {
     this.procedures.set(name, { name, createdAt, closure: storedClosure(input.text()) });
     this.procedureRecords.set(name, id);
     this.nextProcedureRecord = Math.max(this.nextProcedureRecord, id + 1);
+  }
+
+  /** Takes a record of a backup over. The counters come last. */
+  protected restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+    this.loadRecord(kind, id, value);
+    if (kind === RecordKind.PROCEDURE) this.dirty.put(kind, id, part, value);
   }
 
   /** Counters that only some kinds of groups have. */

@@ -48,7 +48,7 @@ export class Store {
 
   constructor(shapes: ShapeTree, source: RecordSource) {
     this.shapes = shapes;
-    this.source = source;
+    this.source = { read: (kind, id, part) => this.readNewest(source, kind, id, part) };
   }
 
   /** The root thing; it exists from the first entry of the collection's log on. */
@@ -124,6 +124,17 @@ export class Store {
   /** A piece of a large list of a thing. */
   readPiece(owner: Thing, part: number): Uint8Array {
     return this.readRecord(owner.id, part);
+  }
+
+  /** Takes a record of a thing over from elsewhere, as it lies on disk there. What was known of the thing is forgotten. */
+  restoreRecord(id: number, part: number, value: Uint8Array): void {
+    const known = this.table.get(id);
+    if (known !== undefined) {
+      if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
+      this.dirty.forget(known);
+      this.table.delete(id);
+    }
+    this.dirty.put(RecordKind.THING, id, part, value);
   }
 
   /** Writes a thing, and the pieces of its lists that changed, to a checkpoint. */
@@ -411,6 +422,17 @@ export class Store {
     this.release(old);
     if (isPieced(old)) old.backing.dissolve();
     detach(old);
+  }
+
+  /** A record that was restored may not be on disk yet. */
+  private readNewest(
+    source: RecordSource,
+    kind: RecordKind,
+    id: number,
+    part: number,
+  ): Uint8Array | undefined {
+    const pending = this.dirty.pending(kind, id, part);
+    return pending === undefined ? source.read(kind, id, part) : (pending.value ?? undefined);
   }
 
   private readRecord(id: number, part: number): Uint8Array {

@@ -6,7 +6,14 @@
  */
 import type { Command, Event, NodeId } from '../consensus/protocol.js';
 
-export const CallKind = { Forward: 1, Snapshot: 2, Handover: 3, NodeRequest: 4, Member: 5 } as const;
+export const CallKind = {
+  Forward: 1,
+  Snapshot: 2,
+  Handover: 3,
+  NodeRequest: 4,
+  Member: 5,
+  Restore: 6,
+} as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];
 

@@ -43,11 +43,12 @@ const SLICE_THINGS = 32;
  */
 export class Checkpointer {
   private readonly options: CheckpointerOptions;
-  private readonly running = new Map<GroupSession, Promise<void>>();
+  private readonly running = new Map<GroupSession, Promise<boolean>>();
   private readonly doneAt = new Map<GroupSession, number>();
   /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
   private readonly dirtySince = new Map<GroupSession, number>();
-  private held = false;
+  /** How often `hold` was called, but for those that are released. */
+  private holds = 0;
 
   constructor(options: CheckpointerOptions) {
     this.options = options;
@@ -87,14 +88,30 @@ export class Checkpointer {
 
   /** Starts no more checkpoints until `release`; resolves when none runs. */
   async hold(): Promise<void> {
-    this.held = true;
+    this.holds += 1;
     await Promise.all(this.running.values());
+  }
+
+  /**
+   * Writes the present state of some groups, all of the same moment. No others are started until `release`, which must
+   * follow in any case.
+   *
+   * @returns whether all are durable
+   */
+  async cut(sessions: readonly GroupSession[]): Promise<boolean> {
+    await this.hold();
+    if (this.holds > 1 || !sessions.every((session) => session.isOpen && !this.options.blocked(session)))
+      return false;
+    const due = sessions.filter(
+      ({ id, group }) => group.dirty.size > 0 || this.options.state.store.applied(id) === undefined,
+    );
+    return (await Promise.all(due.map((session) => this.start(session)))).every((durable) => durable);
   }
 
   /** Checkpoints may be made again, and are made at once. */
   release(): void {
-    this.held = false;
-    this.doneAt.clear();
+    this.holds -= 1;
+    if (this.holds === 0) this.doneAt.clear();
   }
 
   /** Waits for a checkpoint that runs, and forgets the group. */
@@ -119,10 +136,11 @@ export class Checkpointer {
   }
 
   private allowed(session: GroupSession): boolean {
-    return !this.held && session.isOpen && !this.options.blocked(session);
+    return this.holds === 0 && session.isOpen && !this.options.blocked(session);
   }
 
-  private start(session: GroupSession): Promise<void> {
+  /** @returns whether it is durable */
+  private start(session: GroupSession): Promise<boolean> {
     const { onDone, onFailure, monotonic } = this.options;
     const begin = monotonic();
     const things = session.group.dirty.size;
@@ -132,8 +150,12 @@ export class Checkpointer {
           // What came meanwhile is not older than the beginning.
           if (this.dirtySince.has(session)) this.dirtySince.set(session, begin);
           onDone(session, { things, durationMs: monotonic() - begin, bytes });
+          return bytes > 0;
         },
-        (error: unknown) => onFailure(session, error),
+        (error: unknown) => {
+          onFailure(session, error);
+          return false;
+        },
       )
       .finally(() => {
         this.running.delete(session);
