@@ -241,7 +241,7 @@ export const faultKinds: readonly FaultKind[] = [
     problem: possible,
     begin: async (target) => {
       const node = await leader(target);
-      const { error } = await target.fleet.ask(node.at, '/n', 'transfer_leadership();');
+      const { error } = await target.fleet.member(node.at).ask('/n', 'transfer_leadership();');
       return { detail: `${node.name}${error === '' ? '' : `: ${error}`}`, undo: nothing };
     },
   },
@@ -285,7 +285,7 @@ export const faultKinds: readonly FaultKind[] = [
       const node = draw.chance(0.5) ? await leader(target) : anyNode(target);
       const number = await fleet.numberOf(node);
       const other = draw.pick(fleet.nodes.filter((each) => each !== node));
-      const { outcome, error } = await fleet.ask(other.at, '/t', `del_node(${number});`);
+      const { outcome, error } = await fleet.member(other.at).ask('/t', `del_node(${number});`);
       if (outcome === 'failed') return { detail: `${node.name}: ${error}`, undo: nothing };
       try {
         await node.endsByItself(REMOVAL_MS);

@@ -1,16 +1,13 @@
 /** All nodes of a chaos run, and questions about them. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { SettingKey } from '../config/index.js';
 import { ChaosNode } from './chaos-node.js';
 import type { Clocks } from './clock.js';
+import { answerOf, INFO, infoOf, type Member, settle } from './members.js';
 import type { Network } from './network.js';
-import { Requests, type Response } from './requests.js';
+import { Requests } from './requests.js';
 
 const PASSWORD = 'chaos';
-/** How long a healed cluster may take until all is well. */
-const SETTLE_MS = 90_000;
-const POLL_MS = 100;
 
 export interface FleetOptions {
   readonly network: Network;
@@ -37,6 +34,7 @@ const SETTINGS: Partial<Record<SettingKey, string | number>> = {
 
 export class Fleet {
   readonly nodes: readonly ChaosNode[];
+  readonly members: readonly Member[];
   readonly network: Network;
   readonly requests = new Requests(`Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`);
 
@@ -56,13 +54,20 @@ export class Fleet {
         onEnd,
       });
     });
+    this.members = this.nodes.map((node) => ({
+      name: node.name,
+      get isRunning() {
+        return node.isRunning;
+      },
+      ask: (scope, code, headers = {}) => this.requests.ask(node.endpoint, { scope, code, headers }),
+    }));
   }
 
   /** Starts all nodes and waits until they serve. */
   async start(): Promise<void> {
     for (const node of this.nodes) node.start();
     await Promise.all(this.nodes.map((node) => node.whenReady()));
-    const token = await this.value(0, '/t', "new_token('admin', nil, 'chaos');");
+    const token = await answerOf(this.member(0), '/t', "new_token('admin', nil, 'chaos');");
     this.requests.authorization = `Bearer ${String(token)}`;
   }
 
@@ -78,26 +83,17 @@ export class Fleet {
     return node;
   }
 
-  ask(at: number, scope: string, code: string, headers: Record<string, string> = {}): Promise<Response> {
-    return this.requests.ask(this.node(at).endpoint, { scope, code, headers });
-  }
-
-  /**
-   * The answer to a query that must succeed.
-   *
-   * @throws {Error}
-   */
-  async value(at: number, scope: string, code: string, headers?: Record<string, string>): Promise<unknown> {
-    const { outcome, value, error } = await this.ask(at, scope, code, headers);
-    if (outcome !== 'ok') throw new Error(`${code} at ${this.node(at).name}: ${error}`);
-    return value;
+  member(at: number): Member {
+    const member = this.members[at];
+    if (member === undefined) throw new Error(`there is no node ${at}`);
+    return member;
   }
 
   /** Which node leads a collection, as far as nodes that are up know. */
   async leaderOf(collection: string): Promise<ChaosNode | undefined> {
     const at = this.nodes.findIndex(({ isUp }) => isUp);
     if (at === -1) return undefined;
-    const { outcome, value } = await this.ask(at, '/n', INFO);
+    const { outcome, value } = await this.member(at).ask('/n', INFO);
     if (outcome !== 'ok') return undefined;
     const { nodes, groups } = infoOf(value);
     const leader = groups.find(({ scope }) => scope === `@collection:${collection}`)?.leader;
@@ -109,78 +105,13 @@ export class Fleet {
   async numberOf(node: ChaosNode): Promise<number | undefined> {
     const other = this.nodes.find((each) => each !== node && each.isUp);
     if (other === undefined) return undefined;
-    const { nodes } = infoOf(await this.value(other.at, '/n', INFO));
+    const { nodes } = infoOf(await answerOf(this.member(other.at), '/n', INFO));
     const name = this.network.places[node.at]?.name;
     return nodes.find(({ node_name }) => node_name === name)?.node_id;
   }
 
-  /**
-   * Waits until every node is ready and votes in every group; and, when nobody writes any more, until all have the same.
-   *
-   * @throws {Error} with what is not well, when it does not come
-   */
-  async settle(whileWriting: boolean): Promise<void> {
-    const deadline = performance.now() + SETTLE_MS;
-    for (;;) {
-      const problem = await this.problem(whileWriting);
-      if (problem === null) return;
-      if (performance.now() > deadline)
-        throw new Error(`${SETTLE_MS / 1000} s after the last fault: ${problem}`);
-      await pause(POLL_MS);
-    }
+  /** Waits until all is well; see `settle` of members. */
+  settle(whileWriting: boolean): Promise<void> {
+    return settle(this.members, whileWriting);
   }
-
-  private async problem(whileWriting: boolean): Promise<string | null> {
-    let marks: string | null = null;
-    for (const { at, name, isRunning } of this.nodes) {
-      if (!isRunning) return `${name} does not run`;
-      const { outcome, value, error } = await this.ask(at, '/n', INFO);
-      if (outcome !== 'ok') return `${name}: ${error}`;
-      const { nodes, groups } = infoOf(value);
-      if (nodes.length !== this.nodes.length) return `${name} knows ${nodes.length} nodes`;
-      const notReady = nodes.find(({ status }) => status !== 'READY');
-      if (notReady !== undefined) return `${name} sees ${notReady.node_name} as ${notReady.status}`;
-      for (const { scope, leader, voters, learners } of groups) {
-        if (leader === null) return `${name} knows no leader of ${scope}`;
-        if (voters.length !== this.nodes.length || learners.length > 0)
-          return `${scope} has ${voters.length} voters and ${learners.length} learners`;
-      }
-      const seen = groups.map(({ scope, applied }) => `${scope} ${applied}`).join();
-      marks ??= seen;
-      if (marks !== seen && !whileWriting)
-        return `${name} and node 1 have not applied the same: ${differenceOf(marks, seen)}`;
-    }
-    return null;
-  }
-}
-
-const INFO = '{nodes: nodes_info().map(|n| n.load()), groups: groups_info().map(|g| g.load())};';
-
-interface Info {
-  readonly nodes: readonly {
-    readonly node_id: number;
-    readonly node_name: string;
-    readonly status: string;
-  }[];
-  readonly groups: readonly {
-    readonly scope: string;
-    readonly leader: number | null;
-    readonly applied: number;
-    readonly voters: readonly number[];
-    readonly learners: readonly number[];
-  }[];
-}
-
-/** The answer to `INFO`, whose shape the node's own tests hold. */
-function infoOf(value: unknown): Info {
-  return value as Info;
-}
-
-function differenceOf(left: string, right: string): string {
-  const known = new Set(left.split(','));
-  return right
-    .split(',')
-    .filter((each) => !known.has(each))
-    .slice(0, 3)
-    .join(', ');
 }

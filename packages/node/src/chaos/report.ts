@@ -6,7 +6,8 @@ import type { Fault, Record } from './record.js';
 /** Messages of failed operations that are shown. */
 const MESSAGES_MAX = 8;
 
-export function report(record: Record, { problems, undecided }: Verdict): string {
+/** `what` names what was done to the cluster. */
+export function report(record: Record, { problems, undecided }: Verdict, what = 'fault'): string {
   const { operations, run } = record;
   const count = (outcome: string): number => operations.filter((each) => each.outcome === outcome).length;
   const lines = [
@@ -14,7 +15,7 @@ export function report(record: Record, { problems, undecided }: Verdict): string
     `${operations.length} operations: ${count('ok')} carried out, ${count('failed')} refused, ` +
       `${count('unknown')} of unknown outcome`,
     '',
-    ...faultLines(record),
+    ...faultLines(record, what),
     '',
     ...messageLines(operations),
   ];
@@ -28,13 +29,13 @@ export function report(record: Record, { problems, undecided }: Verdict): string
 }
 
 /** What was done how often, and how long no answer to any request came meanwhile. */
-function faultLines({ faults, operations }: Record): string[] {
+function faultLines({ faults, operations }: Record, what: string): string[] {
   const ends = operations
     .filter(({ outcome }) => outcome === 'ok')
     .map(({ end }) => end)
     .sort((left, right) => left - right);
-  const kinds = [...new Set(faults.map(({ name }) => name))].sort();
-  const head = ['fault', 'times', 'longest gap'];
+  const kinds = [...new Set(faults.map(({ name }) => name))];
+  const head = [what, 'times', 'longest gap'];
   const rows = kinds.map((name) => {
     const own = faults.filter((fault) => fault.name === name);
     const gap = Math.max(...own.map((fault) => longestGap(fault, ends)));

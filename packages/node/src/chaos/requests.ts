@@ -18,6 +18,10 @@ export interface Response {
   readonly value: unknown;
   /** Log index that the answer reflects; 0 when it is not told. */
   readonly index: number;
+  /** The status; 0 when there was no answer. */
+  readonly status: number;
+  /** The node that answered; empty when it is not told. */
+  readonly node: string;
   /** What went wrong, with the status; empty when nothing did. */
   readonly error: string;
 }
@@ -70,17 +74,18 @@ export class Requests {
       const { code: cause, message } = error as NodeJS.ErrnoException;
       // Only who never had a connection knows that nothing was carried out.
       const outcome = cause === 'ECONNREFUSED' || cause === 'EHOSTUNREACH' ? 'failed' : 'unknown';
-      return { outcome, value: null, index: 0, error: cause ?? message };
+      return { outcome, value: null, index: 0, status: 0, node: '', error: cause ?? message };
     }
   }
 }
 
-function responseOf({ statusCode = 0, headers }: IncomingMessage, text: string): Response {
+function responseOf({ statusCode: status = 0, headers }: IncomingMessage, text: string): Response {
   const index = Number(headers['althing-index'] ?? 0);
-  if (statusCode === 200) return { outcome: 'ok', value: JSON.parse(text), index, error: '' };
-  // 504 says that the outcome is not known; any other refusal, that there was no effect.
-  const outcome = statusCode === 504 || statusCode === 0 ? 'unknown' : 'failed';
-  return { outcome, value: null, index: 0, error: `${statusCode} ${messageOf(text)}` };
+  const node = String(headers['althing-node'] ?? '');
+  if (status === 200) return { outcome: 'ok', value: JSON.parse(text), index, status, node, error: '' };
+  // 504 says that the outcome is not known, and so does 502 of a balancer; any other refusal, that there was no effect.
+  const outcome = status === 504 || status === 502 || status === 0 ? 'unknown' : 'failed';
+  return { outcome, value: null, index: 0, status, node, error: `${status} ${messageOf(text)}` };
 }
 
 function messageOf(text: string): string {

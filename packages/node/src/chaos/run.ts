@@ -2,11 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Draw } from '../simulation/random.js';
-import { READ_ALL } from '../simulation/workload.js';
 import { Clients } from './clients.js';
 import { Clocks } from './clock.js';
 import type { FaultKind } from './faults.js';
 import { Fleet } from './fleet.js';
+import { FleetAccess } from './fleet-access.js';
+import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
 import { storm } from './storm.js';
@@ -25,11 +26,10 @@ export interface RunOptions {
   readonly tell: (text: string) => void;
 }
 
+/** Attempts of a request with a key of its own. */
+const ATTEMPTS_MAX = 4;
 /** Clients work undisturbed for a while at the beginning and at the end. */
 const QUIET_MS = 1000;
-
-/** Everything that a collection holds, but for what the checks read anyway. */
-const READ_REST = 'return {all: thing(.id()), procedures: procedures_info().map(|p| p.load())}, 12;';
 
 export async function run(options: RunOptions): Promise<Recorder> {
   const { seed, network, folder, kinds, tell, diskProblem } = options;
@@ -51,7 +51,14 @@ export async function run(options: RunOptions): Promise<Recorder> {
       node.start();
     },
   });
-  const clients = new Clients(fleet, recorder, new Draw(seed, 'clients'));
+  const habits = new Draw(seed, 'clients');
+  const clients = new Clients({
+    access: new FleetAccess(fleet, habits),
+    recorder,
+    draw: habits,
+    keyed: () => habits.chance(0.3),
+    attempts: ATTEMPTS_MAX,
+  });
   try {
     const possible = possibleKinds(kinds, fleet, typeof clocks === 'string' ? null : clocks, tell);
     await fleet.start();
@@ -67,7 +74,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
     await fleet.settle(false);
-    await readFinals(fleet, clients.collections, recorder);
+    await readFinals(fleet.members, clients.collections, recorder);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));
   } finally {
@@ -91,21 +98,6 @@ function possibleKinds(
     if (why !== null) tell(`${name} is left out: ${why}`);
     return why === null;
   });
-}
-
-/** Reads at every node what it holds by itself, once all have the same log. */
-async function readFinals(fleet: Fleet, collections: readonly string[], recorder: Recorder): Promise<void> {
-  for (const collection of collections) {
-    const scope = `//${collection}`;
-    // What a client gave up may be carried out until this read is.
-    await fleet.value(0, scope, READ_ALL);
-    for (const { at, name } of fleet.nodes) {
-      const stale = { Consistency: 'stale' };
-      const data = await fleet.value(at, scope, READ_ALL, stale);
-      const rest = JSON.stringify(await fleet.value(at, scope, READ_REST, stale));
-      recorder.final({ collection, node: name, data, rest });
-    }
-  }
 }
 
 async function until(moment: number, isInterrupted: () => boolean): Promise<void> {
