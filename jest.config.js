@@ -5,4 +5,6 @@ export default {
   testMatch: ['**/dist/**/*.test.js'],
   transform: {},
   testTimeout: 30_000,
+  // Half of the processor would stand still on a machine with two.
+  maxWorkers: '100%',
 };

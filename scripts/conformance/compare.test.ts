@@ -108,4 +108,5 @@ test('what JSON can carry', () => {
   expect(fitsJson(value('[1, 1.5, "x", {"a": null}, {"$int": "9223372036854775807"}]'))).toBe(true);
   expect(fitsJson(value('[[{"$bytes": "YQ=="}]]'))).toBe(false);
   expect(fitsJson(value('{"a": {"$float": "inf"}}'))).toBe(false);
+  expect(fitsJson(value('{"a": {"$int": "9223372036854775808"}}'))).toBe(false);
 });

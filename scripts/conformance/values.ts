@@ -30,9 +30,10 @@ export function substituted(value: WireValue, saved: ReadonlyMap<string, WireVal
   return value;
 }
 
-/** Whether JSON can carry a value. */
+/** Whether a request or an answer in JSON can carry a value. An integer beyond 64 bits is malformed there. */
 export function fitsJson(value: WireValue): boolean {
   if (isWireBytes(value)) return false;
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value;
   if (typeof value === 'number') return Number.isFinite(value);
   if (isWireList(value)) return value.every(fitsJson);
   if (value instanceof Map) return [...value.values()].every(fitsJson);
