@@ -1,5 +1,6 @@
 import { DiskFullError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
+import { ROOT_GROUP } from '../consensus/protocol.js';
 import { TestBench } from './test-bench.js';
 
 const STUFF = 2;
@@ -67,6 +68,22 @@ describe('a checkpoint', () => {
     expect(bench.session(STUFF).group.dirty.size).toBe(0);
     expect(await valueOnDisk(bench, '.x;')).toBe('1');
     expect(bench.failures).toHaveLength(1);
+  });
+
+  test('is made of rights and other counters, too, which make no record dirty', async () => {
+    const bench = await new TestBench().start();
+    await bench.value('thingsdb', "new_user('guest');");
+    await bench.checkpoint('thingsdb');
+    const stored = bench.session('thingsdb').appliedIndex;
+    await bench.value('thingsdb', "grant('@:stuff', 'guest', QUERY);");
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
+    await bench.checkpoint('thingsdb');
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(false);
+    expect(bench.state.storedIndex(ROOT_GROUP)).toBeGreaterThan(stored);
+    await bench.value('thingsdb', "revoke('@:stuff', 'guest', QUERY);");
+    bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
+    await bench.checkpoint('thingsdb');
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
   });
 
   test('is not begun while they are held', async () => {

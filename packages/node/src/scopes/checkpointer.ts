@@ -56,9 +56,8 @@ export class Checkpointer {
 
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
-    const { dirty } = session.group;
     this.noteAge(session);
-    if (dirty.size === 0 || this.running.has(session) || !this.allowed(session)) return;
+    if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
     const since = monotonic() - (this.doneAt.get(session) ?? 0);
     if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
@@ -73,7 +72,15 @@ export class Checkpointer {
   /** Writes everything that changed until now; settles when it is durable. */
   async flush(session: GroupSession): Promise<void> {
     await this.running.get(session);
-    if (session.group.dirty.size > 0 && this.allowed(session)) await this.start(session);
+    if (this.isDirty(session) && this.allowed(session)) await this.start(session);
+  }
+
+  /**
+   * Whether a group holds what no checkpoint does, or none that has begun. Not all of it makes something dirty: rights
+   * and counters are written with every checkpoint.
+   */
+  isDirty({ group, changedBytes }: GroupSession): boolean {
+    return changedBytes > 0 || group.dirty.size > 0;
   }
 
   /**
@@ -103,7 +110,7 @@ export class Checkpointer {
     if (this.holds > 1 || !sessions.every((session) => session.isOpen && !this.options.blocked(session)))
       return false;
     const due = sessions.filter(
-      ({ id, group }) => group.dirty.size > 0 || this.options.state.store.applied(id) === undefined,
+      (session) => this.isDirty(session) || this.options.state.store.applied(session.id) === undefined,
     );
     return (await Promise.all(due.map((session) => this.start(session)))).every((durable) => durable);
   }
@@ -126,8 +133,7 @@ export class Checkpointer {
   }
 
   private noteAge(session: GroupSession): void {
-    const isDirty = session.group.dirty.size > 0 || this.running.has(session);
-    if (!isDirty) this.dirtySince.delete(session);
+    if (!this.isDirty(session) && !this.running.has(session)) this.dirtySince.delete(session);
     else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.monotonic());
   }
 
@@ -167,15 +173,19 @@ export class Checkpointer {
 
   /** @returns bytes of what was written; 0 if some of it was taken back */
   private async write(session: GroupSession): Promise<number> {
-    const { group } = session;
+    const { group, changedBytes } = session;
+    const abandon = (): void => {
+      group.abandonCheckpoint();
+      session.changedBytes += changedBytes;
+    };
     const checkpoint = this.options.state.store.beginCheckpoint(session.id);
     try {
       const bytes = await this.fill(checkpoint, session);
       if (bytes > 0) group.dirty.release();
-      else group.abandonCheckpoint();
+      else abandon();
       return bytes;
     } catch (error) {
-      group.abandonCheckpoint();
+      abandon();
       throw error;
     } finally {
       // Nothing is left to abort after a commit. What went wrong before is told already.
