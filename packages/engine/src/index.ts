@@ -3,7 +3,15 @@ export { bootstrap } from './admin/bootstrap.js';
 export type { Invitation } from './admin/invitation.js';
 export type { MemberInfo } from './admin/member.js';
 export { Privilege } from './admin/privileges.js';
-export { type BackupRecord, isRestored, RootRestore, restoreEffects } from './admin/restore.js';
+export {
+  assertReadable,
+  type BackupRecord,
+  isRestored,
+  RESTORE_BYTES_MAX,
+  RootRestore,
+  restoreEffects,
+  restoringEffect,
+} from './admin/restore.js';
 export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';

@@ -84,6 +84,7 @@ export class Checks {
   ): Call {
     const { user, body, format } = request;
     const { engine } = this.options;
+    if (target !== 'node' && engine.root.restoring !== '') throw new Doubt(RESTORING, ROOT_GROUP);
     let call: Call;
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
@@ -137,6 +138,8 @@ export function dependsOnState({ scope, body }: Call): boolean {
 export function programOf({ body }: Call): object {
   return body.kind === 'query' ? body.prepared : body.procedure;
 }
+
+const RESTORING = new QueryError(ErrorCode.NODE, 'a backup is being restored: try again when that is done');
 
 /** Characters of code that take noticeable time to parse. */
 const LONG_CODE = 16_384;

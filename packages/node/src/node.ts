@@ -16,6 +16,9 @@ import type { Membership } from 'raft-ts';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
+import { Backups } from './backup/backup.js';
+import { Restores } from './backup/restore.js';
+import { type TransferEvent, Transfers } from './backup/transfers.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
 import { LocalNode } from './cluster/local-node.js';
@@ -127,6 +130,8 @@ export class Node implements RunningNode {
   /** The number of the command that gives everything away at the end. */
   private leavingId = 0;
   private members: Members | null = null;
+  private backups!: Backups;
+  private restores!: Restores;
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
   /** Null without TLS. */
@@ -270,7 +275,7 @@ export class Node implements RunningNode {
       sizeBytes: config.checkpointSizeMb * MiB,
       monotonic: environment.monotonic,
       yield: nextTurn,
-      blocked: (session) => this.snapshots.isReceiving(session.id),
+      blocked: (session) => session.isImposing || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => this.checkpointDone(session, report),
     });
@@ -290,6 +295,8 @@ export class Node implements RunningNode {
     });
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
+    this.backups = this.makeBackups(cluster);
+    this.restores = this.makeRestores();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(this.parts.metrics, 'engine');
     await this.sessions.open();
@@ -334,6 +341,61 @@ export class Node implements RunningNode {
       random: Math.random,
       report: (level, event, message) => log[level]({ event }, message),
     });
+  }
+
+  private makeBackups({ clusterId }: ClusterRecord): Backups {
+    return new Backups({
+      version: this.parts.version,
+      clusterId: () => clusterId,
+      root: this.engine.root,
+      state: this.parts.state,
+      checkpointer: this.checkpointer,
+      sessions: () => this.allSessions(),
+      ended: (outcome, begunAt) => this.figures.backedUp(outcome, begunAt),
+      now: Date.now,
+      delay,
+    });
+  }
+
+  private makeRestores(): Restores {
+    return new Restores({
+      nodeId: this.parts.identity.nodeId,
+      root: this.engine.root,
+      calls: this.calls,
+      session: (group) => this.sessions.ofGroup(group),
+      voters: () => this.voters(),
+      unload: async (session) => {
+        if (session.changedBytes >= this.parts.config.checkpointSizeMb * MiB)
+          await this.checkpointer.flush(session);
+      },
+      monotonic: () => performance.now(),
+      delay,
+    });
+  }
+
+  private makeTransfers(): Transfers {
+    return new Transfers({
+      root: this.engine.root,
+      backups: this.backups,
+      restores: this.restores,
+      freshenRoot: () => this.router.freshenRoot(),
+      report: (event) => this.transferred(event),
+      onDefect: (error) => this.internalError(error),
+      monotonic: () => performance.now(),
+    });
+  }
+
+  private transferred({ kind, user, id, error, bytes, ms }: TransferEvent): void {
+    const fields = { user: user.name, request: id, bytes, ms };
+    if (error === null) this.parts.log.info({ event: kind, ...fields }, `${kind} done`);
+    else this.parts.log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
+  }
+
+  /** The sessions of all groups; null while some of them are not open here. */
+  private allSessions(): readonly GroupSession[] | null {
+    const ids = [ROOT_GROUP, ...this.engine.root.collections.keys()];
+    const sessions = ids.map((id) => this.sessions.ofGroup(id)).filter((session) => session !== undefined);
+    return sessions.length === ids.length ? sessions : null;
   }
 
   /** Memberships of all groups but root's; null while some of them are not open here. */
@@ -548,6 +610,7 @@ export class Node implements RunningNode {
           request,
           this.figures.counting(request, respond, (reply, ms) => this.counters.count(reply, ms)),
         ),
+      transfers: this.makeTransfers(),
       wait: (done) => this.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },

@@ -16,6 +16,8 @@ export interface Request {
   /** The format of the answer. */
   readonly format: Format;
   readonly client: Client;
+  /** The name by which the log and the client know the request; unknown for those of older nodes. */
+  readonly id?: string;
   /** What most requests don't ask for. */
   readonly terms?: Terms | null;
 }

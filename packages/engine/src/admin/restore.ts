@@ -1,10 +1,15 @@
 /**
- * The state of a backup as changes of an empty cluster: first its collections, with nobody's access to them; then, with
- * the records of each, what lies in them; and at last its users.
+ * The state of a backup as changes of an empty cluster: first a note that it is being restored, with which nobody can do
+ * anything else; then its collections; then, with the records of each, what lies in them; and at last its users and
+ * counters, which take the note away.
+ *
+ * The same backup may be restored again when that was not completed: what is there already is put there once more.
  */
 import { ByteWriter, FormatError } from '../bytes.js';
+import { CollectionGroup } from '../state/collection-group.js';
 import { Effect } from '../state/effects.js';
-import { RecordKind } from '../state/records.js';
+import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
+import { ShapeTree } from '../value/shape.js';
 import { RootEffect, RootGroup, writeCollection } from './root-group.js';
 
 /** A record of a group, as it lies on disk. */
@@ -26,6 +31,27 @@ export function restoreEffects(records: Iterable<BackupRecord>): Uint8Array {
 export function isRestored({ kind }: Pick<BackupRecord, 'kind'>): boolean {
   return kind === RecordKind.THING || kind === RecordKind.PROCEDURE || kind === RecordKind.META;
 }
+
+/**
+ * Checks a record of a collection as far as it is read when it is applied: there it must not fail.
+ *
+ * @throws FormatError
+ */
+export function assertReadable({ kind, id, value }: BackupRecord): void {
+  if (kind === RecordKind.THING) return;
+  new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE).loadRecord(kind, id, value);
+}
+
+/** Effect that notes that a backup is being restored; an empty name takes the note away. */
+export function restoringEffect(backup: string): Uint8Array {
+  const out = new ByteWriter();
+  out.u8(RootEffect.SET_RESTORING);
+  out.text(backup);
+  return out.take();
+}
+
+/** Bytes of records in one change at most; a record that is larger goes alone. */
+export const RESTORE_BYTES_MAX = 1024 * 1024;
 
 /** The root state of a backup, on its way into a cluster. */
 export class RootRestore {
@@ -61,14 +87,19 @@ export class RootRestore {
     return [...this.root.collections.keys()];
   }
 
-  /** Why this can not be restored into a cluster; null when it can. The collections of the cluster are empty. */
-  problem(live: RootGroup): string | null {
-    if (this.meta === null || this.root.users.size === 0) return 'the backup has no users';
+  /** What is wrong with it as a backup; null when nothing is. */
+  get problem(): string | null {
+    if (this.meta === null || this.root.users.size === 0) return 'it has no users';
+    return this.root.restoring === '' ? null : 'it was taken while a backup was being restored';
+  }
+
+  /** Why this can not be restored into a cluster whose collections are empty; null when it can. */
+  conflict(live: RootGroup): string | null {
     const others = [...live.users.values()].filter(({ name }) => name !== 'admin');
-    if (others.length > 0 || live.procedures.size > 0)
-      return 'the cluster has users or procedures of its own';
-    const taken = this.collections.find((id) => id < live.nextId && !live.collections.has(id));
-    return taken === undefined ? null : 'the cluster had collections of its own before';
+    if (others.length > 0) return `it has the user '${others[0]?.name}'`;
+    if (live.procedures.size > 0) return 'it has procedures in the scope @thingsdb';
+    const taken = this.collections.some((id) => id < live.nextId && !live.collections.has(id));
+    return taken ? 'it had collections or users of its own before' : null;
   }
 
   /**
@@ -93,17 +124,28 @@ export class RootRestore {
     return out.take();
   }
 
-  /** Effects that replace users, access, defaults and procedures by those of the backup. */
-  userEffects(live: RootGroup): Uint8Array {
+  /**
+   * Effects that replace users, access, defaults and procedures by those of the backup, in several changes that must be
+   * made in this order; with the last one the restore is complete.
+   */
+  *userEffects(live: RootGroup): Generator<Uint8Array, void, undefined> {
     if (this.meta === null) throw new FormatError('the backup has no counters of the root scope');
-    const out = new ByteWriter();
-    for (const id of live.users.keys()) {
+    const own = [...live.users.keys()];
+    let out = new ByteWriter();
+    for (const record of this.users) {
+      writeRestore(out, record);
+      if (out.length <= RESTORE_BYTES_MAX) continue;
+      yield out.take();
+      out = new ByteWriter();
+    }
+    // Until now whoever began it can log in, should it have to be begun again.
+    for (const id of own) {
+      if (this.root.users.has(id)) continue;
       out.u8(RootEffect.DELETE_USER);
       out.varint(id);
     }
-    for (const record of this.users) writeRestore(out, record);
     writeRestore(out, this.meta);
-    return out.take();
+    yield out.take();
   }
 }
 

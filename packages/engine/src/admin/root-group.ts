@@ -13,6 +13,7 @@
  *               | 48 node:varint                           delete member
  *               | 49 invitation                            new invitation, see `invitation.ts`
  *               | 4a number:varint                         delete invitation
+ *               | 4b backup:text                           this backup is being restored; empty: none is
  *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  *
  * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id)
@@ -67,6 +68,7 @@ export const RootEffect = {
   DELETE_MEMBER: 0x48,
   PUT_INVITATION: 0x49,
   DELETE_INVITATION: 0x4a,
+  SET_RESTORING: 0x4b,
 } as const;
 
 function firstDefaults(): Record<'thingsdb' | 'node', ScopeDefaults> {
@@ -78,7 +80,7 @@ const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 
 /** The state of the root scope: users, what they may do where, the list of collections, and the nodes of the cluster. */
 export class RootGroup extends Group {
-  readonly dirty = new Dirty();
+  readonly dirty = new Dirty(() => undefined);
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -95,6 +97,8 @@ export class RootGroup extends Group {
   /** The next id for a user or collection. Ids are never used again. */
   nextId = 1;
   defaults = firstDefaults();
+  /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
+  restoring = '';
   private readonly access = new Map<Target, Map<number, number>>();
   private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
 
@@ -109,6 +113,7 @@ export class RootGroup extends Group {
     this.nextId = 1;
     this.nextNumber = 0;
     this.defaults = firstDefaults();
+    this.restoring = '';
     this.accessVersion += 1;
     this.membersVersion += 1;
   }
@@ -282,6 +287,9 @@ export class RootGroup extends Group {
       case RootEffect.DELETE_INVITATION:
         this.deleteInvitation(input.varint());
         return true;
+      case RootEffect.SET_RESTORING:
+        this.restoring = input.text();
+        return true;
       default:
         return super.applyEffect(operation, input);
     }
@@ -297,22 +305,24 @@ export class RootGroup extends Group {
 
   /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */
   protected override restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
-    const input = new ByteReader(value);
     if (kind === RecordKind.USER) {
-      this.putUser(readUser(input));
-    } else if (kind === RecordKind.COLLECTION) {
-      this.putCollection(readCollection(input));
-    } else {
-      const { nextId, nextNumber } = this;
-      if (kind === RecordKind.META) this.access.clear();
-      super.restoreRecord(kind, id, part, value);
-      this.nextId = Math.max(this.nextId, nextId);
-      this.nextNumber = nextNumber;
-      this.accessVersion += 1;
+      this.putUser(readUser(new ByteReader(value)));
+      return;
     }
+    const { nextId, nextNumber } = this;
+    if (kind === RecordKind.META) this.access.clear();
+    super.restoreRecord(kind, id, part, value);
+    this.nextId = Math.max(this.nextId, nextId);
+    this.nextNumber = nextNumber;
+    this.accessVersion += 1;
   }
 
-  /** ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint mask:u8)*)* */
+  /**
+   * ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint
+   * mask:u8)*)* restoring:text?
+   *
+   * The last is there only while a backup is being restored.
+   */
   protected override writeMeta(out: ByteWriter): void {
     out.varint(this.nextId);
     out.varint(this.nextNumber);
@@ -329,6 +339,7 @@ export class RootGroup extends Group {
         out.u8(mask);
       }
     }
+    if (this.restoring !== '') out.text(this.restoring);
   }
 
   protected override readMeta(input: ByteReader): void {
@@ -343,6 +354,7 @@ export class RootGroup extends Group {
         this.setAccess(target, input.varint(), input.u8());
       }
     }
+    this.restoring = input.remaining > 0 ? input.text() : '';
   }
 
   private indexUser(user: User): void {
@@ -354,7 +366,8 @@ export class RootGroup extends Group {
   }
 
   private forgetUser(user: User): void {
-    this.usersByName.delete(user.name);
+    // While a backup is restored another user may have the name already.
+    if (this.usersByName.get(user.name)?.id === user.id) this.usersByName.delete(user.name);
     for (const token of user.tokens) this.usersByTokenPrefix.delete(token.prefix);
   }
 

@@ -1,15 +1,20 @@
+import type { RootGroup } from '@althing/engine';
+import type { SnapshotSource } from '@althing/storage';
 import type { Checkpointer } from '../scopes/checkpointer.js';
 import type { GroupSession } from '../scopes/group-session.js';
 import type { State } from '../scopes/state.js';
 import { BackupError, BackupWriter } from './format.js';
 
-export interface BackupOptions {
+export interface BackupsOptions {
   readonly version: string;
   readonly clusterId: () => Uint8Array;
+  readonly root: RootGroup;
   readonly state: State;
-  readonly checkpointer: () => Checkpointer;
+  readonly checkpointer: Checkpointer;
   /** The sessions of all groups, root's included; null while some of them are not open here. */
   readonly sessions: () => readonly GroupSession[] | null;
+  /** Told of each backup that was begun, when it has ended. */
+  readonly ended: (outcome: 'ok' | 'failed', begunAt: number) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
   readonly delay: (ms: number, callback: () => void) => void;
@@ -19,16 +24,19 @@ export interface BackupOptions {
 const ATTEMPTS_MAX = 20;
 const ATTEMPT_PAUSE_MS = 250;
 
+/** How long an attempt waits until the groups are known to be up to date, in milliseconds. */
+const FRESHEN_MS = 5000;
+
 /**
- * Takes a backup of the whole cluster from this node: it has every group. What was acknowledged before it was begun is in
+ * Takes backups of the whole cluster from this node: it has every group. What was acknowledged before one was begun is in
  * it. Each scope is saved as it was at one moment, and all as they were on this node at the same one; meanwhile changes go
  * on, and only checkpoints wait for a moment.
  */
 export class Backups {
-  private readonly options: BackupOptions;
+  private readonly options: BackupsOptions;
   private busy = false;
 
-  constructor(options: BackupOptions) {
+  constructor(options: BackupsOptions) {
     this.options = options;
   }
 
@@ -37,18 +45,22 @@ export class Backups {
    * @throws BackupError, errors of the storage, and what `write` throws
    */
   async take(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-    if (this.busy) throw new BackupError('another backup is being taken from this node');
+    const { now, ended } = this.options;
+    if (this.busy) throw new BackupError('busy', 'another backup is being taken from this node');
     this.busy = true;
+    const begunAt = now();
+    let outcome: 'ok' | 'failed' = 'failed';
     try {
-      await this.takeNow(write);
+      await this.takeNow(begunAt, write);
+      outcome = 'ok';
     } finally {
       this.busy = false;
+      ended(outcome, begunAt);
     }
   }
 
-  private async takeNow(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-    const { version, clusterId, now } = this.options;
-    const begunAt = now();
+  private async takeNow(begunAt: number, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    const { version, clusterId } = this.options;
     const sources = await this.openAll();
     try {
       const writer = new BackupWriter();
@@ -63,28 +75,28 @@ export class Backups {
     }
   }
 
-  private async openAll(): Promise<Awaited<ReturnType<Backups['tryOpen']>> & object> {
+  private async openAll(): Promise<readonly SnapshotSource[]> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      if (this.options.root.restoring !== '')
+        throw new BackupError('refused', 'a backup is being restored: there is nothing to save before');
       const sources = await this.tryOpen();
       if (sources !== null) return sources;
-      await new Promise<void>((resolve) => this.options.delay(ATTEMPT_PAUSE_MS, resolve));
+      await this.pause(ATTEMPT_PAUSE_MS);
     }
-    throw new BackupError('the groups do not come to rest, or have no leader: try again later');
+    throw new BackupError('busy', 'the groups do not come to rest, or have no leader: try again later');
   }
 
-  private async tryOpen() {
-    const { state } = this.options;
+  /** Null when it can't be had now. */
+  private async tryOpen(): Promise<readonly SnapshotSource[] | null> {
+    const { state, checkpointer } = this.options;
     const sessions = this.options.sessions();
-    if (sessions === null) return null;
-    const fresh = await Promise.all(sessions.map(isFresh));
+    if (sessions === null || !(await this.areFresh(sessions))) return null;
     const present = this.options.sessions();
-    if (fresh.includes(false) || present === null || !isSame(present, sessions)) return null;
-    const checkpointer = this.options.checkpointer();
+    if (present === null || !isSame(present, sessions)) return null;
     try {
       if (!(await checkpointer.cut(sessions))) return null;
-      const sources = await Promise.all(
-        [...sessions].sort((a, b) => a.id - b.id).map(({ id }) => state.store.openSnapshot(id)),
-      );
+      const inOrder = [...sessions].sort((a, b) => a.id - b.id);
+      const sources = await Promise.all(inOrder.map(({ id }) => state.store.openSnapshot(id)));
       const opened = sources.filter((source) => source !== undefined);
       if (opened.length === sessions.length) return opened;
       await Promise.all(opened.map((source) => source.close()));
@@ -93,11 +105,17 @@ export class Backups {
       checkpointer.release();
     }
   }
-}
 
-/** Waits until a session has everything that was acknowledged before; false if that can't be had now. */
-function isFresh(session: GroupSession): Promise<boolean> {
-  return new Promise((resolve) => session.readIndex(resolve));
+  /** Waits until sessions have everything that was acknowledged before; false if that can't be had now. */
+  private async areFresh(sessions: readonly GroupSession[]): Promise<boolean> {
+    const all = sessions.map((session) => new Promise<boolean>((resolve) => session.readIndex(resolve)));
+    const late = this.pause(FRESHEN_MS).then(() => [false]);
+    return !(await Promise.race([Promise.all(all), late])).includes(false);
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.options.delay(ms, resolve));
+  }
 }
 
 function isSame(a: readonly GroupSession[], b: readonly GroupSession[]): boolean {

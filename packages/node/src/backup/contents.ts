@@ -30,11 +30,12 @@ export async function* backupContents(
       const isNew = reader.header === undefined;
       const { records, isLast } = taken(reader, frame.chunk);
       const { header } = reader;
-      if (header === undefined) throw new BackupError('the backup is damaged: a group has no header');
+      if (header === undefined)
+        throw new BackupError('damaged', 'the backup is damaged: a group has no header');
       const { group, applied } = header;
       if (isNew) {
         if (group <= last || (last === -1 && group !== 0))
-          throw new BackupError('the backup is damaged: its groups are out of order');
+          throw new BackupError('damaged', 'the backup is damaged: its groups are out of order');
         last = group;
         groups += 1;
         yield { kind: 'group', group, applied };
@@ -44,7 +45,7 @@ export async function* backupContents(
     }
   }
   if (reader?.isComplete === false || head?.groups !== groups) {
-    throw new BackupError('the backup is damaged: not all groups are in it');
+    throw new BackupError('damaged', 'the backup is damaged: not all groups are in it');
   }
 }
 
@@ -66,7 +67,7 @@ export async function verifyBackup(source: AsyncIterable<Uint8Array>): Promise<B
     if (part.kind === 'head') head = part.head;
     else if (part.kind === 'records') records += part.records.length;
   }
-  if (head === null) throw new BackupError('the backup is damaged: it has no head');
+  if (head === null) throw new BackupError('damaged', 'the backup is damaged: it has no head');
   return { head, records };
 }
 
@@ -78,7 +79,7 @@ function taken(
     return reader.take(chunk);
   } catch (error) {
     if (error instanceof SnapshotRefusedError)
-      throw new BackupError(`the backup is damaged: ${error.message}`);
+      throw new BackupError('damaged', `the backup is damaged: ${error.message}`);
     throw error;
   }
 }

@@ -25,8 +25,18 @@ export interface BackupHead {
   readonly groups: number;
 }
 
-/** The bytes are no backup, or a damaged one. The message says what to do. */
-export class BackupError extends Error {}
+/** Why a backup or a restore came to nothing; the message says what to do. */
+export class BackupError extends Error {
+  /**
+   * `damaged`: the bytes are no backup, or not what was written; `refused`: it can not be done here; `busy`: not now.
+   */
+  readonly reason: 'damaged' | 'refused' | 'busy';
+
+  constructor(reason: BackupError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
 
 export type BackupFrame =
   | { readonly kind: 'head'; readonly head: BackupHead }
@@ -97,10 +107,11 @@ export async function* readBackup(
   const input = new Input(source);
   const start = await input.take(12);
   if (start === null || !start.subarray(0, 8).equals(MAGIC))
-    throw new BackupError('this is no backup of Althing');
+    throw new BackupError('damaged', 'this is no backup of Althing');
   const format = start.readUInt32BE(8);
   if (format !== FORMAT) {
     throw new BackupError(
+      'refused',
       `the backup has format ${format}, and this version reads ${FORMAT}: use a newer one`,
     );
   }
@@ -109,17 +120,20 @@ export async function* readBackup(
   for (;;) {
     const head = await input.take(FRAME_HEAD_BYTES);
     const length = head?.readUInt32BE(1) ?? 0;
-    if (head === null) throw new BackupError('the backup ends too early: its copy is not complete');
+    if (head === null)
+      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
     if (length > PAYLOAD_BYTES_MAX) throw damaged();
     const payload = await input.take(length);
-    if (payload === null) throw new BackupError('the backup ends too early: its copy is not complete');
+    if (payload === null)
+      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
     const frame = Buffer.concat([head, payload]);
     if (crcOf(frame) !== head.readUInt32BE(5)) throw damaged();
     if (isFirst !== (head[0] === HEAD)) throw damaged();
     isFirst = false;
     if (head[0] === END) {
       if (!hash.digest().equals(payload)) throw damaged();
-      if ((await input.take(1)) !== null) throw new BackupError('something follows the end of the backup');
+      if ((await input.take(1)) !== null)
+        throw new BackupError('damaged', 'something follows the end of the backup');
       yield { kind: 'end' };
       return;
     }
@@ -129,7 +143,12 @@ export async function* readBackup(
 }
 
 function headOf(payload: Buffer): BackupHead {
-  const value: unknown = JSON.parse(payload.toString('utf8'));
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString('utf8'));
+  } catch {
+    throw damaged();
+  }
   if (typeof value !== 'object' || value === null) throw damaged();
   const { version, cluster, begunAt, groups } = value as Partial<Record<keyof BackupHead, unknown>>;
   const isHead =
@@ -154,7 +173,7 @@ async function chunkOf(kind: number, payload: Buffer): Promise<BackupFrame> {
 }
 
 function damaged(): BackupError {
-  return new BackupError('the backup is damaged: it does not fit its checksums');
+  return new BackupError('damaged', 'the backup is damaged: it does not fit its checksums');
 }
 
 /** CRC of a frame but for the place of the CRC. */

@@ -1,19 +1,22 @@
 import {
+  assertReadable,
   ByteReader,
   ByteWriter,
   FormatError,
   isRestored,
+  RESTORE_BYTES_MAX,
   RecordKind,
   type RootGroup,
   RootRestore,
   restoreEffects,
+  restoringEffect,
 } from '@althing/engine';
 import type { StateRecord } from '@althing/storage';
 import { CallError, CallKind, type Calls } from '../cluster/calls.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
 import type { GroupSession } from '../scopes/group-session.js';
-import { backupContents } from './contents.js';
-import { BackupError } from './format.js';
+import { type BackupSummary, backupContents } from './contents.js';
+import { BackupError, type BackupHead } from './format.js';
 
 export interface RestoreOptions {
   readonly nodeId: NodeId;
@@ -28,20 +31,18 @@ export interface RestoreOptions {
   readonly delay: (ms: number, callback: () => void) => void;
 }
 
-/** Bytes of records that go into one entry of the log; a record that is larger goes alone. */
-const BATCH_BYTES = 1024 * 1024;
-
 /** How long one entry may take, elections included, in milliseconds. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
- * Puts a backup into an empty cluster, by changes of its groups that are agreed on like any others. Nobody can see what
- * there is before everything is there; what is left by a restore that failed nobody can use: then the cluster has to be
- * made anew.
+ * Puts a backup into an empty cluster, by changes of its groups that are agreed on like any others. From the first to the
+ * last of them the state of the root scope names the backup, and nodes take no other requests. A restore that failed on
+ * the way is begun again with the same backup, at any node; or else the cluster has to be made anew.
  *
- * An entry that is sent twice, because it was not known what became of it, does the same as one.
+ * An entry that is sent twice, because it was not known what became of it, does the same as one. The leader of a group
+ * takes entries only of the restore that its root state names, so that none comes late.
  */
 export class Restores {
   private readonly options: RestoreOptions;
@@ -51,8 +52,9 @@ export class Restores {
     this.options = options;
     options.calls.serve(CallKind.Restore, async (_from, payload) => {
       const input = new ByteReader(payload);
+      const name = input.text();
       const group = input.varint();
-      if (!(await this.imposeHere(group, input.bytes(input.remaining).slice())))
+      if (!(await this.imposeHere(name, group, input.bytes(input.remaining).slice())))
         throw new Error('not the leader, or busy');
       return new Uint8Array(0);
     });
@@ -61,99 +63,148 @@ export class Restores {
   /**
    * @throws BackupError, also when the cluster is not empty
    */
-  async restore(source: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.busy) throw new BackupError('another backup is being restored');
+  async restore(source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+    if (this.busy) throw new BackupError('busy', 'a backup is being restored through this node already');
     this.busy = true;
     try {
-      await this.restoreAll(source);
+      return await this.restoreAll(source);
     } catch (error) {
-      throw error instanceof FormatError ? new BackupError(`the backup is damaged: ${error.message}`) : error;
+      if (error instanceof FormatError)
+        throw new BackupError('damaged', `the backup is damaged: ${error.message}`);
+      throw error;
     } finally {
       this.busy = false;
     }
   }
 
-  private async restoreAll(source: AsyncIterable<Uint8Array>): Promise<void> {
+  private async restoreAll(source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
     const root = new RootRestore();
-    let batch = new Batch();
-    let meta: StateRecord | null = null;
-    await this.assertEmpty();
+    let name = '';
+    let records = 0;
+    let head: BackupHead | null = null;
+    let collection: CollectionRestore | null = null;
     for await (const part of backupContents(source)) {
-      if (part.kind === 'records' && part.group === ROOT_GROUP) {
-        for (const record of part.records) root.add(record);
-      } else if (part.kind === 'complete' && part.group === ROOT_GROUP) {
-        await this.makeCollections(root);
-      } else if (
-        part.kind === 'group' &&
-        part.group !== ROOT_GROUP &&
-        !root.collections.includes(part.group)
-      ) {
-        throw new BackupError(`the backup is damaged: nothing is known of group ${part.group}`);
-      } else if (part.kind === 'records') {
-        for (const record of part.records.filter(isRestored)) {
-          // The counters come first in a backup, and last in a restore: with them the things can be found.
-          if (record.kind === RecordKind.META) meta = record;
-          else if (!batch.add(record)) {
-            await this.impose(part.group, batch.effects());
-            batch = new Batch(record);
+      switch (part.kind) {
+        case 'head':
+          head = part.head;
+          name = nameOf(head);
+          await this.assertReady(name);
+          break;
+        case 'group':
+          if (part.group !== ROOT_GROUP && !root.collections.includes(part.group)) {
+            throw new BackupError(
+              'damaged',
+              `the backup is damaged: nothing is known of group ${part.group}`,
+            );
           }
-        }
-      } else if (part.kind === 'complete') {
-        if (meta === null)
-          throw new BackupError(`the backup is damaged: group ${part.group} has no counters`);
-        await this.impose(part.group, batch.effects());
-        await this.impose(part.group, restoreEffects([meta]));
-        batch = new Batch();
-        meta = null;
+          collection = new CollectionRestore();
+          break;
+        case 'records':
+          records += part.records.length;
+          for (const record of part.records) {
+            if (part.group === ROOT_GROUP) root.add(record);
+            else await this.imposeAll(name, part.group, collection?.add(record) ?? []);
+          }
+          break;
+        case 'complete':
+          if (part.group === ROOT_GROUP) await this.begin(name, root);
+          else await this.imposeAll(name, part.group, collection?.end() ?? []);
       }
     }
-    await this.impose(ROOT_GROUP, root.userEffects(this.options.root));
+    if (head === null) throw new BackupError('damaged', 'the backup is damaged: it has no head');
+    await this.freshen(ROOT_GROUP);
+    await this.imposeAll(name, ROOT_GROUP, root.userEffects(this.options.root));
+    return { head, records };
+  }
+
+  /** Before anything of the backup is known but its name. */
+  private async assertReady(name: string): Promise<void> {
+    const { root } = this.options;
+    await this.freshen(ROOT_GROUP);
+    if (root.restoring === name) return;
+    if (root.restoring !== '') {
+      throw new BackupError(
+        'refused',
+        'the restore of another backup was not completed: restore that one again, or make the cluster anew',
+      );
+    }
+    await this.assertEmpty();
+  }
+
+  /** Lets nothing but the restore happen, and makes the collections of the backup. */
+  private async begin(name: string, backup: RootRestore): Promise<void> {
+    const { root, voters } = this.options;
+    const { problem } = backup;
+    if (problem !== null) throw new BackupError('damaged', `the backup can not be restored: ${problem}`);
+    if (root.restoring !== name) {
+      const conflict = backup.conflict(root);
+      if (conflict !== null) throw notEmpty(conflict);
+      await this.impose('', ROOT_GROUP, restoringEffect(name));
+      await this.freshen(ROOT_GROUP);
+      if (root.restoring !== name) throw new BackupError('busy', 'another backup is being restored');
+      try {
+        // A change may have come in the meantime.
+        await this.assertEmpty();
+      } catch (error) {
+        await this.impose(name, ROOT_GROUP, restoringEffect(''));
+        throw error;
+      }
+    }
+    await this.impose(name, ROOT_GROUP, backup.collectionEffects(root, voters()));
+    await this.freshen(ROOT_GROUP);
   }
 
   private async assertEmpty(): Promise<void> {
     const { root, session } = this.options;
-    for (const id of [ROOT_GROUP, ...root.collections.keys()]) {
-      const own = session(id);
-      const isFresh = own !== undefined && (await new Promise<boolean>((resolve) => own.readIndex(resolve)));
-      if (!isFresh) throw new BackupError('the cluster has no leader, or is just being started: try again');
-      if (id !== ROOT_GROUP && own.group.changeCount > 0) {
-        const name = root.collections.get(id)?.name ?? String(id);
-        throw new BackupError(
-          `the cluster is not empty: there is something in the collection '${name}'. A backup can be restored into a new cluster only`,
-        );
-      }
+    for (const { id, name } of root.collections.values()) {
+      await this.freshen(id);
+      if ((session(id)?.group.changeCount ?? 0) > 0)
+        throw notEmpty(`there is something in the collection '${name}'`);
     }
   }
 
-  private async makeCollections(root: RootRestore): Promise<void> {
-    const { root: live, voters } = this.options;
-    const problem = root.problem(live);
-    if (problem !== null) {
-      throw new BackupError(`${problem}. A backup can be restored into a new cluster only`);
-    }
-    await this.impose(ROOT_GROUP, root.collectionEffects(live, voters()));
-  }
-
-  /** Has effects agreed on, wherever the group is led. */
-  private async impose(group: GroupId, effects: Uint8Array): Promise<void> {
-    const { monotonic, delay } = this.options;
-    if (effects.length === 0) return;
+  /** Waits until the state of a group here has everything that was acknowledged. */
+  private async freshen(group: GroupId): Promise<void> {
+    const { session, monotonic, delay } = this.options;
     const end = monotonic() + PATIENCE_MS;
     for (;;) {
-      if (await this.tryImpose(group, effects)) return;
-      if (monotonic() > end)
-        throw new BackupError('the cluster has no majority, or a full disk: the restore was given up');
+      const own = session(group);
+      if (own !== undefined && (await new Promise<boolean>((resolve) => own.readIndex(resolve)))) return;
+      if (monotonic() > end) throw new BackupError('busy', 'the cluster has no majority: try again');
       await new Promise<void>((resolve) => delay(PAUSE_MS, resolve));
     }
   }
 
-  private async tryImpose(group: GroupId, effects: Uint8Array): Promise<boolean> {
+  private async imposeAll(name: string, group: GroupId, changes: Iterable<Uint8Array>): Promise<void> {
+    for (const effects of changes) await this.impose(name, group, effects);
+  }
+
+  /** Has effects agreed on, wherever the group is led. */
+  private async impose(name: string, group: GroupId, effects: Uint8Array): Promise<void> {
+    const { monotonic, delay, root } = this.options;
+    if (effects.length === 0) return;
+    const end = monotonic() + PATIENCE_MS;
+    while (!(await this.tryImpose(name, group, effects))) {
+      // Only the first and the last entry change this: it was committed, though its answer was lost.
+      if (root.restoring !== name) return;
+      if (monotonic() > end) {
+        throw new BackupError(
+          'busy',
+          'the cluster has no majority, or a full disk: restore the same backup again once it is well',
+        );
+      }
+      await new Promise<void>((resolve) => delay(PAUSE_MS, resolve));
+    }
+  }
+
+  private async tryImpose(name: string, group: GroupId, effects: Uint8Array): Promise<boolean> {
     const { session, calls, nodeId } = this.options;
     const own = session(group);
-    if (own?.leading === true) return this.imposeHere(group, effects);
+    if (own?.leading === true) return this.imposeHere(name, group, effects);
     const leader = own?.leader ?? 0;
     if (leader === 0 || leader === nodeId) return false;
-    const out = new ByteWriter(effects.length + 10);
+    const out = new ByteWriter(effects.length + name.length + 16);
+    out.text(name);
     out.varint(group);
     out.bytes(effects);
     try {
@@ -165,33 +216,59 @@ export class Restores {
     }
   }
 
-  private async imposeHere(group: GroupId, effects: Uint8Array): Promise<boolean> {
+  private async imposeHere(name: string, group: GroupId, effects: Uint8Array): Promise<boolean> {
     const session = this.options.session(group);
-    if (session === undefined) return false;
+    if (session === undefined || this.options.root.restoring !== name) return false;
     if (!(await new Promise<boolean>((resolve) => session.impose(effects, resolve)))) return false;
     await this.options.unload(session);
     return true;
   }
 }
 
-/** Records for one entry of the log. */
-class Batch {
-  private readonly records: StateRecord[] = [];
+/** The records of one collection on their way into changes. */
+class CollectionRestore {
+  private records: StateRecord[] = [];
   private bytes = 0;
+  private counters: StateRecord | null = null;
 
-  constructor(first?: StateRecord) {
-    if (first !== undefined) this.add(first);
-  }
-
-  /** False when there is no room; an empty one takes anything. */
-  add(record: StateRecord): boolean {
-    if (this.records.length > 0 && this.bytes + record.value.length > BATCH_BYTES) return false;
+  /** Takes a record; gives the changes that are due. */
+  add(record: StateRecord): readonly Uint8Array[] {
+    if (!isRestored(record)) return [];
+    assertReadable(record);
+    if (record.kind === RecordKind.META) {
+      // They come first in a backup, and last in a restore: with them the things can be found.
+      this.counters = record;
+      return [];
+    }
+    const due = this.bytes + record.value.length > RESTORE_BYTES_MAX ? this.take() : [];
     this.records.push(record);
     this.bytes += record.value.length;
-    return true;
+    return due;
   }
 
-  effects(): Uint8Array {
-    return this.records.length === 0 ? new Uint8Array(0) : restoreEffects(this.records);
+  /** The changes that are left. */
+  end(): readonly Uint8Array[] {
+    if (this.counters === null)
+      throw new BackupError('damaged', 'the backup is damaged: a collection has no counters');
+    return [...this.take(), restoreEffects([this.counters])];
   }
+
+  private take(): readonly Uint8Array[] {
+    const { records } = this;
+    this.records = [];
+    this.bytes = 0;
+    return records.length === 0 ? [] : [restoreEffects(records)];
+  }
+}
+
+/** Tells backups from each other. */
+function nameOf({ cluster, begunAt }: BackupHead): string {
+  return `${cluster} ${begunAt}`;
+}
+
+function notEmpty(why: string): BackupError {
+  return new BackupError(
+    'refused',
+    `the cluster is not empty: ${why}. A backup can be restored into a new cluster only`,
+  );
 }

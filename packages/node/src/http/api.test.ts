@@ -81,6 +81,25 @@ describe('scopes', () => {
   });
 });
 
+describe('names of requests', () => {
+  const idOf = async (given: string | null, path = '//stuff', body = ONE): Promise<string> => {
+    const headers = given === null ? {} : { 'X-Request-Id': given };
+    return (await node.post(path, body, { headers })).headers.get('x-request-id') ?? '';
+  };
+
+  test('are those of the client, in answers of every kind', async () => {
+    const ids = [idOf('a-1'), idOf('a-2', '//nix'), idOf('a-3', '//stuff', '{'), idOf('a-4', '//a/b/c')];
+    expect(await Promise.all(ids)).toEqual(['a-1', 'a-2', 'a-3', 'a-4']);
+  });
+
+  test('are made here when there is none, or one that could do harm', async () => {
+    const given = [null, '', 'a b', 'a"b', '<x>', 'x'.repeat(129)];
+    const ids = await Promise.all(given.map((id) => idOf(id)));
+    expect(ids.filter((id) => !/^[0-9a-f]{12}-[0-9a-z]+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(given.length);
+  });
+});
+
 describe('formats', () => {
   test.each([
     'application/json',
@@ -380,6 +399,7 @@ describe('connections', () => {
         'date',
         'uwebsockets',
         'x-content-type-options',
+        'x-request-id',
       ]);
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     }

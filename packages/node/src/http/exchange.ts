@@ -4,6 +4,7 @@ import type { Reply } from '../request.js';
 import { BodyBuffer } from './body-buffer.js';
 import type { ByteBudget } from './byte-budget.js';
 import { LONG_BYTES, type Outbox, type Unsent } from './outbox.js';
+import { Pieces } from './pieces.js';
 import { errorBody, type Heads, statusOf } from './reply.js';
 import type { TermHeaders } from './terms.js';
 
@@ -27,6 +28,10 @@ export class Exchange {
   readonly format: Format;
   /** Headers that say how the request is to be carried out; null for none. */
   readonly terms: TermHeaders | null;
+  /** The name of the request, which its answer tells. */
+  readonly id: string;
+  /** To be called when the client goes away. */
+  onGone: (() => void) | null = null;
   user: User | null = null;
   /** Set once the whole body has come. */
   body: Buffer | null = null;
@@ -52,6 +57,7 @@ export class Exchange {
     parts: ExchangeParts,
     chunked: boolean,
     terms: TermHeaders | null,
+    id: string,
   ) {
     this.res = res;
     this.scope = scope;
@@ -59,6 +65,7 @@ export class Exchange {
     this.parts = parts;
     this.chunked = chunked;
     this.terms = terms;
+    this.id = id;
   }
 
   get finished(): boolean {
@@ -75,6 +82,7 @@ export class Exchange {
     this.closed = true;
     if (!this.done) this.aborted = true;
     this.unsent?.drop();
+    this.onGone?.();
     this.finish();
     this.leave();
   }
@@ -101,6 +109,17 @@ export class Exchange {
 
   complete(): void {
     this.body = this.buffer?.content() ?? Buffer.alloc(0);
+  }
+
+  /** Begins a response of status 200 whose body is written piece by piece; null when the client went away. */
+  begin(contentType: string): Pieces | null {
+    if (this.done) return null;
+    this.finish();
+    const { res } = this;
+    this.corked(() => writeHead(res, '200 OK', this.parts.heads.ofType(contentType, this.id), NO_HEADERS));
+    const pieces = new Pieces(res, () => this.leave());
+    this.onGone = () => pieces.drop();
+    return pieces;
   }
 
   reply(reply: Reply): void {
@@ -132,7 +151,7 @@ export class Exchange {
     const { res } = this;
     const { heads, outbox } = this.parts;
     const closes = close || this.chunked;
-    const head = heads.of(this.format, index);
+    const head = heads.of(this.format, this.id, index);
     if (body.length >= LONG_BYTES && !closes) {
       this.sendLong(status, head, typeof body === 'string' ? Buffer.from(body) : body, headers);
       return;

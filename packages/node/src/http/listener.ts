@@ -1,5 +1,5 @@
 /**
- * The HTTP API: `POST /SCOPE` with JSON or MessagePack. uWebSockets.js does the listening; what it leaves open (repeated
+ * The HTTP API: `POST /SCOPE` with JSON or MessagePack, `POST /@backup` and `POST /@restore`. uWebSockets.js does the listening; what it leaves open (repeated
  * Content-Length, unknown transfer codings, sizes, slow bodies) is guarded here.
  *
  * Order of decisions: method, path, credentials, whether the node serves, content type, size, body, and only then the
@@ -18,9 +18,12 @@ import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
 import { Exchange, type ExchangeParts, type Headers, write, writeHead, writeLater } from './exchange.js';
 import { Outbox } from './outbox.js';
-import { type Path, parsePath } from './path.js';
+import { type Path, parsePath, type Transfer } from './path.js';
 import { errorBody, formatOf, Heads, statusOf } from './reply.js';
+import { RequestIds } from './request-ids.js';
 import { problemOf, type TermHeaders, termsOf } from './terms.js';
+import { backUp, restore, type TransferHandler } from './transfers.js';
+import { Upload } from './upload.js';
 import { WELCOME_PAGE } from './welcome.js';
 
 export interface HttpOptions {
@@ -31,6 +34,8 @@ export interface HttpOptions {
   readonly nodeName: string;
   /** Takes a request; the answer may come at once or later. Returns whether it will come of this thread's waiting. */
   readonly handle: (request: Request, respond: Respond) => boolean;
+  /** Takes backups, and the restores of them. */
+  readonly transfers: TransferHandler;
   /** Null while requests are served, else why not. */
   readonly refusal: () => QueryError | null;
   readonly body: BodyOptions;
@@ -71,6 +76,7 @@ export class HttpListener {
   /** Requests that may still be waited for in place, though there are other connections. */
   private inPlaceLeft = 0;
   private onIdle: (() => void) | null = null;
+  private readonly ids = new RequestIds();
 
   constructor(options: HttpOptions) {
     this.options = options;
@@ -154,7 +160,7 @@ export class HttpListener {
   private receive(res: HttpResponse, req: HttpRequest): void {
     const method = req.getCaseSensitiveMethod();
     const url = req.getUrl();
-    const headers = readHeaders(req);
+    const headers = readHeaders(req, this.ids);
     const path = parsePath(url);
     if (headers.malformed !== null) {
       const error = badRequest(headers.malformed);
@@ -164,6 +170,8 @@ export class HttpListener {
       if (method !== 'GET' || path.kind !== 'root')
         this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
       answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers));
+    } else if (path.kind === 'transfer' && !req.getQuery()) {
+      this.receiveTransfer(res, path.transfer, headers);
     } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
       this.options.figures?.refused(null, error, '400 Bad Request');
@@ -183,11 +191,56 @@ export class HttpListener {
       this.exchangeParts,
       headers.chunked,
       headers.terms,
+      headers.id,
     );
     res.onAborted(() => exchange.abort());
     this.admit(exchange, res, headers, format);
     if (!exchange.finished) this.bodyDeadlines.add(exchange);
     exchange.leaveCallback();
+  }
+
+  private receiveTransfer(res: HttpResponse, transfer: Transfer, headers: RequestHeaders): void {
+    this.pending += 1;
+    const { authenticator } = this.options;
+    const exchange = new Exchange(res, ROOT, 'json', this.exchangeParts, headers.chunked, null, headers.id);
+    const upload = new Upload(res);
+    exchange.onGone = () => upload.drop();
+    res.onAborted(() => exchange.abort());
+    const user = headers.authorization === null ? null : authenticator.known(headers.authorization);
+    if (user !== null) {
+      this.transfer(exchange, { kind: 'user', user }, transfer, upload);
+    } else if (headers.authorization === null) {
+      this.transfer(exchange, { kind: 'refused' }, transfer, upload);
+    } else {
+      authenticator.login(headers.authorization, addressOf(res), (login) =>
+        this.transfer(exchange, login, transfer, upload),
+      );
+    }
+    exchange.leaveCallback();
+  }
+
+  private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {
+    if (exchange.finished) return;
+    const refuse = (error: QueryError, status = statusOf(error), headers: Headers = []): void => {
+      // What still comes is thrown away: a connection that is closed meanwhile could lose the answer.
+      upload.discard();
+      this.refuse(exchange, error, status, headers);
+    };
+    const refusal = this.options.refusal();
+    if (login.kind !== 'user') this.refuseLogin(login.kind, refuse);
+    else if (refusal !== null) refuse(refusal);
+    else {
+      const { transfers, onDefect } = this.options;
+      const request = { user: login.user, id: exchange.id };
+      const work =
+        transfer === 'backup'
+          ? backUp(exchange, upload, request, transfers)
+          : restore(exchange, upload, request, transfers);
+      work.catch((error: unknown) => {
+        if (!(error instanceof QueryError)) onDefect(error);
+        refuse(error instanceof QueryError ? error : INTERNAL);
+      });
+    }
   }
 
   /** Credentials first; then what else can be told before the body has come. */
@@ -212,16 +265,21 @@ export class HttpListener {
   }
 
   private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
-    if (login.kind === 'refused') {
-      this.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
-    } else if (login.kind === 'unsure') {
-      this.refuse(exchange, UNSURE);
-    } else if (login.kind === 'busy') {
-      this.refuse(exchange, TOO_MANY_LOGINS, '429 Too Many Requests');
+    if (login.kind !== 'user') {
+      this.refuseLogin(login.kind, (...answer) => this.refuse(exchange, ...answer));
     } else {
       exchange.user = login.user;
       if (this.assertServable(exchange, headers, format) && exchange.body !== null) this.handle(exchange);
     }
+  }
+
+  private refuseLogin(
+    kind: Exclude<Login['kind'], 'user'>,
+    refuse: (error: QueryError, status?: string, headers?: Headers) => void,
+  ): void {
+    if (kind === 'refused') refuse(UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
+    else if (kind === 'unsure') refuse(UNSURE);
+    else refuse(TOO_MANY_LOGINS, '429 Too Many Requests');
   }
 
   /** Answers the request when it can't be served whatever its body says. */
@@ -297,13 +355,13 @@ export class HttpListener {
   }
 
   private handleBody(exchange: Exchange, body: Buffer): void {
-    const { user, scope, format } = exchange;
+    const { user, scope, format, id } = exchange;
     if (user === null) return;
     let waits = false;
     try {
       const decoded = decodeBody(body, format, this.options.body);
       const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format);
-      const request = { scope, user, body: decoded, format, client: exchange, terms };
+      const request = { scope, user, body: decoded, format, client: exchange, terms, id };
       waits = this.options.handle(request, (reply) => exchange.reply(reply));
     } catch (error) {
       if (!(error instanceof QueryError)) this.options.onDefect(error);
@@ -352,7 +410,7 @@ function otherMethod(
   const allow: Headers = [['Allow', 'POST']];
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
-    writeHead(res, status, heads.of('json'), allow);
+    writeHead(res, status, heads.of('json', headers.id), allow);
     res.endWithoutBody(0, headers.chunked);
     return;
   }
@@ -383,6 +441,8 @@ function addressOf(res: HttpResponse): string {
 }
 
 interface RequestHeaders {
+  /** The name of the request: the client's own, or one that it got here. */
+  readonly id: string;
   /** Null when there is none, or more than one. */
   readonly authorization: string | null;
   readonly contentType: string;
@@ -398,7 +458,8 @@ interface RequestHeaders {
   readonly malformed: string | null;
 }
 
-function readHeaders(req: HttpRequest): RequestHeaders {
+function readHeaders(req: HttpRequest, ids: RequestIds): RequestHeaders {
+  let requestId: string | null = null;
   let authorization: string | null = null;
   let authorizations = 0;
   let contentType = '';
@@ -430,6 +491,9 @@ function readHeaders(req: HttpRequest): RequestHeaders {
         if (chunked || value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
         chunked = true;
         break;
+      case 'x-request-id':
+        requestId = value;
+        break;
       case 'consistency':
         terms ??= noTerms();
         terms.consistency = value.toLowerCase();
@@ -447,12 +511,15 @@ function readHeaders(req: HttpRequest): RequestHeaders {
   });
   if (authorizations > 1) authorization = null;
   if (chunked && contentLengths > 0) malformed = 'there are both Content-Length and Transfer-Encoding';
-  return { authorization, contentType, contentLength, contentEncoding, chunked, terms, malformed };
+  const id = ids.idOf(requestId);
+  return { id, authorization, contentType, contentLength, contentEncoding, chunked, terms, malformed };
 }
 
 function noTerms(): TermHeaders {
   return { consistency: null, minIndex: null, key: null };
 }
+
+const ROOT: ScopeName = { kind: 'thingsdb' };
 
 const UNAUTHORIZED = new QueryError(
   ErrorCode.AUTH,
@@ -491,12 +558,12 @@ function badRequest(message: string): QueryError {
 function fail(
   res: HttpResponse,
   heads: Heads,
-  { contentType, chunked }: RequestHeaders,
+  { id, contentType, chunked }: RequestHeaders,
   error: QueryError,
   status: string,
   headers: Headers,
   close = false,
 ): void {
   const format = formatOf(contentType) ?? 'json';
-  write(res, status, heads.of(format), errorBody(error, format), headers, close || chunked);
+  write(res, status, heads.of(format, id), errorBody(error, format), headers, close || chunked);
 }

@@ -3,11 +3,21 @@ import { parseScope, QueryError, type ScopeName } from '@althing/engine';
 /** What a request line asks for. */
 export type Path =
   | { readonly kind: 'scope'; readonly scope: ScopeName }
+  /** A backup, or the restore of one. */
+  | { readonly kind: 'transfer'; readonly transfer: Transfer }
   /** The welcome page. */
   | { readonly kind: 'root' }
   /** No path at all, or one whose percent-encoding can't be decoded. */
   | { readonly kind: 'malformed' }
   | { readonly kind: 'unknown' };
+
+/** What goes over the API that is no request to a scope. */
+export type Transfer = 'backup' | 'restore';
+
+const TRANSFERS: ReadonlyMap<string, Transfer> = new Map([
+  ['/@backup', 'backup'],
+  ['/@restore', 'restore'],
+]);
 
 const ROOT_WORDS = new Set(['t', 'thingsdb', '@t', '@thingsdb']);
 const NODE_WORDS = new Set(['n', 'node', '.node', '@n', '@node']);
@@ -15,7 +25,8 @@ const NODE_WORDS = new Set(['n', 'node', '.node', '@n', '@node']);
 /**
  * The scope that a URL path names. Besides the spellings of the language with `/` (`/t`, `//stuff`, `/c/stuff`,
  * `/node/2`) there are those with `@` behind the slash (`/@t`, `/@:stuff`, `/@collection:stuff`), and a bare `/stuff`
- * is the collection `stuff` unless it spells root or node. Percent-encoding is decoded exactly once.
+ * is the collection `stuff` unless it spells root or node. `/@backup` and `/@restore` are none. Percent-encoding is decoded
+ * exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };
@@ -28,6 +39,8 @@ export function parsePath(path: string): Path {
       return { kind: 'malformed' };
     }
   }
+  const transfer = TRANSFERS.get(decoded);
+  if (transfer !== undefined) return { kind: 'transfer', transfer };
   const scope = scopeOf(decoded);
   return scope === null ? { kind: 'unknown' } : { kind: 'scope', scope };
 }

@@ -31,25 +31,39 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
  * value of a header as it is, and a call costs more than what is written, so all of them go in one call.
  */
 export class Heads {
+  private readonly others: string;
   private readonly always: Readonly<Record<Format, string>>;
   /** The ones that were made last: most reads come between two changes. */
   private readonly lastText: Record<Format, string> = { json: '', msgpack: '' };
   private readonly lastIndex: Record<Format, number> = { json: 0, msgpack: 0 };
 
   constructor(nodeName: string) {
-    const others = `\r\nX-Content-Type-Options: nosniff\r\nAlthing-Node: ${nodeName}`;
+    const others = `\r\nX-Content-Type-Options: nosniff\r\nAlthing-Node: ${nodeName}\r\nX-Request-Id: `;
+    this.others = others;
     this.always = { json: CONTENT_TYPES.json + others, msgpack: CONTENT_TYPES.msgpack + others };
   }
 
-  /** @param index of the entry that the answer reflects; 0 for none */
-  of(format: Format, index = 0): string {
-    if (index === 0) return this.always[format];
+  /**
+   * @param id of the request: well-formed, see `RequestIds`
+   * @param index of the entry that the answer reflects; 0 for none
+   */
+  of(format: Format, id: string, index = 0): string {
+    if (index === 0) return this.always[format] + id;
     if (index !== this.lastIndex[format]) {
       this.lastIndex[format] = index;
-      this.lastText[format] = `${this.always[format]}\r\nAlthing-Index: ${index}`;
+      this.lastText[format] = `${contentTypeAnd(`Althing-Index: ${index}`, format)}${this.others}`;
     }
-    return this.lastText[format];
+    return this.lastText[format] + id;
   }
+
+  /** For an answer of another type. */
+  ofType(contentType: string, id: string): string {
+    return contentType + this.others + id;
+  }
+}
+
+function contentTypeAnd(header: string, format: Format): string {
+  return `${CONTENT_TYPES[format]}\r\n${header}`;
 }
 
 /** `{"error": {"code", "name", "message"}}` in the format of the request. */

@@ -104,6 +104,12 @@ export class EngineMetrics {
     this.metrics.add('stateChecks', CHECKS.indexOf(outcome));
   }
 
+  /** @param begunAt wall clock in milliseconds */
+  backedUp(outcome: (typeof RESULTS)[number], begunAt: number): void {
+    this.metrics.add('backups', RESULTS.indexOf(outcome));
+    if (outcome === 'ok') this.metrics.set('backupTime', begunAt / 1000);
+  }
+
   /** To be called every second or so. */
   publish(state: EngineState): void {
     const { metrics } = this;
