@@ -128,8 +128,9 @@ async function writeCheckpoint(local: LocalEngine, store: StateStore, index: num
       else sink.put(kind, record, part, value);
     }
     for (const thing of changes.removed) sink.delete(RecordKind.THING, thing, 0);
-    for (const thing of changes.things) {
-      if (!group.dirty.isFrozen(thing)) continue;
+    for (const thingId of changes.things) {
+      const thing = group.dirty.frozenThing(thingId);
+      if (thing === undefined) continue;
       group.saveThing(thing, sink);
       group.dirty.saved(thing);
     }

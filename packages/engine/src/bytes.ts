@@ -44,8 +44,10 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    this.reserve(1);
-    this.buffer[this.position++] = value;
+    const at = this.position;
+    if (at === this.buffer.length) this.reserve(1);
+    this.buffer[at] = value;
+    this.position = at + 1;
   }
 
   u16(value: number): void {
@@ -60,17 +62,19 @@ export class ByteWriter {
 
   varint(value: number): void {
     this.reserve(8);
-    const buffer = this.buffer;
+    const { buffer } = this;
+    let at = this.position;
     let rest = value;
     while (rest >= 0x80000000) {
-      buffer[this.position++] = (rest % 128) | 0x80;
+      buffer[at++] = (rest % 128) | 0x80;
       rest = Math.floor(rest / 128);
     }
     while (rest >= 0x80) {
-      buffer[this.position++] = (rest & 0x7f) | 0x80;
+      buffer[at++] = (rest & 0x7f) | 0x80;
       rest >>>= 7;
     }
-    buffer[this.position++] = rest;
+    buffer[at++] = rest;
+    this.position = at;
   }
 
   zigzag(value: number): void {

@@ -337,7 +337,8 @@ const WRITING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
-      rt.transaction.spliceList(list, list.length, 0, values);
+      if (values.length === 1) rt.transaction.append(list, values[0] as Value);
+      else rt.transaction.spliceList(list, list.length, 0, values);
       return list.length;
     },
   }),

@@ -11,7 +11,11 @@ export interface SmallRecord {
 
 /** What changed while one checkpoint was the latest. */
 export interface Changes {
-  readonly things: Set<Thing>;
+  /**
+   * Ids of changed things. Some may be here twice, or belong to things that are gone: `Dirty.frozenThing` tells. A set of
+   * things would cost several times as much where many are stored at once.
+   */
+  readonly things: number[];
   /** Ids of removed things. */
   readonly removed: Set<number>;
   readonly records: Map<string, SmallRecord>;
@@ -25,8 +29,16 @@ export interface Changes {
 export class Dirty {
   private current: Changes = noChanges();
   private frozen: Changes | null = null;
+  /** Things among the current changes. */
+  private count = 0;
   private bit: number = ThingBit.DIRTY_EVEN;
   private saveFrozen: ((thing: Thing) => void) | null = null;
+  private readonly thingOf: (id: number) => Thing | undefined;
+
+  /** @param thingOf finds a thing that is in memory, which everything that is dirty is */
+  constructor(thingOf: (id: number) => Thing | undefined) {
+    this.thingOf = thingOf;
+  }
 
   /** Bit that says that a thing is among the current changes. */
   get currentBit(): number {
@@ -34,7 +46,7 @@ export class Dirty {
   }
 
   get size(): number {
-    return this.current.things.size + this.current.removed.size + this.current.records.size;
+    return this.count + this.current.removed.size + this.current.records.size;
   }
 
   get freezing(): boolean {
@@ -44,25 +56,21 @@ export class Dirty {
   /** Forgets everything: the state that it is about is gone. */
   clear(): void {
     this.current = noChanges();
-    this.frozen = null;
-    this.saveFrozen = null;
+    this.count = 0;
+    this.release();
   }
 
   /** Must be called before a thing changes. */
   mark(thing: Thing): void {
     if ((thing.bits & this.bit) !== 0) return;
     this.thaw(thing);
-    thing.bits |= this.bit;
-    this.current.things.add(thing);
+    this.add(thing);
   }
 
   /** Must be called before a thing is removed. */
   remove(thing: Thing): void {
     this.thaw(thing);
-    if ((thing.bits & this.bit) !== 0) {
-      thing.bits &= ~this.bit;
-      this.current.things.delete(thing);
-    }
+    this.take(thing);
     this.current.removed.add(thing.id);
   }
 
@@ -76,9 +84,8 @@ export class Dirty {
 
   /** A new thing never was: its creation was taken back. */
   forget(thing: Thing): void {
-    thing.bits &= ~(ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD);
-    this.current.things.delete(thing);
-    this.frozen?.things.delete(thing);
+    this.take(thing);
+    this.saved(thing);
   }
 
   isRemoved(id: number): boolean {
@@ -104,13 +111,15 @@ export class Dirty {
     this.frozen = changes;
     this.saveFrozen = save;
     this.current = noChanges();
+    this.count = 0;
     this.bit = this.bit === ThingBit.DIRTY_EVEN ? ThingBit.DIRTY_ODD : ThingBit.DIRTY_EVEN;
     return changes;
   }
 
-  /** Whether a thing is frozen and not encoded yet. */
-  isFrozen(thing: Thing): boolean {
-    return (thing.bits & this.frozenBit) !== 0;
+  /** The thing of a frozen id, if it is not encoded yet. */
+  frozenThing(id: number): Thing | undefined {
+    const thing = this.thingOf(id);
+    return thing !== undefined && (thing.bits & this.frozenBit) !== 0 ? thing : undefined;
   }
 
   /** Says that a frozen thing is encoded. */
@@ -133,16 +142,33 @@ export class Dirty {
     if (this.frozen === null) return;
     const { things, removed, records } = this.frozen;
     const now = this.current;
-    for (const thing of things) {
-      thing.bits &= ~this.frozenBit;
-      if ((thing.bits & ThingBit.GONE) !== 0) continue;
-      thing.bits |= this.bit;
-      now.things.add(thing);
+    for (const id of things) {
+      const thing = this.thingOf(id);
+      // Who is not there any more was removed, or never was.
+      if (thing === undefined) continue;
+      this.saved(thing);
+      if ((thing.bits & this.bit) === 0) this.add(thing);
       again(thing);
     }
     for (const id of removed) if (!now.removed.has(id)) now.removed.add(id);
     for (const [key, record] of records) if (!now.records.has(key)) now.records.set(key, record);
     this.release();
+  }
+
+  private add(thing: Thing): void {
+    thing.bits |= this.bit;
+    this.count += 1;
+    this.current.things.push(thing.id);
+  }
+
+  /** Takes a thing out of the current changes, if it is among them. */
+  private take(thing: Thing): void {
+    if ((thing.bits & this.bit) === 0) return;
+    thing.bits &= ~this.bit;
+    this.count -= 1;
+    const { things } = this.current;
+    // What is taken back goes in reverse order, so the list does not grow by queries that fail.
+    if (things[things.length - 1] === thing.id) things.pop();
   }
 
   private get frozenBit(): number {
@@ -157,5 +183,5 @@ export class Dirty {
 }
 
 function noChanges(): Changes {
-  return { things: new Set(), removed: new Set(), records: new Map() };
+  return { things: [], removed: new Set(), records: new Map() };
 }

@@ -24,8 +24,8 @@ export class DamagedStateError extends Error {}
  */
 export class Store {
   readonly shapes: ShapeTree;
-  readonly dirty = new Dirty();
   readonly table = new ThingTable();
+  readonly dirty = new Dirty((id) => this.table.get(id));
   /** The next id for a thing, room or task. Ids are never used again. */
   nextId = 1;
   /** Number of stored things, loaded or not. */
@@ -262,6 +262,14 @@ export class Store {
     const removed = isPieced(list) ? list.backing.splice(start, count, items.length, change) : change();
     for (const item of removed) this.release(item);
     return removed;
+  }
+
+  /** Adds a value that holds no others to the end of a list. */
+  append(list: List, value: Value): void {
+    this.touch(ownerOf(list));
+    if (value instanceof Thing) this.retainThing(value);
+    if (isPieced(list)) list.backing.splice(list.length, 0, 1, () => list.held.push(value));
+    else list.held.push(value);
   }
 
   /** Removes the items of some runs from a list; returns them. */

@@ -74,10 +74,10 @@ export function visitThingsOfRecord(
 export function writeProperties(out: ByteWriter, thing: Thing): void {
   out.text(thing.shape.restriction ?? '');
   out.varint(thing.shape.size);
-  for (const [key, slot] of thing.shape.index) {
+  thing.forEach((key, value) => {
     out.text(key);
-    writeValue(out, thing.slots[slot] as Value);
-  }
+    writeValue(out, value);
+  });
 }
 
 export function readProperties(input: ByteReader, thing: Thing, store: Store): void {

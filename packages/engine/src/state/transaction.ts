@@ -62,9 +62,8 @@ export class Transaction {
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
   private readonly undos: Undo[] = [];
-  /** Things that this change stored, in the order of their ids, and how many of them have their references counted. */
-  private readonly created: Thing[] = [];
-  private adopted = 0;
+  /** Things that this change stored and that have ids below this one have their references counted. */
+  private adoptedBelow = 0;
   /** Place among the inverses of the last one that unstores things. */
   private storedPlace = -1;
   /** The last inverse that takes back what was appended to a list. */
@@ -295,6 +294,26 @@ export class Transaction {
     return removed.slice();
   }
 
+  /** Appends one value to a list, which is the most frequent change of a list; as `spliceList` at its end. */
+  append(list: List, value: Value): void {
+    if (!list.stored || !isItem(value)) {
+      this.spliceList(list, list.length, 0, [value]);
+      return;
+    }
+    const start = list.length;
+    assertItems(start + 1);
+    this.assertWritable(list);
+    const store = this.needStore();
+    if (value instanceof Thing && value.id === 0) this.storeThing(value);
+    this.recordAt(Effect.SPLICE, list);
+    this.effects.varint(start);
+    this.effects.varint(0);
+    this.effects.varint(1);
+    this.writeValue(value);
+    store.append(list, value);
+    this.undoAppend(store, list, start, 1);
+  }
+
   /** Notes how to take back what was appended to a list. Appending one by one, which is frequent, takes one step in all. */
   private undoAppend(store: Store, list: List, start: number, added: number): void {
     const { undos, appended } = this;
@@ -479,7 +498,7 @@ export class Transaction {
   private storeItems(items: readonly Value[]): void {
     const [first] = items;
     if (items.length === 1 && first instanceof Thing) {
-      if (first.id === 0) this.storeThings([first]);
+      if (first.id === 0) this.storeThing(first);
       return;
     }
     const loose: Thing[] = [];
@@ -501,32 +520,58 @@ export class Transaction {
   private storeThings(things: readonly Thing[]): void {
     const store = this.needStore();
     const base = store.nextId;
-    const stored = this.created;
-    const from = stored.length;
-    // The inverse comes first: a limit may end the query halfway. One step takes back all that was stored since.
-    if (!this.takesStoredBack()) {
-      this.storedPlace = this.undos.length;
-      this.undos.push(() => this.unstoreThings(store, from, base));
-    }
-    const stack = things.length === 1 ? [things[0] as Thing] : things.toReversed();
+    this.undoStoring(store);
+    const stack = things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
       if (thing.id !== 0) continue;
-      store.register(thing, base + stored.length - from);
-      stored.push(thing);
-      this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
+      this.register(store, thing);
       this.pushLooseOf(thing, stack);
     }
+    const end = store.nextId;
     this.effects.u8(Effect.NEW_THINGS);
     this.effects.varint(base);
-    this.effects.varint(stored.length - from);
-    for (let i = from; i < stored.length; i++) {
-      const thing = stored[i] as Thing;
-      const { length } = this.effects;
-      writeProperties(this.effects, thing);
-      this.count(this.effects.length - length);
-      store.adopt(thing);
-      this.adopted = i + 1;
+    this.effects.varint(end - base);
+    for (let id = base; id < end; id++) this.adopt(store, store.thingOfId(id));
+  }
+
+  /** Stores one loose thing, which mostly brings no others along. */
+  private storeThing(thing: Thing): void {
+    if (!isFlat(thing)) {
+      this.storeThings([thing]);
+      return;
     }
+    const store = this.needStore();
+    this.undoStoring(store);
+    this.effects.u8(Effect.NEW_THINGS);
+    this.effects.varint(store.nextId);
+    this.effects.varint(1);
+    this.register(store, thing);
+    this.adopt(store, thing);
+  }
+
+  private register(store: Store, thing: Thing): void {
+    store.register(thing, store.nextId);
+    this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
+  }
+
+  /** Writes the properties of a registered thing and counts what they refer to. */
+  private adopt(store: Store, thing: Thing): void {
+    const { length } = this.effects;
+    writeProperties(this.effects, thing);
+    this.count(this.effects.length - length);
+    store.adopt(thing);
+    this.adoptedBelow = thing.id + 1;
+  }
+
+  /**
+   * Notes how to take back that things are stored from now on. To be called before, since a limit may end the query
+   * halfway. One step takes back all that is stored until another kind of step comes.
+   */
+  private undoStoring(store: Store): void {
+    if (this.takesStoredBack()) return;
+    const base = store.nextId;
+    this.storedPlace = this.undos.length;
+    this.undos.push(() => this.unstoreThings(store, base));
   }
 
   /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
@@ -539,14 +584,12 @@ export class Transaction {
     );
   }
 
-  /** Takes back that the things from a place in `created` on were stored. */
-  private unstoreThings(store: Store, from: number, nextId: number): void {
-    const { created } = this;
-    for (let i = from; i < this.adopted; i++) store.disown(created[i] as Thing);
-    for (let i = from; i < created.length; i++) store.unregister(created[i] as Thing);
-    created.length = from;
-    this.adopted = Math.min(this.adopted, from);
-    store.nextId = nextId;
+  /** Takes back that the things from an id on were stored. */
+  private unstoreThings(store: Store, base: number): void {
+    for (let id = base; id < this.adoptedBelow; id++) store.disown(store.thingOfId(id));
+    for (let id = store.nextId - 1; id >= base; id--) store.unregister(store.thingOfId(id));
+    this.adoptedBelow = Math.min(this.adoptedBelow, base);
+    store.nextId = base;
   }
 
   /** Puts the loose things that a thing refers to on a stack, so that the first comes out first. */
@@ -577,8 +620,7 @@ export class Transaction {
    */
   private toItems(values: readonly Value[], list: List, times = 1): readonly Value[] {
     const [first = null] = values;
-    if (values.length === 1 && (typeof first !== 'object' || first === null || first instanceof Thing))
-      return values;
+    if (values.length === 1 && isItem(first)) return values;
     // A list of their own, so that `list` stays as it is when a value is refused.
     const made = new List(new Array<Value>(values.length));
     for (let i = 0; i < values.length; i++) {
@@ -685,6 +727,17 @@ export function toProperty(value: Value): Value {
   }
   if (value instanceof Closure) value.store();
   return value;
+}
+
+/** Whether a list holds a value as it is. */
+function isItem(value: Value): value is null | boolean | number | bigint | string | Thing {
+  return typeof value !== 'object' || value === null || value instanceof Thing;
+}
+
+/** Whether no value of a thing is an object, which could be or hold another thing. */
+function isFlat(thing: Thing): boolean {
+  for (const value of thing.slots) if (typeof value === 'object' && value !== null) return false;
+  return true;
 }
 
 /** Turns what lies on a stack above a place upside down. */

@@ -41,8 +41,9 @@ export class PersistedCollection {
       else sink.put(kind, id, part, value);
     }
     for (const id of changes.removed) sink.delete(RecordKind.THING, id, 0);
-    for (const thing of changes.things) {
-      if (!dirty.isFrozen(thing)) continue;
+    for (const id of changes.things) {
+      const thing = dirty.frozenThing(id);
+      if (thing === undefined) continue;
       this.group.saveThing(thing, sink);
       dirty.saved(thing);
     }

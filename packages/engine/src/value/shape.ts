@@ -13,6 +13,8 @@ const SHARED_SHAPES_MAX = 8192;
 export class Shape {
   /** Slot of each key, in the order of the keys. */
   readonly index: Map<string, number>;
+  /** The keys of a shared shape, each at its slot; null for an owned one. Going over them costs less than over `index`. */
+  readonly keys: readonly string[] | null;
   readonly owned: boolean;
   /** What values the thing accepts, as given to `restrict`; null for everything. */
   readonly restriction: string | null;
@@ -22,6 +24,7 @@ export class Shape {
   constructor(tree: ShapeTree, index: Map<string, number>, owned: boolean, restriction: string | null) {
     this.tree = tree;
     this.index = index;
+    this.keys = owned ? null : [...index.keys()];
     this.owned = owned;
     this.restriction = restriction;
   }

@@ -103,8 +103,13 @@ export class Thing {
 
   /** Calls `visit` for each property in order. */
   forEach(visit: (key: string, value: Value) => void): void {
-    const slots = this.slots;
-    for (const [key, slot] of this.shape.index) visit(key, slots[slot] as Value);
+    const { slots } = this;
+    const { keys, index } = this.shape;
+    if (keys === null) {
+      for (const [key, slot] of index) visit(key, slots[slot] as Value);
+    } else {
+      for (let i = 0; i < keys.length; i++) visit(keys[i] as string, slots[i] as Value);
+    }
   }
 
   entries(): [string, Value][] {

@@ -209,8 +209,9 @@ export class Checkpointer {
       else sink.put(kind, id, part, value);
     }
     await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
-    await this.sliced(changes.things, sink, (thing) => {
-      if (!dirty.isFrozen(thing)) return;
+    await this.sliced(changes.things, sink, (id) => {
+      const thing = dirty.frozenThing(id);
+      if (thing === undefined) return;
       group.saveThing(thing, sink);
       dirty.saved(thing);
     });
