@@ -6,7 +6,7 @@ import { Core, type StepResult } from './core.js';
 import { campaign } from './election.js';
 import type { MembershipChange } from './membership.js';
 import type { Message } from './messages.js';
-import { type ProposeResult, propose } from './proposals.js';
+import { type ProposeResult, propose, takesProposals } from './proposals.js';
 import { canQuiesce, leaderSilent, quiesce, wake } from './quiescence.js';
 import { type ReadIndexResult, readIndex } from './readindex.js';
 import { Announcer, completeWrite, hasReady, noteApplied, type Ready, takeReady } from './readying.js';
@@ -79,6 +79,11 @@ export class RaftNode {
   /** Proposes entries with these payloads: all of them or none. */
   propose(payloads: readonly Uint8Array[]): ProposeResult {
     return propose(this.#core, payloads);
+  }
+
+  /** Whether this node leads and would take one more small proposal: no transfer is under way, and not too much is pending. */
+  get takesProposals(): boolean {
+    return takesProposals(this.#core);
   }
 
   /** Proposes a membership change; see `changeOf`. */

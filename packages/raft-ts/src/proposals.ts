@@ -43,19 +43,29 @@ export function onProposeMessage(core: Core, message: Propose): StepResult {
   return result.status === 'accepted' ? OK : core.ignored(message, 'proposal_dropped');
 }
 
+/** Whether this node leads and would take one more small proposal. */
+export function takesProposals(core: Core): boolean {
+  return core.role === 'leader' && refusalOfLeader(core, 1, ENTRY_OVERHEAD_BYTES) === null;
+}
+
 function proposeAsLeader(core: Core, payloads: readonly Uint8Array[]): ProposeResult {
-  const { log, settings, bugs } = core;
-  if (core.transfer !== null && !bugs.transfer_with_proposals) return dropped(core, 'transferring');
   let bytes = 0;
   for (const payload of payloads) bytes += payload.byteLength + ENTRY_OVERHEAD_BYTES;
-  const pending = log.unappliedBytes;
-  // One proposal is always admitted when nothing is pending, or a large one could never pass.
-  const tooMany = log.last - log.applied + payloads.length > settings.maxPendingEntries;
-  const tooMuch = pending > 0 && pending + bytes > settings.maxPendingBytes;
-  if ((tooMany || tooMuch) && !bugs.backpressure_off) return dropped(core, 'overloaded');
+  const refusal = refusalOfLeader(core, payloads.length, bytes);
+  if (refusal !== null) return dropped(core, refusal);
   wake(core);
   const { index } = appendOwn(core, 'normal', payloads);
-  return { status: 'accepted', firstIndex: index, lastIndex: log.last, term: core.term };
+  return { status: 'accepted', firstIndex: index, lastIndex: core.log.last, term: core.term };
+}
+
+function refusalOfLeader(core: Core, entries: number, bytes: number): ProposeRefusal | null {
+  const { log, settings, bugs } = core;
+  if (core.transfer !== null && !bugs.transfer_with_proposals) return 'transferring';
+  const pending = log.unappliedBytes;
+  // One proposal is always admitted when nothing is pending, or a large one could never pass.
+  const tooMany = log.last - log.applied + entries > settings.maxPendingEntries;
+  const tooMuch = pending > 0 && pending + bytes > settings.maxPendingBytes;
+  return (tooMany || tooMuch) && !bugs.backpressure_off ? 'overloaded' : null;
 }
 
 function forward(core: Core, payloads: readonly Uint8Array[]): ProposeResult {

@@ -1,5 +1,6 @@
 import { type DiskFault, type DiskOperation, LogStore, MemoryDisk } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
+import type { RaftOptions } from 'raft-ts';
 import { GroupHost } from './group-host.js';
 import { genesis } from './membership.js';
 import type { Applied, Command, Event } from './protocol.js';
@@ -21,12 +22,12 @@ class Bench {
     this.disk = new MemoryDisk({ capacityBytes, fault });
   }
 
-  async start(lowDiskBytes = 0): Promise<this> {
+  async start(lowDiskBytes = 0, raft: Partial<RaftOptions> = {}): Promise<this> {
     this.log = await LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES });
     this.host = new GroupHost({
       nodeId: 1,
       log: this.log,
-      raft: {},
+      raft,
       random: () => 7,
       emit: (event) => this.events.push(event),
       transmit: () => {},
@@ -141,6 +142,23 @@ describe('a group of one node', () => {
     bench.send({ kind: 'mark', group: GROUP, office: office - 1, id: 3 });
     await bench.settle();
     expect(bench.take()).toEqual(['mark 3 lost']);
+  });
+});
+
+describe('more than is taken', () => {
+  test('suspends the leader, and it leads again when more would be taken, not before', async () => {
+    // Given a leader that lets two changes be under way,
+    const bench = await new Bench().start(0, { maxPendingEntries: 2 });
+    bench.open();
+    const office = await bench.leads();
+    // when one more comes
+    for (const text of ['a', 'b', 'c']) bench.propose(office, text);
+    // then what was taken comes as entries; as long as the state does not hold them, the next change would be refused.
+    await bench.settle();
+    bench.host.tick();
+    expect(bench.take()).toEqual(['suspended', 'entries a', 'entries b']);
+    bench.send({ kind: 'applied', group: GROUP, index: 4 });
+    expect(bench.take()).toEqual([expect.stringMatching(/^leading/)]);
   });
 });
 

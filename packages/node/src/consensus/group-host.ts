@@ -69,7 +69,7 @@ export class GroupHost {
     });
     this.writer = new LogWriter(log, {
       full: () => this.guarded(() => this.logFull()),
-      room: () => this.disk.noteBlocked(false),
+      room: () => this.guarded(() => this.logHasRoom()),
       failed: (error) => this.failed(error),
     });
     this.context = {
@@ -338,6 +338,11 @@ export class GroupHost {
   private logFull(): void {
     this.disk.noteBlocked(true);
     for (const group of this.groups.values()) group.suspend();
+  }
+
+  private logHasRoom(): void {
+    this.disk.noteBlocked(false);
+    for (const group of this.groups.values()) group.goOn();
   }
 
   private guarded(work: () => void): void {

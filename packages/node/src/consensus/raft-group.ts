@@ -62,8 +62,8 @@ export class RaftGroup {
   private readonly marks: Mark[] = [];
   private membership: Uint8Array;
   /**
-   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over; null when
-   * nothing waits for that.
+   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over and changes
+   * would be taken; null when nothing waits for that.
    */
   private resume: { readonly at: number; readonly term: number } | null = null;
   private appliedIndex: number;
@@ -108,8 +108,9 @@ export class RaftGroup {
     return this.raft.role;
   }
 
+  /** Whether nothing is to be done here as time goes. */
   get quiesced(): boolean {
-    return this.raft.quiesced;
+    return this.raft.quiesced && this.resume === null;
   }
 
   status(): ReturnType<RaftNode['status']> {
@@ -146,6 +147,7 @@ export class RaftGroup {
   tick(): void {
     this.raft.tick();
     this.process();
+    this.goOn();
     this.fallSilent();
   }
 
@@ -178,7 +180,8 @@ export class RaftGroup {
 
   /**
    * The engine side must take back what is not committed, because some of it can't be taken or can't be written now. It
-   * gets as entries what was proposed before, if that is committed after all; then it leads again.
+   * gets as entries what was proposed before, if that is committed after all; then it leads again, as soon as it is of
+   * use: at once it would only be refused again, and again.
    */
   suspend(): void {
     const { leadingTerm } = this;
@@ -186,7 +189,14 @@ export class RaftGroup {
     this.stopLeading();
     this.context.emit({ kind: 'suspended', group: this.id });
     this.resume = { at: this.raft.status().lastIndex, term: leadingTerm };
-    if (this.resume.at <= this.handedOver) this.lead(leadingTerm);
+    this.goOn();
+  }
+
+  /** Lets the engine side of a suspended leader lead again, if the time has come. */
+  goOn(): void {
+    const { resume } = this;
+    if (resume === null || resume.at > this.handedOver) return;
+    if (this.raft.takesProposals && !this.context.writer.blocked) this.lead(resume.term);
   }
 
   read(id: number): void {
@@ -205,6 +215,7 @@ export class RaftGroup {
     this.appliedIndex = index;
     this.raft.applied(index);
     this.process();
+    this.goOn();
   }
 
   /** The state is durable up to here; lets the log go, but for `keep` entries. */
@@ -489,10 +500,6 @@ export class RaftGroup {
         flush();
         this.lead(entry.term);
       }
-      if (this.resume?.at === entry.index) {
-        flush();
-        this.lead(this.resume.term);
-      }
     }
     flush();
     // What this node proposed, its engine side had applied before.
@@ -502,6 +509,7 @@ export class RaftGroup {
       this.raft.applied(this.appliedIndex);
     }
     this.reachMarks();
+    this.goOn();
   }
 
   private membershipChanged(entry: Entry, memberships: Ready['committedMemberships']): void {
