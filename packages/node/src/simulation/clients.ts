@@ -6,14 +6,18 @@ import type { Action, Operation } from './history.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
-import { codeOf, drawAction, type LISTS, SET_UP } from './workload.js';
+import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
 import type { World } from './world.js';
 
 /** Milliseconds after which a client gives up. */
 const PATIENCE_MS = 5000;
-/** The client of probes. */
+/** The client of probes, the one that lets the guest in and out, and the guest. */
 const PROBER = -1;
-const COLLECTIONS = ['stuff', 'more'] as const;
+const KEEPER = -2;
+const VISITOR = -3;
+const COLLECTIONS = [VISITED, 'more'] as const;
+
+const ADMIN = 'admin';
 
 /** Attempts of a request with a key of its own. */
 const ATTEMPTS_MAX = 4;
@@ -26,6 +30,8 @@ interface Question {
   readonly collection: string | null;
   readonly code: string;
   readonly key: Key | null;
+  /** Who asks; the administrator by default. */
+  readonly user?: string;
 }
 
 type Answer = (outcome: Operation['outcome'], answer: unknown, index: number, error: string) => void;
@@ -48,6 +54,7 @@ export class Clients {
 
   start(): void {
     for (let client = 0; client < this.world.swarm.clients; client++) this.next(client);
+    if (this.world.swarm.guests) this.admitGuest();
   }
 
   stop(): void {
@@ -74,12 +81,7 @@ export class Clients {
   }
 
   private next(client: number): void {
-    const { scheduler, swarm } = this.world;
-    scheduler.after(this.draw.exponential(swarm.clientMs), () => {
-      if (!this.working) return;
-      if (scheduler.now < this.restUntil) this.next(client);
-      else this.work(client);
-    });
+    this.later(() => this.work(client));
   }
 
   private work(client: number): void {
@@ -106,6 +108,46 @@ export class Clients {
     this.begin(client, process, collection, action, this.draw.chance(0.3), () => this.next(client));
   }
 
+  /** A user is made who comes and goes. */
+  private admitGuest(): void {
+    this.later(() => {
+      const process = this.nodeFor(null);
+      if (process === null || !this.ready.has(VISITED)) return this.admitGuest();
+      const code = `if (!has_user('${GUEST}')) new_user('${GUEST}'); nil;`;
+      this.ask(process, { collection: null, code, key: null }, (outcome) => {
+        if (outcome !== 'ok') return this.admitGuest();
+        this.keepDoor('allow');
+        this.visit();
+      });
+    });
+  }
+
+  private keepDoor(kind: 'allow' | 'forbid'): void {
+    this.later(() => {
+      const process = this.nodeFor(null);
+      if (process === null) return this.keepDoor(kind);
+      const other = kind === 'allow' ? 'forbid' : 'allow';
+      this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(other));
+    });
+  }
+
+  private visit(): void {
+    this.later(() => {
+      const process = this.nodeFor(null);
+      if (process === null) return this.visit();
+      this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit());
+    });
+  }
+
+  private later(work: () => void): void {
+    const { scheduler, swarm } = this.world;
+    scheduler.after(this.draw.exponential(swarm.clientMs), () => {
+      if (!this.working) return;
+      if (scheduler.now < this.restUntil) this.later(work);
+      else work();
+    });
+  }
+
   /** The group that probes are about, if a machine leads it. */
   group({ process }: Machine): GroupId | null {
     const id = process?.engine.root.collectionsByName.get(COLLECTIONS[0])?.id;
@@ -124,7 +166,7 @@ export class Clients {
   private begin(
     client: number,
     process: Process,
-    collection: string,
+    collection: string | null,
     action: Action,
     hasKey: boolean,
     done: () => void,
@@ -145,7 +187,8 @@ export class Clients {
     };
     this.history.push(operation);
     const key = hasKey ? keyOf(id) : null;
-    this.attempt(operation, process, { collection, code: codeOf(action, id), key }, 1, done);
+    const user = client === VISITOR ? GUEST : ADMIN;
+    this.attempt(operation, process, { collection, code: codeOf(action, id), key, user }, 1, done);
   }
 
   /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
@@ -226,15 +269,16 @@ function keyOf(id: number): Key {
 /** Sends a query to the router of a node, as a listener does. */
 function handle(process: Process, question: Question, answer: Answer): void {
   const { engine, router } = process;
-  const user = engine.root.usersByName.get('admin');
+  const { collection, code, key, user: name = ADMIN } = question;
+  const user = engine.root.usersByName.get(name);
   if (user === undefined || router === null) return answer('failed', null, 0, 'not there');
-  const { collection, code, key } = question;
   const respond = (reply: Reply): void => {
     if (reply.ok) {
       answer('ok', JSON.parse(String(reply.result)), reply.index ?? 0, '');
     } else {
       const unknown = reply.error.code === ErrorCode.TIMEOUT || reply.lost === 'unknown';
-      answer(unknown ? 'unknown' : 'failed', null, 0, reply.error.message);
+      const { code: number, message } = reply.error;
+      answer(unknown ? 'unknown' : 'failed', unknown ? null : number, 0, message);
     }
   };
   router.handle(

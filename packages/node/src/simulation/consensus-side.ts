@@ -142,6 +142,11 @@ export class ConsensusSide {
     }
   }
 
+  /** Closes the log: it notes how much of it is durable. */
+  close(): Promise<void> {
+    return this.log.close();
+  }
+
   frame(from: NodeId, { kind, payload }: Frame): void {
     this.links.frame(from, kind, payload);
   }

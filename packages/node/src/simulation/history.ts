@@ -22,6 +22,11 @@ export type Action =
   /** Moves an amount between accounts. */
   | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly amount: number }
   | { readonly kind: 'balances' }
+  /** Lets a user in, and takes that back. */
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'forbid' }
+  /** What that user does. */
+  | { readonly kind: 'visit' }
   /** Changes something that no check looks at but the comparison of the states. */
   | { readonly kind: 'other' };
 
@@ -37,7 +42,7 @@ export interface Operation {
   /** Infinite while, or because, there is no answer. */
   end: number;
   outcome: Outcome;
-  /** The decoded answer. */
+  /** The decoded answer; the code of the error if it was refused. */
   answer: unknown;
   /** Index of the log entry that the answer reflects; 0 when it is not told. */
   index: number;

@@ -42,6 +42,8 @@ export class Machine {
   isOutside: boolean;
   /** Whether its data were damaged once. */
   isDamaged = false;
+  /** Whether its process is being stopped in order. */
+  isStopping = false;
   /** Whether it is gone for good. */
   isGone = false;
   /** Multiplies the time of each operation of the disk. */

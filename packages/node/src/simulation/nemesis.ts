@@ -282,10 +282,11 @@ export class Nemesis {
   private damage(machine: Machine): void {
     const { world, draw } = this;
     if (world.present.length < 3 || !world.isComplete) return;
-    world.crash(machine, draw.chance(0.5));
-    const what = machine.damage(draw);
-    world.note(() => `damage at ${machine.name}: ${what}`);
-    world.scheduler.after(draw.exponential(300), () => world.start(machine));
+    world.stop(machine, () => {
+      const what = machine.damage(draw);
+      world.note(() => `damage at ${machine.name}: ${what}`);
+      world.scheduler.after(draw.exponential(300), () => world.start(machine));
+    });
   }
 
   /** For a while leaderships are given away again and again. */

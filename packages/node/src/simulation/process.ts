@@ -123,7 +123,7 @@ export class Process {
     this.incarnation = machine.starts;
     this.world = world;
     const { scheduler, draw, swarm } = world;
-    this.bugs = new NodeBugs(world.planted.node, () => this.wallClock());
+    this.bugs = new NodeBugs(world.planted.node, machine.nodeId, () => this.wallClock());
     this.consensusThread = new Thread(scheduler);
     this.engineThread = new Thread(scheduler);
     const delay = (): number => draw.exponential(swarm.threadMs);

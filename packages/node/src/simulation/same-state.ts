@@ -12,17 +12,22 @@ const FLUSH_MS = 120_000;
 /**
  * Writes a checkpoint of every group on every node, and compares what is stored.
  *
+ * @returns false if a node found that its data are damaged, and is gone: nobody had looked there before
  * @throws Violation
  */
-export async function compareStates(world: World): Promise<void> {
+export async function compareStates(world: World): Promise<boolean> {
+  const { processes } = world;
   let texts: Map<GroupId, string>[] | null = null;
-  Promise.all(world.processes.map(textsOf)).then(
-    (done) => {
-      texts = done;
-    },
-    (error: unknown) => world.violate(error),
-  );
-  await world.run(() => texts !== null, FLUSH_MS);
+  const failed = (process: Process) => (error: unknown) => {
+    process.fail('its state can not be read', error);
+    return new Map<GroupId, string>();
+  };
+  Promise.all(processes.map((process) => textsOf(process).catch(failed(process)))).then((done) => {
+    texts = done;
+  });
+  const isOver = (): boolean => texts !== null || processes.some(({ alive }) => !alive);
+  await world.run(isOver, FLUSH_MS);
+  if (processes.some(({ alive }) => !alive)) return false;
   const [first, ...others] = (texts ?? []) as Map<GroupId, string>[];
   if (first === undefined) throw new Violation('I16', 'the states are not written in time');
   for (const [at, other] of others.entries()) {
@@ -32,6 +37,7 @@ export async function compareStates(world: World): Promise<void> {
       throw new Violation('I4', `group ${group} differs at the first node and node ${at + 1}: ${difference}`);
     }
   }
+  return true;
 }
 
 async function textsOf(process: Process): Promise<Map<GroupId, string>> {
@@ -58,7 +64,7 @@ async function written({ checkpointer, engineThread }: Process, session: GroupSe
   for (;;) {
     await checkpointer?.flush(session);
     await checkpointer?.ensureStored(session);
-    if (session.group.dirty.size === 0) return;
+    if (checkpointer?.isDirty(session) !== true) return;
     await new Promise<void>((resolve) => engineThread.after(500, resolve));
   }
 }

@@ -1,6 +1,8 @@
 /** One simulated life of a cluster: a storm, then healing, then everything is looked at. */
 import { ROOT_GROUP } from '../consensus/protocol.js';
 import { checkHistory } from './check-history.js';
+import { checkIndexes } from './check-order.js';
+import { checkRights } from './check-rights.js';
 import type { Operation } from './history.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
@@ -170,19 +172,22 @@ function demandSettled(world: World, when: string): void {
 async function checkEverything(world: World): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const before = marksOf(world);
+    let isCompared = false;
     try {
-      await compareStates(world);
+      isCompared = await compareStates(world);
     } catch (error) {
       // What a client gave up may take effect late; then the comparison was not of one moment.
       if (attempt === ATTEMPTS_MAX || marksOf(world) === before) throw error;
     }
     await world.run(() => isSettled(world), HEAL_MS);
     demandSettled(world, 'after the comparison');
-    if (marksOf(world) === before) break;
+    if (isCompared && marksOf(world) === before) break;
     if (attempt === ATTEMPTS_MAX)
       throw new Violation('I16', 'changes do not end, though nobody asks for any');
   }
   for (const collection of world.clients.collections) checkCollection(world, collection);
+  checkRights(world.clients.history);
+  checkIndexes(world.clients.history.filter(({ collection }) => collection === null));
 }
 
 /** How far the log of each group is committed. */

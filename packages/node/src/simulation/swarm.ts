@@ -34,6 +34,8 @@ export interface Swarm {
   /** Whether leaders answer reads by a lease, which real nodes do not. */
   readonly lease: boolean;
   readonly clients: number;
+  /** Whether a user comes and goes who is let in and locked out. */
+  readonly guests: boolean;
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
   /** How long faults rage. */
@@ -120,5 +122,6 @@ export function drawSwarm(seed: number): Swarm {
       ['late_answers', draw.chance(lease ? 0.2 : 0.8) ? 0 : 4],
       ['lull', draw.chance(0.8) ? 0 : 4],
     ],
+    guests: draw.chance(0.3),
   };
 }

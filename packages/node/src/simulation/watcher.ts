@@ -25,14 +25,18 @@ interface Committed {
   readonly knownIn: number;
 }
 
-/** Entries beyond the limit: those that Raft appends by itself, and the last proposal that was taken. */
+/** Entries beyond the limit: those that Raft appends by itself. */
 const EXTRA_ENTRIES = 40;
 
 interface Seen {
-  term: number;
-  commit: number;
-  applied: number;
+  readonly term: number;
+  readonly commit: number;
+  readonly applied: number;
+  /** The term in which it was seen to lead, and where its log ended then. */
+  readonly led: { readonly term: number; readonly from: number } | null;
 }
+
+const NEVER_SEEN: Seen = { term: 0, commit: 0, applied: 0, led: null };
 
 export class Watcher {
   private readonly leaders = new Map<string, NodeId>();
@@ -106,17 +110,18 @@ export class Watcher {
       const status = host.status(group);
       if (status === undefined) continue;
       const { term, commitIndex, appliedIndex, lastIndex, firstIndex } = status;
-      const before = groups.get(group) ?? { term: 0, commit: 0, applied: 0 };
+      const before = groups.get(group) ?? NEVER_SEEN;
       check(term >= before.term, 'I5', `the term of ${nodeId} falls`);
       check(commitIndex >= before.commit, 'I5', `the commit index of ${nodeId} falls`);
       check(appliedIndex >= before.applied, 'I5', `the applied index of ${nodeId} falls`);
       check(commitIndex <= lastIndex, 'I5', `${nodeId} knows more as committed than it has`);
       check(firstIndex <= commitIndex + 1, 'I5', `the log of ${nodeId} begins after its commit index`);
-      // A leader's own first entry and changes of the membership are taken always.
-      const isWithin =
-        status.role !== 'leader' || lastIndex - appliedIndex <= this.pendingMax + EXTRA_ENTRIES;
-      check(isWithin, 'I17', `${lastIndex - appliedIndex} entries are pending at ${nodeId}`);
-      groups.set(group, { term, commit: commitIndex, applied: appliedIndex });
+      const isKnown = status.role !== 'leader' || before.led?.term === term;
+      const led = isKnown ? before.led : { term, from: lastIndex };
+      // What was there before is no proposal of its own: after a restart nothing counts as applied but what is stored.
+      const pending = led?.term === term ? lastIndex - Math.max(appliedIndex, led.from) : 0;
+      check(pending <= this.pendingMax + EXTRA_ENTRIES, 'I17', `${pending} entries are pending at ${nodeId}`);
+      groups.set(group, { term, commit: commitIndex, applied: appliedIndex, led });
     }
   }
 

@@ -6,6 +6,9 @@ export const LISTS = ['l0', 'l1', 'l2', 'l3'] as const;
 export const REGISTERS = ['r0', 'r1', 'r2'] as const;
 export const ACCOUNTS = ['a0', 'a1', 'a2', 'a3'] as const;
 export const BALANCE = 100;
+export const GUEST = 'guest';
+/** The collection that the guest visits. */
+export const VISITED = 'stuff';
 
 /** Makes what a collection begins with; does nothing when it is there. */
 export const SET_UP = [
@@ -91,6 +94,12 @@ export function codeOf(action: Action, number: number): string {
     }
     case 'balances':
       return `[${ACCOUNTS.map((account) => `.bank.${account}`).join(', ')}];`;
+    case 'allow':
+      return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+    case 'forbid':
+      return `revoke('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+    case 'visit':
+      return '.n;';
     case 'other':
       return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
   }

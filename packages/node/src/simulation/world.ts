@@ -125,7 +125,7 @@ export class World {
   }
 
   start(machine: Machine): void {
-    if (machine.process !== null || machine.isGone) return;
+    if (machine.process !== null || machine.isGone || machine.isStopping) return;
     this.note(() => `start ${machine.name}`);
     machine.starts += 1;
     machine.process = new Process(machine, this.surroundings);
@@ -150,11 +150,30 @@ export class World {
     return true;
   }
 
+  /**
+   * Stops a process in order: its log is closed, and knows then how much of it was promised. (Of the last few writes it
+   * would not know yet, if somebody took them away.) Does nothing to one that is not up.
+   */
+  stop(machine: Machine, stopped: () => void): void {
+    const { process } = machine;
+    if (!process?.consensus) return;
+    this.note(() => `stop ${machine.name}`);
+    this.end(machine, process);
+    machine.isStopping = true;
+    const done = (): void => {
+      machine.isStopping = false;
+      machine.kill();
+      stopped();
+    };
+    process.consensus.close().then(done, done);
+  }
+
   /** A machine is lost with its disks; another one begins in its place. */
   replace(machine: Machine): Machine {
     this.crash(machine, true);
     machine.isGone = true;
-    return this.addMachine(this.newNodeId(), machine.name, null);
+    const keepsId = this.surroundings.planted.node.has('wiped_node_keeps_id');
+    return this.addMachine(keepsId ? machine.nodeId : this.newNodeId(), machine.name, null);
   }
 
   /** A machine that wants to join the cluster. */
@@ -186,7 +205,7 @@ export class World {
   }
 
   machineOf(nodeId: number): Machine | undefined {
-    return this.machines.find((machine) => machine.nodeId === nodeId);
+    return this.machines.findLast((machine) => machine.nodeId === nodeId);
   }
 
   note(text: () => string): void {
