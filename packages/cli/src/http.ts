@@ -101,7 +101,8 @@ function valueIn(body: Buffer, format: Format): WireValue | undefined {
   }
 }
 
-async function readBody(response: IncomingMessage): Promise<Buffer> {
+/** The whole of an answer. */
+export async function readBody(response: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of response) {
@@ -112,7 +113,11 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-function connectionError(error: unknown, wanted: Exchange): ConnectionError {
+/** What to check after an error of a connection. */
+export function connectionError(
+  error: unknown,
+  wanted: Pick<Exchange, 'url' | 'timeoutMs'>,
+): ConnectionError {
   const where = wanted.url.origin;
   const { code, name, message } = partsOf(error);
   switch (true) {
@@ -145,7 +150,8 @@ function connectionError(error: unknown, wanted: Exchange): ConnectionError {
   }
 }
 
-function partsOf(error: unknown): { code: string; name: string; message: string } {
+/** What an error of Node.js tells. */
+export function partsOf(error: unknown): { code: string; name: string; message: string } {
   if (typeof error !== 'object' || error === null) return { code: '', name: '', message: String(error) };
   return {
     code: 'code' in error ? String(error.code) : '',

@@ -2,14 +2,23 @@
  * The command line: finds the command, has it do its work, and gives back the exit code.
  */
 import { Command, CommanderError } from 'commander';
+import { backupCommand } from './backup.js';
 import { clusterCommand } from './cluster.js';
 import type { CommandDefinition } from './command.js';
 import { type Io, processIo, write } from './io.js';
 import { queryCommand } from './query.js';
+import { restoreCommand } from './restore.js';
 import { serveCommand } from './serve.js';
 import { versionCommand, versionLine } from './version.js';
 
-const commands: readonly CommandDefinition[] = [serveCommand, queryCommand, clusterCommand, versionCommand];
+const commands: readonly CommandDefinition[] = [
+  serveCommand,
+  queryCommand,
+  clusterCommand,
+  backupCommand,
+  restoreCommand,
+  versionCommand,
+];
 
 /** Wrong usage of the command line. */
 const usageExitCode = 2;

@@ -1,5 +1,5 @@
 export { type BackupSummary, verifyBackup } from './backup/contents.js';
-export { BackupError } from './backup/format.js';
+export { BackupError, BackupWriter } from './backup/format.js';
 export * from './config/index.js';
 export {
   type RunningNode,

@@ -59,6 +59,15 @@ export class Backups {
     }
   }
 
+  /** @throws BackupError while the state is not complete because a backup is being restored */
+  assertComplete(): void {
+    if (this.options.root.restoring === '') return;
+    throw new BackupError(
+      'refused',
+      'a backup is being restored: there is nothing to save before that is done',
+    );
+  }
+
   private async takeNow(begunAt: number, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     const { version, clusterId } = this.options;
     const sources = await this.openAll();
@@ -77,8 +86,7 @@ export class Backups {
 
   private async openAll(): Promise<readonly SnapshotSource[]> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      if (this.options.root.restoring !== '')
-        throw new BackupError('refused', 'a backup is being restored: there is nothing to save before');
+      this.assertComplete();
       const sources = await this.tryOpen();
       if (sources !== null) return sources;
       await this.pause(ATTEMPT_PAUSE_MS);

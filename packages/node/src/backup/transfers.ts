@@ -44,6 +44,7 @@ export class Transfers implements TransferHandler {
   backUp(request: TransferRequest, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     const { root, backups } = this.options;
     return this.told('backup', request, async (count) => {
+      backups.assertComplete();
       await this.require(request, () => ['thingsdb', 'node', ...root.collections.keys()]);
       await backups.take((bytes) => {
         count(bytes.length);

@@ -222,9 +222,7 @@ export class HttpListener {
   private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {
     if (exchange.finished) return;
     const refuse = (error: QueryError, status = statusOf(error), headers: Headers = []): void => {
-      // What still comes is thrown away: a connection that is closed meanwhile could lose the answer.
-      upload.discard();
-      this.refuse(exchange, error, status, headers);
+      void upload.discard().then(() => this.refuse(exchange, error, status, headers));
     };
     const refusal = this.options.refusal();
     if (login.kind !== 'user') this.refuseLogin(login.kind, refuse);

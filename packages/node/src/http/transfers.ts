@@ -37,7 +37,7 @@ export async function backUp(
   request: TransferRequest,
   handler: TransferHandler,
 ): Promise<void> {
-  upload.discard();
+  void upload.discard();
   const answer: { pieces: Pieces | null } = { pieces: null };
   try {
     await handler.backUp(request, (bytes) => {

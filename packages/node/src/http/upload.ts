@@ -4,6 +4,9 @@ import { ClientGoneError } from './pieces.js';
 /** Bytes that wait to be read, from which on the client has to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
+/** How long a body is read that nobody wants, in milliseconds. */
+const DISCARDING_MS = 10_000;
+
 /**
  * The body of a request, to be read as it comes, once. As long as nobody reads, not more than some of it is taken from the
  * network. uWebSockets.js closes the connection when the client sends nothing for ten seconds while it may.
@@ -23,7 +26,10 @@ export class Upload implements AsyncIterable<Uint8Array> {
     this.res = res;
     res.onData((chunk, isLast) => {
       this.isComplete = isLast;
-      if (this.isDiscarded) return;
+      if (this.isDiscarded) {
+        if (isLast) this.wake?.();
+        return;
+      }
       this.parts.push(Buffer.from(Buffer.from(chunk)));
       this.bytes += chunk.byteLength;
       if (!isLast && this.bytes >= WAITING_BYTES_MAX && !this.isPaused) {
@@ -34,12 +40,23 @@ export class Upload implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** Throws away what comes from here on. */
-  discard(): void {
+  /**
+   * Throws away what comes from here on. Resolves at its end, or after a while: an answer before the end makes
+   * uWebSockets.js close the connection, and the client may see that instead of the answer.
+   */
+  discard(): Promise<void> {
     this.isDiscarded = true;
     this.parts.length = 0;
     if (this.isPaused && !this.isGone) this.res.resume();
     this.isPaused = false;
+    if (this.isComplete || this.isGone) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, DISCARDING_MS).unref();
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** The connection ended. */

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BackupWriter } from '@althing/node';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { main } from './index.js';
+import { FakeIo, portOf } from './testing.js';
+
+/** What the node does with a request. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/** A backup of nothing. */
+const writer = new BackupWriter();
+const EMPTY = Buffer.concat([
+  writer.begin({ version: '9.9.9', cluster: '00', begunAt: 0, groups: 0 }),
+  writer.end(),
+]);
+
+let folder: string;
+let file: string;
+let server: Server;
+let url: string;
+let handler: Handler;
+let asked: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'althing-cli-'));
+  file = join(folder, 'a.backup');
+  asked = [];
+  server = createServer(async (request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    await handler(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${portOf(server)}`;
+});
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function althing(...args: string[]): Promise<{ code: number; errors: string }> {
+  const io = new FakeIo({ ALTHING_URL: url, ALTHING_TOKEN: 'abc' });
+  const code = await main(args, io);
+  return { code, errors: io.errors };
+}
+
+const refuses: Handler = (request, response) => {
+  request.resume();
+  response.writeHead(422).end('{"error":{"code":-63,"name":"operation_err","message":"not empty"}}');
+};
+
+describe('althing backup', () => {
+  test('puts what the node sends into a file that nobody else may read', async () => {
+    handler = (_, response) => {
+      response.end(EMPTY);
+    };
+    const { code, errors } = await althing('backup', file);
+    expect([code, asked]).toEqual([0, ['POST /@backup Bearer abc']]);
+    expect(errors).toContain('begun 1970-01-01T00:00:00.000Z by version 9.9.9');
+    expect(readdirSync(folder)).toEqual(['a.backup']);
+    expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([EMPTY.length, 0o600]);
+  });
+
+  test.each<[string, Handler, string]>([
+    ['that is damaged', (_, response) => void response.end(Buffer.alloc(100)), 'no backup of Althing'],
+    [
+      'that ends too early',
+      (_, response) => {
+        response.write(EMPTY.subarray(0, 40));
+        setTimeout(() => response.destroy(), 50);
+      },
+      'stopped in the middle',
+    ],
+    [
+      'that seems complete but is not',
+      (_, response) => void response.end(EMPTY.subarray(0, 60)),
+      'too early',
+    ],
+    ['that is refused', refuses, 'operation_err (-63): not empty'],
+  ])('leaves nothing of a backup %s', async (_what, work, message) => {
+    handler = work;
+    const { code, errors } = await althing('backup', file);
+    expect([code, errors, readdirSync(folder)]).toEqual([1, expect.stringContaining(message), []]);
+  });
+
+  test('overwrites nothing, and asks nobody then', async () => {
+    writeFileSync(file, 'precious');
+    const { code, errors } = await althing('backup', file);
+    expect([code, asked, errors]).toEqual([2, [], expect.stringContaining('exists already')]);
+  });
+
+  test('says what is wrong with the place', async () => {
+    expect((await althing('backup', join(folder, 'no', 'a.backup'))).errors).toContain('ENOENT');
+  });
+
+  test('leaves nothing when it is interrupted', async () => {
+    handler = (_, response) => {
+      response.write(EMPTY.subarray(0, 40));
+    };
+    const io = new FakeIo({ ALTHING_URL: url, ALTHING_TOKEN: 'abc' });
+    const running = main(['backup', file], io);
+    await once(server, 'request');
+    while (io.listening === 0) await new Promise((resolve) => setImmediate(resolve));
+    io.signal('SIGTERM');
+    expect([await running, io.errors]).toEqual([1, 'althing backup: interrupted\n']);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('althing backup verify', () => {
+  test('asks no node', async () => {
+    writeFileSync(file, EMPTY);
+    const { code, errors } = await althing('backup', 'verify', file);
+    expect([code, asked, errors]).toEqual([0, [], expect.stringContaining('is whole')]);
+  });
+
+  test('finds damage', async () => {
+    writeFileSync(file, EMPTY.subarray(1));
+    expect(await althing('backup', 'verify', file)).toMatchObject({ code: 1 });
+    expect((await althing('backup', 'verify', join(folder, 'nix'))).errors).toContain('ENOENT');
+  });
+});
+
+describe('althing restore', () => {
+  test('sends a file that is whole', async () => {
+    writeFileSync(file, EMPTY);
+    let got = Buffer.alloc(0);
+    handler = async (request, response) => {
+      for await (const part of request) got = Buffer.concat([got, part]);
+      response.end('{}');
+    };
+    const { code, errors } = await althing('restore', file);
+    expect([code, asked, errors]).toEqual([
+      0,
+      ['POST /@restore Bearer abc'],
+      expect.stringContaining('restored'),
+    ]);
+    expect(got.equals(EMPTY)).toBe(true);
+  });
+
+  test('sends nothing of one that is not', async () => {
+    writeFileSync(file, EMPTY.subarray(0, 30));
+    const { code } = await althing('restore', file);
+    expect([code, asked]).toEqual([1, []]);
+  });
+
+  test('tells why the node refuses', async () => {
+    writeFileSync(file, EMPTY);
+    handler = refuses;
+    const { code, errors } = await althing('restore', file);
+    expect([code, errors]).toEqual([1, expect.stringContaining('operation_err (-63): not empty')]);
+  });
+});

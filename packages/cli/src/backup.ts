@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import type { CommandDefinition } from './command.js';
+import { addConnectionOptions, type Connection, connectionOf, UsageError } from './connection.js';
+import type { Io } from './io.js';
+import type { BackupSummary, verifyBackup } from './node.js';
+import { Progress } from './progress.js';
+import { receive } from './transfer.js';
+import { finished, type Work } from './work.js';
+
+export const backupCommand: CommandDefinition = {
+  name: 'backup',
+  summary: 'Take a backup of a whole cluster, or verify one',
+  async configure(command, io, finish) {
+    const { verifyBackup, BackupError } = await import('./node.js');
+    const isExpected = (error: unknown): boolean => error instanceof BackupError;
+    const act = (name: string, work: Work) => async (_: unknown, __: unknown, invoked: Command) =>
+      finish(await finished(name, io, () => work(invoked, io), isExpected));
+    addConnectionOptions(command)
+      .usage('[options] <file>')
+      .argument('<file>', 'where to put it; nothing must be there')
+      .addHelpText('after', help)
+      .action(act('backup', (invoked, io) => backUp(invoked, io, verifyBackup)));
+    command
+      .command('verify')
+      .summary('Read a backup and check every byte of it')
+      .description('Read a backup and check every byte of it. Needs no node.')
+      .argument('<file>', 'the backup')
+      .action(act('backup verify', (invoked, io) => verify(invoked, io, verifyBackup)));
+  },
+};
+
+const help = `
+The backup holds every scope, with users and tokens, as it was at one moment; the cluster serves meanwhile. Any node
+can be asked; the user needs all privileges on all scopes. The file is written under another name in the same folder,
+verified on the way, synced, and only then gets its name. Whoever has it, has everything: keep it like a password.
+
+Examples:
+  althing backup althing.backup --user admin
+  althing backup verify althing.backup
+  ALTHING_TOKEN="$TOKEN" althing backup /backup/today.backup --url http://node-1:9210
+
+Exit codes: 0 done; 1 it failed, or the node can't be reached; 2 wrong usage.`;
+
+type Verify = typeof verifyBackup;
+
+async function backUp(command: Command, io: Io, verifyBackup: Verify): Promise<void> {
+  const file = command.args[0] ?? '';
+  if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
+  const connection = await connectionOf(command, io);
+  const progress = new Progress(io, 'received');
+  const summary = await writeDurably(file, (handle) => save(connection, io, handle, progress, verifyBackup));
+  await progress.end(`${file}: ${described(summary)}, ${progress.size}`);
+}
+
+async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<void> {
+  const file = command.args[0] ?? '';
+  const progress = new Progress(io, 'read');
+  const summary = await verifyBackup(progress.watch(createReadStream(file)));
+  await progress.end(`${file} is whole: ${described(summary)}, ${progress.size}`);
+}
+
+/** What a backup holds, in words. */
+export function described({ head, records }: BackupSummary): string {
+  const { begunAt, version, groups } = head;
+  const when = new Date(begunAt).toISOString();
+  const collections = groups === 2 ? '1 collection' : `${groups - 1} collections`;
+  return `begun ${when} by version ${version}, ${collections}, ${records} records`;
+}
+
+/** Verifies what comes while it is written. */
+async function save(
+  connection: Connection,
+  io: Io,
+  file: FileHandle,
+  progress: Progress,
+  verifyBackup: Verify,
+): Promise<BackupSummary> {
+  const stop = new AbortController();
+  const unsubscribe = io.onStopSignal(() => stop.abort());
+  try {
+    const bytes = await receive(connection, '/@backup', stop.signal);
+    return await verifyBackup(written(progress.watch(bytes), file));
+  } finally {
+    unsubscribe();
+    stop.abort();
+  }
+}
+
+async function* written(
+  source: AsyncIterable<Uint8Array>,
+  file: FileHandle,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of source) {
+    await file.writeFile(bytes);
+    yield bytes;
+  }
+}
+
+/** Writes a file that is there as a whole, and stays after a power cut, or is not there at all. */
+async function writeDurably<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
+  const file = await open(partial, 'wx', 0o600);
+  try {
+    const result = await work(file);
+    await file.sync();
+    await file.close();
+    await rename(partial, path);
+    const folder = await open(dirname(path));
+    await folder.sync().finally(() => folder.close());
+    return result;
+  } catch (error) {
+    await file.close();
+    await rm(partial, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { described } from './backup.js';
+import type { CommandDefinition } from './command.js';
+import { addConnectionOptions, connectionOf } from './connection.js';
+import type { Io } from './io.js';
+import type { verifyBackup } from './node.js';
+import { Progress } from './progress.js';
+import { send } from './transfer.js';
+import { finished } from './work.js';
+
+export const restoreCommand: CommandDefinition = {
+  name: 'restore',
+  summary: 'Put a backup into a new, empty cluster',
+  async configure(command, io, finish) {
+    const { verifyBackup, BackupError } = await import('./node.js');
+    const isExpected = (error: unknown): boolean => error instanceof BackupError;
+    addConnectionOptions(command)
+      .argument('<file>', 'the backup')
+      .addHelpText('after', help)
+      .action(async (_: unknown, __: unknown, invoked: Command) =>
+        finish(await finished('restore', io, () => restore(invoked, io, verifyBackup), isExpected)),
+      );
+  },
+};
+
+const help = `
+The cluster must be new: without collections of its own, things, procedures, or users besides admin. The file is
+verified first. From the beginning to the end of the restore the nodes refuse all other requests. When it is
+interrupted, the same backup can be restored again; anything else needs a new cluster.
+
+Users, passwords and tokens are then those of the backup, also for whoever restores it. The nodes stay what they are.
+
+Examples:
+  althing restore althing.backup --user admin
+  althing restore /backup/today.backup --url http://new-0:9210 --user admin
+
+Exit codes: 0 done; 1 it failed, or the node can't be reached; 2 wrong usage.`;
+
+async function restore(command: Command, io: Io, verify: typeof verifyBackup): Promise<void> {
+  const file = command.args[0] ?? '';
+  const connection = await connectionOf(command, io);
+  const { size } = await stat(file);
+  const reading = new Progress(io, 'verified', size);
+  const summary = await verify(reading.watch(createReadStream(file)));
+  await reading.end(`${file} is whole: ${described(summary)}`);
+  const sending = new Progress(io, 'sent', size);
+  const stop = new AbortController();
+  const unsubscribe = io.onStopSignal(() => stop.abort());
+  try {
+    await send(connection, '/@restore', size, sending.watch(createReadStream(file)), stop.signal);
+  } finally {
+    unsubscribe();
+  }
+  await sending.end(`restored: ${described(summary)}`);
+}

@@ -1,0 +1,43 @@
+/**
+ * How a command that moves backups ends.
+ */
+import type { Command } from 'commander';
+import { QueryFailed, UsageError } from './connection.js';
+import { ConnectionError, partsOf } from './http.js';
+import { type Io, tell } from './io.js';
+
+/** Does what a command is for. */
+export type Work = (command: Command, io: Io) => Promise<void>;
+
+/**
+ * Runs a command, says what went wrong, and gives the exit code.
+ *
+ * @param isExpected whether an error is one that the command knows, besides those of connections and files
+ */
+export async function finished(
+  name: string,
+  io: Io,
+  work: () => Promise<void>,
+  isExpected: (error: unknown) => boolean,
+): Promise<number> {
+  try {
+    await work();
+    return 0;
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    const isKnown =
+      isUsage ||
+      error instanceof ConnectionError ||
+      error instanceof QueryFailed ||
+      isFileError(error) ||
+      isExpected(error);
+    if (!isKnown) throw error;
+    await tell(io, `althing ${name}: ${partsOf(error).message}`);
+    return isUsage ? 2 : 1;
+  }
+}
+
+/** No such file, no room, and the like. */
+function isFileError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'syscall' in error;
+}
