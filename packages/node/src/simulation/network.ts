@@ -9,7 +9,7 @@ export interface NetworkQuality {
   /** Of a thousand messages. A connection that loses one loses everything until it is made anew. */
   readonly lostPerMille: number;
   readonly doubledPerMille: number;
-  /** Whether messages may overtake each other. */
+  /** Whether messages of Raft may overtake each other, and calls. Calls keep their order: they go over a connection. */
   readonly reorders: boolean;
 }
 
@@ -32,13 +32,14 @@ export class Network {
   /**
    * Brings something over, if it arrives at all.
    *
-   * @param mayDouble whether it may arrive twice: messages of Raft may, calls go over connections
+   * @param isCall whether it goes over a connection: it does not arrive twice, and not before one that was sent earlier
    */
-  carry(from: NodeId, to: NodeId, mayDouble: boolean, arrive: () => void): void {
+  carry(from: NodeId, to: NodeId, isCall: boolean, arrive: () => void): void {
     const { draw, quality } = this;
     if (this.isCut(from, to) || draw.int(0, 999) < quality.lostPerMille) return;
-    this.plan(from, to, arrive);
-    if (mayDouble && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, arrive);
+    const track = isCall ? `${from}>${to} call` : quality.reorders ? null : `${from}>${to}`;
+    this.plan(from, to, track, arrive);
+    if (!isCall && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, track, arrive);
   }
 
   /** Whether nothing gets from one node to another. */
@@ -68,13 +69,14 @@ export class Network {
     for (const link of [...this.cutLinks]) if (this.draw.chance(probability)) this.cutLinks.delete(link);
   }
 
-  private plan(from: NodeId, to: NodeId, arrive: () => void): void {
+  /** @param track on which everything arrives in order; null for none */
+  private plan(from: NodeId, to: NodeId, track: string | null, arrive: () => void): void {
     const { now } = this.scheduler;
-    const link = `${from}>${to}`;
-    let time = now + this.draw.exponential(this.quality.delayMs) + (this.slowLinks.get(link) ?? 0);
-    if (!this.quality.reorders) {
-      time = Math.max(time, this.lastArrival.get(link) ?? 0);
-      this.lastArrival.set(link, time);
+    const late = this.slowLinks.get(`${from}>${to}`) ?? 0;
+    let time = now + this.draw.exponential(this.quality.delayMs) + late;
+    if (track !== null) {
+      time = Math.max(time, this.lastArrival.get(track) ?? 0);
+      this.lastArrival.set(track, time);
     }
     this.scheduler.after(time - now, () => {
       if (!this.isCut(from, to)) arrive();

@@ -72,7 +72,7 @@ export class World {
       join: (process) => new Promise((resolve) => this.join(process, resolve)),
       send: (from, to, frame) => {
         const turn = scheduler.turns;
-        this.network.carry(from.nodeId, to, frame.kind === FrameKind.RAFT, () => {
+        this.network.carry(from.nodeId, to, frame.kind !== FrameKind.RAFT, () => {
           const target = this.machineOf(to)?.process;
           if (!target) return;
           this.mix(turn, to);
@@ -272,10 +272,10 @@ export class World {
         if (kind === 'accepted') joined();
         else if (kind === 'removed') this.retire(machine);
       };
-      this.network.carry(nodeId, target.nodeId, false, () =>
+      this.network.carry(nodeId, target.nodeId, true, () =>
         target.consensusThread.after(0, () =>
           target.consensus?.askToJoin({ nodeId, name, host: name, port: NODE_PORT }, (answer) =>
-            this.network.carry(target.nodeId, nodeId, false, () =>
+            this.network.carry(target.nodeId, nodeId, true, () =>
               consensusThread.after(0, () => take(answer)),
             ),
           ),
