@@ -150,7 +150,7 @@ function readVariableProperty(rt: Runtime, variable: string, head: Code, name: s
 }
 
 /** A built-in method of the receiver's type wins; on things, a property that holds a closure comes next. */
-function callMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
+export function callMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
   const methods = rt.functions.method(name);
   /** Code for each type of receiver that came by. */
   const known = new Array<Step | undefined>(TAG_COUNT).fill(undefined);

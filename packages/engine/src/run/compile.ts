@@ -22,11 +22,9 @@ import type {
 } from '@althing/language';
 import { lookupError, type QueryError, typeError } from '../error.js';
 import { compileRegex } from '../regex/index.js';
-import { attach } from '../state/store.js';
-import { toProperty } from '../state/transaction.js';
 import { Closure } from '../value/closure.js';
 import { isTruthy } from '../value/compare.js';
-import { List, sizeOf, ThingSet, toItem } from '../value/containers.js';
+import { List, ThingSet, toItem } from '../value/containers.js';
 import { toText } from '../value/convert.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
@@ -38,6 +36,7 @@ import { lockForReading, unlockReading } from './dispatch.js';
 import { translate } from './jit/index.js';
 import { Jump, Signal } from './jump.js';
 import { CALL_HEIGHT, frameHeight } from './limits.js';
+import { literalShape, ownValue } from './literal.js';
 import {
   assignOperator,
   binaryOperator,
@@ -311,7 +310,8 @@ export class Compiler {
     const codes = entries.map((entry) =>
       entry.value === null ? this.variable(entry.key) : this.operand(entry.value),
     );
-    if (new Set(keys).size < keys.length) {
+    const shape = literalShape(rt, keys);
+    if (shape === null) {
       return () => {
         const thing = new Thing(0, rt.shapes.empty(), []);
         for (let i = 0; i < keys.length; i++) {
@@ -320,17 +320,11 @@ export class Compiler {
         return thing;
       };
     }
-    let shape = rt.shapes.empty();
-    for (let i = 0; i < keys.length; i++) shape = shape.with(keys[i] as string, i);
     return () => {
       const slots = new Array<Value>(codes.length);
       const thing = new Thing(0, shape.owned ? shape.own() : shape, slots);
       for (let i = 0; i < slots.length; i++) {
-        const given = (codes[i] as Code)();
-        const value = toProperty(given);
-        if (value !== given) rt.charge(sizeOf(value));
-        slots[i] = value;
-        if (typeof value === 'object') attach(thing, keys[i] as string, value);
+        slots[i] = ownValue(rt, thing, keys[i] as string, (codes[i] as Code)());
       }
       return thing;
     };

@@ -258,8 +258,7 @@ export class Store {
   splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
     this.touch(ownerOf(list));
     for (const item of items) this.retain(item);
-    const change = (): Value[] => spliceItems(list, start, count, items);
-    const removed = isPieced(list) ? list.backing.splice(start, count, items.length, change) : change();
+    const removed = spliceItemsOf(list, start, count, items);
     for (const item of removed) this.release(item);
     return removed;
   }
@@ -268,8 +267,8 @@ export class Store {
   append(list: List, value: Value): void {
     this.touch(ownerOf(list));
     if (value instanceof Thing) this.retainThing(value);
-    if (isPieced(list)) list.backing.splice(list.length, 0, 1, () => list.held.push(value));
-    else list.held.push(value);
+    if (list.backing === null) list.held.push(value);
+    else spliceItemsOf(list, list.length, 0, [value]);
   }
 
   /** Removes the items of some runs from a list; returns them. */
@@ -532,6 +531,12 @@ export function spliceItems(list: List, start: number, count: number, added: rea
   noteRemoved(list, removed);
   noteAdded(list, added);
   return removed;
+}
+
+/** The same for a stored list, which may lie in pieces. */
+function spliceItemsOf(list: List, start: number, count: number, added: readonly Value[]): Value[] {
+  if (!isPieced(list)) return spliceItems(list, start, count, added);
+  return list.backing.splice(start, count, added.length, () => spliceItems(list, start, count, added));
 }
 
 /** Neighbouring items of a list: the first, and how many. */

@@ -74,10 +74,17 @@ export function visitThingsOfRecord(
 export function writeProperties(out: ByteWriter, thing: Thing): void {
   out.text(thing.shape.restriction ?? '');
   out.varint(thing.shape.size);
-  thing.forEach((key, value) => {
-    out.text(key);
-    writeValue(out, value);
-  });
+  const { keys, index } = thing.shape;
+  if (keys === null) {
+    for (const [key, slot] of index) writeProperty(out, key, thing.slots[slot] as Value);
+  } else {
+    for (let i = 0; i < keys.length; i++) writeProperty(out, keys[i] as string, thing.slots[i] as Value);
+  }
+}
+
+function writeProperty(out: ByteWriter, key: string, value: Value): void {
+  out.text(key);
+  writeValue(out, value);
 }
 
 export function readProperties(input: ByteReader, thing: Thing, store: Store): void {

@@ -67,7 +67,7 @@ export class Transaction {
   /** Place among the inverses of the last one that unstores things. */
   private storedPlace = -1;
   /** The last inverse that takes back what was appended to a list. */
-  private appended: { readonly list: List; added: number; readonly place: number } | null = null;
+  private appended: Appended | null = null;
   /**
    * Lists and sets that were properties of stored things when the change began and are loose now. What the query does
    * to them is no effect, but it must be taken back: undoing the change makes them properties again.
@@ -319,11 +319,11 @@ export class Transaction {
     const { undos, appended } = this;
     if (appended !== null && appended.list === list && appended.place === undos.length - 1) {
       appended.added += added;
-      return;
+    } else {
+      const step = { list, added, place: undos.length };
+      undos.push(undoOfAppend(store, step, start));
+      this.appended = step;
     }
-    const step = { list, added, place: undos.length };
-    undos.push(() => store.splice(list, start, step.added, []));
-    this.appended = step;
   }
 
   /** Replaces every item of a list by one value. */
@@ -569,9 +569,12 @@ export class Transaction {
    */
   private undoStoring(store: Store): void {
     if (this.takesStoredBack()) return;
-    const base = store.nextId;
     this.storedPlace = this.undos.length;
-    this.undos.push(() => this.unstoreThings(store, base));
+    this.undos.push(this.undoOfStoring(store, store.nextId));
+  }
+
+  private undoOfStoring(store: Store, base: number): Undo {
+    return () => this.unstoreThings(store, base);
   }
 
   /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
@@ -709,6 +712,19 @@ export class Transaction {
     if (this.store === null) throw new Error('there are stored things in collections only');
     return this.store;
   }
+}
+
+/** What was appended to a list in a row. */
+interface Appended {
+  readonly list: List;
+  /** Number of items so far. */
+  added: number;
+  /** Place of the inverse among the others. */
+  readonly place: number;
+}
+
+function undoOfAppend(store: Store, step: Appended, start: number): Undo {
+  return () => store.splice(step.list, start, step.added, []);
 }
 
 /** Runs inverses, newest first. */

@@ -3,10 +3,10 @@
  * where the closures of the first tier cost a call for each node.
  *
  * It translates variables, constants, operators, assignments to variables, conditions, loops, reading of properties and
- * calls of closures; every other expression is the code of the first tier, called. Both tiers do exactly the same in the
+ * calls of closures and things that are written out; every other expression is the code of the first tier, called. Both tiers do exactly the same in the
  * same order, down to the counting of steps, so that a piece of code can move from one to the other at any call.
  */
-import type { Assign, BinaryOp, Call, Chain, For, Node, Operation, Return } from '@althing/language';
+import type { Assign, BinaryOp, Call, Chain, Entry, For, Node, Operation, Return } from '@althing/language';
 import { lookupError, typeError } from '../../error.js';
 import { countOrRange } from '../../functions/range.js';
 import { Closure } from '../../value/closure.js';
@@ -14,10 +14,11 @@ import { isTruthy } from '../../value/compare.js';
 import { List, ThingSet } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
-import { readProperty } from '../chain.js';
+import { callMethod, readProperty } from '../chain.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
+import { literalShape, ownValue } from '../literal.js';
 import { assignOperator, binaryOperator, prefixOperator, updateInPlace } from '../operators.js';
 import { type Runtime, share, UNTOUCHED } from '../runtime.js';
 import type { Cell } from '../symbols.js';
@@ -43,6 +44,9 @@ const NESTING_MAX = 30;
 /** Links of a chain at most, each of which is a call inside a call. */
 const CHAIN_LENGTH_MAX = 4;
 
+/** Properties of a thing that is written out at most. */
+const ENTRIES_MAX = 16;
+
 /** Calls inside the arguments of calls at most: each is compiled for the first tier too. */
 const NESTED_CALLS_MAX = 4;
 
@@ -53,8 +57,17 @@ const NESTED_CALLS_MAX = 4;
  * @returns code that does what the first tier does, or null when it is too large
  */
 export function translate(around: Surroundings, node: Node, isBody: boolean): Code | null {
+  return translateInside(around, node, isBody, 0);
+}
+
+function translateInside(
+  around: Surroundings,
+  node: Node,
+  isBody: boolean,
+  nestedCalls: number,
+): Code | null {
   if (node.end - node.start > TEXT_LENGTH_MAX) return null;
-  const translator = new Translator(around);
+  const translator = new Translator(around, nestedCalls);
   const body = translator.statement(node, isBody);
   return translator.isTooDeep ? null : (translator.source.build(`${body}\nreturn null;`) as Code);
 }
@@ -64,7 +77,7 @@ class Translator {
   /** Whether there are statements too deep inside others, so that nothing can come of it. */
   isTooDeep = false;
   private nesting = 0;
-  private nestedCalls = 0;
+  private nestedCalls: number;
   private readonly around: Surroundings;
   private readonly rt: Runtime;
   /** Names of the constants that nearly every translation needs. */
@@ -72,8 +85,9 @@ class Translator {
   /** Labels of the loops around, innermost last. A jump out of all of them is a signal. */
   private readonly loops: string[] = [];
 
-  constructor(around: Surroundings) {
+  constructor(around: Surroundings, nestedCalls: number) {
     this.around = around;
+    this.nestedCalls = nestedCalls;
     this.rt = around.rt;
     this.rtName = this.source.constant(around.rt);
   }
@@ -248,6 +262,8 @@ ${unlock}(${container});
         return this.call(node);
       case 'chain':
         return this.chain(node);
+      case 'thing':
+        return this.thing(node, node.entries);
       default:
         return this.firstTier(node);
     }
@@ -441,18 +457,56 @@ ${unlock}(${container});
     return { code, kind: 'any' };
   }
 
-  /** Properties of properties; other chains are for the first tier. */
+  private thing(node: Node, entries: readonly Entry[]): Expression {
+    const { source, rt, rtName } = this;
+    if (entries.length > ENTRIES_MAX) return this.firstTier(node);
+    const shape = literalShape(
+      rt,
+      entries.map(({ key }) => key),
+    );
+    if (shape === null || shape.owned) return this.firstTier(node);
+    const { mark } = source;
+    const slots = source.temp();
+    const thing = source.temp();
+    const made = `${slots} = new Array(${entries.length}), ${thing} = new ${source.constant(Thing)}(0, ${source.constant(shape)}, ${slots})`;
+    const set = entries.map(({ key, value }, i) => {
+      const { code, kind } = value === null ? this.variable(key) : this.expression(value);
+      if (kind !== 'any') return `${slots}[${i}] = ${code}`;
+      const own = source.constant(ownValue);
+      return `${slots}[${i}] = ${own}(${rtName}, ${thing}, ${source.constant(key)}, ${code})`;
+    });
+    source.release(mark);
+    return { code: `(${[made, ...set, thing].join(', ')})`, kind: 'any' };
+  }
+
+  /** Properties and methods; other chains are for the first tier. */
   private chain(node: Chain): Expression {
     const { head, links } = node;
     if (links.length > CHAIN_LENGTH_MAX) return this.firstTier(node);
     let code = head === null ? `${this.rtName}.rootThing()` : this.expression(head).code;
     for (const link of links) {
-      if (link.kind !== 'property' || (link.optional && (head !== null || link !== links[0]))) {
-        return this.firstTier(node);
-      }
-      code = `${this.source.constant(readProperty(this.rt, link.name))}(${code})`;
+      const isPlain = link.kind === 'property' || link.kind === 'method';
+      if (!isPlain || (link.optional && (head !== null || link !== links[0]))) return this.firstTier(node);
+      const step =
+        link.kind === 'property'
+          ? readProperty(this.rt, link.name)
+          : callMethod(
+              this.rt,
+              link.name,
+              link.args.map((arg) => this.argument(arg)),
+            );
+      code = `${this.source.constant(step)}(${code})`;
     }
     return { code, kind: 'any' };
+  }
+
+  /** Code of an argument of a method: a function of its own, since the method decides when it runs. */
+  private argument(node: Node): Code {
+    const code =
+      node.kind === 'thing' && this.nestedCalls < NESTED_CALLS_MAX
+        ? translateInside(this.around, node, true, this.nestedCalls + 1)
+        : null;
+    return code ?? this.around.operand(node);
   }
 }
 

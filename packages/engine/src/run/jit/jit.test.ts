@@ -93,6 +93,17 @@ describe('both tiers do the same', () => {
     'f = |x| x += nosuch; f(1)',
     'f = |x| nosuch += x; f(1)',
     'm = set(); f = |x| m |= set(x); f({}); m.len()',
+    "f = |x| {name: 'n', age: x, more: [x], x}; f(5)",
+    'f = |x| {a: x, a: x + 1}; f(5)',
+    'l = [1]; f = |x| {a: l, b: l.push(x), c: l}; [f(2), l]',
+    'f = |x| {a: x, b: nosuch}; l = [1]; try(f(l)); l.push(2); l',
+    's = {}; f = |x| {a: s, b: {c: s, d: {e: x}}}; f(1).a == f(2).a',
+    'f = |x| x.map(|y| {y, z: y * 2}).filter(|t| t.y > 1); f([1, 2, 3])',
+    '.l = []; f = |x| .l.push({a: x, b: {c: [x]}}); [f(1), f(2), .l]',
+    'f = |x| x.push(x.len()); [f([]), try(f(1)), try(f({push: |y| y}))]',
+    'f = |x| x.k1(2).len(); try(f({k1: |y| [y]}))',
+    '.l = []; for (i in range(3)) .l.push({i, l: .l.len()}); .l',
+    'for (i in range(3)) try(.nosuch.push({i}))',
   ])('%s', (code) => {
     const { first, second } = bothTiers();
     for (let round = 0; round < 3; round++) expect(trace(second, code)).toBe(trace(first, code));

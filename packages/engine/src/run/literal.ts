@@ -1,0 +1,23 @@
+/** Things that are written out in a text: `{name: 'Ann', age: 5}`. */
+import { attach } from '../state/store.js';
+import { toProperty } from '../state/transaction.js';
+import { sizeOf } from '../value/containers.js';
+import type { Shape } from '../value/shape.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Runtime } from './runtime.js';
+
+/** The shape of a thing with these keys, each at the slot of its place; null when one of them is there twice. */
+export function literalShape(rt: Runtime, keys: readonly string[]): Shape | null {
+  if (new Set(keys).size < keys.length) return null;
+  return keys.reduce((shape, key, slot) => shape.with(key, slot), rt.shapes.empty());
+}
+
+/** What a new, loose thing holds for a value. */
+export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): Value {
+  if (typeof given !== 'object' || given === null) return given;
+  const value = toProperty(given);
+  if (value !== given) rt.charge(sizeOf(value));
+  attach(thing, key, value);
+  return value;
+}
