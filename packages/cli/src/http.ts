@@ -1,6 +1,7 @@
 /**
  * One request to a node over HTTP, and what can go wrong on the way.
  */
+import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { decodeMessagePack, isWireMap, parseJson, type WireValue } from './wire/index.js';
@@ -51,6 +52,8 @@ export function exchange(wanted: Exchange): Promise<Answer> {
     headers: {
       'Content-Type': contentType,
       'Content-Length': wanted.body.length,
+      // A balancer may send it again to another node when one dies.
+      'Idempotency-Key': randomUUID(),
       ...(wanted.authorization === undefined ? {} : { Authorization: wanted.authorization }),
     },
     signal: AbortSignal.timeout(wanted.timeoutMs),

@@ -54,6 +54,7 @@ describe('a query', () => {
     expect(received).toHaveLength(1);
     expect(received[0]?.path).toBe('//stuff');
     expect(received[0]?.headers['content-type']).toBe('application/json');
+    expect(received[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
     expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('admin:pa:ss')}`);
     expect(received[0]?.body.toString()).toBe('{"type":"query","code":"1 + 1;"}');
   });

@@ -72,6 +72,9 @@ const SERVING_WAIT_MS = 5000;
 /** Time between two looks at what a start waits for, in milliseconds. */
 const POLL_MS = 2;
 
+/** Time between two looks at whether the node has caught up, in milliseconds. */
+const CATCH_UP_MS = 20;
+
 /** Time between two looks at figures for the status port, in milliseconds. */
 const PUBLISH_MS = 500;
 
@@ -129,6 +132,8 @@ export class Node implements RunningNode {
   private handedOver: (() => void) | null = null;
   /** The number of the command that gives everything away at the end. */
   private leavingId = 0;
+  /** Events that came too early; null once none do. */
+  private early: Event[] | null = [];
   private members: Members | null = null;
   private backups!: Backups;
   private restores!: Restores;
@@ -295,6 +300,7 @@ export class Node implements RunningNode {
     });
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
+    this.takeEarly();
     this.backups = this.makeBackups(cluster);
     this.restores = this.makeRestores();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
@@ -304,6 +310,7 @@ export class Node implements RunningNode {
     await this.untilServing();
     await this.listen();
     this.status.phase = Phase.READY;
+    void this.catchUp();
     await this.greet();
   }
 
@@ -312,6 +319,30 @@ export class Node implements RunningNode {
     const alone = this.engine.root.members.size <= 1;
     const end = performance.now() + SERVING_WAIT_MS;
     await this.until(() => this.sessions.areServing || (!alone && performance.now() > end));
+  }
+
+  /** Tells that this node serves, once it votes in every group and holds all that was acknowledged before. */
+  private async catchUp(): Promise<void> {
+    const { nodeId } = this.parts.identity;
+    const asked = new Set<GroupSession>();
+    const current = new Set<GroupSession>();
+    const ask = (session: GroupSession): void => {
+      if (asked.has(session) || !session.membership.voters.includes(nodeId)) return;
+      asked.add(session);
+      session.readIndex((ok) => {
+        asked.delete(session);
+        if (ok) current.add(session);
+      });
+    };
+    while (!this.ended && this.status.phase === Phase.READY) {
+      const open = [...this.sessions.all].filter((session) => !current.has(session));
+      if (open.length === 0 && this.sessions.areServing) {
+        this.status.isCaughtUp = true;
+        return;
+      }
+      for (const session of open) ask(session);
+      await delayed(CATCH_UP_MS);
+    }
   }
 
   private sessionChanged(session: GroupSession): void {
@@ -335,6 +366,7 @@ export class Node implements RunningNode {
       send: (command) => this.bridge.send(command),
       calls: this.calls,
       nextId: () => ++this.lastId,
+      departs: () => this.depart(),
       state: () => this.local.state(),
       replaceAfterMs: config.replaceAfterMs,
       monotonic: () => performance.now(),
@@ -673,7 +705,19 @@ export class Node implements RunningNode {
     }
   }
 
+  /** Takes what came before there was anybody to take it. */
+  private takeEarly(): void {
+    const events = this.early ?? [];
+    this.early = null;
+    for (const event of events) this.handleEvent(event);
+  }
+
   private takeEvent(event: Event): void {
+    // Other nodes may be heard as soon as there is a cluster, before this one is ready for them.
+    if (this.early !== null && !ALWAYS_TAKEN.has(event.kind)) {
+      this.early.push(event);
+      return;
+    }
     switch (event.kind) {
       case 'failed':
         this.fail(event.failure.message, null, event.failure.exitCode);
@@ -847,6 +891,12 @@ export class Node implements RunningNode {
     log.info({ event: 'stopped' }, 'stopped');
   }
 
+  /** This node is to be removed: it still serves for a while, and asks for no more requests. */
+  private depart(): Promise<void> {
+    if (this.status.phase === Phase.READY) this.status.phase = Phase.LEAVING;
+    return delayed(this.parts.config.drainDelayMs);
+  }
+
   /** Gives all leaderships to other nodes; resolves when that is done, or can't be. */
   private handOver(): Promise<void> {
     return new Promise((resolve) => {
@@ -900,6 +950,9 @@ export class Node implements RunningNode {
     }
   }
 }
+
+/** Events that may come at any time. */
+const ALWAYS_TAKEN: ReadonlySet<Event['kind']> = new Set(['failed', 'disk', 'stopped', 'formed', 'log']);
 
 const DISK_TEXT = {
   ok: 'the disk has room again: changes are taken',

@@ -265,6 +265,22 @@ describe('this node itself', () => {
     expect(await answered).toHaveLength(0);
   });
 
+  test('answers only when its clients had time to turn away', async () => {
+    let depart = (): void => {};
+    world.departure = new Promise((resolve) => {
+      depart = resolve;
+    });
+    let isAnswered = false;
+    const answered = world.called(101, CallKind.Handover, new Uint8Array(0)).then(() => {
+      isAnswered = true;
+    });
+    world.event({ kind: 'handed_over', id: world.sent('hand_over')[0]?.id ?? 0, left: 0 });
+    await new Promise(setImmediate);
+    expect(isAnswered).toBe(false);
+    depart();
+    await answered;
+  });
+
   test('does so for no stranger', async () => {
     await expect(world.called(9, CallKind.Handover, new Uint8Array(0))).rejects.toThrow('members');
   });
@@ -399,6 +415,8 @@ class World {
   /** Memberships of the collections' groups. */
   collections: readonly Membership[] | null = [];
   now = 1_000_000;
+  /** How long clients take to turn away from a node that is removed. */
+  departure: Promise<void> = Promise.resolve();
   private readonly commands: Command[] = [];
   private readonly handlers = new Map<CallKind, CallHandler>();
   private readonly waiting: { resolve: (answer: Uint8Array) => void; reject: (error: Error) => void }[] = [];
@@ -422,6 +440,7 @@ class World {
         serve: (kind, handler) => this.handlers.set(kind, handler),
       },
       nextId: () => ++this.ids,
+      departs: () => this.departure,
       state: () => ({ status: 'READY', committed: 50, stored: 45 }),
       replaceAfterMs: 60_000,
       monotonic: () => this.now,

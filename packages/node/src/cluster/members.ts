@@ -55,6 +55,8 @@ export interface MembersOptions {
   readonly calls: Pick<Calls, 'call' | 'serve'>;
   /** A number for a command whose answer has it too; no other command has the same. */
   readonly nextId: () => number;
+  /** This node is to be removed: resolves when its clients had time to turn away. */
+  readonly departs: () => Promise<void>;
   /** How this node is. */
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored'>;
   /** How long a node must not have been reachable before another one of its name takes its place, in milliseconds. */
@@ -380,15 +382,12 @@ export class Members {
     const { send, nextId, root, self } = this.options;
     if (!root().members.has(from)) throw new Error('only members may ask for that');
     const id = nextId();
-    return new Promise((resolve) => {
-      this.handovers.set(id, () => resolve(NOTHING));
-      this.options.report(
-        'info',
-        'node_leaves',
-        `this node (${self.name}) is being removed from the cluster`,
-      );
-      send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
+    const handedOver = new Promise<void>((resolve) => {
+      this.handovers.set(id, resolve);
     });
+    this.options.report('info', 'node_leaves', `this node (${self.name}) is being removed from the cluster`);
+    send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
+    return Promise.all([handedOver, this.options.departs()]).then(() => NOTHING);
   }
 
   private stepDown(): void {

@@ -18,6 +18,7 @@ import { StatusServer, type StatusTls, type StatusView } from '../status/status-
 import { type ClusterOptions, ClusterSide } from './cluster-side.js';
 import { packEvents } from './event-parcel.js';
 import { GroupHost } from './group-host.js';
+import { LeaderWatch } from './leader-watch.js';
 import { type Parcel, unpack } from './parcel.js';
 import { type Event, ROOT_GROUP } from './protocol.js';
 
@@ -79,6 +80,12 @@ const PENDING_BYTES_MAX = WAITING_BYTES_MAX + 2 * PROPOSAL_BYTES_MAX;
 
 /** Entries that stay in the log behind a checkpoint, for members that are a little behind. */
 const LOG_TAIL = 10_000;
+
+/**
+ * How long no leader may be known until the node says that it serves nothing, in election timeouts. Requests wait for the
+ * next leader longer than that; and while one is elected no node knows any, so that a balancer would be left without nodes.
+ */
+const LEADERLESS_ELECTIONS = 3;
 
 /** Silence of the engine thread after which the node is not healthy, in milliseconds. */
 const SILENCE_MAX_MS = 30_000;
@@ -142,13 +149,15 @@ async function start(): Promise<void> {
   cluster.attach(host);
   const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
   await look().catch(() => {});
-  const server = new StatusServer(viewOf(host, cluster, log), options.statusTls);
+  const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
+  const server = new StatusServer(viewOf(host, cluster, log, leader), options.statusTls);
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
     setInterval(() => {
       // Who can't run queries should not lead.
       host.giveAway(shared.phase === Phase.READY && shared.engineSilence() > options.engineSilenceMs);
       host.tick();
+      leader.tick(host.status(ROOT_GROUP)?.leader ?? 0);
     }, options.tickMs),
     // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
     setInterval(() => void look().catch(() => {}), DISK_LOOK_MS),
@@ -211,7 +220,7 @@ function countRefusal(cause: PeerLogCause): void {
   if (reason !== undefined) metrics.add('peersRefused', REFUSALS.indexOf(reason));
 }
 
-function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore): StatusView {
+function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore, leader: LeaderWatch): StatusView {
   let wasHealthy = true;
   const view: StatusView = {
     unhealthy() {
@@ -224,8 +233,8 @@ function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore): StatusVie
     unready() {
       if (shared.phase === Phase.STARTING) return 'the node is starting';
       if (shared.phase !== Phase.READY) return 'the node is shutting down';
-      const root = host.status(ROOT_GROUP);
-      return root === undefined || root.leader === 0 ? 'no leader is known' : null;
+      if (leader.isMissing) return 'no leader is known';
+      return shared.isCaughtUp ? null : 'the node is catching up';
     },
     metrics: () =>
       metricsPage({

@@ -358,6 +358,7 @@ export class Process {
       send: (command) => this.commands.send(command),
       calls,
       nextId: () => ++this.lastId,
+      departs: () => Promise.resolve(),
       state: () => ({ status: 'READY', committed: 0, stored: 0 }),
       replaceAfterMs: world.swarm.replaceAfterMs,
       monotonic: () => this.monotonic(),
@@ -409,6 +410,7 @@ export class Process {
       throw new Error('no simulated client asks for this');
     };
     return {
+      backups: { add: unused, remove: unused, all: unused },
       info: unused,
       nodes: unused,
       groups: unused,

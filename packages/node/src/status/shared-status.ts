@@ -8,6 +8,8 @@ const Slot = {
   /** `Phase` of the node. */
   PHASE: 1,
   CONNECTIONS: 2,
+  /** Whether the node has caught up with the others since it was started. */
+  CAUGHT_UP: 3,
 } as const;
 
 /** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
@@ -38,6 +40,14 @@ export class SharedStatus {
 
   set connections(count: number) {
     Atomics.store(this.slots, Slot.CONNECTIONS, count);
+  }
+
+  get isCaughtUp(): boolean {
+    return Atomics.load(this.slots, Slot.CAUGHT_UP) === 1;
+  }
+
+  set isCaughtUp(is: boolean) {
+    Atomics.store(this.slots, Slot.CAUGHT_UP, is ? 1 : 0);
   }
 
   /** Notes that the engine thread turns its event loop. */
