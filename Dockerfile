@@ -61,6 +61,7 @@ COPY --from=build /app/deploy/docker/ /app/deploy/docker/
 ENV NODE_ENV=production \
   TZ=UTC \
   SERVICE_STORAGE_PATH=/data \
+  SERVICE_BACKUP_PATH=/backup \
   SERVICE_BIND_CLIENT_ADDR=0.0.0.0 \
   SERVICE_BIND_NODE_ADDR=0.0.0.0 \
   SERVICE_LOG_FORMAT=json

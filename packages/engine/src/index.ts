@@ -32,7 +32,16 @@ export {
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
 export { keyHash } from './functions/users.js';
-export type { GroupEntry, NodeCounters, NodeEntry, NodeInfo, NodeView } from './node-view.js';
+export type {
+  BackupInfo,
+  BackupOrder,
+  BackupsView,
+  GroupEntry,
+  NodeCounters,
+  NodeEntry,
+  NodeInfo,
+  NodeView,
+} from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';

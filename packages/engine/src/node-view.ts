@@ -109,7 +109,45 @@ export interface GroupEntry {
   readonly learners: readonly number[];
 }
 
+/** Backups that a node takes by itself, at most. */
+export const BACKUPS_MAX = 100;
+
+/** When and where a node takes a backup. */
+export interface BackupOrder {
+  /** Path of the files, with variables. */
+  readonly template: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** When the first one is due, in Unix seconds; 0 for now. */
+  readonly start: number;
+  /** Seconds from one to the next; 0 for a single one. */
+  readonly repeat: number;
+  /** Files that are kept. */
+  readonly maxFiles: number;
+}
+
+/** An element of `backups_info()`. */
+export interface BackupInfo extends Omit<BackupOrder, 'start'> {
+  readonly id: number;
+  /** Unix seconds; `pending` when it is due; null when no further one is taken. */
+  readonly nextRun: number | 'pending' | null;
+  /** What came of the last one: code 0 when it went well. */
+  readonly result: { readonly message: string; readonly code: number } | null;
+  /** Those that went well and are there, the oldest first. */
+  readonly files: readonly string[];
+}
+
+/** The backups that a node takes by itself. */
+export interface BackupsView {
+  /** Gives the id. */
+  add(order: BackupOrder): number;
+  /** False when there is none of this id. */
+  remove(id: number, deleteFiles: boolean): boolean;
+  all(): readonly BackupInfo[];
+}
+
 export interface NodeView {
+  readonly backups: BackupsView;
   info(): NodeInfo;
   nodes(): readonly NodeEntry[];
   groups(): readonly GroupEntry[];

@@ -11,6 +11,7 @@ import {
   StateStore,
   StorageError,
 } from '@althing/storage';
+import { SCHEDULE_FILE_NAMES } from './backup/schedule.js';
 import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
@@ -79,7 +80,7 @@ export async function startNode(config: Config, options: StartOptions): Promise<
     const folder = await openFolder(config.storagePath, {
       reserveBytes: config.diskReserveMb * MiB,
       inUseWaitMs: FOLDER_WAIT_MS,
-      alsoAllowed: CLUSTER_FILE_NAMES,
+      alsoAllowed: [...CLUSTER_FILE_NAMES, ...SCHEDULE_FILE_NAMES],
     });
     return await startInFolder(config, options, folder);
   } catch (error) {

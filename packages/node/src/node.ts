@@ -18,6 +18,8 @@ import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
 import { Backups } from './backup/backup.js';
 import { Restores } from './backup/restore.js';
+import { Schedule } from './backup/schedule.js';
+import { ScheduledBackups, type ScheduledEvent } from './backup/scheduled.js';
 import { type TransferEvent, Transfers } from './backup/transfers.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
@@ -137,6 +139,8 @@ export class Node implements RunningNode {
   private members: Members | null = null;
   private backups!: Backups;
   private restores!: Restores;
+  private schedule!: Schedule;
+  private scheduled: ScheduledBackups | null = null;
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
   /** Null without TLS. */
@@ -300,8 +304,14 @@ export class Node implements RunningNode {
     });
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
+<<<<<<< /tmp/bk/tree/packages/node/src/node.ts
+    this.schedule = new Schedule(this.parts.folder.path);
+    this.figures.backupIsThere(this.schedule.newest);
+=======
     this.takeEarly();
+>>>>>>> /tmp/bk/_h
     this.backups = this.makeBackups(cluster);
+    this.scheduled = this.makeScheduled();
     this.restores = this.makeRestores();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(this.parts.metrics, 'engine');
@@ -383,10 +393,40 @@ export class Node implements RunningNode {
       state: this.parts.state,
       checkpointer: this.checkpointer,
       sessions: () => this.allSessions(),
-      ended: (outcome, begunAt) => this.figures.backedUp(outcome, begunAt),
+      ended: (outcome, begunAt) => this.backedUp(outcome, begunAt),
       now: Date.now,
       delay,
     });
+  }
+
+  private backedUp(outcome: 'ok' | 'failed', begunAt: number): void {
+    this.figures.backedUp(outcome);
+    if (outcome === 'failed') return;
+    try {
+      this.schedule.noteNewest(begunAt);
+    } catch (error) {
+      this.internalError(error);
+    }
+    this.figures.backupIsThere(this.schedule.newest);
+  }
+
+  private makeScheduled(): ScheduledBackups {
+    return new ScheduledBackups({
+      schedule: this.schedule,
+      backups: this.backups,
+      folder: this.parts.config.backupPath,
+      changes: () => this.local.state().committed,
+      report: (event) => this.tookScheduled(event),
+      onFailure: (error) => this.internalError(error),
+      now: Date.now,
+    });
+  }
+
+  private tookScheduled({ id, path, error, bytes, ms }: ScheduledEvent): void {
+    const { log } = this.parts;
+    const fields = { backup: id, path, bytes, ms };
+    if (error === null) log.info({ event: 'backup', ...fields }, `backup ${id} done`);
+    else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
   }
 
   private makeRestores(): Restores {
@@ -454,6 +494,7 @@ export class Node implements RunningNode {
       phase: () => this.status.phase,
       connections: () => this.listener?.connections ?? 0,
       counters: this.counters,
+      backups: () => this.scheduled,
       log,
       stop: () => this.stop('drain'),
       monotonic: () => performance.now(),
@@ -785,6 +826,7 @@ export class Node implements RunningNode {
     this.members?.tick();
     this.memory.consider();
     this.disk.consider();
+    this.scheduled?.consider();
     if (performance.now() - this.publishedAt >= PUBLISH_MS) this.publish();
   }
 
@@ -869,10 +911,12 @@ export class Node implements RunningNode {
     log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
     const deadline = performance.now() + config.shutdownTimeoutMs;
     this.status.phase = Phase.LEAVING;
+    const scheduled = this.scheduled?.stop();
     await this.orNow(this.handOver(), deadline);
     await this.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await this.orNow(this.listener.drain(), deadline);
+    await this.orNow(scheduled ?? Promise.resolve(), deadline);
     if (this.stopping !== 'now') {
       for (const session of this.sessions.all) await this.orNow(this.checkpointer.flush(session), deadline);
     }

@@ -1,3 +1,4 @@
+import { BACKUPS } from './backups.js';
 import { BYTES } from './bytes.js';
 import { CLOSURE } from './closure.js';
 import { COLLECTIONS } from './collections.js';
@@ -34,6 +35,7 @@ export function builtIns(): readonly Entry[] {
     ...USERS,
     ...COLLECTIONS,
     ...NODES,
+    ...BACKUPS,
     ...PROCEDURES,
     ...STR,
     ...BYTES,

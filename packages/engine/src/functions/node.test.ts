@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { MemberInfo } from '../admin/member.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { COUNTER_KEYS, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
+import { FakeBackups } from '../testing/fake-backups.js';
 import { FIRST_NODE, Harness } from '../testing/harness.js';
 import { Float } from '../value/scalars.js';
 
@@ -196,6 +197,7 @@ class FakeView implements NodeView {
   /** Why nothing can be added or removed. */
   problem: string | null = null;
   readonly done: string[] = [];
+  readonly backups = new FakeBackups();
 
   info(): NodeInfo {
     const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;

@@ -40,6 +40,10 @@ export class Backups {
     this.options = options;
   }
 
+  get isBusy(): boolean {
+    return this.busy;
+  }
+
   /**
    * @param write takes bytes; resolves when it wants more
    * @throws BackupError, errors of the storage, and what `write` throws

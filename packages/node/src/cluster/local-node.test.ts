@@ -61,6 +61,7 @@ beforeEach(() => {
     ),
     log,
     stop: () => done.push('stop'),
+    backups: () => null,
     monotonic: () => 12_345,
   });
 });

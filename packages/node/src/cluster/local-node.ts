@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type {
+  BackupsView,
   Engine,
   GroupEntry,
   MemberInfo,
@@ -48,6 +49,8 @@ export interface LocalNodeOptions {
   readonly phase: () => Phase;
   readonly connections: () => number;
   readonly counters: Counters;
+  /** Those that the node takes by itself; null until it is far enough. */
+  readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
   /** Level of the log by its name there. */
   readonly log: { level: string };
   readonly stop: () => void;
@@ -95,7 +98,7 @@ export class LocalNode implements NodeView {
       next_change_id: committed + 1,
       http_status_port: portOrDisabled(config.httpStatusPort),
       http_api_port: portOrDisabled(config.httpApiPort),
-      scheduled_backups: 0,
+      scheduled_backups: this.options.backups()?.waiting ?? 0,
       yajl_version: BUILT_IN,
       connected_clients: connections(),
       result_size_limit: config.resultSizeLimit,
@@ -108,6 +111,12 @@ export class LocalNode implements NodeView {
       architecture: process.arch === 'x64' ? 'amd64' : process.arch,
       libwebsockets_version: BUILT_IN,
     };
+  }
+
+  get backups(): BackupsView {
+    const backups = this.options.backups();
+    if (backups === null) throw new Error('the node is just being started');
+    return backups;
   }
 
   nodes(): readonly NodeEntry[] {

@@ -238,6 +238,11 @@ const storage = {
     32,
     'Amount of changes after which a checkpoint is made before its time.',
   ),
+  backup_path: setting(
+    path(),
+    './backups',
+    'Folder for the backups that `new_backup()` orders; they lie in it or below, whatever their template says. Created when needed.',
+  ),
   log_segment_mb: setting(size('MB', 1, 1024), 64, 'Size of one file of the log, allocated in advance.'),
   disk_reserve_mb: setting(
     size('MB', 0, 1_048_576),

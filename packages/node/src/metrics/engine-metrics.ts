@@ -104,10 +104,13 @@ export class EngineMetrics {
     this.metrics.add('stateChecks', CHECKS.indexOf(outcome));
   }
 
-  /** @param begunAt wall clock in milliseconds */
-  backedUp(outcome: (typeof RESULTS)[number], begunAt: number): void {
+  backedUp(outcome: (typeof RESULTS)[number]): void {
     this.metrics.add('backups', RESULTS.indexOf(outcome));
-    if (outcome === 'ok') this.metrics.set('backupTime', begunAt / 1000);
+  }
+
+  /** @param begunAt of the newest, wall clock in milliseconds; 0 when there is none */
+  backupIsThere(begunAt: number): void {
+    this.metrics.set('backupTime', begunAt / 1000);
   }
 
   /** To be called every second or so. */

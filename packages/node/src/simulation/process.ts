@@ -410,6 +410,7 @@ export class Process {
       throw new Error('no simulated client asks for this');
     };
     return {
+      backups: { add: unused, remove: unused, all: unused },
       info: unused,
       nodes: unused,
       groups: unused,

@@ -1,0 +1,171 @@
+import { Privilege } from '../admin/privileges.js';
+import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
+import { BACKUPS_MAX, type BackupInfo } from '../node-view.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import type { Runtime } from '../run/runtime.js';
+import { List } from '../value/containers.js';
+import { DateTimeValue } from '../value/datetime-value.js';
+import { MpData } from '../value/scalars.js';
+import { type Entry, func, In } from './define.js';
+import * as p from './params.js';
+
+/** Backups that a node takes by itself. */
+export const BACKUPS: readonly Entry[] = [
+  func('new_backup', {
+    doc: 'Has this node take a backup of the cluster, at a time and perhaps again and again; gives its id.',
+    in: In.NODE,
+    before: needChange,
+    params: [template(), p.optional(start()), p.optional(p.int('repeat')), p.optional(p.int('max_files'))],
+    run: (rt, text, begin, repeat, maxFiles) => {
+      const { backups } = rt.node;
+      if (backups.all().length >= BACKUPS_MAX)
+        throw quotaError(`there are ${BACKUPS_MAX} backups, the most that a node takes`);
+      return backups.add({
+        template: text,
+        createdAt: rt.seconds(),
+        start: begin == null ? 0 : bounded(begin.time.moment),
+        repeat: repeat === undefined ? 0 : bounded(repeat),
+        maxFiles: maxFiles === undefined ? (begin === undefined ? 1 : 7) : Math.max(1, bounded(maxFiles)),
+      });
+    },
+  }),
+  func('del_backup', {
+    doc: 'Takes no further backups of this id; with true, what was taken is deleted, too.',
+    in: In.NODE,
+    before: needChange,
+    params: [id(), p.optional(p.bool('delete_files'))],
+    run: (rt, number, deleteFiles = false) => {
+      if (!rt.node.backups.remove(Number(number), deleteFiles)) throw unknownBackup(number);
+      return null;
+    },
+  }),
+  func('has_backup', {
+    doc: 'Whether this node has a backup of this id.',
+    in: In.NODE,
+    params: [id()],
+    run: (rt, number) => find(rt, number) !== undefined,
+  }),
+  func('backup_info', {
+    doc: 'What is known of a backup of this node.',
+    in: In.NODE,
+    params: [id()],
+    run: (rt, number) => {
+      const found = find(rt, number);
+      if (found === undefined) throw unknownBackup(number);
+      return infoOf(found);
+    },
+  }),
+  func('backups_info', {
+    doc: 'What is known of all backups of this node.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => new List(rt.node.backups.all().map(infoOf)),
+  }),
+  func('backups_ok', {
+    doc: 'Whether none of the backups of this node failed last time.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => rt.node.backups.all().every(({ result }) => result === null || result.code === 0),
+  }),
+];
+
+/** Characters of a template at most. */
+const TEMPLATE_LENGTH_MAX = 1000;
+
+/** Largest number of seconds or files. */
+const NUMBER_MAX = 2 ** 32 - 1;
+
+function needChange(rt: Runtime): void {
+  rt.access.require(Privilege.CHANGE, 'node');
+}
+
+function template(): p.Param<string> {
+  return {
+    ...p.str('template'),
+    accept(value, where) {
+      const text = p.str('template').accept(value, where);
+      if (!/\.(?:tar\.gz|backup)$/.test(text))
+        throw valueError('the template must end in .backup or .tar.gz');
+      if (text.length > TEMPLATE_LENGTH_MAX)
+        throw valueError(`a template has at most ${TEMPLATE_LENGTH_MAX} characters`);
+      if (/\p{Cc}/u.test(text)) throw valueError('a template has no control characters');
+      if (text.startsWith('gs://')) throw operationError('backups are files on the disk of the node');
+      return text;
+    },
+  };
+}
+
+function start(): p.Param<DateTimeValue | null> {
+  return {
+    name: 'start',
+    type: 'a datetime, timeval or nil',
+    optional: false,
+    lazy: false,
+    accept(value, where) {
+      if (value === null || value instanceof DateTimeValue) return value;
+      throw p.wrongType(value, where, 'start', 'a datetime, timeval or nil');
+    },
+  };
+}
+
+function id(): p.Param<number | bigint> {
+  return {
+    ...p.int('id'),
+    accept(value, where) {
+      const number = p.int('id').accept(value, where);
+      if (number < 0) throw valueError('the id of a backup is not negative');
+      return number;
+    },
+  };
+}
+
+/** The nearest number that there may be. */
+function bounded(value: number | bigint): number {
+  return Math.min(Math.max(Number(value), 0), NUMBER_MAX);
+}
+
+function find(rt: Runtime, number: number | bigint): BackupInfo | undefined {
+  return rt.node.backups.all().find((backup) => backup.id === Number(number));
+}
+
+function unknownBackup(number: number | bigint): QueryError {
+  return lookupError(`there is no backup ${number}; backups_info() lists them`);
+}
+
+function infoOf(backup: BackupInfo): MpData {
+  const { nextRun, repeat, maxFiles, result, files } = backup;
+  const out = new MsgpackWriter();
+  const repeats = repeat > 0;
+  out.beginMap(4 + (nextRun === null ? 0 : 1) + (repeats ? 2 : 0) + (result === null ? 0 : 2));
+  out.key('id');
+  out.int(backup.id);
+  out.key('created_at');
+  out.int(backup.createdAt);
+  out.key('file_template');
+  out.str(backup.template);
+  if (nextRun !== null) {
+    out.key('next_run');
+    out.str(nextRun === 'pending' ? nextRun : timeText(nextRun));
+  }
+  if (repeats) {
+    out.key('repeat');
+    out.int(repeat);
+    out.key('max_files');
+    out.int(maxFiles);
+  }
+  if (result !== null) {
+    out.key('result_message');
+    out.str(result.message);
+    out.key('result_code');
+    out.int(result.code);
+  }
+  out.key('files');
+  out.beginArray(files.length);
+  for (const file of files) out.str(file);
+  return new MpData(out.out.take());
+}
+
+/** `2026-01-31 02:30:00Z` */
+function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('T', ' ').replace('.000', '');
+}
