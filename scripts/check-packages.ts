@@ -86,6 +86,7 @@ const DEVELOPMENT_FOLDERS: ReadonlySet<string> = new Set([
   'durability',
   'example',
   'generator',
+  'rehearsal',
   'simulation',
   'testing',
 ]);

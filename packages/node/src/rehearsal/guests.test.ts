@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Recorder } from '../chaos/record.js';
+import type { Response } from '../chaos/requests.js';
+import { Guests } from './guests.js';
+
+const UNAVAILABLE = { outcome: 'failed', status: 503, error: '503 no node is ready' } as const;
+const LOST = { outcome: 'unknown', status: 502, error: '502 the node was lost' } as const;
+const KEY = { 'Idempotency-Key': '1' };
+
+let folder: string;
+let recorder: Recorder;
+let guests: Guests;
+let response: Response;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'althing-guests-'));
+  recorder = new Recorder(join(folder, 'record'), { seed: 1, nodes: 3, network: 'none', version: 'none' });
+  guests = new Guests({ ask: () => Promise.resolve(response) }, recorder);
+});
+afterEach(async () => {
+  await recorder.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function ask(answered: Partial<Response>, headers = {}): Promise<Response> {
+  response = { outcome: 'ok', value: null, index: 0, status: 200, node: '', error: '', ...answered };
+  return guests.place().ask('//stuff', '1;', headers);
+}
+
+describe('a request that fails', () => {
+  test.each([
+    ['none', UNAVAILABLE, {}, false],
+    ['none', LOST, {}, false],
+    ['lost', UNAVAILABLE, {}, false],
+    ['lost', LOST, KEY, false],
+    ['lost', LOST, {}, true],
+    ['any', UNAVAILABLE, KEY, true],
+  ] as const)('in a scene that allows %s: %j %j may: %s', async (allows, failure, headers, isAllowed) => {
+    guests.turn('scene', allows);
+    await ask(failure, headers);
+    expect(guests.turn('next', 'none')).toEqual(
+      isAllowed ? { failures: 0, forgiven: 1 } : { failures: 1, forgiven: 0 },
+    );
+    expect(recorder.findings).toHaveLength(isAllowed ? 0 : 1);
+  });
+
+  test('on purpose is none', async () => {
+    guests.turn('scene', 'none');
+    await ask({ outcome: 'failed', status: 422, error: '422 on purpose' });
+    expect(recorder.findings).toEqual([]);
+  });
+
+  test('with a key may have been carried out: the balancer may have sent it before', async () => {
+    guests.turn('scene', 'any');
+    expect(await ask(UNAVAILABLE, KEY)).toMatchObject({ outcome: 'unknown' });
+    expect(await ask(UNAVAILABLE)).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+test('the nodes that answered are known', async () => {
+  await ask({ node: 'node1' });
+  expect([...guests.answered]).toEqual(['node1']);
+});

@@ -1,0 +1,135 @@
+/** `npm run rehearse`: whether the compose file, the image's entry point and the balancer do what their page says. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { check } from '../chaos/check.js';
+import { report } from '../chaos/report.js';
+import { balancerProblem } from './balancer.js';
+import { DeploymentError } from './compose.js';
+import { rehearse } from './rehearse.js';
+import {
+  growth,
+  kill,
+  lostMajority,
+  lostVolume,
+  rollingRestart,
+  rollingUpgrade,
+  type Scene,
+  shrinking,
+  twoOfFive,
+} from './scenes.js';
+
+const HELP = `The cluster of docker-compose.yml on this machine, without Docker: plain processes with addresses, names and
+volumes of their own, the image's entry point and environment, secrets from files, and HAProxy with the project's
+configuration. Clients read and write through the balancer all the time, while nodes are restarted, killed, added, removed
+and emptied. No request may fail unless a majority is away; what the clients saw is checked for lost and doubled changes.
+
+  npm run rehearse                      some minutes
+  npm run rehearse -- --short           under 100 s: each scene once, and a lost volume is given up after 5 s
+  npm run rehearse -- --old-build DIR   nodes run an older build at first, and are upgraded one by one; DIR is a folder
+                                        of the project (git worktree add DIR COMMIT) in which npm ci has run
+  npm run rehearse -- --seed 7          the same order of nodes
+  npm run rehearse -- --clients 16      clients that work at the same time (default 8)
+  npm run rehearse -- --keep FOLDER     keeps volumes, logs and history there; otherwise only if something is wrong
+
+It takes Linux and haproxy (apt-get install haproxy); names of nodes take root or user namespaces, else they are known by
+their addresses. Exit code 0: nothing wrong; 1: something is; 2: wrong usage, or a machine that is not fit for it.`;
+
+const PROJECT = fileURLToPath(new URL('../../../..', import.meta.url));
+/** So that a short run needs not wait a minute for the place of a lost volume. */
+const SHORT = { SERVICE_REPLACE_AFTER_MS: '5s' };
+const FULL_KILLS = 15;
+
+class UsageError extends Error {}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const isTold =
+    error instanceof UsageError || error instanceof DeploymentError || code.startsWith('ERR_PARSE');
+  console.error(isTold ? `rehearse: ${message}` : error);
+  process.exitCode = isTold ? 2 : 1;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
+      'old-build': { type: 'string' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      clients: { type: 'string', default: '8' },
+      keep: { type: 'string' },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const clients = wholeIn('--clients', values.clients, 1, 100);
+  const seed = wholeIn('--seed', values.seed, 0, 2 ** 31);
+  const oldBuild = values['old-build'] === undefined ? undefined : resolve(values['old-build']);
+  if (oldBuild !== undefined && !existsSync(join(oldBuild, 'packages/node/dist/index.js')))
+    throw new UsageError(`${oldBuild} holds no build of the project: run npm ci and npm run build there`);
+  const problem = balancerProblem();
+  if (problem !== null) throw new DeploymentError(problem);
+  const folder = folderOf(values.keep);
+  const begin = performance.now();
+  const tell = (text: string): void =>
+    console.log(`${((performance.now() - begin) / 1000).toFixed(1).padStart(7)} s  ${text}`);
+  console.log(`seed ${seed}, volumes and logs in ${folder}`);
+  const recorder = await rehearse({
+    project: PROJECT,
+    build: oldBuild ?? PROJECT,
+    folder,
+    seed,
+    clients,
+    scenes: scenesOf(values.short, oldBuild),
+    kills: values.short ? 1 : FULL_KILLS,
+    environment: values.short ? SHORT : {},
+    signal: interruption(),
+    tell,
+  });
+  const verdict = check(recorder);
+  console.log(`\n${report(recorder, verdict, 'scene')}`);
+  const isFine = verdict.problems.length === 0;
+  if (!isFine || values.keep !== undefined) console.log(`history and logs are in ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+  return isFine ? 0 : 1;
+}
+
+function scenesOf(isShort: boolean, oldBuild: string | undefined): readonly Scene[] {
+  const first = oldBuild === undefined ? [rollingRestart] : [rollingUpgrade(PROJECT)];
+  const all = [...first, kill, growth, twoOfFive, shrinking, lostVolume, lostMajority];
+  return isShort ? all : [...all, rollingRestart];
+}
+
+function folderOf(keep: string | undefined): string {
+  if (keep === undefined) return mkdtempSync(join(tmpdir(), 'althing-rehearsal-'));
+  const folder = resolve(keep);
+  if (existsSync(folder)) throw new UsageError(`${folder} exists`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Ends the rehearsal after the scene that is being played; a second one ends it at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort(new Error('interrupted'));
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return controller.signal;
+}
+
+function wholeIn(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`${option} must be a whole number from ${min} to ${max}`);
+}

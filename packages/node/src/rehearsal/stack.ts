@@ -1,0 +1,190 @@
+/** The containers of docker-compose.yml, and what `docker compose` does with them. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { settle } from '../chaos/members.js';
+import { Requests, type Response } from '../chaos/requests.js';
+import { until } from '../testing/index.js';
+import { Balancer } from './balancer.js';
+import { DeploymentError, type Image, readImage, readService, type Service } from './compose.js';
+import { Container, type Mounts, runOnce } from './container.js';
+import type { Machine } from './machine.js';
+
+const FOUNDERS = ['node0', 'node1', 'node2'] as const;
+const SCALED = 'more';
+const SERVES_MS = 20_000;
+
+export interface StackOptions {
+  readonly machine: Machine;
+  /** The project's folder. */
+  readonly project: string;
+  /** For volumes, secrets and logs. */
+  readonly folder: string;
+  /** Settings of the nodes on top of the compose file's. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Called when a node ends though nobody ended it. */
+  readonly onEnd: (container: Container, how: string) => void;
+}
+
+export class Stack {
+  /** Of what is asked directly and through the balancer. */
+  readonly requests = new Requests('');
+  private readonly options: StackOptions;
+  private readonly compose: string;
+  private readonly image: Image;
+  private readonly byName = new Map<string, Container>();
+  private balancer: Balancer | null = null;
+  /** The build that new containers run: a project's folder. */
+  build: string;
+
+  /** @throws {DeploymentError} */
+  constructor(options: StackOptions) {
+    const { project, folder } = options;
+    this.options = options;
+    this.build = project;
+    this.image = readImage(readFileSync(join(project, 'Dockerfile'), 'utf8'));
+    this.compose = readFileSync(join(project, 'docker-compose.yml'), 'utf8');
+    for (const name of ['secrets', 'bin', 'backup', 'logs']) mkdirSync(join(folder, name));
+    // As the image has it.
+    symlinkSync(join(project, 'packages/cli/bin/althing.js'), join(folder, 'bin/althing'));
+  }
+
+  get containers(): readonly Container[] {
+    return [...this.byName.values()];
+  }
+
+  container(name: string): Container {
+    const container = this.byName.get(name);
+    if (container === undefined) throw new Error(`there is no container ${name}`);
+    return container;
+  }
+
+  /** The one-shot service that makes the secrets. */
+  async makeSecrets(): Promise<void> {
+    const { machine } = this.options;
+    const { how, output } = await runOnce(machine, this.service('secrets'), [], this.mounts(), '');
+    if (how !== 'code 0') throw new DeploymentError(`the service "secrets" ended with ${how}: ${output}`);
+    const password = readFileSync(join(this.options.folder, 'secrets/admin_password'), 'utf8').trim();
+    this.requests.authorization = `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`;
+  }
+
+  /** The founders, not started. */
+  createFounders(): readonly Container[] {
+    return FOUNDERS.map((name) => this.create(name, name));
+  }
+
+  /** `docker compose up -d --force-recreate --no-deps --wait NAME`; gives how the former container ended. */
+  async recreate(name: string): Promise<string> {
+    const how = await this.container(name).stop();
+    const container = this.create(name, name);
+    container.start();
+    await container.whenReady();
+    return how;
+  }
+
+  /** `docker compose rm -sf NAME`, `docker volume rm`, and `docker compose up -d NAME`. */
+  async loseVolume(name: string): Promise<void> {
+    await this.container(name).stop();
+    rmSync(join(this.options.folder, name), { recursive: true });
+    const container = this.create(name, name);
+    container.start();
+    await container.whenReady();
+  }
+
+  /** One more of the service that is scaled. */
+  async scaleUp(): Promise<Container> {
+    // A container is known by its id.
+    const container = this.create(SCALED, randomBytes(6).toString('hex'));
+    container.start();
+    await container.whenReady();
+    return container;
+  }
+
+  /** `--scale` to one less. */
+  async scaleDown(container: Container): Promise<void> {
+    await container.destroy();
+    this.byName.delete(container.name);
+  }
+
+  startBalancer(): void {
+    const { machine, project, folder } = this.options;
+    const config = readFileSync(join(project, 'deploy/haproxy/haproxy.cfg'), 'utf8');
+    this.balancer = new Balancer(machine, config, join(folder, 'logs'));
+  }
+
+  /** Makes a token for what is asked, as soon as the balancer serves. */
+  async login(): Promise<void> {
+    let token: unknown;
+    const isIn = async (): Promise<boolean> => {
+      const { outcome, value } = await this.ask('/t', "new_token('admin', nil, 'rehearsal');");
+      token = value;
+      return outcome === 'ok';
+    };
+    await until(isIn, 'the balancer serves', SERVES_MS);
+    this.requests.authorization = `Bearer ${String(token)}`;
+  }
+
+  /** `docker compose run --rm althing ...`. */
+  runCommand(...args: string[]): Promise<{ readonly how: string; readonly output: string }> {
+    const { machine, folder } = this.options;
+    return runOnce(machine, this.service('althing'), args, this.mounts(), join(folder, 'bin'));
+  }
+
+  /** Asks through the balancer. */
+  ask(scope: string, code: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const { front } = this.options.machine;
+    return this.requests.ask({ host: front, port: 9210 }, { scope, code, headers });
+  }
+
+  /** Waits until all nodes are well; see `settle` of members. */
+  settle(whileWriting: boolean): Promise<void> {
+    return settle(this.members, whileWriting);
+  }
+
+  get members(): Parameters<typeof settle>[0] {
+    return this.containers.map((container) => ({
+      name: container.name,
+      isRunning: container.isRunning,
+      ask: (scope, code, headers = {}) => this.requests.ask(container.endpoint, { scope, code, headers }),
+    }));
+  }
+
+  /** `docker compose stop`; gives how each of them ended. */
+  async stop(): Promise<readonly string[]> {
+    const balancer = await this.balancer?.stop();
+    this.balancer = null;
+    const nodes = await Promise.all(this.containers.map((container) => container.stop()));
+    return [...nodes, balancer ?? 'nothing'];
+  }
+
+  /** Ends all at once. */
+  async close(): Promise<void> {
+    this.requests.close();
+    await Promise.all([this.balancer?.kill(), ...this.containers.map((container) => container.destroy())]);
+  }
+
+  private create(service: string, hostname: string): Container {
+    const { machine, folder, environment, onEnd } = this.options;
+    mkdirSync(join(folder, hostname), { recursive: true });
+    const container = new Container({
+      machine,
+      service: this.service(service),
+      hostname,
+      mounts: { ...this.mounts(), '/app': this.build, '/data': join(folder, hostname) },
+      environment,
+      logFile: join(folder, 'logs', `${hostname}.log`),
+      onEnd,
+    });
+    this.byName.set(hostname, container);
+    return container;
+  }
+
+  private service(name: string): Service {
+    return readService(this.compose, name, this.image);
+  }
+
+  private mounts(): Mounts {
+    const { project, folder } = this.options;
+    return { '/app': project, '/secrets': join(folder, 'secrets'), '/backup': join(folder, 'backup') };
+  }
+}
