@@ -304,12 +304,9 @@ export class Node implements RunningNode {
     });
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
-<<<<<<< /tmp/bk/tree/packages/node/src/node.ts
+    this.takeEarly();
     this.schedule = new Schedule(this.parts.folder.path);
     this.figures.backupIsThere(this.schedule.newest);
-=======
-    this.takeEarly();
->>>>>>> /tmp/bk/_h
     this.backups = this.makeBackups(cluster);
     this.scheduled = this.makeScheduled();
     this.restores = this.makeRestores();
