@@ -10,7 +10,7 @@ import { reject, sendAppend } from './replication.js';
 export function broadcastHeartbeats(core: Core): void {
   assert(core.role === 'leader', 'Only a leader sends heartbeats');
   core.heartbeatElapsed = 0;
-  const { reads, lease, log, term, id: from } = core;
+  const { reads, lease, log, term, id: from, bugs } = core;
   let round = 0;
   if ((reads.hasConfirmable || lease !== null) && !core.tracker.isAlone) {
     round = reads.startRound(core.bugs.read_id_reused);
@@ -19,7 +19,7 @@ export function broadcastHeartbeats(core: Core): void {
   }
   for (const peer of core.tracker.peers) {
     // Never beyond what the member is known to have: it could have something else there.
-    const commit = Math.min(peer.match, log.commit);
+    const commit = bugs.commit_beyond_last ? log.commit : Math.min(peer.match, log.commit);
     core.send({ kind: 'heartbeat', from, to: peer.id, term, commit, round });
     peer.sentCommit = Math.max(peer.sentCommit, commit);
   }
@@ -27,14 +27,15 @@ export function broadcastHeartbeats(core: Core): void {
 
 /** Follower: the leader lives. */
 export function onHeartbeat(core: Core, message: Heartbeat): StepResult {
-  const { log, id: from, term } = core;
-  if (message.commit > log.last) {
+  const { log, id: from, term, bugs } = core;
+  const commit = bugs.commit_beyond_last ? Math.min(message.commit, log.last) : message.commit;
+  if (commit > log.last) {
     // The leader counts on entries that are not here. Either this node knows that it lost them, or someone is mad.
     if (core.recovery === null) return core.refused(message, 'commit_beyond_log');
-    reject(core, message, message.commit, term);
-  } else if (message.commit > log.commit) {
-    log.commitTo(message.commit);
-    core.trace?.({ node: from, type: 'commit', index: message.commit });
+    reject(core, message, commit, term);
+  } else if (commit > log.commit) {
+    log.commitTo(commit);
+    core.trace?.({ node: from, type: 'commit', index: commit });
   }
   core.send({ kind: 'heartbeatResponse', from, to: message.from, term, round: message.round });
   return OK;

@@ -17,7 +17,7 @@ export const MUTANTS = {
   no_truncation_on_conflict: 'conflicting entries stay, only what lies behind them is appended',
   conflict_hint_off_by_one: 'after a rejection the leader probes one index too high, and again',
   ack_without_term: 'the acknowledgement of a write counts for entries that were overwritten since',
-  commit_beyond_last: 'a follower takes over the commit index of an append beyond the entries it confirmed',
+  commit_beyond_last: 'a follower takes over the commit index of a message beyond the entries it confirmed',
   learner_counted: 'learners count in quorums',
   joint_quorum_by_one_half: 'a joint configuration decides by the majority of its incoming half alone',
   two_changes_in_flight: 'a membership change is accepted while another is not committed',

@@ -27,6 +27,8 @@ export type FaultKind =
   | 'wipe'
   | 'grow'
   | 'remove'
+  /** Two of five are removed at once, while the network is cut through the middle. */
+  | 'shrink'
   | 'disk_full'
   /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
   | 'damage'
@@ -41,10 +43,24 @@ export type FaultKind =
   /** A leader sleeps while answers from before are still on their way to it. */
   | 'late_answers'
   /** Clients do nothing for a while, so that groups fall silent; then the leader sleeps over an election. */
-  | 'lull';
+  | 'lull'
+  /** A leader that was cut off and asked there for what it can not know leads again, before it took in what it missed. */
+  | 'come_back';
 
 /** Machines that there may be at once. */
 const MACHINES_MAX = 6;
+
+/** How long figure 8 may take, in milliseconds. */
+const FIGURE_8_MS = 5000;
+
+/** How far figure 8 of the Raft paper has come. */
+interface Figure8 {
+  readonly group: GroupId;
+  readonly first: Machine;
+  second: Machine | null;
+  /** Whether the first leads again. */
+  again: boolean;
+}
 
 export class Nemesis {
   private readonly world: World;
@@ -52,8 +68,10 @@ export class Nemesis {
   private raging = true;
   /** Until when leaders are hunted, in milliseconds. */
   private youngUntil = 0;
+  /** Until when a plan of several steps goes on, which nothing else should cross, in milliseconds. */
+  private calmUntil = 0;
   private burdenedUntil = 0;
-  private figure: { readonly group: GroupId; readonly first: Machine; second: Machine | null } | null = null;
+  private figure: Figure8 | null = null;
 
   constructor(world: World, draw: Draw) {
     this.world = world;
@@ -82,6 +100,7 @@ export class Nemesis {
       // The links are cut before the first message leaves.
       this.goOnWithFigure8(process, group);
     }
+    if (event.type === 'progress') this.endFigure8(process, group, event.match);
     if (event.type === 'append' && now < this.burdenedUntil) {
       const status = process.host?.status(group);
       if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
@@ -104,7 +123,7 @@ export class Nemesis {
     scheduler.after(this.draw.exponential(swarm.faultMs), () => {
       if (!this.raging) return;
       const kind = this.draw.weighted(swarm.faults);
-      if (kind !== undefined) this.inject(kind);
+      if (kind !== undefined && scheduler.now >= this.calmUntil) this.inject(kind);
       this.plan();
     });
   }
@@ -176,6 +195,9 @@ export class Nemesis {
       case 'remove':
         this.remove(machine);
         return;
+      case 'shrink':
+        this.shrink();
+        return;
       case 'disk_full':
         machine.logIsFull = true;
         machine.isStateFull = true;
@@ -198,13 +220,16 @@ export class Nemesis {
         this.burdenedUntil = world.scheduler.now + draw.exponential(2500);
         return;
       case 'late_answers':
-        this.lateAnswers(this.leader() ?? machine);
+        this.lateAnswers(this.asked() ?? machine);
         return;
       case 'figure_8':
-        this.figure8(this.leader() ?? machine);
+        this.figure8(this.asked() ?? machine);
         return;
       case 'lull':
-        this.lull(this.leader() ?? machine);
+        this.lull(this.asked() ?? machine);
+        return;
+      case 'come_back':
+        this.comeBack(this.asked() ?? machine);
     }
   }
 
@@ -230,11 +255,11 @@ export class Nemesis {
     });
   }
 
-  private pauseEngine(machine: Machine): void {
+  private pauseEngine(machine: Machine, ms = this.draw.exponential(1000)): void {
     const { process } = machine;
     if (process === null || process.engineThread.isPaused) return;
     process.engineThread.pause();
-    this.world.scheduler.after(this.draw.exponential(1000), () => process.engineThread.resume());
+    this.world.scheduler.after(ms, () => process.engineThread.resume());
   }
 
   /** @param ms after which its links are healed; by default when something else heals them */
@@ -306,9 +331,10 @@ export class Nemesis {
     const { network, swarm, present, scheduler } = world;
     const pauseMs = this.overElection();
     const lateMs = pauseMs + swarm.tickMs * draw.int(1, swarm.electionTicks);
+    this.calm(lateMs * 1.5);
     for (const { nodeId } of present) network.slow(nodeId, machine.nodeId, lateMs);
     this.probe(machine, 'read', 0);
-    const beginMs = 2 + draw.exponential(3 + 2 * swarm.threadMs);
+    const beginMs = 5 + 4 * swarm.threadMs + draw.exponential(swarm.tickMs);
     scheduler.after(beginMs, () => this.pause(machine, pauseMs));
     this.probeAround(machine, beginMs + pauseMs);
     scheduler.after(lateMs * 1.5, () => {
@@ -321,6 +347,7 @@ export class Nemesis {
     const { swarm, scheduler, clients } = world;
     const quietMs = swarm.tickMs * 25;
     const pauseMs = this.overElection();
+    this.calm(quietMs + pauseMs + 3 * swarm.tickMs);
     clients.rest(quietMs);
     scheduler.after(quietMs, () => this.pause(machine, pauseMs));
     this.probeAround(machine, quietMs + pauseMs);
@@ -329,7 +356,42 @@ export class Nemesis {
   /** Longer than the others need to elect somebody else. */
   private overElection(): number {
     const { tickMs, electionTicks } = this.world.swarm;
-    return tickMs * electionTicks * (1.5 + 2 * this.draw.unit());
+    return tickMs * electionTicks * (2.5 + 2 * this.draw.unit());
+  }
+
+  /** All links are whole, and no other fault comes, for a while. */
+  private calm(ms: number): void {
+    const { network, scheduler } = this.world;
+    network.heal();
+    this.calmUntil = scheduler.now + ms;
+  }
+
+  private comeBack(machine: Machine): void {
+    const { world } = this;
+    const { network, present, swarm, scheduler, clients } = world;
+    const group = clients.group(machine);
+    if (group === null) return;
+    const awayMs = this.overElection();
+    this.calm(awayMs + 2 * swarm.tickMs * swarm.electionTicks);
+    for (const { nodeId } of present) {
+      network.cut(nodeId, machine.nodeId);
+      network.cut(machine.nodeId, nodeId);
+    }
+    this.probeAround(machine, awayMs);
+    scheduler.after(awayMs + 5 + 4 * swarm.threadMs, () => {
+      this.pauseEngine(machine, swarm.tickMs * swarm.electionTicks);
+      network.heal();
+      for (let tick = 1; tick <= swarm.electionTicks; tick++) {
+        scheduler.after(tick * swarm.tickMs, () => this.handTo(machine, group));
+      }
+    });
+  }
+
+  /** Whoever leads a group gives it to a machine. */
+  private handTo({ nodeId }: Machine, group: GroupId): void {
+    const leader = this.world.processes.find(({ host }) => host?.status(group)?.role === 'leader');
+    if (!this.raging || leader === undefined || leader.nodeId === nodeId) return;
+    leader.command({ kind: 'hand_over', group, id: this.world.scheduler.turns, to: nodeId, stay: true });
   }
 
   /** Changes elsewhere before a machine wakes up, and reads at that machine when it does. */
@@ -352,14 +414,14 @@ export class Nemesis {
    * back, and has the newer entry.
    */
   private figure8(machine: Machine): void {
-    const { world, draw } = this;
+    const { world } = this;
     const group = world.clients.group(machine);
     if (group === null || world.present.length < 3) return;
-    world.network.heal();
+    this.calm(FIGURE_8_MS / 2);
     this.isolate(machine);
     for (const ms of [1, 5, 20]) this.probe(machine, 'append', ms);
-    this.figure = { group, first: machine, second: null };
-    world.scheduler.after(draw.exponential(4000) + 2000, () => {
+    this.figure = { group, first: machine, second: null, again: false };
+    world.scheduler.after(FIGURE_8_MS, () => {
       this.figure = null;
     });
   }
@@ -373,16 +435,30 @@ export class Nemesis {
       figure.second = machine;
       network.heal();
       this.isolate(machine);
-    } else if (figure.second !== null && machine === figure.first) {
-      const { second } = figure;
-      this.figure = null;
+    } else if (figure.second !== null && machine === figure.first && !figure.again) {
+      figure.again = true;
       const roundMs = 2 * (swarm.network.delayMs + swarm.disk.meanMs);
-      world.scheduler.after(roundMs * (0.3 + 2 * draw.unit()), () => {
-        network.heal();
-        this.crash(machine, draw.chance(0.5), draw.exponential(1500) + 500);
-        world.note(() => `the second leader ${second.name} comes back`);
-      });
+      world.scheduler.after(roundMs * (1 + 4 * draw.unit()), () => this.loseFirst(figure));
     }
+  }
+
+  /** The first leader is told that somebody has its old entries. Now it must not get further. */
+  private endFigure8({ machine, host }: Process, group: GroupId, match: number): void {
+    const { figure, world } = this;
+    if (figure === null || figure.group !== group || figure.first !== machine || !figure.again) return;
+    const status = host?.status(group);
+    if (status?.role !== 'leader' || match <= status.commitIndex || match >= status.lastIndex) return;
+    for (const { nodeId } of world.present) world.network.cut(machine.nodeId, nodeId);
+    world.scheduler.after(2 * world.swarm.disk.meanMs, () => this.loseFirst(figure));
+  }
+
+  private loseFirst(figure: Figure8): void {
+    const { world, draw } = this;
+    if (this.figure !== figure) return;
+    this.figure = null;
+    world.network.heal();
+    this.crash(figure.first, draw.chance(0.5), draw.exponential(1500) + 1000);
+    world.note(() => `the second leader ${figure.second?.name} comes back`);
   }
 
   /** Only where a majority of the others holds everything. */
@@ -403,6 +479,37 @@ export class Nemesis {
     world.clients.ask(process, { collection: null, code: `del_node(${number}); nil;`, key: null }, () => {});
   }
 
+  /**
+   * With the majority of the new members alone their leader could go on, while those who do not know of the change are a
+   * majority of the old ones.
+   */
+  private shrink(): void {
+    const { world, draw } = this;
+    const leader = world.processes.find(({ host }) => host?.status(ROOT_GROUP)?.role === 'leader');
+    if (leader === undefined || world.present.length !== 5 || !world.isComplete) return;
+    const others = draw.shuffled(world.present.filter(({ process }) => process !== leader));
+    const [friend, , ...removed] = others as [Machine, ...Machine[]];
+    const numbers = removed.map(({ nodeId }) => leader.engine.root.members.get(nodeId)?.number);
+    const code = `${numbers.map((number) => `del_node(${number});`).join(' ')} nil;`;
+    world.clients.ask(leader, { collection: null, code, key: null }, (outcome) => {
+      if (outcome !== 'ok' || !this.raging) return;
+      this.calm(1000);
+      for (const inside of [leader.machine, friend]) {
+        for (const outside of world.present) {
+          if (outside === friend || outside === leader.machine) continue;
+          world.network.cut(inside.nodeId, outside.nodeId);
+          world.network.cut(outside.nodeId, inside.nodeId);
+        }
+      }
+      leader.command({
+        kind: 'change_membership',
+        group: ROOT_GROUP,
+        id: -1,
+        steps: removed.map(({ nodeId }) => ({ action: 'remove', node: nodeId })),
+      });
+    });
+  }
+
   private transfer(machine: Machine): void {
     const { world, draw } = this;
     const leader = this.leader();
@@ -410,6 +517,11 @@ export class Nemesis {
     const group = draw.chance(0.5) ? null : draw.pick(leader.process.groups);
     const to = draw.chance(0.5) ? 0 : machine.nodeId;
     leader.process.command({ kind: 'hand_over', group, id: world.scheduler.turns, to, stay: true });
+  }
+
+  /** The machine that leads the group that is asked, where something is to be seen. */
+  private asked(): Machine | undefined {
+    return this.world.present.find((machine) => this.world.clients.group(machine) !== null) ?? this.leader();
   }
 
   /** A machine that leads some group. */
