@@ -65,7 +65,11 @@ async function problemOf(members: readonly Member[], whileWriting: boolean): Pro
       if (voters.length !== members.length || learners.length > 0)
         return `${scope} has ${voters.length} voters and ${learners.length} learners`;
     }
-    const seen = groups.map(({ scope, applied }) => `${scope} ${applied}`).join();
+    // The order in which a node knows its groups is its own.
+    const seen = groups
+      .map(({ scope, applied }) => `${scope} ${applied}`)
+      .sort()
+      .join();
     marks ??= seen;
     if (marks !== seen && !whileWriting)
       return `${name} and ${members[0]?.name} have not applied the same: ${differenceOf(marks, seen)}`;
@@ -116,10 +120,11 @@ export function infoOf(value: unknown): Info {
 }
 
 function differenceOf(left: string, right: string): string {
-  const known = new Set(left.split(','));
-  return right
-    .split(',')
-    .filter((each) => !known.has(each))
-    .slice(0, 3)
-    .join(', ');
+  const [ours, theirs] = [left.split(','), right.split(',')];
+  const only = (some: readonly string[], others: readonly string[]): string =>
+    some
+      .filter((each) => !others.includes(each))
+      .slice(0, 3)
+      .join(', ');
+  return `${only(theirs, ours)} instead of ${only(ours, theirs)}`;
 }
