@@ -1,4 +1,5 @@
 import { Access } from './admin/access.js';
+import type { RootEvent } from './admin/root-event.js';
 import { type CollectionEvent, RootGroup, type Target } from './admin/root-group.js';
 import type { PasswordHash, User } from './admin/user.js';
 import { ByteWriter } from './bytes.js';
@@ -56,6 +57,8 @@ export interface Change {
   readonly undo: readonly Undo[];
   /** Collections that came or went. */
   readonly collectionEvents: readonly CollectionEvent[];
+  /** What it does to the root scope. */
+  readonly events: readonly RootEvent[];
 }
 
 /** What came of a call. */
@@ -293,6 +296,7 @@ export class Engine {
     } catch (error) {
       transaction.rollback();
       root.collectionEvents.length = 0;
+      root.events.length = 0;
       return this.failed(error);
     } finally {
       rt.end();
@@ -307,7 +311,13 @@ export class Engine {
     transaction.onUndo(() => {
       group.changeCount -= 1;
     });
-    return { effects, undo: transaction.inverse, collectionEvents: this.root.collectionEvents.splice(0) };
+    const { collectionEvents, events } = this.root;
+    return {
+      effects,
+      undo: transaction.inverse,
+      collectionEvents: collectionEvents.splice(0),
+      events: events.splice(0),
+    };
   }
 
   private evaluate({ body }: Call): Value {

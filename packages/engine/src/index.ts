@@ -14,6 +14,7 @@ export {
 } from './admin/restore.js';
 export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
+export type { RootEvent } from './admin/root-event.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
 export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';
 export type { PasswordHash, Token, User } from './admin/user.js';

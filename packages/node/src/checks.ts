@@ -144,7 +144,8 @@ const RESTORING = new QueryError(ErrorCode.NODE, 'a backup is being restored: tr
 /** Characters of code that take noticeable time to parse. */
 const LONG_CODE = 16_384;
 
-function scopeText(scope: ScopeName): string {
+/** A scope in words. */
+export function scopeText(scope: ScopeName): string {
   return scope.kind === 'collection' ? `@collection:${scope.name}` : `@${scope.kind}`;
 }
 

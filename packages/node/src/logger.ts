@@ -28,10 +28,8 @@ const BUFFER_BYTES_MAX = 1024 * 1024;
 export function createLogger({ level, format, nodeName, onLine }: LoggerOptions): Logger {
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY === true);
   const options = {
+    ...lineOptions(nodeName),
     level: LOG_LEVELS[level],
-    base: { node: nodeName },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }), log: cleanFields },
     hooks: {
       logMethod(this: PinoLogger, args: Parameters<LogFn>, method: LogFn, severity: number) {
         onLine?.(severity);
@@ -43,6 +41,15 @@ export function createLogger({ level, format, nodeName, onLine }: LoggerOptions)
   const destination = pino.destination({ dest: 1, sync: false, maxLength: BUFFER_BYTES_MAX });
   destination.on('drop', () => {});
   return pino(options, destination);
+}
+
+/** What all lines look like. */
+export function lineOptions(nodeName: string) {
+  return {
+    base: { node: nodeName },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }), log: cleanFields },
+  };
 }
 
 /** Characters of one field at most; a stack trace may be longer than what users write. */

@@ -47,7 +47,10 @@ export interface RunningNode {
   readonly closed: Promise<number>;
   /** May be called again, to go from `drain` to `now`. */
   stop(reason: StopReason): void;
-  /** Reads the certificates again, and takes the level of the log from a configuration; the rest of it is ignored. */
+  /**
+   * Reads the certificates again, opens the audit log anew, and takes the level of the log from a configuration; the rest of
+   * it is ignored.
+   */
   reload(config: Config): void;
 }
 

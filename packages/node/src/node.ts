@@ -13,6 +13,7 @@ import {
 } from '@althing/engine';
 import { type DataFolder, DiskFullError, StorageError } from '@althing/storage';
 import type { Membership } from 'raft-ts';
+import { AuditLog } from './audit/audit-log.js';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
@@ -21,6 +22,7 @@ import { Restores } from './backup/restore.js';
 import { Schedule } from './backup/schedule.js';
 import { ScheduledBackups, type ScheduledEvent } from './backup/scheduled.js';
 import { type TransferEvent, Transfers } from './backup/transfers.js';
+import { scopeText } from './checks.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
 import { LocalNode } from './cluster/local-node.js';
@@ -42,6 +44,7 @@ import type { Metrics } from './metrics/metrics.js';
 import { watchThread } from './metrics/thread-watch.js';
 import type { PeerTls } from './peers/dial.js';
 import type { VersionRange } from './peers/greeting-format.js';
+import type { Reply, Request } from './request.js';
 import { NO_LEADER, Router } from './router.js';
 import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
 import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
@@ -148,6 +151,7 @@ export class Node implements RunningNode {
   private unwatch: () => void = () => {};
   private publishedAt = 0;
   private readonly local: LocalNode;
+  private readonly audit: AuditLog;
   private lastId = 0;
 
   /** Starts everything; the node serves when this is fulfilled. */
@@ -176,6 +180,7 @@ export class Node implements RunningNode {
     );
     this.figures = new EngineMetrics(parts.metrics, REJECTIONS);
     this.local = this.makeLocalNode();
+    this.audit = new AuditLog(config, log);
     this.engine = new Engine({
       environment: systemEnvironment(log, this.local, () => this.voters()),
       limits: {
@@ -214,10 +219,14 @@ export class Node implements RunningNode {
     const { log } = this.parts;
     log.level = LOG_LEVELS[config.logLevel];
     try {
+      this.audit.reopen();
       this.renewCertificates();
-      log.info({ event: 'reloaded' }, 'the level of the log and the certificates were read again');
+      log.info(
+        { event: 'reloaded' },
+        'the level of the log and the certificates were read again, and the audit log was opened anew',
+      );
     } catch (error) {
-      log.error({ event: 'reload_failed', error: describe(error) }, 'the certificates could not be renewed');
+      log.error({ event: 'reload_failed', error: describe(error) }, 'not everything could be renewed');
     }
   }
 
@@ -248,6 +257,7 @@ export class Node implements RunningNode {
       session: (target) => this.sessions.of(target),
       waitMs: config.requestTimeoutMs,
       figures: this.figures,
+      changed: (request, events, isKnown) => this.audit.changed(request, events, isKnown),
       monotonic: environment.monotonic,
       delay,
     });
@@ -379,6 +389,7 @@ export class Node implements RunningNode {
       monotonic: () => performance.now(),
       random: Math.random,
       report: (level, event, message) => log[level]({ event }, message),
+      changed: (events) => this.audit.changedItself(events),
     });
   }
 
@@ -422,6 +433,7 @@ export class Node implements RunningNode {
   private tookScheduled({ id, path, error, bytes, ms }: ScheduledEvent): void {
     const { log } = this.parts;
     const fields = { backup: id, path, bytes, ms };
+    this.audit.transferred('backup', error === null, { by: `backup ${id}`, path });
     if (error === null) log.info({ event: 'backup', ...fields }, `backup ${id} done`);
     else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
   }
@@ -456,6 +468,7 @@ export class Node implements RunningNode {
 
   private transferred({ kind, user, id, error, bytes, ms }: TransferEvent): void {
     const fields = { user: user.name, request: id, bytes, ms };
+    this.audit.transferred(kind, error === null, { by: user.name, request: id });
     if (error === null) this.parts.log.info({ event: kind, ...fields }, `${kind} done`);
     else this.parts.log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
   }
@@ -666,7 +679,10 @@ export class Node implements RunningNode {
           },
           () => performance.now(),
         ),
-        onLogin: ({ method, outcome }) => this.figures.loggedIn(method, outcome),
+        onLogin: (login) => {
+          this.figures.loggedIn(login.method, login.outcome);
+          this.audit.login(login);
+        },
         cacheMs: config.credentialCacheMs,
         now: Date.now,
         delay: (ms, callback) => {
@@ -678,7 +694,7 @@ export class Node implements RunningNode {
       handle: (request, respond) =>
         this.router.handle(
           request,
-          this.figures.counting(request, respond, (reply, ms) => this.counters.count(reply, ms)),
+          this.figures.counting(request, respond, (reply, ms) => this.answered(request, reply, ms)),
         ),
       transfers: this.makeTransfers(),
       wait: (done) => this.bridge.waitFor(done, 20),
@@ -696,6 +712,21 @@ export class Node implements RunningNode {
     if (config.httpApiPort === 0) return;
     const port = this.listener.listen(config.bindClientAddr, config.httpApiPort);
     if (port === null) throw portInUse('http_api_port', config.bindClientAddr, config.httpApiPort);
+  }
+
+  private answered(request: Request, reply: Reply, ms: number): void {
+    this.counters.count(reply, ms);
+    const { slowRequestMs } = this.parts.config;
+    const isSlow = slowRequestMs > 0 && ms > slowRequestMs;
+    const isDefect = !reply.ok && reply.error.code === ErrorCode.INTERNAL;
+    if (!isSlow && !isDefect) return;
+    const { id, user, scope, body } = request;
+    // Not the code of a query: it may hold secrets.
+    const what = body.type === 'run' ? { procedure: body.name } : { characters: body.code.length };
+    const fields = { request: id, user: user.name, scope: scopeText(scope), ...what, ms: Math.round(ms) };
+    if (isSlow) this.parts.log.warn({ event: 'slow_request', ...fields }, 'a request took long');
+    if (isDefect)
+      this.parts.log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
   }
 
   /** Says what a newcomer needs to know. */

@@ -5,6 +5,7 @@ import {
   type Outcome,
   type PasswordHash,
   QueryError,
+  type RootEvent,
   type Target,
 } from '@althing/engine';
 import type { PasswordHasher } from './auth/password.js';
@@ -40,6 +41,8 @@ export interface RouterOptions {
   readonly waitMs: number;
   /** Who counts. */
   readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'>;
+  /** Told what a request did to the root scope; `isKnown` says whether that is certain, or may yet come to nothing. */
+  readonly changed?: (request: Request, events: readonly RootEvent[], isKnown: boolean) => void;
   /** A clock in milliseconds. */
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
@@ -210,8 +213,19 @@ export class Router {
     this.ran(call, monotonic() - begun);
     if (outcome.kind === 'hash') return this.travel(request, respond, outcome.password);
     if (stateless) respond(replyOf(outcome));
-    else session.settle(outcome, respond);
+    else session.settle(outcome, this.telling(request, outcome, respond));
     return true;
+  }
+
+  /** Sees to it that it is told what a call did to the root scope, as soon as that is decided. */
+  private telling(request: Request, outcome: Answer, respond: Respond): Respond {
+    const events = outcome.kind === 'value' ? outcome.change?.events : undefined;
+    const { changed } = this.options;
+    if (events === undefined || events.length === 0 || changed === undefined) return respond;
+    return (reply) => {
+      if (reply.ok || reply.lost === 'unknown') changed(request, events, reply.ok);
+      respond(reply);
+    };
   }
 
   private ran(call: Call, ms: number): void {
@@ -384,7 +398,7 @@ export class Router {
     }
     journey.unknown = true;
     journey.proposed = true;
-    const settled = (reply: Reply): void => {
+    const settled = this.telling(journey.request, outcome, (reply) => {
       journey.proposed = false;
       if (!journey.ended) {
         this.settled(journey, session, reply);
@@ -392,7 +406,7 @@ export class Router {
       }
       if (journey.forwarded !== null) this.undecided.delete(nameOf(journey.forwarded, journey.group));
       this.releaseKey(journey);
-    };
+    });
     session.settle(outcome, settled, this.namesOf(journey, session.id));
   }
 

@@ -6,6 +6,7 @@ import type { ByteWriter } from '../bytes.js';
 import type { Undo } from '../state/transaction.js';
 import { type Invitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, writeMember } from './member.js';
+import { accessEvent, type RootEvent, userEvents } from './root-event.js';
 import {
   type CollectionInfo,
   RootEffect,
@@ -39,6 +40,7 @@ export class RootEditor {
     writeUser(effects, user);
     const old = root.users.get(user.id);
     const { nextId } = root;
+    for (const event of userEvents(old, user)) this.note(event);
     root.putUser(user);
     this.recorder.onUndo(() => {
       if (old !== undefined) {
@@ -55,6 +57,7 @@ export class RootEditor {
     const { effects } = this.recorder;
     effects.u8(RootEffect.DELETE_USER);
     effects.varint(user.id);
+    this.note({ event: 'user_deleted', fields: { name: user.name } });
     const lost = root.deleteUser(user.id);
     this.recorder.onUndo(() => {
       root.putUser(user);
@@ -69,6 +72,10 @@ export class RootEditor {
     writeCollection(effects, collection);
     const old = root.collections.get(collection.id);
     const { nextId } = root;
+    const { name } = collection;
+    if (old === undefined) this.note({ event: 'collection_made', fields: { name } });
+    else if (old.name !== name)
+      this.note({ event: 'collection_renamed', fields: { name: old.name, to: name } });
     root.putCollection(collection);
     this.recorder.onUndo(() => {
       if (old !== undefined) {
@@ -85,6 +92,7 @@ export class RootEditor {
     const { effects } = this.recorder;
     effects.u8(RootEffect.DELETE_COLLECTION);
     effects.varint(collection.id);
+    this.note({ event: 'collection_deleted', fields: { name: collection.name } });
     const lost = root.deleteCollection(collection.id);
     this.recorder.onUndo(() => {
       root.putCollection(collection);
@@ -99,6 +107,9 @@ export class RootEditor {
     writeMember(effects, member);
     const old = root.members.get(member.nodeId);
     const { nextNumber } = root;
+    const { number, name, host, port, leaving } = member;
+    if (old === undefined) this.note({ event: 'node_joined', fields: { node: number, name, host, port } });
+    else if (leaving && !old.leaving) this.note({ event: 'node_leaving', fields: { node: number, name } });
     root.putMember(member);
     this.recorder.onUndo(() => {
       if (old === undefined) root.deleteMember(member.nodeId);
@@ -113,6 +124,8 @@ export class RootEditor {
     effects.u8(RootEffect.PUT_INVITATION);
     writeInvitation(effects, invitation);
     const { nextNumber } = root;
+    const { number, host, port } = invitation;
+    this.note({ event: 'node_invited', fields: { node: number, host, port } });
     root.putInvitation(invitation);
     this.recorder.onUndo(() => {
       root.deleteInvitation(invitation.number);
@@ -125,6 +138,7 @@ export class RootEditor {
     const { effects } = this.recorder;
     effects.u8(RootEffect.DELETE_INVITATION);
     effects.varint(invitation.number);
+    this.note({ event: 'invitation_deleted', fields: { node: invitation.number } });
     root.deleteInvitation(invitation.number);
     this.recorder.onUndo(() => root.putInvitation(invitation));
   }
@@ -134,6 +148,7 @@ export class RootEditor {
     const { effects } = this.recorder;
     effects.u8(RootEffect.DELETE_MEMBER);
     effects.varint(member.nodeId);
+    this.note({ event: 'node_removed', fields: { node: member.number, name: member.name } });
     root.deleteMember(member.nodeId);
     this.recorder.onUndo(() => root.putMember(member));
   }
@@ -147,8 +162,19 @@ export class RootEditor {
     effects.varint(userId);
     if (mask !== null) effects.u8(mask);
     const old = root.maskOf(target, userId) ?? null;
+    if (old !== mask) this.note(accessEvent(root, target, userId, mask));
     root.setAccess(target, userId, mask);
     this.recorder.onUndo(() => root.setAccess(target, userId, old));
+  }
+
+  /** Tells what a change does, unless it is taken back in time. */
+  private note(event: RootEvent): void {
+    const { events } = this.root;
+    events.push(event);
+    this.recorder.onUndo(() => {
+      const at = events.lastIndexOf(event);
+      if (at !== -1) events.splice(at, 1);
+    });
   }
 
   setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {

@@ -26,6 +26,7 @@ import { Group } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, readMember, writeMember } from './member.js';
+import type { RootEvent } from './root-event.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
 
@@ -105,11 +106,15 @@ export class RootGroup extends Group {
   /** Collections that came or went since this was last emptied, by its reader. */
   readonly collectionEvents: CollectionEvent[] = [];
 
+  /** What `RootEditor` did since this was last emptied, by its reader. */
+  readonly events: RootEvent[] = [];
+
   override clear(): void {
     super.clear();
     for (const map of [this.users, this.usersByName, this.usersByTokenPrefix]) map.clear();
     for (const map of [this.collections, this.collectionsByName, this.members, this.access]) map.clear();
     this.collectionEvents.length = 0;
+    this.events.length = 0;
     this.nextId = 1;
     this.nextNumber = 0;
     this.defaults = firstDefaults();

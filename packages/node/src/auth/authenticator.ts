@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { PasswordHash, RootGroup, User } from '@althing/engine';
+import type { PasswordHash, RootGroup, Token, User } from '@althing/engine';
 import type { Backoff } from './backoff.js';
 import { type Credentials, parseAuthorization } from './credentials.js';
 import { type PasswordHasher, TooManyLoginsError } from './password.js';
@@ -17,7 +17,7 @@ const REFUSED: Login = { kind: 'refused' };
 const BUSY: Login = { kind: 'busy' };
 const UNSURE: Login = { kind: 'unsure' };
 
-/** A login that was checked. What `known` tells at once is none. */
+/** A login that was checked, or the first use of a token. */
 export interface LoginEvent {
   readonly method: Credentials['kind'];
   readonly outcome: 'ok' | 'failed' | 'held_off';
@@ -37,7 +37,7 @@ export interface AuthenticatorOptions {
   readonly freshen: () => Promise<boolean>;
   /** How long a verified password is remembered. */
   readonly cacheMs: number;
-  /** Told of each login that was checked. */
+  /** Told of each login that was checked, and of the first use of each token. */
   readonly onLogin?: (event: LoginEvent) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
@@ -69,17 +69,28 @@ export class Authenticator {
   /** Answers to failed logins that are still to come. */
   private readonly refusals = new Set<() => void>();
   private hurrying = false;
+  /** Tokens that were used here before. */
+  private readonly usedTokens = new WeakSet<Token>();
 
   constructor(options: AuthenticatorOptions) {
     this.options = options;
   }
 
-  /** The user of a header when that can be told at once, else null: then `login` tells. */
-  known(header: string): User | null {
+  /**
+   * The user of a header when that can be told at once, else null: then `login` tells.
+   *
+   * @param address of the client, asked for when a token is used for the first time
+   */
+  known(header: string, address?: () => string): User | null {
     // Tokens are by far the most frequent, so they are not looked up in the cache first.
     if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
       const scheme = TOKEN_SCHEME.exec(header);
-      if (scheme !== null) return this.tokenUser(header.slice(scheme[0].length));
+      if (scheme !== null) {
+        const found = this.tokenOf(header.slice(scheme[0].length));
+        if (found !== null && address !== undefined && !this.usedTokens.has(found.token))
+          this.tellToken(found, address());
+        return found?.user ?? null;
+      }
     }
     const entry = this.verified.get(hash('sha256', this.cacheKey + header));
     if (entry === undefined || this.options.now() > entry.until) return null;
@@ -122,6 +133,11 @@ export class Authenticator {
       else if (login.kind === 'refused') this.tell(credentials, 'failed', address, null);
       for (const callback of all) callback(login);
     });
+  }
+
+  private tellToken({ user, token }: { readonly user: User; readonly token: Token }, address: string): void {
+    this.usedTokens.add(token);
+    this.options.onLogin?.({ method: 'token', outcome: 'ok', name: user.name, address });
   }
 
   private tell(
@@ -186,7 +202,7 @@ export class Authenticator {
   }
 
   private async check(credentials: Credentials): Promise<User | null> {
-    if (credentials.kind === 'token') return this.tokenUser(credentials.key);
+    if (credentials.kind === 'token') return this.tokenOf(credentials.key)?.user ?? null;
     const { root, hasher } = this.options;
     const user = root.usersByName.get(credentials.name);
     const matches = await hasher.verify(credentials.password, user?.password ?? null);
@@ -196,11 +212,11 @@ export class Authenticator {
     return now?.password === user.password ? now : null;
   }
 
-  private tokenUser(key: string): User | null {
+  private tokenOf(key: string): { readonly user: User; readonly token: Token } | null {
     const found = this.options.root.tokenByKey(key);
     if (found === undefined || !timingSafeEqual(found.token.hash, hash('sha256', key, 'buffer'))) return null;
     const { expiresAt } = found.token;
-    return expiresAt === null || expiresAt >= Math.floor(this.options.now() / 1000) ? found.user : null;
+    return expiresAt === null || expiresAt >= Math.floor(this.options.now() / 1000) ? found : null;
   }
 
   private remember(header: string, credentials: Credentials, user: User): void {

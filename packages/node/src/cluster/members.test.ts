@@ -446,6 +446,7 @@ class World {
       monotonic: () => this.now,
       random: () => 0,
       report: (_level, _event, message) => this.reports.push(message),
+      changed: () => {},
     });
     for (const node of root.members.keys()) {
       if (node !== SELF) this.event({ kind: 'peer', node, up: true, version: '1.0.0' });

@@ -4,6 +4,7 @@ import {
   type MemberInfo,
   type NodeEntry,
   type RootEditor,
+  type RootEvent,
   type RootGroup,
 } from '@althing/engine';
 import { type Membership, NO_MEMBERS } from 'raft-ts';
@@ -66,6 +67,8 @@ export interface MembersOptions {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', event: string, message: string) => void;
+  /** Told of changes that the cluster made by itself. */
+  readonly changed: (events: readonly RootEvent[]) => void;
 }
 
 /** Time between two hellos to the other members, in milliseconds. */
@@ -477,7 +480,10 @@ export class Members {
       return;
     }
     const change = { ...changeRoot(root(), edit), collectionEvents: [] };
-    session.propose(change, { ok: true, result: '' }, ({ ok }) => done(ok));
+    session.propose(change, { ok: true, result: '' }, ({ ok }) => {
+      if (ok) this.options.changed(change.events);
+      done(ok);
+    });
     this.tellPeers();
   }
 }

@@ -98,6 +98,15 @@ const node = {
     'auto',
     'One JSON object a line, or text for people; `auto` is text on a terminal, else JSON.',
   ),
+  audit_log_file: optional(
+    path(),
+    'File for the audit log: logins, users and privileges, members, collections, backups. SIGHUP opens it anew. Without one these are lines of the log, with `audit: true`.',
+  ),
+  slow_request_ms: setting(
+    duration(0, 600_000),
+    1000,
+    'Requests that take longer are told in the log; 0 tells of none.',
+  ),
   drain_delay_ms: derived(
     duration(0, 60_000),
     '0 alone, 3000 in a cluster',

@@ -26,6 +26,7 @@ const plain: ForwardedRequest = {
   format: 'json',
   scope: { kind: 'collection', name: 'stuff' },
   key: null,
+  id: null,
   body: Uint8Array.of(1, 2, 3),
 };
 
@@ -35,6 +36,8 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, scope: { kind: 'node', id: 0 } },
   { ...plain, scope: { kind: 'node', id: null } },
   { ...plain, key: { key: 'ключ', body: new Uint8Array(16).fill(5) } },
+  { ...plain, id: 'abc-1' },
+  { ...plain, key: { key: 'k', body: new Uint8Array(16).fill(5) }, id: 'abc-2' },
 ];
 
 const answers: readonly ForwardedAnswer[] = [

@@ -2,9 +2,10 @@
  * Requests on their way from the node that took them to the one that carries them out, and the answers to them.
  *
  *   request := version:u8 (1) flags:u8 group:varint epoch:varint sequence:varint low:varint rootIndex:varint
- *              deadline:varint user:varint format:u8 scope key? body
+ *              deadline:varint user:varint format:u8 scope key? id? body
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none), a collection
  *   key     := key:text hash:16 bytes                    flag 1
+ *   id      := text                                       flag 2: the name of the request in logs
  *   body    := MessagePack, as clients send it           the rest
  *
  *   answer  := version:u8 (1) kind:u8 ...
@@ -35,6 +36,7 @@ import { BODY_HASH_BYTES } from '../scopes/entry.js';
 
 const VERSION = 1;
 const WITH_KEY = 1;
+const WITH_ID = 2;
 
 export interface ForwardedRequest {
   readonly group: number;
@@ -47,6 +49,8 @@ export interface ForwardedRequest {
   readonly format: Format;
   readonly scope: ScopeName;
   readonly key: { readonly key: string; readonly body: Uint8Array } | null;
+  /** Null when it has none. */
+  readonly id: string | null;
   /** See `encodeBody`. */
   readonly body: Uint8Array;
 }
@@ -88,10 +92,10 @@ export function encodeBody(body: RequestBody): Uint8Array {
 }
 
 export function encodeRequest(request: ForwardedRequest): Uint8Array {
-  const { key, body, scope } = request;
+  const { key, id, body, scope } = request;
   const out = new ByteWriter(body.length + 128);
   out.u8(VERSION);
-  out.u8(key === null ? 0 : WITH_KEY);
+  out.u8((key === null ? 0 : WITH_KEY) | (id === null ? 0 : WITH_ID));
   out.varint(request.group);
   out.varint(request.epoch);
   out.varint(request.sequence);
@@ -105,6 +109,7 @@ export function encodeRequest(request: ForwardedRequest): Uint8Array {
     out.text(key.key);
     out.bytes(key.body);
   }
+  if (id !== null) out.text(id);
   out.bytes(body);
   return out.take();
 }
@@ -114,7 +119,8 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
   const input = new ByteReader(payload);
   expectVersion(input);
   const flags = input.u8();
-  if (flags > WITH_KEY) throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
+  if (flags > (WITH_KEY | WITH_ID))
+    throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
   return {
     group: input.varint(),
     epoch: input.varint(),
@@ -125,7 +131,8 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     user: input.varint(),
     format: formatOf(input.u8()),
     scope: readScope(input),
-    key: flags === 0 ? null : { key: input.text(), body: input.bytes(BODY_HASH_BYTES) },
+    key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.bytes(BODY_HASH_BYTES) },
+    id: (flags & WITH_ID) === 0 ? null : input.text(),
     body: input.bytes(input.remaining),
   };
 }

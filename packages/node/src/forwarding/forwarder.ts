@@ -154,6 +154,7 @@ export class Forwarder {
       format: request.format,
       scope: request.scope,
       key: request.terms?.key ?? null,
+      id: request.id ?? null,
       body: journey.body,
     });
   }
@@ -250,7 +251,7 @@ export class Forwarder {
     onEnd: (end: End) => void,
   ): void {
     const { root, decodeBody, begin, ended } = this.options;
-    const { user: userId, scope, format, key, epoch, sequence, low } = message;
+    const { user: userId, scope, format, key, id, epoch, sequence, low } = message;
     const user = root.users.get(userId);
     if (user === undefined) {
       onEnd({ kind: 'reply', reply: { ok: false, error: USER_GONE } });
@@ -259,7 +260,7 @@ export class Forwarder {
     try {
       const body = decodeBody(Buffer.from(message.body));
       const terms = key === null ? null : { stale: false, minIndex: 0, key };
-      const request = { scope, user, body, format, client: STAYS, terms };
+      const request = { scope, user, body, format, client: STAYS, terms, ...(id === null ? {} : { id }) };
       const forwarded = { origin: from, epoch, sequence, low };
       const journey = new Journey({
         request,

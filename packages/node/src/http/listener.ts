@@ -206,7 +206,10 @@ export class HttpListener {
     const upload = new Upload(res);
     exchange.onGone = () => upload.drop();
     res.onAborted(() => exchange.abort());
-    const user = headers.authorization === null ? null : authenticator.known(headers.authorization);
+    const user =
+      headers.authorization === null
+        ? null
+        : authenticator.known(headers.authorization, () => addressOf(res));
     if (user !== null) {
       this.transfer(exchange, { kind: 'user', user }, transfer, upload);
     } else if (headers.authorization === null) {
@@ -244,7 +247,10 @@ export class HttpListener {
   /** Credentials first; then what else can be told before the body has come. */
   private admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {
     const { authenticator } = this.options;
-    const user = headers.authorization === null ? null : authenticator.known(headers.authorization);
+    const user =
+      headers.authorization === null
+        ? null
+        : authenticator.known(headers.authorization, () => addressOf(res));
     if (user !== null) {
       exchange.user = user;
       if (!this.assertServable(exchange, headers, format)) return;

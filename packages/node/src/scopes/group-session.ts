@@ -256,7 +256,7 @@ export class GroupSession {
 
   /** Proposes effects that the state holds already. When they can't be proposed they are taken back. */
   propose(
-    { effects, undo, collectionEvents }: Change,
+    { effects, undo, collectionEvents }: Omit<Change, 'events'>,
     reply: Reply,
     respond: Respond,
     names: Names | null = null,

@@ -364,6 +364,7 @@ export class Process {
       monotonic: () => this.monotonic(),
       random: () => world.draw.unit(),
       report: () => {},
+      changed: () => {},
     });
   }
 

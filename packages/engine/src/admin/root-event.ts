@@ -1,0 +1,55 @@
+/** What a change of the root scope does, for the audit log: who may do what, and which nodes and collections there are. */
+import { privilegeText } from './privileges.js';
+import type { RootGroup, Target } from './root-group.js';
+import { shortToken, type User } from './user.js';
+
+export interface RootEvent {
+  readonly event:
+    | 'user_made'
+    | 'user_deleted'
+    | 'user_renamed'
+    | 'password_set'
+    | 'password_removed'
+    | 'token_made'
+    | 'token_deleted'
+    | 'access_set'
+    | 'collection_made'
+    | 'collection_renamed'
+    | 'collection_deleted'
+    | 'node_invited'
+    | 'invitation_deleted'
+    | 'node_joined'
+    | 'node_leaving'
+    | 'node_removed';
+  /** Never a secret. */
+  readonly fields: Readonly<Record<string, string | number>>;
+}
+
+/** What became of a user. */
+export function userEvents(old: User | undefined, user: User): RootEvent[] {
+  const { name } = user;
+  if (old === undefined) return [{ event: 'user_made', fields: { name } }];
+  const events: RootEvent[] = [];
+  if (old.name !== name) events.push({ event: 'user_renamed', fields: { name: old.name, to: name } });
+  if (old.password !== user.password) {
+    events.push({ event: user.password === null ? 'password_removed' : 'password_set', fields: { name } });
+  }
+  for (const token of user.tokens) {
+    if (old.tokens.some(({ prefix }) => prefix === token.prefix)) continue;
+    const expires = token.expiresAt === null ? 'never' : new Date(token.expiresAt * 1000).toISOString();
+    events.push({ event: 'token_made', fields: { name, token: shortToken(token), expires } });
+  }
+  for (const token of old.tokens) {
+    if (user.tokens.some(({ prefix }) => prefix === token.prefix)) continue;
+    events.push({ event: 'token_deleted', fields: { name, token: shortToken(token) } });
+  }
+  return events;
+}
+
+/** @param mask the new privileges; null for none any more */
+export function accessEvent(root: RootGroup, target: Target, userId: number, mask: number | null): RootEvent {
+  const scope =
+    typeof target === 'string' ? `@${target}` : `@collection:${root.collections.get(target)?.name ?? target}`;
+  const name = root.users.get(userId)?.name ?? String(userId);
+  return { event: 'access_set', fields: { name, scope, privileges: privilegeText(mask ?? 0) } };
+}
