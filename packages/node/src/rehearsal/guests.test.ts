@@ -42,9 +42,18 @@ describe('a request that fails', () => {
     guests.turn('scene', allows);
     await ask(failure, headers);
     expect(guests.turn('next', 'none')).toEqual(
-      isAllowed ? { failures: 0, forgiven: 1 } : { failures: 1, forgiven: 0 },
+      isAllowed ? { failures: 0, forgiven: 1, repeated: 0 } : { failures: 1, forgiven: 0, repeated: 0 },
     );
     expect(recorder.findings).toHaveLength(isAllowed ? 0 : 1);
+  });
+
+  test('for a closed connection is repeated with its key when nodes are killed', async () => {
+    const cut = { outcome: 'unknown', status: 0, error: 'ECONNRESET' } as const;
+    guests.turn('scene', 'lost');
+    await ask(cut, KEY);
+    expect(guests.turn('scene', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 1 });
+    await ask(cut, KEY);
+    expect(guests.turn('next', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 0 });
   });
 
   test('on purpose is none', async () => {

@@ -12,6 +12,23 @@ const CARELESS = 4;
 /** What the workload fails with by itself. */
 const ON_PURPOSE = 'on purpose';
 
+/**
+ * When a node is killed that has not read all of what it was sent, the balancer closes the client's connection without an
+ * answer, as the node did: HAProxy before version 2.8 repeats nothing then (its issue 2061), so that the client has to.
+ */
+const CUT = 'ECONNRESET';
+
+export interface Count {
+  /** Requests that failed and may not. */
+  readonly failures: number;
+  /** Requests that failed, as they may. */
+  readonly forgiven: number;
+  /** Requests with a key that a client repeated, since its connection was closed. */
+  readonly repeated: number;
+}
+
+const NOTHING: Count = { failures: 0, forgiven: 0, repeated: 0 };
+
 export class Guests implements Access {
   /** Names of the nodes that answered. */
   readonly answered = new Set<string>();
@@ -20,8 +37,7 @@ export class Guests implements Access {
   private readonly front: Place;
   private scene = '';
   private allows: Allowance = 'none';
-  private failures = 0;
-  private forgiven = 0;
+  private count: Count = NOTHING;
 
   constructor(stack: Pick<Stack, 'ask'>, recorder: Recorder) {
     this.stack = stack;
@@ -41,14 +57,13 @@ export class Guests implements Access {
     return this.front;
   }
 
-  /** From now on another scene is played; gives how many requests failed in the last one, as they may and as they may not. */
-  turn(scene: string, allows: Allowance): { readonly failures: number; readonly forgiven: number } {
-    const { failures, forgiven } = this;
+  /** From now on another scene is played; tells what became of the requests of the last one. */
+  turn(scene: string, allows: Allowance): Count {
+    const { count } = this;
     this.scene = scene;
     this.allows = allows;
-    this.failures = 0;
-    this.forgiven = 0;
-    return { failures, forgiven };
+    this.count = NOTHING;
+    return count;
   }
 
   private async ask(
@@ -58,21 +73,29 @@ export class Guests implements Access {
   ): Promise<Response> {
     const isKeyed = headers['Idempotency-Key'] !== undefined;
     const { scene, allows } = this;
-    const response = await this.stack.ask(scope, code, headers);
+    let response = await this.stack.ask(scope, code, headers);
+    if (isKeyed && allows !== 'none' && response.error === CUT) {
+      this.counted('repeated');
+      response = await this.stack.ask(scope, code, headers);
+    }
     if (response.node !== '') this.answered.add(response.node);
     if (response.outcome === 'ok' || response.error.includes(ON_PURPOSE)) return response;
     const isLost = !isKeyed && response.outcome === 'unknown';
     // It may have begun in one scene and ended in another.
     const isFine = [allows, this.allows].some((each) => each === 'any' || (each === 'lost' && isLost));
-    if (isFine) this.forgiven += 1;
+    if (isFine) this.counted('forgiven');
     else this.failed(scene, `${isKeyed ? 'a key' : 'no key'}, ${response.error}`);
     // The balancer may have sent it to a node before, which carried it out and died.
     return isKeyed ? { ...response, outcome: 'unknown' } : response;
   }
 
   private failed(scene: string, what: string): void {
-    this.failures += 1;
-    if (this.failures <= TOLD_MAX)
+    this.counted('failures');
+    if (this.count.failures <= TOLD_MAX)
       this.recorder.finding(`a request failed (${scene}, ${this.scene}; ${what})`);
+  }
+
+  private counted(what: keyof Count): void {
+    this.count = { ...this.count, [what]: this.count[what] + 1 };
   }
 }

@@ -5,7 +5,7 @@ import { Clients } from '../chaos/clients.js';
 import { readFinals } from '../chaos/members.js';
 import { Recorder } from '../chaos/record.js';
 import { Draw } from '../simulation/random.js';
-import { Guests } from './guests.js';
+import { type Count, Guests } from './guests.js';
 import { Machine } from './machine.js';
 import type { Scene } from './scenes.js';
 import { Stack } from './stack.js';
@@ -81,9 +81,9 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
       });
       const end = performance.now();
       await pause(QUIET_MS);
-      const { failures, forgiven } = guests.turn('between', scene.allows);
+      const count = guests.turn('between', scene.allows);
       recorder.fault({ name: scene.name, detail: '', begin, end });
-      tell(`  ${failures} failed requests${forgiven > 0 ? `, and ${forgiven} that may fail` : ''}`);
+      tell(`  ${told(count)}`);
     }
     await clients.stop();
     await stack.settle(false);
@@ -99,6 +99,13 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
     await recorder.close();
   }
   return recorder;
+}
+
+function told({ failures, forgiven, repeated }: Count): string {
+  const parts = [`${failures} failed requests`];
+  if (forgiven > 0) parts.push(`${forgiven} that may fail`);
+  if (repeated > 0) parts.push(`${repeated} repeated by clients with their key`);
+  return parts.join(', ');
 }
 
 /** `docker compose up --wait`, with the founders in random order. */
