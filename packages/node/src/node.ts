@@ -430,9 +430,10 @@ export class Node implements RunningNode {
     });
   }
 
-  private tookScheduled({ id, path, error, bytes, ms }: ScheduledEvent): void {
+  private tookScheduled({ id, path, isBegun, error, bytes, ms }: ScheduledEvent): void {
     const { log } = this.parts;
     const fields = { backup: id, path, bytes, ms };
+    if (!isBegun) this.figures.backedUp('failed');
     this.audit.transferred('backup', error === null, { by: `backup ${id}`, path });
     if (error === null) log.info({ event: 'backup', ...fields }, `backup ${id} done`);
     else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);

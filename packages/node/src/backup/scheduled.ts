@@ -22,6 +22,8 @@ export interface ScheduledOptions {
 export interface ScheduledEvent {
   readonly id: number;
   readonly path: string;
+  /** Whether it came so far that it was counted as a backup. */
+  readonly isBegun: boolean;
   /** Null when it went well. */
   readonly error: string | null;
   readonly bytes: number;
@@ -108,15 +110,17 @@ export class ScheduledBackups implements BackupsView {
     const begun = now();
     const path = pathOf(template, folder, Math.floor(begun / 1000), changes());
     let bytes = 0;
+    let isBegun = false;
     let error: unknown = null;
     try {
-      await writeBelow(folder, path, backup.files.includes(path), (file) =>
-        backups.take(async (part) => {
+      await writeBelow(folder, path, backup.files.includes(path), (file) => {
+        isBegun = true;
+        return backups.take(async (part) => {
           if (this.stopped) throw new BackupError('busy', 'the node is shutting down');
           await file.writeFile(part);
           bytes += part.length;
-        }),
-      );
+        });
+      });
     } catch (thrown) {
       error = thrown;
     }
@@ -127,7 +131,7 @@ export class ScheduledBackups implements BackupsView {
     const kept = await this.prune(files ?? [], backup.maxFiles);
     const nextRun = repeat > 0 ? nextAfter(backup, now()) : null;
     schedule.change(id, { files: kept, nextRun, result: resultOf(error, begun) });
-    report({ id, path, error: error === null ? null : messageOf(error), bytes, ms: now() - begun });
+    report({ id, path, isBegun, error: error === null ? null : messageOf(error), bytes, ms: now() - begun });
   }
 
   /** Deletes the oldest files beyond the number that is kept. */

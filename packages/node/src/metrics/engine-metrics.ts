@@ -104,8 +104,10 @@ export class EngineMetrics {
     this.metrics.add('stateChecks', CHECKS.indexOf(outcome));
   }
 
+  /** For a backup everything is read, and all checksums are compared. */
   backedUp(outcome: (typeof RESULTS)[number]): void {
     this.metrics.add('backups', RESULTS.indexOf(outcome));
+    if (outcome === 'ok') this.checked('ok');
   }
 
   /** @param begunAt of the newest, wall clock in milliseconds; 0 when there is none */
