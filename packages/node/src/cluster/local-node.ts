@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type {
-  BackupsView,
-  Engine,
-  GroupEntry,
-  MemberInfo,
-  NodeCounters,
-  NodeEntry,
-  NodeInfo,
-  NodeView,
+import {
+  type BackupsView,
+  type Engine,
+  ErrorCode,
+  type GroupEntry,
+  type MemberInfo,
+  type NodeCounters,
+  type NodeEntry,
+  type NodeInfo,
+  type NodeView,
+  QueryError,
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
 import type { Config } from '../config/index.js';
@@ -115,7 +117,7 @@ export class LocalNode implements NodeView {
 
   get backups(): BackupsView {
     const backups = this.options.backups();
-    if (backups === null) throw new Error('the node is just being started');
+    if (backups === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
     return backups;
   }
 
