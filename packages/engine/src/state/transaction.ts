@@ -72,12 +72,12 @@ export class Transaction {
    * Lists and sets that were properties of stored things when the change began and are loose now. What the query does
    * to them is no effect, but it must be taken back: undoing the change makes them properties again.
    */
-  private readonly detached = new Set<List | ThingSet>();
+  private detached: Set<List | ThingSet> | null = null;
   /** What `doomed` found when the effects had some length. */
   private doomedThings: ReadonlySet<Thing> | null = null;
   private doomedAt = -1;
   /** Sets, and indexes of keys, whose order comes right again when everything is taken back. */
-  private readonly ordered = new Set<object>();
+  private ordered: Set<object> | null = null;
 
   /** @param effects an empty writer, for this transaction's use until it ends */
   constructor(
@@ -644,11 +644,14 @@ export class Transaction {
   }
 
   private noteDetached(value: Value): void {
-    if (value instanceof List || value instanceof ThingSet) this.detached.add(value);
+    if (value instanceof List || value instanceof ThingSet) {
+      this.detached ??= new Set();
+      this.detached.add(value);
+    }
   }
 
   private isDetached(value: List | ThingSet): boolean {
-    return this.detached.size > 0 && this.detached.has(value);
+    return this.detached?.has(value) === true;
   }
 
   /**
@@ -657,19 +660,25 @@ export class Transaction {
    */
   private keepOrder(thing: Thing): void {
     const { shape } = thing;
-    if (!shape.owned || this.ordered.has(shape.index)) return;
-    this.ordered.add(shape.index);
+    if (!shape.owned || this.isOrdered(shape.index)) return;
     this.undos.push(() => shape.restoreOrder());
   }
 
   /** The same for the members of a set. */
   private keepMemberOrder(set: ThingSet): void {
-    if (set.members.size > EXACT_UNDO_MAX || this.ordered.has(set)) return;
-    this.ordered.add(set);
+    if (set.members.size > EXACT_UNDO_MAX || this.isOrdered(set)) return;
     const before = new Set(set.members);
     this.undos.push(() => {
       set.members = before;
     });
+  }
+
+  /** Whether the order of something comes right again already; from now on it does. */
+  private isOrdered(what: object): boolean {
+    this.ordered ??= new Set();
+    if (this.ordered.has(what)) return true;
+    this.ordered.add(what);
+    return false;
   }
 
   private findDoomed(store: Store): Set<Thing> {

@@ -1,29 +1,33 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one
- * message. A doorbell in shared memory lets the engine thread wait for an event without turning its loop.
+ * message, and proposals that could not be written yet wait for the write under way, so that each costs less.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type EventParcel, unpackEvents } from './event-parcel.js';
 import { ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
+import { Signals } from './signals.js';
 
 /** What the worker gets at its start, besides its options. */
 export interface BridgePorts {
   readonly port: MessagePort;
-  /** One Int32 that rises with every message of the worker. */
-  readonly doorbell: SharedArrayBuffer;
+  /** Of `Signals`. */
+  readonly signals: SharedArrayBuffer;
 }
+
+/** Bytes of proposals that may be held back. */
+const HELD_BYTES_MAX = 256 * 1024;
 
 export class Bridge implements Consensus {
   onEvent: (event: Event) => void = () => {};
   private readonly port: MessagePort;
-  private readonly doorbell: Int32Array;
+  private readonly signals: Signals;
   private readonly packer = new ParcelPacker();
   private planned = false;
 
-  constructor({ port, doorbell }: BridgePorts) {
+  constructor({ port, signals }: BridgePorts) {
     this.port = port;
-    this.doorbell = new Int32Array(doorbell);
+    this.signals = new Signals(signals);
     port.on('message', (parcel: EventParcel) => this.receive(parcel));
   }
 
@@ -31,7 +35,10 @@ export class Bridge implements Consensus {
     this.packer.add(command);
     if (this.planned) return;
     this.planned = true;
-    setImmediate(() => this.flush());
+    setImmediate(() => {
+      this.planned = false;
+      if (!this.holds()) this.flush();
+    });
   }
 
   /**
@@ -42,7 +49,7 @@ export class Bridge implements Consensus {
     this.flush();
     const end = performance.now() + ms;
     while (!done()) {
-      const rings = Atomics.load(this.doorbell, 0);
+      const { rings } = this.signals;
       const message = receiveMessageOnPort(this.port) as { message: EventParcel } | undefined;
       if (message !== undefined) {
         this.receive(message.message);
@@ -50,7 +57,7 @@ export class Bridge implements Consensus {
       }
       const left = end - performance.now();
       if (left <= 0) return;
-      Atomics.wait(this.doorbell, 0, rings, left);
+      this.signals.waitForRing(rings, left);
     }
   }
 
@@ -58,14 +65,22 @@ export class Bridge implements Consensus {
     this.port.close();
   }
 
+  /** Whether what is to be sent waits for the write under way. */
+  private holds(): boolean {
+    const { packer } = this;
+    return packer.isProposals && packer.bytes < HELD_BYTES_MAX && this.signals.hold();
+  }
+
   private flush(): void {
-    this.planned = false;
     if (this.packer.isEmpty) return;
+    this.signals.release();
     const parcel = this.packer.take();
     this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
   }
 
   private receive(parcel: EventParcel): void {
+    // First, so that it is written while the events are handled.
+    this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }
 }

@@ -33,6 +33,9 @@ export interface GroupHostOptions {
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
+  /** Told when a write of the log begins, and when one is done; whether more are under way. */
+  readonly writing?: () => void;
+  readonly written?: (more: boolean) => void;
   /** Who counts what happens in a group. */
   readonly watch?: WatchGroup;
   /** How a group's core is looked at, and which planted bugs it has; for the simulator. */
@@ -70,6 +73,8 @@ export class GroupHost {
     this.writer = new LogWriter(log, {
       full: () => this.guarded(() => this.logFull()),
       room: () => this.guarded(() => this.logHasRoom()),
+      writing: options.writing ?? (() => undefined),
+      written: options.written ?? (() => undefined),
       failed: (error) => this.failed(error),
     });
     this.context = {

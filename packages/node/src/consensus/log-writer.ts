@@ -5,6 +5,10 @@ export interface LogWriterEvents {
   readonly full: () => void;
   /** There is room again, and everything that waited is on its way, in order. */
   readonly room: () => void;
+  /** A write begins. */
+  readonly writing: () => void;
+  /** A write is done, or had no room; whether there are more under way. */
+  readonly written: (more: boolean) => void;
   /** The log can't go on. */
   readonly failed: (error: unknown) => void;
 }
@@ -38,6 +42,7 @@ export class LogWriter {
   private held: Append[] = [];
   private readonly compactions = new Map<number, Compaction>();
   private nextSerial = 1;
+  private inFlight = 0;
   private inFlightBytes = 0;
   /** `probing`: the oldest of what waits was handed over to see whether there is room. */
   private state: 'open' | 'full' | 'probing' = 'open';
@@ -109,9 +114,13 @@ export class LogWriter {
   }
 
   private hand(append: Append): void {
+    this.inFlight += 1;
     this.inFlightBytes += append.bytes;
+    this.events.writing();
     this.log.append(append.operations, (error) => {
+      this.inFlight -= 1;
       this.inFlightBytes -= append.bytes;
+      this.events.written(this.inFlight > 0);
       if (error === undefined) {
         append.done();
         this.setOpen();

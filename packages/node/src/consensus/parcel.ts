@@ -44,6 +44,16 @@ export class ParcelPacker {
     return this.commands.length === 0;
   }
 
+  /** Whether there is nothing but proposals. */
+  get isProposals(): boolean {
+    return this.commands.every(({ kind }) => kind === 'proposals');
+  }
+
+  /** Bytes of the payloads so far. */
+  get bytes(): number {
+    return this.size;
+  }
+
   add(command: Command): void {
     switch (command.kind) {
       case 'propose':

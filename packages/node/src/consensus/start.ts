@@ -1,5 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { Bridge } from './bridge.js';
+import { Signals } from './signals.js';
 import type { WorkerData, WorkerOptions, WorkerStart } from './worker.js';
 
 /** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
@@ -30,8 +31,8 @@ export async function startConsensus(
   onExit: (code: number, error: Error | null) => void,
 ): Promise<{ readonly bridge: Bridge; readonly statusPort: number }> {
   const { port1, port2 } = new MessageChannel();
-  const doorbell = new SharedArrayBuffer(4);
-  const workerData: WorkerData = { options, port: port2, doorbell, ...shared };
+  const signals = new SharedArrayBuffer(Signals.BYTES);
+  const workerData: WorkerData = { options, port: port2, signals, ...shared };
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData,
     transferList: [port2],
@@ -51,5 +52,5 @@ export async function startConsensus(
     ending = error;
   });
   worker.on('exit', (code) => onExit(code, ending));
-  return { bridge: new Bridge({ port: port1, doorbell }), statusPort: start.statusPort };
+  return { bridge: new Bridge({ port: port1, signals }), statusPort: start.statusPort };
 }

@@ -21,6 +21,7 @@ import { GroupHost } from './group-host.js';
 import { LeaderWatch } from './leader-watch.js';
 import { type Parcel, unpack } from './parcel.js';
 import { type Event, ROOT_GROUP } from './protocol.js';
+import { Signals } from './signals.js';
 
 export interface WorkerOptions {
   readonly logPath: string;
@@ -50,8 +51,8 @@ export interface WorkerOptions {
 export interface WorkerData {
   readonly options: WorkerOptions;
   readonly port: MessagePort;
-  /** One Int32 that rises with every message of the worker. */
-  readonly doorbell: SharedArrayBuffer;
+  /** Of `Signals`. */
+  readonly signals: SharedArrayBuffer;
   readonly status: SharedArrayBuffer;
   readonly metrics: SharedArrayBuffer;
   /** When the process was started: wall clock in milliseconds. */
@@ -87,35 +88,53 @@ const LOG_TAIL = 10_000;
  */
 const LEADERLESS_ELECTIONS = 3;
 
+/** What a node without others keeps of its log in memory: nobody asks for more, and much of it makes long pauses. */
+const LONE_CACHE_BYTES = 1024 * 1024;
+
 /** Silence of the engine thread after which the node is not healthy, in milliseconds. */
 const SILENCE_MAX_MS = 30_000;
 
-const { options, port, doorbell, status, metrics: figuresBuffer, startedAt } = workerData as WorkerData;
-const bell = new Int32Array(doorbell);
+const {
+  options,
+  port,
+  signals: signalsBuffer,
+  status,
+  metrics: figuresBuffer,
+  startedAt,
+} = workerData as WorkerData;
+const signals = new Signals(signalsBuffer);
 const shared = new SharedStatus(status);
 const metrics = new Metrics(figuresBuffer);
 const figures = new GroupFigures(metrics, () => performance.now());
 
 let events: Event[] = [];
+let planned = false;
 /** Whether the first message is out: events wait for it. */
 let announced = false;
 
 /** Events of one turn of the event loop travel in one message. */
 function emit(event: Event): void {
   events.push(event);
-  if (events.length === 1 && announced) queueMicrotask(flush);
+  planFlush();
+}
+
+function planFlush(): void {
+  if (planned || !announced) return;
+  planned = true;
+  queueMicrotask(flush);
 }
 
 function flush(): void {
+  planned = false;
   const parcel = packEvents(events);
   events = [];
   port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
-  ring();
+  signals.ring();
 }
 
-function ring(): void {
-  Atomics.add(bell, 0, 1);
-  Atomics.notify(bell, 0);
+/** What the engine thread holds back can be written now. It sends that when a message comes, be it an empty one. */
+function written(more: boolean): void {
+  if (signals.written(more)) planFlush();
 }
 
 async function start(): Promise<void> {
@@ -123,6 +142,7 @@ async function start(): Promise<void> {
   const log = await LogStore.open(disk, {
     segmentBytes: options.segmentBytes,
     storeId: options.logId,
+    ...(options.cluster.secret === null ? { cacheBytes: LONE_CACHE_BYTES } : {}),
     observe: { now: () => performance.now(), written: countSync },
   });
   const cluster = await ClusterSide.start(options.cluster, {
@@ -142,6 +162,8 @@ async function start(): Promise<void> {
     emit,
     transmit: (group, messages) => cluster.transmit(group, messages),
     isUp: (node) => cluster.isUp(node),
+    writing: () => signals.writing(),
+    written,
     watch: (group) => figures.watch(group),
     logTail: options.cluster.secret === null ? 0 : LOG_TAIL,
     lowDiskBytes: options.lowDiskBytes,
@@ -274,7 +296,7 @@ function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore, leader: Le
 
 function announce(message: WorkerStart): void {
   port.postMessage(message);
-  ring();
+  signals.ring();
   announced = true;
   if (events.length > 0) flush();
 }

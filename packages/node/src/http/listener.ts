@@ -71,10 +71,10 @@ export class HttpListener {
   private readonly addresses: AddressCounts;
   private port = 0;
   private pending = 0;
-  /** When the last request came that could not be answered at once. */
-  private lastRequest = 0;
-  /** Requests that may still be waited for in place, though there are other connections. */
-  private inPlaceLeft = 0;
+  /** Until when nothing is waited for in place, since several requests came at once. */
+  private busyUntil = 0;
+  /** Whether a request was waited for in place in this turn of the event loop. */
+  private waitedInTurn = false;
   private onIdle: (() => void) | null = null;
   private readonly ids = new RequestIds();
 
@@ -381,15 +381,19 @@ export class HttpListener {
    * uWebSockets.js closes a connection on which a request comes before the one in front of it is answered.
    */
   private answerInPlace(exchange: Exchange): void {
-    const now = performance.now();
-    if (now - this.lastRequest > IDLE_MS) this.inPlaceLeft = IN_PLACE_MAX;
-    this.lastRequest = now;
-    if (this.pending > 1) return;
-    if (this.connectionCount > 1) {
-      if (this.inPlaceLeft <= 0) return;
-      this.inPlaceLeft -= 1;
+    if (this.pending > 1 || (this.waitedInTurn && this.connectionCount > 1)) {
+      this.busyUntil = performance.now() + BUSY_MS;
+      return;
     }
+    if (this.connectionCount > 1 && performance.now() < this.busyUntil) return;
     this.options.wait(() => exchange.finished);
+    if (!exchange.finished) this.busyUntil = performance.now() + BUSY_MS;
+    if (this.waitedInTurn) return;
+    // While one is waited for, the others can't come in; what comes next in the same turn has waited meanwhile.
+    this.waitedInTurn = true;
+    setImmediate(() => {
+      this.waitedInTurn = false;
+    });
   }
 
   private finished(exchange: Exchange): void {
@@ -434,11 +438,8 @@ function answerAtOnce(res: HttpResponse, closes: boolean, work: () => void): voi
   writeLater(res, () => closed, work);
 }
 
-/** A node without a request for this long is idle. */
-const IDLE_MS = 50;
-
-/** Requests that are waited for in place after an idle time, when there is more than one connection. */
-const IN_PLACE_MAX = 100;
+/** How long a node counts as busy after several requests came at once. */
+const BUSY_MS = 50;
 
 function addressOf(res: HttpResponse): string {
   return Buffer.from(res.getRemoteAddressAsText()).toString('latin1');

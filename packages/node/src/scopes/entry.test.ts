@@ -1,4 +1,4 @@
-import { FormatError } from '@althing/engine';
+import { ByteWriter, FormatError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { decodeEntry, type EntryHead, encodeEntry, NO_REPLY } from './entry.js';
 
@@ -15,12 +15,12 @@ describe('entries of the log', () => {
     { time: 2, request, key, reply },
     { time: 3, request, key, reply: NO_REPLY },
   ])('are read as they were written: %j', (head) => {
-    expect(decodeEntry(encodeEntry(head, effects))).toMatchObject({ head, effects });
+    expect(decodeEntry(encodeEntry(head, effects, new ByteWriter()))).toMatchObject({ head, effects });
   });
 
   test('cost a few bytes when they carry no names', () => {
     const head = { time: 1_700_000_000_000, request: null, key: null, reply: NO_REPLY };
-    expect(encodeEntry(head, effects).length).toBe(effects.length + 8);
+    expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 8);
   });
 
   test('of another format, or with flags of a newer version, are refused', () => {
@@ -29,7 +29,7 @@ describe('entries of the log', () => {
   });
 
   test('that are cut off are refused', () => {
-    const whole = encodeEntry({ time: 5, request, key, reply }, new Uint8Array(0));
+    const whole = encodeEntry({ time: 5, request, key, reply }, new Uint8Array(0), new ByteWriter());
     for (let length = 0; length < whole.length; length++) {
       expect(() => decodeEntry(whole.subarray(0, length))).toThrow(FormatError);
     }

@@ -9,7 +9,7 @@
  * `time` is the leader's clock in milliseconds, never before that of an earlier entry. `effects` is described in the
  * engine.
  */
-import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
+import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
 
 const FORMAT = 1;
 
@@ -58,8 +58,13 @@ export interface ChangeEntry {
 
 export const NO_REPLY = new Uint8Array(0);
 
-export function encodeEntry({ time, request, key, reply }: EntryHead, effects: Uint8Array): Uint8Array {
-  const out = new ByteWriter(effects.length + (request === null && key === null ? 16 : 80 + reply.length));
+/** @param out a writer that is free for this */
+export function encodeEntry(
+  { time, request, key, reply }: EntryHead,
+  effects: Uint8Array,
+  out: ByteWriter,
+): Uint8Array {
+  out.rewind();
   out.u8(FORMAT);
   out.u8((request === null ? 0 : WITH_REQUEST) | (key === null ? 0 : WITH_KEY));
   out.varint(time);

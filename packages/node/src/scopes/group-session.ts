@@ -1,4 +1,5 @@
 import {
+  ByteWriter,
   type Change,
   type CollectionEvent,
   ErrorCode,
@@ -125,6 +126,7 @@ export class GroupSession {
   private readonly reads: ReadIndexes;
   private resultTable: Results;
   private roleChanges = 0;
+  private readonly writer = new ByteWriter();
   private disk: DiskLevel = 'ok';
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
@@ -281,7 +283,8 @@ export class GroupSession {
   ): void {
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
     const head = headOf(this.lastTime, names, rest.reply);
-    const payload = encodeEntry(head, effects);
+    const out = effects.length > KEPT_WRITER_BYTES ? new ByteWriter(effects.length + 80) : this.writer;
+    const payload = encodeEntry(head, effects, out);
     this.waiting.push({ kind: 'write', ...rest, bytes: payload.length, head });
     this.writesWaiting += 1;
     this.bytesWaiting += payload.length;
@@ -551,6 +554,9 @@ export class GroupSession {
     }
   }
 }
+
+/** Effects up to this size are encoded in the same memory again and again. */
+const KEPT_WRITER_BYTES = 16 * 1024;
 
 function headOf(time: number, names: Names | null, reply: Reply): EntryHead {
   if (names === null || !reply.ok) return { time, request: null, key: null, reply: NO_REPLY };
