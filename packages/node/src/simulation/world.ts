@@ -30,6 +30,9 @@ const RETIRE_MS = 500;
 /** Time until a node is started again that a full disk ended. */
 const RESTART_MS = 300;
 
+/** Events of a life at most. */
+const TURNS_MAX = 1_000_000;
+
 /** Events between two looks at what nodes show. */
 const LOOK_TURNS = 20;
 
@@ -117,6 +120,7 @@ export class World {
   async run(until: () => boolean, limitMs: number): Promise<void> {
     await this.scheduler.run(until, limitMs, () => {
       if (this.violation !== null) throw this.violation;
+      if (this.scheduler.turns > TURNS_MAX) throw new Violation('I16', 'there is no end of messages');
       if (this.scheduler.turns % LOOK_TURNS === 0) {
         for (const process of this.processes) this.watcher.look(process);
       }
@@ -288,8 +292,8 @@ export class World {
   /** Nodes that learn from others that they were removed end. */
   private retireRemoved(): void {
     this.scheduler.after(RETIRE_MS, () => {
-      for (const { nodeId, host } of this.processes) {
-        for (const removed of host?.removed ?? []) {
+      for (const { nodeId, consensus } of this.processes) {
+        for (const removed of consensus?.gone ?? []) {
           const machine = this.machineOf(removed);
           if (machine && !machine.isGone && !this.network.isCut(nodeId, removed)) this.retire(machine);
         }

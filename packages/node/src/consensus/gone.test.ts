@@ -1,0 +1,11 @@
+import { expect, test } from '@jest/globals';
+import { goneNodes } from './gone.js';
+
+test('a removed node is turned away when it is in the list of members no more', () => {
+  expect(goneNodes([], [{ nodeId: 1 }])).toEqual([]);
+  expect(goneNodes([2], [{ nodeId: 1 }])).toEqual([2]);
+});
+
+test('as long as it is in the list, a group may need its vote: two of three were removed, one after the other', () => {
+  expect(goneNodes([2, 3], [{ nodeId: 1 }, { nodeId: 3 }])).toEqual([2]);
+});
