@@ -14,7 +14,12 @@ export interface Planted {
 }
 
 /** Planted bugs that the simulator does not find, and why. */
-export const KNOWN_SURVIVORS: ReadonlyMap<string, string> = new Map();
+export const KNOWN_SURVIVORS: ReadonlyMap<string, string> = new Map([
+  [
+    'lost_tail_not_noticed',
+    'no node opens a log that lost its end, so Raft is never told; the bug is storage:lost_tail_not_noticed here',
+  ],
+]);
 
 /** All names; those of the storage begin with `storage:`, since some are names of the Raft core too. */
 export function allMutants(): string[] {

@@ -29,6 +29,8 @@ export type FaultKind =
   | 'remove'
   /** Two of five are removed at once, while the network is cut through the middle. */
   | 'shrink'
+  /** The leader of the root group removes itself, before it has given anything away. */
+  | 'oust'
   | 'disk_full'
   /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
   | 'damage'
@@ -71,6 +73,7 @@ export class Nemesis {
   /** Until when a plan of several steps goes on, which nothing else should cross, in milliseconds. */
   private calmUntil = 0;
   private burdenedUntil = 0;
+  private hasShrunk = false;
   private figure: Figure8 | null = null;
 
   constructor(world: World, draw: Draw) {
@@ -198,6 +201,9 @@ export class Nemesis {
       case 'shrink':
         this.shrink();
         return;
+      case 'oust':
+        this.oust();
+        return;
       case 'disk_full':
         machine.logIsFull = true;
         machine.isStateFull = true;
@@ -226,7 +232,7 @@ export class Nemesis {
         this.figure8(this.asked() ?? machine);
         return;
       case 'lull':
-        this.lull(this.asked() ?? machine);
+        this.lull();
         return;
       case 'come_back':
         this.comeBack(this.asked() ?? machine);
@@ -342,15 +348,19 @@ export class Nemesis {
     });
   }
 
-  private lull(machine: Machine): void {
+  private lull(): void {
     const { world } = this;
     const { swarm, scheduler, clients } = world;
     const quietMs = swarm.tickMs * 25;
     const pauseMs = this.overElection();
     this.calm(quietMs + pauseMs + 3 * swarm.tickMs);
     clients.rest(quietMs);
-    scheduler.after(quietMs, () => this.pause(machine, pauseMs));
-    this.probeAround(machine, quietMs + pauseMs);
+    scheduler.after(quietMs, () => {
+      const machine = this.asked();
+      if (machine === undefined) return;
+      this.pause(machine, pauseMs);
+      this.probeAround(machine, pauseMs);
+    });
   }
 
   /** Longer than the others need to elect somebody else. */
@@ -485,28 +495,52 @@ export class Nemesis {
    */
   private shrink(): void {
     const { world, draw } = this;
-    const leader = world.processes.find(({ host }) => host?.status(ROOT_GROUP)?.role === 'leader');
-    if (leader === undefined || world.present.length !== 5 || !world.isComplete) return;
+    const leader = this.rootLeader();
+    if (leader === undefined || this.hasShrunk || world.present.length !== 5 || !world.isComplete) return;
+    this.hasShrunk = true;
     const others = draw.shuffled(world.present.filter(({ process }) => process !== leader));
     const [friend, , ...removed] = others as [Machine, ...Machine[]];
-    const numbers = removed.map(({ nodeId }) => leader.engine.root.members.get(nodeId)?.number);
-    const code = `${numbers.map((number) => `del_node(${number});`).join(' ')} nil;`;
-    world.clients.ask(leader, { collection: null, code, key: null }, (outcome) => {
-      if (outcome !== 'ok' || !this.raging) return;
-      this.calm(1000);
-      for (const inside of [leader.machine, friend]) {
-        for (const outside of world.present) {
-          if (outside === friend || outside === leader.machine) continue;
-          world.network.cut(inside.nodeId, outside.nodeId);
-          world.network.cut(outside.nodeId, inside.nodeId);
-        }
+    this.calm(3 * world.swarm.tickMs * world.swarm.electionTicks);
+    for (const inside of [leader.machine, friend]) {
+      for (const outside of world.present) {
+        if (outside === friend || outside === leader.machine) continue;
+        world.network.cut(inside.nodeId, outside.nodeId);
+        world.network.cut(outside.nodeId, inside.nodeId);
       }
-      leader.command({
-        kind: 'change_membership',
-        group: ROOT_GROUP,
-        id: -1,
-        steps: removed.map(({ nodeId }) => ({ action: 'remove', node: nodeId })),
-      });
+    }
+    this.removeAtOnce(leader, removed);
+  }
+
+  private oust(): void {
+    const { world } = this;
+    const leader = this.rootLeader();
+    if (leader === undefined || world.present.length < 3 || !world.isComplete) return;
+    this.removeAtOnce(leader, [leader.machine]);
+  }
+
+  private rootLeader(): Process | undefined {
+    return this.world.processes.find(({ host }) => host?.status(ROOT_GROUP)?.role === 'leader');
+  }
+
+  /** Raft's membership changes first, and the list of members follows: the other way nothing of this could happen. */
+  private removeAtOnce(leader: Process, machines: readonly Machine[]): void {
+    const steps = machines.map(({ nodeId }) => ({ action: 'remove', node: nodeId }) as const);
+    const numbers = machines.map(({ nodeId }) => leader.engine.root.members.get(nodeId)?.number);
+    leader.command({ kind: 'change_membership', group: ROOT_GROUP, id: -1, steps });
+    for (const number of numbers) if (number !== undefined) this.delist(number);
+  }
+
+  /** Takes a node from the list of members, however long it takes. */
+  private delist(number: number): void {
+    const { world, draw } = this;
+    const again = (): void => {
+      world.scheduler.after(300, () => this.delist(number));
+    };
+    const open = world.processes.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return again();
+    const code = `if (has_node(${number})) del_node(${number}); nil;`;
+    world.clients.ask(draw.pick(open), { collection: null, code, key: null }, (outcome) => {
+      if (outcome !== 'ok') again();
     });
   }
 

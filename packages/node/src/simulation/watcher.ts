@@ -1,7 +1,7 @@
 /**
  * The invariants of reliable consensus, looked at with the view of all nodes at once: I1 one leader a term and one vote,
  * I3 leaders have what was committed, I4 the same entry everywhere, I5 nothing goes back, I6 durable before promised,
- * I11 the same memberships everywhere.
+ * I11 the same memberships everywhere, one change at a time, and nobody has a say who was removed.
  */
 import type { LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
@@ -26,7 +26,16 @@ interface Committed {
 }
 
 /** Entries beyond the limit: those that Raft appends by itself. */
-const EXTRA_ENTRIES = 40;
+const EXTRA_ENTRIES = 3;
+
+/** What a leader appended in its term. */
+interface Office {
+  readonly term: number;
+  /** Index of its first entry; 0 while there is none. */
+  first: number;
+  /** Index of its last change of the membership; 0 for none. */
+  change: number;
+}
 
 interface Seen {
   readonly term: number;
@@ -46,6 +55,7 @@ export class Watcher {
   private readonly memberships = new Map<string, string>();
   private readonly committed = new Map<GroupId, Committed>();
   private readonly pendingMax: number;
+  private readonly offices = new WeakMap<Process, Map<GroupId, Office>>();
   /** By process and group. */
   private readonly seen = new WeakMap<Process, Map<GroupId, Seen>>();
 
@@ -55,13 +65,34 @@ export class Watcher {
   }
 
   onTrace(process: Process, group: GroupId, event: TraceEvent): void {
-    if (event.type === 'role' && event.role === 'leader') this.onLeader(process, group, event.term);
-    if (event.type === 'membership') {
-      const key = `${group}/${event.index}`;
-      const text = JSON.stringify(event.membership);
-      const known = this.memberships.get(key) ?? text;
-      check(known === text, 'I11', `two memberships of group ${group} at ${event.index}`);
-      this.memberships.set(key, text);
+    switch (event.type) {
+      case 'role':
+        if (event.role === 'leader') this.onLeader(process, group, event.term);
+        return;
+      case 'append': {
+        const office = this.officeOf(process, group);
+        if (office?.first === 0 && office.term === event.term) office.first = event.first;
+        return;
+      }
+      case 'vote':
+        if (event.refused === null) this.onVote(process, group, process.nodeId, event.candidate);
+        return;
+      case 'tally':
+        if (event.granted) this.onVote(process, group, event.voter, process.nodeId);
+        return;
+      case 'transfer':
+        if (event.phase === 'told') this.onTransfer(process, group, event.to);
+        return;
+      case 'change_proposed':
+        this.onChange(process, group, event.index);
+        return;
+      case 'membership': {
+        const key = `${group}/${event.index}`;
+        const text = JSON.stringify(event.membership);
+        const known = this.memberships.get(key) ?? text;
+        check(known === text, 'I11', `two memberships of group ${group} at ${event.index}`);
+        this.memberships.set(key, text);
+      }
     }
   }
 
@@ -116,6 +147,9 @@ export class Watcher {
       check(appliedIndex >= before.applied, 'I5', `the applied index of ${nodeId} falls`);
       check(commitIndex <= lastIndex, 'I5', `${nodeId} knows more as committed than it has`);
       check(firstIndex <= commitIndex + 1, 'I5', `the log of ${nodeId} begins after its commit index`);
+      const { voters, outgoing } = status.membership;
+      const mayLead = voters.includes(nodeId) || outgoing.includes(nodeId);
+      check(status.role !== 'leader' || mayLead, 'I11', `${nodeId} leads group ${group} and is no voter`);
       const isKnown = status.role !== 'leader' || before.led?.term === term;
       const led = isKnown ? before.led : { term, from: lastIndex };
       // What was there before is no proposal of its own: after a restart nothing counts as applied but what is stored.
@@ -137,8 +171,44 @@ export class Watcher {
     this.votes.set(key, candidate);
   }
 
+  private officeOf(process: Process, group: GroupId): Office | undefined {
+    return this.offices.get(process)?.get(group);
+  }
+
+  private onVote(process: Process, group: GroupId, voter: NodeId, candidate: NodeId): void {
+    const removed = process.host?.status(group)?.membership.removed ?? [];
+    check(!removed.includes(voter), 'I11', `${voter} was removed from group ${group}, and votes`);
+    check(
+      !removed.includes(candidate),
+      'I11',
+      `${candidate} was removed from group ${group}, and gets a vote`,
+    );
+  }
+
+  /** A member that is told to take over has everything, or the group would be without a leader for nothing. */
+  private onTransfer(process: Process, group: GroupId, to: NodeId): void {
+    const status = process.host?.status(group);
+    const match = status?.peers.find(({ node }) => node === to)?.match;
+    const holds = match === status?.lastIndex;
+    check(holds, 'I3', `${to} is to lead group ${group}, and has ${match} of ${status?.lastIndex} entries`);
+  }
+
+  private onChange(process: Process, group: GroupId, index: number): void {
+    const { nodeId, host } = process;
+    const office = this.officeOf(process, group);
+    const status = host?.status(group);
+    if (office === undefined || status === undefined) return;
+    const { commitIndex } = status;
+    const has = `${nodeId} changes the members of group ${group} at ${index}, and has`;
+    check(commitIndex >= office.first, 'I11', `${has} not committed in its term`);
+    check(commitIndex >= office.change, 'I11', `${has} another change under way at ${office.change}`);
+    office.change = index;
+  }
+
   private onLeader(process: Process, group: GroupId, term: number): void {
     const { nodeId, host } = process;
+    const offices = this.offices.get(process) ?? new Map<GroupId, Office>();
+    this.offices.set(process, offices.set(group, { term, first: 0, change: 0 }));
     const key = `${group}@${term}`;
     const known = this.leaders.get(key) ?? nodeId;
     check(known === nodeId, 'I1', `${known} and ${nodeId} lead group ${group} in term ${term}`);
