@@ -816,7 +816,7 @@ export class Node implements RunningNode {
         this.members?.handle(event);
         return;
       case 'peer':
-        this.router.peerChanged(event.node, event.up);
+        this.router.peerChanged(event.node, event.up, event.protocol);
         this.members?.handle(event);
         return;
       case 'log':

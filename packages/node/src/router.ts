@@ -72,6 +72,8 @@ export class Router {
   private readonly undecided = new Set<string>();
   /** Nodes that can't be reached. */
   private readonly down = new Set<NodeId>();
+  /** Versions of the protocol that are spoken with other nodes. */
+  private readonly protocols = new Map<NodeId, number>();
   /** Repetitions that got the first one's answer. */
   repeated = 0;
 
@@ -141,10 +143,11 @@ export class Router {
     });
   }
 
-  /** Another node can be reached, or can't any more. */
-  peerChanged(node: NodeId, up: boolean): void {
+  /** Another node can be reached, with a version of the protocol between nodes, or can't any more. */
+  peerChanged(node: NodeId, up: boolean, protocol = 0): void {
     if (up) this.down.delete(node);
     else this.down.add(node);
+    this.protocols.set(node, protocol);
   }
 
   private makeForwarder(): Forwarder {
@@ -154,6 +157,7 @@ export class Router {
       root: engine.root,
       rootSession: () => this.rootSession,
       sequences: this.sequences,
+      protocolOf: (node) => this.protocols.get(node) ?? 0,
       epoch,
       decodeBody: (body) => this.decode(body),
       monotonic,

@@ -449,7 +449,7 @@ class World {
       changed: () => {},
     });
     for (const node of root.members.keys()) {
-      if (node !== SELF) this.event({ kind: 'peer', node, up: true, version: '1.0.0' });
+      if (node !== SELF) this.event({ kind: 'peer', node, up: true, version: '1.0.0', protocol: 1 });
     }
   }
 
@@ -458,7 +458,7 @@ class World {
   }
 
   down(node: NodeId): void {
-    this.event({ kind: 'peer', node, up: false, version: '' });
+    this.event({ kind: 'peer', node, up: false, version: '', protocol: 0 });
   }
 
   wait(ms: number): void {

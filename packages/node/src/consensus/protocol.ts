@@ -180,7 +180,14 @@ export type Event =
       readonly incarnation: number;
     }
   /** Another member can be reached, or can't any more. */
-  | { readonly kind: 'peer'; readonly node: NodeId; readonly up: boolean; readonly version: string }
+  | {
+      readonly kind: 'peer';
+      readonly node: NodeId;
+      readonly up: boolean;
+      readonly version: string;
+      /** Version of the protocol that is spoken with it; 0 while none is known. */
+      readonly protocol: number;
+    }
   | { readonly kind: 'called'; readonly from: NodeId; readonly id: number; readonly payload: Uint8Array }
   /** The answer to a call; null: the other node can't be reached, and may or may not have got the call. */
   | { readonly kind: 'returned'; readonly id: number; readonly payload: Uint8Array | null }

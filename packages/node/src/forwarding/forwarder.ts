@@ -24,6 +24,8 @@ export interface ForwarderOptions {
   readonly root: RootGroup;
   readonly rootSession: () => GroupSession;
   readonly sequences: Sequences;
+  /** Version of the protocol that is spoken with a node; 0 while none is known. */
+  readonly protocolOf: (node: NodeId) => number;
   /** Which start of this node this is. */
   readonly epoch: number;
   /** Reads a body in MessagePack. */
@@ -39,6 +41,9 @@ export interface ForwarderOptions {
   /** Told of each journey of another node that ended. */
   readonly ended: (journey: Journey) => void;
 }
+
+/** The first version of the protocol between nodes in which a request may have a name: older ones refuse it. */
+const PROTOCOL_WITH_IDS = 2;
 
 /** Bytes of requests that are sent and not answered. */
 const SENT_BYTES_MAX = 128 * 1024 * 1024;
@@ -73,7 +78,7 @@ export class Forwarder {
 
   /** Sends a change to the leader of its group. */
   send(journey: Journey, group: GroupId, leader: NodeId): void {
-    const payload = this.encode(journey, group);
+    const payload = this.encode(journey, group, leader);
     if (payload === null) return;
     this.call(journey, leader, CallKind.Forward, payload, {
       answered: (answer) => this.answered(journey, group, answer),
@@ -95,7 +100,7 @@ export class Forwarder {
 
   /** Asks another node about itself. */
   sendToNode(journey: Journey, node: NodeId): void {
-    const payload = this.encode(journey, ROOT_GROUP);
+    const payload = this.encode(journey, ROOT_GROUP, node);
     if (payload === null) return;
     this.call(journey, node, CallKind.NodeRequest, payload, {
       answered: (answer) =>
@@ -135,8 +140,8 @@ export class Forwarder {
   }
 
   /** The request as it is sent; null when it can't be sent, and has ended. */
-  private encode(journey: Journey, group: GroupId): Uint8Array | null {
-    const { sequences, epoch, monotonic, rootSession } = this.options;
+  private encode(journey: Journey, group: GroupId, to: NodeId): Uint8Array | null {
+    const { sequences, protocolOf, epoch, monotonic, rootSession } = this.options;
     const { request } = journey;
     journey.body ??= encodeBody(request.body);
     if (this.sentBytes + journey.body.length > SENT_BYTES_MAX) {
@@ -154,7 +159,7 @@ export class Forwarder {
       format: request.format,
       scope: request.scope,
       key: request.terms?.key ?? null,
-      id: request.id ?? null,
+      id: protocolOf(to) >= PROTOCOL_WITH_IDS ? (request.id ?? null) : null,
       body: journey.body,
     });
   }

@@ -49,6 +49,8 @@ export class Peer {
   readonly nodeId: number;
   /** What it last told of itself; null before it was met. */
   identity: PeerIdentity | null = null;
+  /** Version of the protocol on the connection that was dialled; 0 before. */
+  protocol = 0;
   /** Monotonic milliseconds; 0 for never. */
   lastHeard = 0;
   private readonly owner: PeerOwner;
@@ -232,6 +234,7 @@ export class Peer {
       this.cancelDial = null;
       if (outcome.kind !== 'open') this.missed(place, outcome);
       else if (this.owner.confirm(this, place, outcome.greeted.identity)) {
+        this.protocol = outcome.greeted.version;
         this.connected(outcome.channel, outcome.greeted.identity);
       } else {
         outcome.channel.destroy();

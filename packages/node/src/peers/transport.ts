@@ -82,7 +82,10 @@ export interface TransportOptions {
 
 export interface PeerInfo {
   readonly incarnation: number;
+  /** Of its software. */
   readonly version: string;
+  /** Version of the protocol that is spoken with it. */
+  readonly protocol: number;
 }
 
 export interface TransportLimits extends OutboxLimits {
@@ -90,8 +93,12 @@ export interface TransportLimits extends OutboxLimits {
   readonly greetingMs: number;
 }
 
-/** Versions of the protocol that this software speaks. */
-export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 1 };
+/**
+ * Versions of the protocol that this software speaks.
+ *
+ *   2   a forwarded request may have a name (forwarding/format.ts)
+ */
+export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 2 };
 
 const MiB = 1024 * 1024;
 
@@ -446,7 +453,10 @@ export class Transport {
   private changed(peer: Peer, up: boolean): void {
     if (this.closed) return;
     const { identity } = peer;
-    const info = identity === null ? null : { incarnation: identity.incarnation, version: identity.version };
+    const info =
+      identity === null
+        ? null
+        : { incarnation: identity.incarnation, version: identity.version, protocol: peer.protocol };
     this.options.onPeer(peer.nodeId, up ? 'up' : 'down', info);
   }
 

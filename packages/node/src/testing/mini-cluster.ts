@@ -125,6 +125,11 @@ export class MiniCluster {
     this.later(() => this.node(to).tell({ kind: 'called', from, id: 1_000_000, payload }));
   }
 
+  /** What one node last asked another one. */
+  lastCall(from: NodeId, to: NodeId): Uint8Array | undefined {
+    return this.lastCalls.get(`${from} ${to}`);
+  }
+
   noteCall(from: NodeId, to: NodeId, payload: Uint8Array): void {
     this.lastCalls.set(`${from} ${to}`, payload);
   }
@@ -313,6 +318,7 @@ export class MiniNode {
           format: 'json',
           client: options.client ?? STAYS,
           terms,
+          ...(options.id === undefined ? {} : { id: options.id }),
         },
         resolve,
       );
@@ -429,6 +435,8 @@ export class MiniNode {
 }
 
 export interface QueryOptions {
+  /** Its name in logs. */
+  readonly id?: string;
   readonly user?: string;
   readonly vars?: ReadonlyMap<string, number | string>;
   readonly terms?: Partial<Terms>;
