@@ -9,7 +9,8 @@ import type { PeerFigures } from '../metrics/consensus-page.js';
 import type { PeerTls } from '../peers/dial.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
-import { type PeerInfo, Transport } from '../peers/transport.js';
+import { Transport } from '../peers/transport.js';
+import { goneNodes } from './gone.js';
 import type { GroupHost } from './group-host.js';
 import { Links, type Traffic } from './links.js';
 import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId } from './protocol.js';
@@ -80,7 +81,7 @@ export class ClusterSide {
       log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
       onRefused: refused,
       onFrame: (from, kind, payload) => this.links.frame(from, kind, payload),
-      onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info),
+      onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info?.version ?? ''),
       onBroke: (node) => this.lost(node),
       onAsk: (question, answer) => this.formation.question(question, answer),
       onRemoved: () => failed(new RemovedError().message, ExitCode.DataDamaged),
@@ -164,11 +165,11 @@ export class ClusterSide {
   handle(command: Command): boolean {
     switch (command.kind) {
       case 'peers': {
-        const removed = this.host?.removed ?? [];
+        const gone = goneNodes(this.host?.removed ?? [], command.peers);
         this.peers = command.peers
           .map(({ nodeId }) => nodeId)
           .filter((id) => id !== this.options.identity.nodeId);
-        this.transport.setPeers(command.peers, removed);
+        this.transport.setPeers(command.peers, gone);
         return true;
       }
       case 'call':
@@ -226,9 +227,9 @@ export class ClusterSide {
     });
   }
 
-  private peerChanged(node: NodeId, up: boolean, info: PeerInfo | null): void {
+  private peerChanged(node: NodeId, up: boolean, version: string): void {
     if (!up) this.lost(node);
-    this.emit({ kind: 'peer', node, up, version: info?.version ?? '', protocol: info?.protocol ?? 0 });
+    this.emit({ kind: 'peer', node, up, version });
   }
 
   /** What was on its way to a node or from it may not arrive. */

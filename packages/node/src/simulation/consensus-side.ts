@@ -1,6 +1,7 @@
 /** The consensus thread of a simulated process: composed as the real one is, but for its clock, disk and connections. */
 import { LogStore, type LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
+import { goneNodes } from '../consensus/gone.js';
 import { GroupHost } from '../consensus/group-host.js';
 import { Links } from '../consensus/links.js';
 import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId } from '../consensus/protocol.js';
@@ -41,9 +42,6 @@ export interface ConsensusOptions {
 const DISK_LOOK_MS = 300;
 const LOAD_MS = 1000;
 
-/** Version of the protocol between nodes. */
-const PROTOCOL = 2;
-
 interface Peer {
   /** The start of it that is known; null while it counts as down. */
   start: number | null;
@@ -59,6 +57,8 @@ export class ConsensusSide {
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
   private engineSilentSince: number | null = null;
+  /** The nodes that this one tells that they were removed. */
+  gone: readonly NodeId[] = [];
 
   static async open(options: ConsensusOptions): Promise<ConsensusSide> {
     const { machine, swarm, planted } = options;
@@ -136,8 +136,10 @@ export class ConsensusSide {
         this.joins.get(command.id)?.(command.answer);
         this.joins.delete(command.id);
         return;
-      // Whom to connect to is the world's business.
       case 'peers':
+        this.gone = goneNodes(this.host.removed, command.peers);
+        return;
+      // Whom to connect to is the world's business.
       case 'invite':
         return;
       default:
@@ -168,7 +170,7 @@ export class ConsensusSide {
     peer.start = null;
     this.links.peerDown(node);
     this.host.peerDown(node);
-    this.options.emit({ kind: 'peer', node, up: false, version: '', protocol: 0 });
+    this.options.emit({ kind: 'peer', node, up: false, version: '' });
   }
 
   private tick(): void {
@@ -205,7 +207,7 @@ export class ConsensusSide {
         const isNews = peer.start === null;
         peer.start = start;
         peer.heardAt = scheduler.now;
-        if (isNews) emit({ kind: 'peer', node, up: true, version: '', protocol: PROTOCOL });
+        if (isNews) emit({ kind: 'peer', node, up: true, version: '' });
       } else if (peer.start !== null && scheduler.now - peer.heardAt >= timeoutMs) {
         this.peerDown(node);
       }

@@ -421,7 +421,8 @@ export class Process {
       shutDown: unused,
       handOver: unused,
       invitationProblem: unused,
-      removalProblem: (member) => this.members?.removalProblem(member) ?? 'the node is starting',
+      removalProblem: (member) =>
+        this.members === null ? 'the node is starting' : this.members.removalProblem(member),
     };
   }
 
@@ -530,7 +531,7 @@ export class Process {
         this.calls.handle(event);
         return;
       case 'peer':
-        this.router?.peerChanged(event.node, event.up, event.protocol);
+        this.router?.peerChanged(event.node, event.up);
         this.members?.handle(event);
         return;
       case 'asked_to_join':
