@@ -9,7 +9,7 @@ import type { PeerFigures } from '../metrics/consensus-page.js';
 import type { PeerTls } from '../peers/dial.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
-import { Transport } from '../peers/transport.js';
+import { type PeerInfo, Transport } from '../peers/transport.js';
 import { goneNodes } from './gone.js';
 import type { GroupHost } from './group-host.js';
 import { Links, type Traffic } from './links.js';
@@ -81,7 +81,7 @@ export class ClusterSide {
       log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
       onRefused: refused,
       onFrame: (from, kind, payload) => this.links.frame(from, kind, payload),
-      onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info?.version ?? ''),
+      onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info),
       onBroke: (node) => this.lost(node),
       onAsk: (question, answer) => this.formation.question(question, answer),
       onRemoved: () => failed(new RemovedError().message, ExitCode.DataDamaged),
@@ -227,9 +227,9 @@ export class ClusterSide {
     });
   }
 
-  private peerChanged(node: NodeId, up: boolean, version: string): void {
+  private peerChanged(node: NodeId, up: boolean, info: PeerInfo | null): void {
     if (!up) this.lost(node);
-    this.emit({ kind: 'peer', node, up, version });
+    this.emit({ kind: 'peer', node, up, version: info?.version ?? '', protocol: info?.protocol ?? 0 });
   }
 
   /** What was on its way to a node or from it may not arrive. */

@@ -42,6 +42,9 @@ export interface ConsensusOptions {
 const DISK_LOOK_MS = 300;
 const LOAD_MS = 1000;
 
+/** Version of the protocol between nodes. */
+const PROTOCOL = 2;
+
 interface Peer {
   /** The start of it that is known; null while it counts as down. */
   start: number | null;
@@ -170,7 +173,7 @@ export class ConsensusSide {
     peer.start = null;
     this.links.peerDown(node);
     this.host.peerDown(node);
-    this.options.emit({ kind: 'peer', node, up: false, version: '' });
+    this.options.emit({ kind: 'peer', node, up: false, version: '', protocol: 0 });
   }
 
   private tick(): void {
@@ -207,7 +210,7 @@ export class ConsensusSide {
         const isNews = peer.start === null;
         peer.start = start;
         peer.heardAt = scheduler.now;
-        if (isNews) emit({ kind: 'peer', node, up: true, version: '' });
+        if (isNews) emit({ kind: 'peer', node, up: true, version: '', protocol: PROTOCOL });
       } else if (peer.start !== null && scheduler.now - peer.heardAt >= timeoutMs) {
         this.peerDown(node);
       }

@@ -531,7 +531,7 @@ export class Process {
         this.calls.handle(event);
         return;
       case 'peer':
-        this.router?.peerChanged(event.node, event.up);
+        this.router?.peerChanged(event.node, event.up, event.protocol);
         this.members?.handle(event);
         return;
       case 'asked_to_join':
