@@ -1,12 +1,5 @@
 export { type BackupSummary, verifyBackup } from './backup/contents.js';
 export { BackupError, BackupWriter } from './backup/format.js';
 export * from './config/index.js';
-export {
-  type RunningNode,
-  StartError,
-  type StartNode,
-  type StartOptions,
-  StartStoppedError,
-  type StopReason,
-  startNode,
-} from './main.js';
+export { type RunningNode, StartError, StartStoppedError, type StopReason } from './life/running-node.js';
+export { type StartNode, type StartOptions, startNode } from './main.js';

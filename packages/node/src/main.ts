@@ -15,6 +15,8 @@ import { SCHEDULE_FILE_NAMES } from './backup/schedule.js';
 import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
+import { isDamage } from './life/failures.js';
+import { type RunningNode, StartError } from './life/running-node.js';
 import { createLogger } from './logger.js';
 import { countLine } from './metrics/engine-metrics.js';
 import { Metrics } from './metrics/metrics.js';
@@ -38,40 +40,7 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
-export type StopReason = 'drain' | 'now';
-
-/** A node that was started. */
-export interface RunningNode {
-  /** Settles when the node has ended, for whatever reason, with the exit code of the process. */
-  readonly closed: Promise<number>;
-  /** May be called again, to go from `drain` to `now`. */
-  stop(reason: StopReason): void;
-  /**
-   * Reads the certificates again, opens the audit log anew, and takes the level of the log from a configuration; the rest of
-   * it is ignored.
-   */
-  reload(config: Config): void;
-}
-
 export type StartNode = (config: Config, options: StartOptions) => Promise<RunningNode>;
-
-/** An error that ends the start, with the exit code of the process. */
-export class StartError extends Error {
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode: number) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
-
-/** The start was given up because it was asked to be; everything is closed. */
-export class StartStoppedError extends StartError {
-  constructor() {
-    super('stopped while starting', ExitCode.Done);
-  }
-}
 
 /**
  * Starts a node in this process. It serves from when the promise is fulfilled.
@@ -173,6 +142,5 @@ function withExitCode(error: unknown): unknown {
   }
   if (!(error instanceof StorageError)) return error;
   if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
-  const damaged = error.code.startsWith('damaged') || error.code === 'newer_format';
-  return new StartError(error.message, damaged ? ExitCode.DataDamaged : ExitCode.Fatal);
+  return new StartError(error.message, isDamage(error) ? ExitCode.DataDamaged : ExitCode.Fatal);
 }

@@ -2,16 +2,8 @@
  * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  bootstrap,
-  Engine,
-  ErrorCode,
-  FormatError,
-  DamagedStateError as MissingRecordError,
-  type PasswordHash,
-  QueryError,
-} from '@althing/engine';
-import { type DataFolder, DiskFullError, StorageError } from '@althing/storage';
+import { bootstrap, Engine, ErrorCode, type PasswordHash, QueryError } from '@althing/engine';
+import { type DataFolder, DiskFullError } from '@althing/storage';
 import type { Membership } from 'raft-ts';
 import { AuditLog } from './audit/audit-log.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -36,8 +28,10 @@ import { systemEnvironment } from './environment.js';
 import type { TlsFiles } from './http/apps.js';
 import { BODIES_FULL, HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
 import { type Identity, logIdentity } from './identity.js';
+import { describe, exitCodeOf, isDamage } from './life/failures.js';
+import { type RunningNode, StartError, StartStoppedError, type StopReason } from './life/running-node.js';
+import { delay, delayed } from './life/timers.js';
 import { LOG_LEVELS, type Logger } from './logger.js';
-import { type RunningNode, StartError, StartStoppedError, type StopReason } from './main.js';
 import { EngineMetrics } from './metrics/engine-metrics.js';
 import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -1058,31 +1052,4 @@ function peerTls(certificates: Certificates | null): PeerTls | null {
   if (certificates === null || certificates.ca === null) return null;
   const { cert, key, ca } = certificates;
   return { cert, key, ca };
-}
-
-function delay(ms: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, ms);
-  timer.unref();
-  return () => clearTimeout(timer);
-}
-
-function delayed(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
-}
-
-function isDamage(error: unknown): boolean {
-  if (error instanceof MissingRecordError || error instanceof FormatError) return true;
-  return error instanceof StorageError && (error.code.startsWith('damaged') || error.code === 'newer_format');
-}
-
-function exitCodeOf(error: unknown): number {
-  if (isDamage(error)) return ExitCode.DataDamaged;
-  const isDisk = error instanceof StorageError && error.code !== 'misuse';
-  return isDisk ? ExitCode.Fatal : ExitCode.InvariantBroken;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
