@@ -126,6 +126,7 @@ export class Engine {
   private readonly rootScope = new RootScope(this.root);
   private readonly nodeScope = new NodeScope(this.root);
   private readonly effects = new ByteWriter(4096);
+  private readonly charge = (units: number): void => this.runtime.charge(units);
   private readonly packed = new MsgpackWriter(new ByteWriter(4096));
 
   constructor(options: EngineOptions) {
@@ -279,7 +280,7 @@ export class Engine {
       this.mayWrite(call),
       this.effects,
       checkRestriction,
-      (n) => rt.charge(n),
+      this.charge,
     );
     rt.begin({
       scope,

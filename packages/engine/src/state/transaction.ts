@@ -158,14 +158,10 @@ export class Transaction {
     this.storeAll(own);
     this.record(Effect.SET, thing, key);
     this.writeValue(own);
-    const places = placesOf(thing);
+    const undo = old === undefined ? undoOfNewKey(store, thing, key) : undoOfPut(store, thing, key, old);
     store.put(thing, key, own);
-    if (old === undefined) {
-      this.undos.push(() => store.unput(thing, key, places));
-    } else {
-      this.noteDetached(old);
-      this.undos.push(() => store.put(thing, key, old));
-    }
+    if (old !== undefined) this.noteDetached(old);
+    this.undos.push(undo);
     return own;
   }
 
@@ -734,6 +730,16 @@ interface Appended {
 
 function undoOfAppend(store: Store, step: Appended, start: number): Undo {
   return () => store.splice(step.list, start, step.added, []);
+}
+
+/** To be called before: it remembers the places of the thing's values. */
+function undoOfNewKey(store: Store, thing: Thing, key: string): Undo {
+  const places = placesOf(thing);
+  return () => store.unput(thing, key, places);
+}
+
+function undoOfPut(store: Store, thing: Thing, key: string, old: Value): Undo {
+  return () => store.put(thing, key, old);
 }
 
 /** Runs inverses, newest first. */

@@ -53,6 +53,9 @@ type Waiting =
 
 type Write = Extract<Waiting, { readonly kind: 'write' }>;
 
+/** What is known of a change before it is proposed. */
+type Proposal = Pick<Write, 'undo' | 'collectionEvents' | 'imposed' | 'reply' | 'respond'>;
+
 /** What makes a request take effect once, as far as it is known. */
 export interface Names {
   readonly request: RequestIdentity | null;
@@ -269,23 +272,29 @@ export class GroupSession {
       this.settleRead({ ok: false, error, index: 0 }, respond);
       return;
     }
-    this.send(effects, { undo, collectionEvents, names, imposed: null, reply, respond });
+    this.send(effects, names, { undo, collectionEvents, imposed: null, reply, respond });
   }
 
   private send(
     effects: Uint8Array,
-    {
-      names,
-      ...rest
-    }: Pick<Write, 'undo' | 'collectionEvents' | 'imposed' | 'reply' | 'respond'> & {
-      readonly names: Names | null;
-    },
+    names: Names | null,
+    { undo, collectionEvents, imposed, reply, respond }: Proposal,
   ): void {
     this.lastTime = Math.max(this.lastTime, Math.floor(this.context.now()));
-    const head = headOf(this.lastTime, names, rest.reply);
+    const head = headOf(this.lastTime, names, reply);
     const out = effects.length > KEPT_WRITER_BYTES ? new ByteWriter(effects.length + 80) : this.writer;
     const payload = encodeEntry(head, effects, out);
-    this.waiting.push({ kind: 'write', ...rest, bytes: payload.length, head });
+    const bytes = payload.length;
+    this.waiting.push({
+      kind: 'write',
+      undo,
+      collectionEvents,
+      bytes,
+      head,
+      imposed,
+      reply,
+      respond,
+    });
     this.writesWaiting += 1;
     this.bytesWaiting += payload.length;
     this.changedBytes += payload.length;
@@ -310,10 +319,9 @@ export class GroupSession {
       return;
     }
     this.imposing = true;
-    this.send(effects, {
+    this.send(effects, null, {
       undo: [],
       collectionEvents: [],
-      names: null,
       imposed: effects,
       reply: { ok: true, result: '', index: 0 },
       respond: ({ ok }) => done(ok),
