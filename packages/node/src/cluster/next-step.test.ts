@@ -72,6 +72,12 @@ describe('the next step of the leader', () => {
 
     expect(step(members, alone, { memberships: () => [both] })).toBeNull();
     expect(step(members, alone, { memberships: () => null })).toBeNull();
+    // It was out of reach when the root group let it go, came back, and leads the other group.
+    const isReadyToGo = (): boolean => false;
+    expect(step(members, alone, { memberships: () => [both], isReadyToGo })).toEqual({
+      kind: 'ask_handover',
+      node: LEAVING.nodeId,
+    });
     expect(step(members, alone, { memberships: () => [alone] })).toEqual({
       kind: 'forget',
       members: [LEAVING],

@@ -17,7 +17,7 @@ export interface ClusterPicture {
 export type NextStep =
   /** Change the membership of the root group; the other groups follow it. */
   | { readonly kind: 'change'; readonly steps: readonly MembershipStep[] }
-  /** Ask a member to give away what it leads, since it is to be removed. */
+  /** Ask a member to give away what it leads, since it is to be removed, or was removed from the root group already. */
   | { readonly kind: 'ask_handover'; readonly node: NodeId }
   /** Let another one lead the root group, since this node is to be removed. */
   | { readonly kind: 'step_down' }
@@ -59,11 +59,17 @@ function remove({ self, members, membership, isReadyToGo }: ClusterPicture): Nex
   return { kind: 'change', steps: [{ action: 'remove', node }] };
 }
 
-function forget({ members, membership, memberships }: ClusterPicture): NextStep | null {
+/**
+ * Who was out of reach when the root group let it go does not know that it goes. It may have come back and lead other
+ * groups, which then do not let it go: it is asked to give them away.
+ */
+function forget({ members, membership, memberships, isReadyToGo }: ClusterPicture): NextStep | null {
   const leaving = [...members.values()].filter((member) => member.leaving);
   const others = leaving.length === 0 ? null : memberships();
   if (others === null) return null;
   const all = [membership, ...others];
   const gone = leaving.filter(({ nodeId }) => !all.some((each) => isMember(each, nodeId)));
-  return gone.length === 0 ? null : { kind: 'forget', members: gone };
+  if (gone.length > 0) return { kind: 'forget', members: gone };
+  const back = leaving.find(({ nodeId }) => !isMember(membership, nodeId) && !isReadyToGo(nodeId));
+  return back === undefined ? null : { kind: 'ask_handover', node: back.nodeId };
 }
