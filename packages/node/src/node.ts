@@ -4,16 +4,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bootstrap, Engine, ErrorCode, type PasswordHash, QueryError } from '@althing/engine';
 import { type DataFolder, DiskFullError } from '@althing/storage';
-import type { Membership } from 'raft-ts';
 import { AuditLog } from './audit/audit-log.js';
 import { Authenticator } from './auth/authenticator.js';
 import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
-import { Backups } from './backup/backup.js';
-import { Restores } from './backup/restore.js';
-import { Schedule } from './backup/schedule.js';
-import { ScheduledBackups, type ScheduledEvent } from './backup/scheduled.js';
-import { type TransferEvent, Transfers } from './backup/transfers.js';
+import { NodeBackups } from './backup/node-backups.js';
 import { scopeText } from './checks.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
@@ -21,13 +16,13 @@ import { LocalNode } from './cluster/local-node.js';
 import { Members } from './cluster/members.js';
 import { type Config, ExitCode, portInUse } from './config/index.js';
 import type { Bridge } from './consensus/bridge.js';
+import { startNodeConsensus } from './consensus/node-consensus.js';
 import { type Event, ROOT_GROUP } from './consensus/protocol.js';
-import { ConsensusStartError, startConsensus } from './consensus/start.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
 import type { TlsFiles } from './http/apps.js';
 import { BODIES_FULL, HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
-import { type Identity, logIdentity } from './identity.js';
+import type { Identity } from './identity.js';
 import { describe, exitCodeOf, isDamage } from './life/failures.js';
 import { type RunningNode, StartError, StartStoppedError, type StopReason } from './life/running-node.js';
 import { delay, delayed } from './life/timers.js';
@@ -36,7 +31,6 @@ import { EngineMetrics } from './metrics/engine-metrics.js';
 import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
 import { watchThread } from './metrics/thread-watch.js';
-import type { PeerTls } from './peers/dial.js';
 import type { VersionRange } from './peers/greeting-format.js';
 import type { Reply, Request } from './request.js';
 import { NO_LEADER, Router } from './router.js';
@@ -49,7 +43,7 @@ import { Sessions } from './scopes/sessions.js';
 import { Snapshots } from './scopes/snapshots.js';
 import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
-import { type Certificates, readCertificates } from './tls/certificates.js';
+import { NodeCertificates } from './tls/node-certificates.js';
 
 const MiB = 1024 * 1024;
 
@@ -61,9 +55,6 @@ const GARBAGE_PAUSE_MS = 5;
 
 /** How long a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
-
-/** How much longer than a query the engine thread may be silent, in milliseconds. */
-const ENGINE_SLACK_MS = 1000;
 
 /** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
 const SERVING_WAIT_MS = 5000;
@@ -134,14 +125,11 @@ export class Node implements RunningNode {
   /** Events that came too early; null once none do. */
   private early: Event[] | null = [];
   private members: Members | null = null;
-  private backups!: Backups;
-  private restores!: Restores;
-  private schedule!: Schedule;
-  private scheduled: ScheduledBackups | null = null;
+  /** Null until the node is far enough. */
+  private backups: NodeBackups | null = null;
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
-  /** Null without TLS. */
-  private certificates: Certificates | null = null;
+  private certificates!: NodeCertificates;
   private unwatch: () => void = () => {};
   private publishedAt = 0;
   private readonly local: LocalNode;
@@ -176,7 +164,7 @@ export class Node implements RunningNode {
     this.local = this.makeLocalNode();
     this.audit = new AuditLog(config, log);
     this.engine = new Engine({
-      environment: systemEnvironment(log, this.local, () => this.voters()),
+      environment: systemEnvironment(log, this.local, () => this.sessions.voters),
       limits: {
         durationMs: config.queryDurationLimitMs,
         memoryBytes: config.queryMemoryLimitMb * MiB,
@@ -225,17 +213,27 @@ export class Node implements RunningNode {
   }
 
   private async open(): Promise<void> {
-    const { config, state, identity, log } = this.parts;
-    this.certificates = this.readCertificates();
+    const { config, version, protocolVersions, folder, state, identity, log, metrics } = this.parts;
+    this.certificates = new NodeCertificates(config, log, metrics);
     this.status.beat();
     // The log may tell at once that its disk is full.
     this.disk = this.makeDiskKeeper();
-    this.bridge = await this.connect();
+    this.bridge = await startNodeConsensus({
+      config,
+      version,
+      protocolVersions,
+      identity,
+      folder,
+      certificates: this.certificates,
+      metrics: metrics.buffer,
+      status: this.status.buffer,
+      onExit: (code, error) => this.consensusExited(code, error),
+    });
     this.bridge.onEvent = (event) => this.handleEvent(event);
     await this.until(() => this.cluster !== null);
     const { cluster } = this;
     if (cluster === null) throw new Error('the node belongs to no cluster');
-    const environment = systemEnvironment(log, this.local, () => this.voters());
+    const environment = systemEnvironment(log, this.local, () => this.sessions.voters);
     this.calls = new Calls({
       send: (command) => this.bridge.send(command),
       delay,
@@ -309,17 +307,13 @@ export class Node implements RunningNode {
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
     this.takeEarly();
-    this.schedule = new Schedule(this.parts.folder.path);
-    this.figures.backupIsThere(this.schedule.newest);
     this.backups = this.makeBackups(cluster);
-    this.scheduled = this.makeScheduled();
-    this.restores = this.makeRestores();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(this.parts.metrics, 'engine');
     await this.sessions.open();
     await this.bootstrap();
     await this.untilServing();
-    await this.listen();
+    this.listen(this.backups);
     this.status.phase = Phase.READY;
     void this.catchUp();
     await this.greet();
@@ -372,7 +366,7 @@ export class Node implements RunningNode {
       },
       root: () => this.engine.root,
       session: () => this.sessions.ofGroup(ROOT_GROUP) ?? null,
-      memberships: () => this.memberships(),
+      memberships: () => this.sessions.memberships,
       founders,
       send: (command) => this.bridge.send(command),
       calls: this.calls,
@@ -387,103 +381,26 @@ export class Node implements RunningNode {
     });
   }
 
-  private makeBackups({ clusterId }: ClusterRecord): Backups {
-    return new Backups({
-      version: this.parts.version,
-      clusterId: () => clusterId,
+  private makeBackups({ clusterId }: ClusterRecord): NodeBackups {
+    const { config, version, identity, folder, state, log } = this.parts;
+    return new NodeBackups({
+      config,
+      version,
+      nodeId: identity.nodeId,
+      clusterId,
+      path: folder.path,
       root: this.engine.root,
-      state: this.parts.state,
+      state,
+      sessions: this.sessions,
       checkpointer: this.checkpointer,
-      sessions: () => this.allSessions(),
-      ended: (outcome, begunAt) => this.backedUp(outcome, begunAt),
-      now: Date.now,
-      delay,
-    });
-  }
-
-  private backedUp(outcome: 'ok' | 'failed', begunAt: number): void {
-    this.figures.backedUp(outcome);
-    if (outcome === 'failed') return;
-    try {
-      this.schedule.noteNewest(begunAt);
-    } catch (error) {
-      this.internalError(error);
-    }
-    this.figures.backupIsThere(this.schedule.newest);
-  }
-
-  private makeScheduled(): ScheduledBackups {
-    return new ScheduledBackups({
-      schedule: this.schedule,
-      backups: this.backups,
-      folder: this.parts.config.backupPath,
-      changes: () => this.local.state().committed,
-      report: (event) => this.tookScheduled(event),
-      onFailure: (error) => this.internalError(error),
-      now: Date.now,
-    });
-  }
-
-  private tookScheduled({ id, path, isBegun, error, bytes, ms }: ScheduledEvent): void {
-    const { log } = this.parts;
-    const fields = { backup: id, path, bytes, ms };
-    if (!isBegun) this.figures.backedUp('failed');
-    this.audit.transferred('backup', error === null, { by: `backup ${id}`, path });
-    if (error === null) log.info({ event: 'backup', ...fields }, `backup ${id} done`);
-    else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
-  }
-
-  private makeRestores(): Restores {
-    return new Restores({
-      nodeId: this.parts.identity.nodeId,
-      root: this.engine.root,
       calls: this.calls,
-      session: (group) => this.sessions.ofGroup(group),
-      voters: () => this.voters(),
-      unload: async (session) => {
-        if (session.changedBytes >= this.parts.config.checkpointSizeMb * MiB)
-          await this.checkpointer.flush(session);
-      },
-      monotonic: () => performance.now(),
-      delay,
-    });
-  }
-
-  private makeTransfers(): Transfers {
-    return new Transfers({
-      root: this.engine.root,
-      backups: this.backups,
-      restores: this.restores,
       freshenRoot: () => this.router.freshenRoot(),
-      report: (event) => this.transferred(event),
-      onDefect: (error) => this.internalError(error),
-      monotonic: () => performance.now(),
+      changes: () => this.local.state().committed,
+      figures: this.figures,
+      audit: this.audit,
+      log,
+      onFailure: (error) => this.internalError(error),
     });
-  }
-
-  private transferred({ kind, user, id, error, bytes, ms }: TransferEvent): void {
-    const fields = { user: user.name, request: id, bytes, ms };
-    this.audit.transferred(kind, error === null, { by: user.name, request: id });
-    if (error === null) this.parts.log.info({ event: kind, ...fields }, `${kind} done`);
-    else this.parts.log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
-  }
-
-  /** The sessions of all groups; null while some of them are not open here. */
-  private allSessions(): readonly GroupSession[] | null {
-    const ids = [ROOT_GROUP, ...this.engine.root.collections.keys()];
-    const sessions = ids.map((id) => this.sessions.ofGroup(id)).filter((session) => session !== undefined);
-    return sessions.length === ids.length ? sessions : null;
-  }
-
-  /** Memberships of all groups but root's; null while some of them are not open here. */
-  private memberships(): readonly Membership[] | null {
-    const memberships: Membership[] = [];
-    for (const id of this.engine.root.collections.keys()) {
-      const session = this.sessions.ofGroup(id);
-      if (session === undefined) return null;
-      memberships.push(session.membership);
-    }
-    return memberships;
   }
 
   private makeLocalNode(): LocalNode {
@@ -499,7 +416,7 @@ export class Node implements RunningNode {
       phase: () => this.status.phase,
       connections: () => this.listener?.connections ?? 0,
       counters: this.counters,
-      backups: () => this.scheduled,
+      backups: () => this.backups?.scheduled ?? null,
       log,
       stop: () => this.stop('drain'),
       monotonic: () => performance.now(),
@@ -535,60 +452,6 @@ export class Node implements RunningNode {
     });
   }
 
-  /** Starts the consensus thread. On a full disk the log may need the reserve's room to be opened. */
-  private async connect(): Promise<Bridge> {
-    const { folder } = this.parts;
-    try {
-      return await this.startConsensus();
-    } catch (error) {
-      if (!(error instanceof ConsensusStartError) || !error.diskFull || !folder.hasReserve) throw error;
-      await folder.releaseReserve();
-      return this.startConsensus();
-    }
-  }
-
-  private async startConsensus(): Promise<Bridge> {
-    const { config, folder, identity, version, protocolVersions } = this.parts;
-    const { bridge } = await startConsensus(
-      {
-        logPath: folder.logPath,
-        segmentBytes: config.logSegmentMb * MiB,
-        nodeId: identity.nodeId,
-        nodeName: config.nodeName,
-        version,
-        tickMs: config.heartbeatMs,
-        electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
-        engineSilenceMs: config.queryDurationLimitMs + ENGINE_SLACK_MS,
-        statusAddress: config.bindClientAddr,
-        statusPort: config.httpStatusPort,
-        statusTls: this.certificates,
-        cluster: {
-          identity,
-          name: config.nodeName,
-          version,
-          protocolVersions,
-          folder: folder.path,
-          expected: config.cluster,
-          waitForInvitation: config.waitForInvitation,
-          secret: config.clusterSecret ?? null,
-          tls: peerTls(this.certificates),
-          bind: { address: config.bindNodeAddr, port: config.listenNodePort },
-          heartbeatMs: config.heartbeatMs,
-          electionTimeoutMs: config.electionTimeoutMs,
-        },
-        logId: logIdentity(identity),
-        lowDiskBytes: config.diskReserveMb * MiB,
-      },
-      {
-        status: this.status.buffer,
-        metrics: this.parts.metrics.buffer,
-        startedAt: Date.now() - process.uptime() * 1000,
-      },
-      (code, error) => this.consensusExited(code, error),
-    );
-    return bridge;
-  }
-
   /** Makes the first change of a new cluster, if this node comes to lead its root group; else waits for it. */
   private async bootstrap(): Promise<void> {
     const { root } = this.engine;
@@ -620,44 +483,15 @@ export class Node implements RunningNode {
     });
   }
 
-  /** The nodes that vote in the group of a new collection: those of the root group. */
-  private voters(): readonly number[] {
-    const { members } = this.engine.root;
-    const voters = this.sessions.root.membership.voters;
-    const staying = voters.filter((id) => members.get(id)?.leaving === false);
-    return staying.length > 0 ? staying : voters;
-  }
-
-  /** Reads the certificates of the settings, and tells when they end. */
-  private readCertificates(): Certificates | null {
-    const { config, log, metrics } = this.parts;
-    const certificates = readCertificates(config);
-    if (certificates === null) return null;
-    const { node, ca } = certificates.ends;
-    metrics.set('certificateEnd', node / 1000, 0);
-    metrics.set('certificateEnd', (ca ?? 0) / 1000, 1);
-    const until = new Date(node).toISOString();
-    if (node <= Date.now()) log.error({ event: 'certificate_expired', until }, 'the certificate has ended');
-    else log.info({ event: 'certificate', until }, `the certificate holds until ${until}`);
-    if (ca === null && config.clusterSecret !== undefined) {
-      log.warn(
-        { event: 'nodes_without_tls' },
-        'the nodes talk to each other without TLS: set tls_client_ca_file',
-      );
-    }
-    return certificates;
-  }
-
   private renewCertificates(): void {
-    const renewed = this.readCertificates();
+    const renewed = this.certificates.renew();
     if (renewed === null) return;
-    this.certificates = renewed;
     this.listener.renewTls();
     const { cert, key, ca } = renewed;
     this.bridge.send({ kind: 'renew_tls', cert, key, ca });
   }
 
-  private async listen(): Promise<void> {
+  private listen(backups: NodeBackups): void {
     const { config } = this.parts;
     this.listener = new HttpListener({
       authenticator: new Authenticator({
@@ -691,7 +525,7 @@ export class Node implements RunningNode {
           request,
           this.figures.counting(request, respond, (reply, ms) => this.answered(request, reply, ms)),
         ),
-      transfers: this.makeTransfers(),
+      transfers: backups.transfers,
       wait: (done) => this.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
@@ -727,7 +561,7 @@ export class Node implements RunningNode {
   /** Says what a newcomer needs to know. */
   private async greet(): Promise<void> {
     const { config, log, folder, version } = this.parts;
-    const scheme = this.certificates === null ? 'http' : 'https';
+    const scheme = this.certificates.present === null ? 'http' : 'https';
     const address = config.bindClientAddr.includes(':')
       ? `[${config.bindClientAddr}]`
       : config.bindClientAddr;
@@ -849,7 +683,7 @@ export class Node implements RunningNode {
     this.members?.tick();
     this.memory.consider();
     this.disk.consider();
-    this.scheduled?.consider();
+    this.backups?.scheduled.consider();
     if (performance.now() - this.publishedAt >= PUBLISH_MS) this.publish();
   }
 
@@ -934,7 +768,7 @@ export class Node implements RunningNode {
     log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
     const deadline = performance.now() + config.shutdownTimeoutMs;
     this.status.phase = Phase.LEAVING;
-    const scheduled = this.scheduled?.stop();
+    const scheduled = this.backups?.scheduled.stop();
     await this.orNow(this.handOver(), deadline);
     await this.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
@@ -1045,11 +879,4 @@ const REJECTIONS: ReadonlyMap<QueryError, Rejection> = new Map([
 function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
   return { certFile: tlsCertFile, keyFile: tlsKeyFile };
-}
-
-/** Nodes speak TLS with each other when they can tell each other from strangers by it. */
-function peerTls(certificates: Certificates | null): PeerTls | null {
-  if (certificates === null || certificates.ca === null) return null;
-  const { cert, key, ca } = certificates;
-  return { cert, key, ca };
 }

@@ -8,6 +8,7 @@ import {
   RecordKind,
   type Target,
 } from '@althing/engine';
+import type { Membership } from 'raft-ts';
 import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { DiskLevel } from '../consensus/disk-watch.js';
 import { genesis, nothing } from '../consensus/membership.js';
@@ -88,6 +89,30 @@ export class Sessions {
 
   of(target: Target): GroupSession | undefined {
     return this.sessions.get(target === 'thingsdb' || target === 'node' ? ROOT_GROUP : target);
+  }
+
+  /** Those of all groups; null while some of them are not open here. */
+  get complete(): readonly GroupSession[] | null {
+    return this.openOf([ROOT_GROUP, ...this.options.engine.root.collections.keys()]);
+  }
+
+  /** Memberships of all groups but root's; null while some of them are not open here. */
+  get memberships(): readonly Membership[] | null {
+    const sessions = this.openOf([...this.options.engine.root.collections.keys()]);
+    return sessions?.map((session) => session.membership) ?? null;
+  }
+
+  /** The nodes that vote in the group of a new collection: those of the root group. */
+  get voters(): readonly NodeId[] {
+    const { members } = this.options.engine.root;
+    const { voters } = this.root.membership;
+    const staying = voters.filter((id) => members.get(id)?.leaving === false);
+    return staying.length > 0 ? staying : voters;
+  }
+
+  private openOf(groups: readonly GroupId[]): readonly GroupSession[] | null {
+    const sessions = groups.map((id) => this.sessions.get(id)).filter((session) => session !== undefined);
+    return sessions.length === groups.length ? sessions : null;
   }
 
   /** Opens the root group, and every collection that the root state on disk knows. */

@@ -11,7 +11,7 @@ import {
   type PasswordHash,
 } from '@althing/engine';
 import { DiskFullError, type LogView, StateStore } from '@althing/storage';
-import { type Membership, type Message, membersOf, type TraceEvent } from 'raft-ts';
+import { type Message, membersOf, type TraceEvent } from 'raft-ts';
 import { PasswordHasher } from '../auth/password.js';
 import { Calls } from '../cluster/calls.js';
 import { Members } from '../cluster/members.js';
@@ -353,7 +353,7 @@ export class Process {
       self: { nodeId, name, host: name, port: NODE_PORT },
       root: () => engine.root,
       session: () => this.session(ROOT_GROUP) ?? null,
-      memberships: () => this.memberships(),
+      memberships: () => this.getSessions().memberships,
       founders: machine.cluster.founders,
       send: (command) => this.commands.send(command),
       calls,
@@ -401,7 +401,7 @@ export class Process {
       heapUsed: () => 0,
       log: () => {},
       node: this.nodeView(),
-      voters: () => this.voters(),
+      voters: () => this.getSessions().voters,
     };
   }
 
@@ -435,24 +435,6 @@ export class Process {
 
   private monotonic(): number {
     return this.world.scheduler.now;
-  }
-
-  private voters(): readonly NodeId[] {
-    const { members } = this.engine.root;
-    const { voters } = this.getSessions().root.membership;
-    const staying = voters.filter((id) => members.get(id)?.leaving === false);
-    return staying.length > 0 ? staying : voters;
-  }
-
-  /** Memberships of all groups but root's; null while some of them are not open here. */
-  private memberships(): readonly Membership[] | null {
-    const memberships: Membership[] = [];
-    for (const id of this.engine.root.collections.keys()) {
-      const session = this.session(id);
-      if (session === undefined) return null;
-      memberships.push(session.membership);
-    }
-    return memberships;
   }
 
   private getSessions(): Sessions {
