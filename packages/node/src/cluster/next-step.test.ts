@@ -1,6 +1,13 @@
 import type { MemberInfo } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { changedMembership, changeOf, changeProblem, type Membership, membershipOf } from 'raft-ts';
+import {
+  changedMembership,
+  changeOf,
+  changeProblem,
+  type Membership,
+  membershipOf,
+  NO_MEMBERS,
+} from 'raft-ts';
 import { type ClusterPicture, type NextStep, nextStep } from './next-step.js';
 import { memberOf } from './testing.js';
 
@@ -72,6 +79,7 @@ describe('the next step of the leader', () => {
 
     expect(step(members, alone, { memberships: () => [both] })).toBeNull();
     expect(step(members, alone, { memberships: () => null })).toBeNull();
+    expect(step(members, alone, { memberships: () => [alone, NO_MEMBERS] })).toBeNull();
     // It was out of reach when the root group let it go, came back, and leads the other group.
     const isReadyToGo = (): boolean => false;
     expect(step(members, alone, { memberships: () => [both], isReadyToGo })).toEqual({

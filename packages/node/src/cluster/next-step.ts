@@ -66,7 +66,8 @@ function remove({ self, members, membership, isReadyToGo }: ClusterPicture): Nex
 function forget({ members, membership, memberships, isReadyToGo }: ClusterPicture): NextStep | null {
   const leaving = [...members.values()].filter((member) => member.leaving);
   const others = leaving.length === 0 ? null : memberships();
-  if (others === null) return null;
+  // A node that is new knows nothing of a group before it is taken in there.
+  if (others === null || others.some(({ voters }) => voters.length === 0)) return null;
   const all = [membership, ...others];
   const gone = leaving.filter(({ nodeId }) => !all.some((each) => isMember(each, nodeId)));
   if (gone.length > 0) return { kind: 'forget', members: gone };
