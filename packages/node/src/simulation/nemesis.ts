@@ -1,6 +1,6 @@
 /** The faults of the storm, each with the time after which it ends. */
 import type { TraceEvent } from 'raft-ts';
-import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
+import { type Event, type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
@@ -40,6 +40,8 @@ export type FaultKind =
   | 'young_leaders'
   /** Leaders die with changes that few others have. */
   | 'burdened_leaders'
+  /** The power fails while a checkpoint is being written. */
+  | 'cut_short'
   /** Two leaders come back in turn with entries that few have. */
   | 'figure_8'
   /** A leader sleeps while answers from before are still on their way to it. */
@@ -73,7 +75,10 @@ export class Nemesis {
   /** Until when a plan of several steps goes on, which nothing else should cross, in milliseconds. */
   private calmUntil = 0;
   private burdenedUntil = 0;
+  private cutShortUntil = 0;
   private hasShrunk = false;
+  /** Whether the removal of some node was asked for. */
+  hasRemoved = false;
   private figure: Figure8 | null = null;
 
   constructor(world: World, draw: Draw) {
@@ -109,6 +114,17 @@ export class Nemesis {
       if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
       world.scheduler.after(draw.exponential(soonMs / 2), () => this.strike(process, event.term, group));
     }
+  }
+
+  /** Told of what the consensus side of a process says. */
+  onEvent({ machine }: Process, event: Event): void {
+    const { draw, world } = this;
+    const { now } = world.scheduler;
+    if (!this.raging || now >= this.cutShortUntil || event.kind !== 'marked' || !draw.chance(0.5)) return;
+    const soonMs = 2 * (world.swarm.threadMs + world.swarm.disk.meanMs);
+    world.scheduler.after(draw.exponential(soonMs), () => {
+      if (this.raging) this.crash(machine, true, draw.exponential(400));
+    });
   }
 
   /** Ends a leader, or cuts it off, if it is one still. */
@@ -224,6 +240,9 @@ export class Nemesis {
         return;
       case 'burdened_leaders':
         this.burdenedUntil = world.scheduler.now + draw.exponential(2500);
+        return;
+      case 'cut_short':
+        this.cutShortUntil = world.scheduler.now + draw.exponential(2500);
         return;
       case 'late_answers':
         this.lateAnswers(this.asked() ?? machine);
@@ -486,6 +505,7 @@ export class Nemesis {
     const process = draw.pick(open);
     const number = process.engine.root.members.get(nodeId)?.number;
     if (number === undefined) return;
+    this.hasRemoved = true;
     world.clients.ask(process, { collection: null, code: `del_node(${number}); nil;`, key: null }, () => {});
   }
 
@@ -533,6 +553,7 @@ export class Nemesis {
   /** Takes a node from the list of members, however long it takes. */
   private delist(number: number): void {
     const { world, draw } = this;
+    this.hasRemoved = true;
     const again = (): void => {
       world.scheduler.after(300, () => this.delist(number));
     };

@@ -26,7 +26,6 @@ export const NODE_MUTANTS = {
   answer_before_commit: 'a change is acknowledged when it is proposed',
   no_undo: 'changes are not taken back when the leadership is lost',
   lost_office_proposes: 'what was proposed in an office that has ended is taken in the next one',
-  snapshot_always_arrived: 'every snapshot that was sent counts as arrived',
   log_cut_before_checkpoint: 'the log is cut when a checkpoint has its place, before it is durable',
   membership_not_stored: 'the state does not note changes of the membership',
   error_swallowed_in_apply: 'an entry that a follower fails to apply is passed over',
@@ -58,9 +57,6 @@ export class NodeBugs {
   command(command: Command): Command {
     const { on } = this;
     if (on.size === 0) return command;
-    if (command.kind === 'snapshot_sent' && on.has('snapshot_always_arrived')) {
-      return { ...command, arrived: true };
-    }
     const office = 'group' in command && command.group !== null ? this.offices.get(command.group) : undefined;
     if (command.kind === 'propose' && office !== undefined && on.has('lost_office_proposes')) {
       return { ...command, office };

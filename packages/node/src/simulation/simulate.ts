@@ -79,14 +79,15 @@ async function live(world: World): Promise<void> {
 
 /** A majority that is whole must work, whatever the others do: here they are dead. */
 async function coreWorks(world: World, draw: Draw): Promise<void> {
-  const { present, clients } = world;
+  const { present, clients, nemesis } = world;
   const dead = draw.shuffled(present).slice(0, Math.floor((present.length - 1) / 2));
   const core = present.filter((machine) => !dead.includes(machine));
   heal(world, core);
   for (const machine of dead) world.crash(machine, draw.chance(0.5));
   const ids = present.map(({ nodeId }) => nodeId);
   const isOnlyPresent = core.every(({ process }) => process?.isOpen && process.membersAreAmong(ids));
-  if (!isOnlyPresent) return;
+  // Where a removal is under way it may yet be one of the core that goes.
+  if (!isOnlyPresent || nemesis.hasRemoved) return;
   const begin = world.scheduler.now;
   const collections = clients.collections;
   const works = (): boolean =>

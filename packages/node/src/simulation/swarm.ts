@@ -118,6 +118,7 @@ export function drawSwarm(seed: number): Swarm {
       ['disk_full', draw.chance(0.8) ? 0 : 1],
       ['damage', draw.chance(0.8) ? 0 : 4],
       ['churn', draw.chance(0.8) ? 0 : 3],
+      ['cut_short', draw.chance(0.8) ? 0 : 4],
       ['young_leaders', draw.chance(0.8) ? 0 : 4],
       ['burdened_leaders', draw.chance(0.8) ? 0 : 4],
       ['figure_8', nodes < 3 || draw.chance(0.8) ? 0 : 10],

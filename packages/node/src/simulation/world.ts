@@ -92,6 +92,7 @@ export class World {
         this.mix(event.kind.length, 'group' in event ? event.group : 0);
         this.note(() => `event ${process.machine.name} ${eventText(event)}`);
         this.guard(() => this.watcher.onEvent(process, event));
+        this.nemesis.onEvent(process, event);
       },
       onTransmit: (process, group, messages) => {
         const view = process.view(group);
