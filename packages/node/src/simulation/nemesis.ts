@@ -49,7 +49,9 @@ export type FaultKind =
   /** Clients do nothing for a while, so that groups fall silent; then the leader sleeps over an election. */
   | 'lull'
   /** A leader that was cut off and asked there for what it can not know leads again, before it took in what it missed. */
-  | 'come_back';
+  | 'come_back'
+  /** What a leader's engine thread proposes is under way while the leadership goes away and comes back. */
+  | 'late_commands';
 
 /** Machines that there may be at once. */
 const MACHINES_MAX = 6;
@@ -255,6 +257,9 @@ export class Nemesis {
         return;
       case 'come_back':
         this.comeBack(this.asked() ?? machine);
+        return;
+      case 'late_commands':
+        this.lateCommands(this.asked() ?? machine);
     }
   }
 
@@ -414,6 +419,25 @@ export class Nemesis {
         scheduler.after(tick * swarm.tickMs, () => this.handTo(machine, group));
       }
     });
+  }
+
+  private lateCommands(machine: Machine): void {
+    const { world, draw } = this;
+    const { swarm, scheduler, clients } = world;
+    const group = clients.group(machine);
+    const { process } = machine;
+    if (group === null || process === null) return;
+    const lateMs = swarm.tickMs * draw.int(4, 12);
+    this.calm(2 * lateMs);
+    process.lateMs = lateMs;
+    for (const ms of [0, 1, 2]) this.probe(machine, 'append', ms);
+    scheduler.after(5, () => {
+      process.lateMs = 0;
+      process.consensus?.handle({ kind: 'hand_over', group, id: scheduler.turns, to: 0, stay: true });
+    });
+    for (let ms = swarm.tickMs; ms < lateMs; ms += swarm.tickMs) {
+      scheduler.after(ms, () => this.handTo(machine, group));
+    }
   }
 
   /** Whoever leads a group gives it to a machine. */
