@@ -2,7 +2,14 @@
  * A process of a simulated node: composed as a real one is, of the same parts, but for its two threads, its disks, its
  * clock and its connections.
  */
-import { DEFAULT_LIMITS, Engine, type Environment, type NodeView, type PasswordHash } from '@althing/engine';
+import {
+  bootstrap,
+  DEFAULT_LIMITS,
+  Engine,
+  type Environment,
+  type NodeView,
+  type PasswordHash,
+} from '@althing/engine';
 import { DiskFullError, type LogView, StateStore } from '@althing/storage';
 import { type Message, membersOf, type TraceEvent } from 'raft-ts';
 import { PasswordHasher } from '../auth/password.js';
@@ -17,7 +24,6 @@ import {
   type NodeId,
   ROOT_GROUP,
 } from '../consensus/protocol.js';
-import { proposeBootstrap } from '../life/bootstrap.js';
 import { Router } from '../router.js';
 import { Checkpointer } from '../scopes/checkpointer.js';
 import { DiskKeeper } from '../scopes/disk-keeper.js';
@@ -99,6 +105,8 @@ export class Process {
   router: Router | null = null;
   members: Members | null = null;
   alive = true;
+  /** What is added to the time of a command on its way to the consensus thread, in milliseconds. */
+  lateMs = 0;
   /** Whether everything is open. */
   isOpen = false;
   private readonly world: Surroundings;
@@ -121,7 +129,8 @@ export class Process {
     this.consensusThread = new Thread(scheduler);
     this.engineThread = new Thread(scheduler);
     const delay = (): number => draw.exponential(swarm.threadMs);
-    this.commands = new Line(scheduler, this.consensusThread, delay, (command) =>
+    const late = (): number => delay() + this.lateMs;
+    this.commands = new Line(scheduler, this.consensusThread, late, (command) =>
       this.consensus?.handle(this.bugs.command(command)),
     );
     this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
@@ -451,8 +460,14 @@ export class Process {
     const session = this.getSessions().root;
     if (root.users.size > 0) return;
     if (session.leading && session.refusal() === null) {
-      const { founders } = this.machine.cluster;
-      proposeBootstrap({ root, session, founders }, NO_PASSWORD, this.wallClock(), () => {});
+      const members = (this.machine.cluster.founders ?? []).map((founder, number) => ({
+        ...founder,
+        number,
+        leaving: false,
+      }));
+      const change = bootstrap(root, Math.floor(this.wallClock() / 1000), NO_PASSWORD, members);
+      const collectionEvents = root.collectionEvents.splice(0);
+      session.propose({ ...change, collectionEvents }, { ok: true, result: '' }, () => {});
     }
     this.engineThread.after(HOUSEKEEPING_MS, () => this.bootstrapWhenLeading());
   }
