@@ -1,29 +1,29 @@
 /**
  * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bootstrap, Engine, ErrorCode, type PasswordHash, QueryError } from '@althing/engine';
+import { Engine, type Environment, ErrorCode, QueryError } from '@althing/engine';
 import { type DataFolder, DiskFullError } from '@althing/storage';
 import { AuditLog } from './audit/audit-log.js';
-import { Authenticator } from './auth/authenticator.js';
-import { Backoff } from './auth/backoff.js';
 import { PasswordHasher } from './auth/password.js';
 import { NodeBackups } from './backup/node-backups.js';
-import { scopeText } from './checks.js';
 import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
 import { LocalNode } from './cluster/local-node.js';
 import { Members } from './cluster/members.js';
-import { type Config, ExitCode, portInUse } from './config/index.js';
+import { type Config, ExitCode } from './config/index.js';
 import type { Bridge } from './consensus/bridge.js';
 import { startNodeConsensus } from './consensus/node-consensus.js';
 import { type Event, ROOT_GROUP } from './consensus/protocol.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
-import type { TlsFiles } from './http/apps.js';
-import { BODIES_FULL, HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
+import { BODIES_FULL, type HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
+import { openApi } from './http/node-api.js';
 import type { Identity } from './identity.js';
+import { bootstrapCluster, DEFAULT_PASSWORD, hasDefaultPassword } from './life/bootstrap.js';
+import { catchUp } from './life/catch-up.js';
 import { describe, exitCodeOf, isDamage } from './life/failures.js';
+import { greet, warnOfDefaultPassword } from './life/greet.js';
+import { Patience } from './life/patience.js';
 import { type RunningNode, StartError, StartStoppedError, type StopReason } from './life/running-node.js';
 import { delay, delayed } from './life/timers.js';
 import { LOG_LEVELS, type Logger } from './logger.js';
@@ -32,15 +32,11 @@ import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
 import { watchThread } from './metrics/thread-watch.js';
 import type { VersionRange } from './peers/greeting-format.js';
-import type { Reply, Request } from './request.js';
 import { NO_LEADER, Router } from './router.js';
-import { Checkpointer, type CheckpointReport } from './scopes/checkpointer.js';
-import { type DiskEvent, DiskKeeper } from './scopes/disk-keeper.js';
-import { GarbageCollector } from './scopes/garbage-collector.js';
+import type { DiskKeeper } from './scopes/disk-keeper.js';
 import { DISK_FULL, DISK_LOW, type GroupSession } from './scopes/group-session.js';
-import { MemoryKeeper } from './scopes/memory-keeper.js';
-import { Sessions } from './scopes/sessions.js';
-import { Snapshots } from './scopes/snapshots.js';
+import { keepDisk } from './scopes/node-disk.js';
+import { NodeScopes } from './scopes/node-scopes.js';
 import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 import { NodeCertificates } from './tls/node-certificates.js';
@@ -49,9 +45,6 @@ const MiB = 1024 * 1024;
 
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
-
-/** Pause between two slices of a search for garbage, in milliseconds. */
-const GARBAGE_PAUSE_MS = 5;
 
 /** How long a start waits for room on a full disk, in milliseconds. */
 const START_FULL_MS = 10_000;
@@ -62,9 +55,6 @@ const SERVING_WAIT_MS = 5000;
 /** Time between two looks at what a start waits for, in milliseconds. */
 const POLL_MS = 2;
 
-/** Time between two looks at whether the node has caught up, in milliseconds. */
-const CATCH_UP_MS = 20;
-
 /** Time between two looks at figures for the status port, in milliseconds. */
 const PUBLISH_MS = 500;
 
@@ -73,9 +63,6 @@ const CLOSE_MS = 1000;
 
 /** More calls than a node makes in a millisecond: starts are numbered by the clock, and calls behind them. */
 const CALLS_PER_MS = 1024;
-
-/** Password of a fresh installation that was given none. */
-const DEFAULT_PASSWORD = 'pass';
 
 export interface NodeParts {
   readonly config: Config;
@@ -96,29 +83,26 @@ export class Node implements RunningNode {
   private readonly parts: NodeParts;
   private readonly status = new SharedStatus();
   private readonly hasher = new PasswordHasher();
+  private readonly environment: Environment;
   private readonly engine: Engine;
   private bridge!: Bridge;
-  private sessions!: Sessions;
+  private scopes!: NodeScopes;
   private router!: Router;
-  private checkpointer!: Checkpointer;
-  private memory!: MemoryKeeper;
   private disk!: DiskKeeper;
-  private garbage!: GarbageCollector;
   private listener!: HttpListener;
   private housekeeping: NodeJS.Timeout | null = null;
   private close!: (exitCode: number) => void;
-  private stopping: StopReason | null = null;
+  /** Null until the node is to stop. */
+  private patience: Patience | null = null;
   private ended = false;
   /** Why the node ended, for a start that was under way. */
   private failure: StartError | null = null;
-  private stopWaiting: (() => void) | null = null;
   private consensusStopped: (() => void) | null = null;
   /** Null until it is known. */
   private cluster: ClusterRecord | null = null;
   /** Higher at each start. */
   private incarnation = 0;
   private calls!: Calls;
-  private snapshots!: Snapshots;
   private handedOver: (() => void) | null = null;
   /** The number of the command that gives everything away at the end. */
   private leavingId = 0;
@@ -163,8 +147,9 @@ export class Node implements RunningNode {
     this.figures = new EngineMetrics(parts.metrics, REJECTIONS);
     this.local = this.makeLocalNode();
     this.audit = new AuditLog(config, log);
+    this.environment = systemEnvironment(log, this.local, () => this.scopes.sessions.voters);
     this.engine = new Engine({
-      environment: systemEnvironment(log, this.local, () => this.sessions.voters),
+      environment: this.environment,
       limits: {
         durationMs: config.queryDurationLimitMs,
         memoryBytes: config.queryMemoryLimitMb * MiB,
@@ -184,14 +169,14 @@ export class Node implements RunningNode {
   }
 
   stop(reason: StopReason): void {
-    if (this.stopping === 'now' || this.stopping === reason) return;
-    const first = this.stopping === null;
-    this.stopping = reason;
-    if (!first) {
-      this.stopWaiting?.();
+    if (this.patience !== null) {
+      if (reason === 'now') this.patience.lose();
       return;
     }
-    this.shutDown().then(
+    this.patience = new Patience(this.parts.config.shutdownTimeoutMs);
+    if (reason === 'now') this.patience.lose();
+    this.parts.log.info({ event: 'stopping', reason }, 'stopping');
+    this.shutDown(this.patience).then(
       () => this.end(ExitCode.Done),
       (error: unknown) => this.fail('the node could not stop cleanly', error, ExitCode.Fatal),
     );
@@ -213,11 +198,18 @@ export class Node implements RunningNode {
   }
 
   private async open(): Promise<void> {
-    const { config, version, protocolVersions, folder, state, identity, log, metrics } = this.parts;
+    const { config, version, protocolVersions, folder, identity, log, metrics } = this.parts;
     this.certificates = new NodeCertificates(config, log, metrics);
     this.status.beat();
     // The log may tell at once that its disk is full.
-    this.disk = this.makeDiskKeeper();
+    this.disk = keepDisk({
+      config,
+      folder,
+      log,
+      setLevel: (level) => this.scopes?.sessions.setDisk(level),
+      reopenState: () => this.scopes.reopenState(),
+      onFailure: (error) => this.fail('the data can not be kept', error),
+    });
     this.bridge = await startNodeConsensus({
       config,
       version,
@@ -233,87 +225,30 @@ export class Node implements RunningNode {
     await this.until(() => this.cluster !== null);
     const { cluster } = this;
     if (cluster === null) throw new Error('the node belongs to no cluster');
-    const environment = systemEnvironment(log, this.local, () => this.sessions.voters);
     this.calls = new Calls({
       send: (command) => this.bridge.send(command),
       delay,
       firstId: this.incarnation * CALLS_PER_MS,
     });
-    this.router = new Router({
-      engine: this.engine,
-      hasher: this.hasher,
-      nodeId: identity.nodeId,
-      epoch: this.incarnation,
-      calls: this.calls,
-      alone: () => this.sessions.alone,
-      session: (target) => this.sessions.of(target),
-      waitMs: config.requestTimeoutMs,
-      figures: this.figures,
-      changed: (request, events, isKnown) => this.audit.changed(request, events, isKnown),
-      monotonic: environment.monotonic,
-      delay,
-    });
-    this.snapshots = new Snapshots({
-      state,
-      consensus: this.bridge,
-      calls: this.calls,
-      ensureStored: (session) => this.checkpointer.ensureStored(session),
-      replace: (session, applied) => this.sessions.replace(session, applied),
-      session: (group) => this.sessions.ofGroup(group),
-      delay,
-      onDiskFull: () => this.disk.noteStateFull(),
-      onFailure: (error) => this.fail('a snapshot could not be installed', error, exitCodeOf(error)),
-      onInstalled: (session, index) =>
-        log.info({ event: 'snapshot_installed', group: session.id, index }, 'a snapshot became the state'),
-      figures: this.figures,
-    });
-    this.sessions = new Sessions({
-      engine: this.engine,
-      state,
-      consensus: this.bridge,
-      nodeId: identity.nodeId,
-      cluster,
-      snapshots: this.snapshots,
-      now: environment.now,
-      changed: (session) => this.sessionChanged(session),
-      onFailure: (error) => this.internalError(error),
-    });
-    this.sessions.setDisk(this.disk.level);
-    this.checkpointer = new Checkpointer({
-      state,
-      consensus: this.bridge,
-      intervalMs: config.checkpointIntervalMs,
-      sizeBytes: config.checkpointSizeMb * MiB,
-      monotonic: environment.monotonic,
-      yield: nextTurn,
-      blocked: (session) => session.isImposing || this.snapshots.isReceiving(session.id),
-      onFailure: (session, error) => this.checkpointFailed(session, error),
-      onDone: (session, report) => this.checkpointDone(session, report),
-    });
-    this.sessions.useCheckpointer(this.checkpointer);
-    this.memory = new MemoryKeeper(this.engine, config.cacheSizeMb * MiB, environment.monotonic, (work) =>
-      setImmediate(work),
-    );
-    this.garbage = new GarbageCollector({
-      engine: this.engine,
-      intervalMs: config.garbageIntervalMs,
-      monotonic: environment.monotonic,
-      pause: (work) => {
-        setTimeout(work, GARBAGE_PAUSE_MS).unref();
-      },
-      propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
-      onFailure: (error) => this.internalError(error),
-    });
+    this.router = this.makeRouter();
+    this.scopes = this.makeScopes(cluster);
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
     this.takeEarly();
     this.backups = this.makeBackups(cluster);
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
-    this.unwatch = watchThread(this.parts.metrics, 'engine');
-    await this.sessions.open();
-    await this.bootstrap();
+    this.unwatch = watchThread(metrics, 'engine');
+    await this.scopes.sessions.open();
+    await bootstrapCluster({
+      root: this.engine.root,
+      session: this.scopes.sessions.root,
+      founders: cluster.founders,
+      password: config.adminPassword ?? DEFAULT_PASSWORD,
+      hasher: this.hasher,
+      until: (condition) => this.until(condition),
+    });
     await this.untilServing();
-    this.listen(this.backups);
+    this.listener = this.listen(this.backups);
     this.status.phase = Phase.READY;
     void this.catchUp();
     await this.greet();
@@ -323,36 +258,66 @@ export class Node implements RunningNode {
   private async untilServing(): Promise<void> {
     const alone = this.engine.root.members.size <= 1;
     const end = performance.now() + SERVING_WAIT_MS;
-    await this.until(() => this.sessions.areServing || (!alone && performance.now() > end));
+    await this.until(() => this.scopes.sessions.areServing || (!alone && performance.now() > end));
   }
 
   /** Tells that this node serves, once it votes in every group and holds all that was acknowledged before. */
   private async catchUp(): Promise<void> {
     const { nodeId } = this.parts.identity;
-    const asked = new Set<GroupSession>();
-    const current = new Set<GroupSession>();
-    const ask = (session: GroupSession): void => {
-      if (asked.has(session) || !session.membership.voters.includes(nodeId)) return;
-      asked.add(session);
-      session.readIndex((ok) => {
-        asked.delete(session);
-        if (ok) current.add(session);
-      });
-    };
-    while (!this.ended && this.status.phase === Phase.READY) {
-      const open = [...this.sessions.all].filter((session) => !current.has(session));
-      if (open.length === 0 && this.sessions.areServing) {
-        this.status.isCaughtUp = true;
-        return;
-      }
-      for (const session of open) ask(session);
-      await delayed(CATCH_UP_MS);
-    }
+    const goesOn = (): boolean => !this.ended && this.status.phase === Phase.READY;
+    if (await catchUp(this.scopes.sessions, nodeId, goesOn)) this.status.isCaughtUp = true;
+  }
+
+  private async greet(): Promise<void> {
+    const { config, log, folder, version } = this.parts;
+    const isTls = this.certificates.present !== null;
+    const greeting = { config, version, path: folder.path, isTls };
+    greet(log, greeting);
+    if (config.httpApiPort === 0 || !(await hasDefaultPassword(this.engine.root, this.hasher))) return;
+    warnOfDefaultPassword(log, greeting);
   }
 
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
     if (session.id === ROOT_GROUP) this.members?.rootChanged();
+  }
+
+  private makeRouter(): Router {
+    const { config, identity } = this.parts;
+    return new Router({
+      engine: this.engine,
+      hasher: this.hasher,
+      nodeId: identity.nodeId,
+      epoch: this.incarnation,
+      calls: this.calls,
+      alone: () => this.scopes.sessions.alone,
+      session: (target) => this.scopes.sessions.of(target),
+      waitMs: config.requestTimeoutMs,
+      figures: this.figures,
+      changed: (request, events, isKnown) => this.audit.changed(request, events, isKnown),
+      monotonic: () => performance.now(),
+      delay,
+    });
+  }
+
+  private makeScopes(cluster: ClusterRecord): NodeScopes {
+    const { config, state, identity, log } = this.parts;
+    return new NodeScopes({
+      config,
+      engine: this.engine,
+      state,
+      consensus: this.bridge,
+      calls: this.calls,
+      nodeId: identity.nodeId,
+      cluster,
+      disk: this.disk,
+      clocks: this.environment,
+      figures: this.figures,
+      log,
+      changed: (session) => this.sessionChanged(session),
+      onDefect: (error) => this.internalError(error),
+      onFailure: (message, error) => this.fail(message, error),
+    });
   }
 
   private makeMembers({ founders }: ClusterRecord): Members {
@@ -365,8 +330,8 @@ export class Node implements RunningNode {
         port: config.listenNodePort,
       },
       root: () => this.engine.root,
-      session: () => this.sessions.ofGroup(ROOT_GROUP) ?? null,
-      memberships: () => this.sessions.memberships,
+      session: () => this.scopes.sessions.ofGroup(ROOT_GROUP) ?? null,
+      memberships: () => this.scopes.sessions.memberships,
       founders,
       send: (command) => this.bridge.send(command),
       calls: this.calls,
@@ -391,8 +356,8 @@ export class Node implements RunningNode {
       path: folder.path,
       root: this.engine.root,
       state,
-      sessions: this.sessions,
-      checkpointer: this.checkpointer,
+      sessions: this.scopes.sessions,
+      checkpointer: this.scopes.checkpointer,
       calls: this.calls,
       freshenRoot: () => this.router.freshenRoot(),
       changes: () => this.local.state().committed,
@@ -411,7 +376,7 @@ export class Node implements RunningNode {
       config,
       engine: () => this.engine,
       members: () => this.members,
-      groups: () => this.sessions?.all ?? [],
+      groups: () => this.scopes?.sessions.all ?? [],
       storedIndex: (group) => state.storedIndex(group),
       phase: () => this.status.phase,
       connections: () => this.listener?.connections ?? 0,
@@ -425,62 +390,13 @@ export class Node implements RunningNode {
 
   private countedElsewhere(): CountedElsewhere {
     let changes = 0;
-    for (const { group, uncommitted } of this.sessions?.all ?? []) changes += group.changeCount - uncommitted;
+    for (const { group, uncommitted } of this.scopes?.sessions.all ?? [])
+      changes += group.changeCount - uncommitted;
     return {
       changes,
       garbage: this.engine?.garbageCount ?? 0,
       cacheHits: this.engine?.programHits ?? 0,
     };
-  }
-
-  private makeDiskKeeper(): DiskKeeper {
-    const { config, folder, state } = this.parts;
-    return new DiskKeeper({
-      reserve: folder,
-      freeBytes: () => folder.stateDisk.freeBytes(),
-      reserveBytes: config.diskReserveMb * MiB,
-      setLevel: (level) => this.sessions?.setDisk(level),
-      reopenState: async () => {
-        await this.checkpointer.hold();
-        await this.sessions.pause();
-        await state.reopen();
-        this.sessions.resume();
-        this.checkpointer.release();
-      },
-      report: (event) => this.reportDisk(event),
-      onFailure: (error) => this.fail('the data can not be kept', error, exitCodeOf(error)),
-    });
-  }
-
-  /** Makes the first change of a new cluster, if this node comes to lead its root group; else waits for it. */
-  private async bootstrap(): Promise<void> {
-    const { root } = this.engine;
-    await this.until(() => this.sessions.root.leading || root.users.size > 0);
-    if (root.users.size > 0) return;
-    const hash = await this.hasher.hash(this.parts.config.adminPassword ?? DEFAULT_PASSWORD);
-    for (;;) {
-      await this.until(() => this.sessions.root.leading || root.users.size > 0);
-      if (root.users.size > 0 || (await this.tryBootstrap(hash))) return;
-    }
-  }
-
-  /** @returns false if another node leads now: then that one makes the change, or has it already */
-  private tryBootstrap(password: PasswordHash): Promise<boolean> {
-    const { root } = this.engine;
-    const { collectionEvents } = root;
-    const members = (this.cluster?.founders ?? []).map((founder, number) => ({
-      ...founder,
-      number,
-      leaving: false,
-    }));
-    const change = bootstrap(root, Math.floor(Date.now() / 1000), password, members);
-    return new Promise((resolve) => {
-      this.sessions.root.propose(
-        { ...change, collectionEvents: collectionEvents.splice(0) },
-        { ok: true, result: '' },
-        (reply) => resolve(reply.ok),
-      );
-    });
   }
 
   private renewCertificates(): void {
@@ -491,115 +407,29 @@ export class Node implements RunningNode {
     this.bridge.send({ kind: 'renew_tls', cert, key, ca });
   }
 
-  private listen(backups: NodeBackups): void {
-    const { config } = this.parts;
-    this.listener = new HttpListener({
-      authenticator: new Authenticator({
-        root: this.engine.root,
-        freshen: () => this.router.freshenRoot(),
-        hasher: this.hasher,
-        backoff: new Backoff(
-          {
-            delayMs: config.loginBackoffMs,
-            delayMaxMs: config.loginBackoffLimitMs,
-            waitingMax: 8,
-            checkingMax: 32,
-            keysMax: 10_000,
-          },
-          () => performance.now(),
-        ),
-        onLogin: (login) => {
-          this.figures.loggedIn(login.method, login.outcome);
-          this.audit.login(login);
-        },
-        cacheMs: config.credentialCacheMs,
-        now: Date.now,
-        delay: (ms, callback) => {
-          setTimeout(callback, ms).unref();
-        },
-      }),
-      tls: tlsFilesOf(config),
-      nodeName: config.nodeName,
-      handle: (request, respond) =>
-        this.router.handle(
-          request,
-          this.figures.counting(request, respond, (reply, ms) => this.answered(request, reply, ms)),
-        ),
-      transfers: backups.transfers,
+  private listen({ transfers }: NodeBackups): HttpListener {
+    const { config, log } = this.parts;
+    return openApi({
+      config,
+      engine: this.engine,
+      router: this.router,
+      hasher: this.hasher,
+      transfers,
       wait: (done) => this.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
-      body: { shapes: this.engine.runtime.shapes, msgpackNestingMax: config.nestingLimit },
-      bodySizeMax: config.requestSizeLimit,
-      bodyMemoryMax: config.requestMemoryLimitMb * MiB,
-      bodyTimeoutMs: config.bodyTimeoutMs,
       figures: this.figures,
+      counters: this.counters,
+      audit: this.audit,
+      log,
       onDefect: (error) => this.internalError(error),
-      connectionsMax: config.maxConnections,
-      connectionsPerAddressMax: config.maxConnectionsPerAddress,
-      pendingMax: config.requestQueueLimit,
     });
-    if (config.httpApiPort === 0) return;
-    const port = this.listener.listen(config.bindClientAddr, config.httpApiPort);
-    if (port === null) throw portInUse('http_api_port', config.bindClientAddr, config.httpApiPort);
-  }
-
-  private answered(request: Request, reply: Reply, ms: number): void {
-    this.counters.count(reply, ms);
-    const { slowRequestMs } = this.parts.config;
-    const isSlow = slowRequestMs > 0 && ms > slowRequestMs;
-    const isDefect = !reply.ok && reply.error.code === ErrorCode.INTERNAL;
-    if (!isSlow && !isDefect) return;
-    const { id, user, scope, body } = request;
-    // Not the code of a query: it may hold secrets.
-    const what = body.type === 'run' ? { procedure: body.name } : { characters: body.code.length };
-    const fields = { request: id, user: user.name, scope: scopeText(scope), ...what, ms: Math.round(ms) };
-    if (isSlow) this.parts.log.warn({ event: 'slow_request', ...fields }, 'a request took long');
-    if (isDefect)
-      this.parts.log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
-  }
-
-  /** Says what a newcomer needs to know. */
-  private async greet(): Promise<void> {
-    const { config, log, folder, version } = this.parts;
-    const scheme = this.certificates.present === null ? 'http' : 'https';
-    const address = config.bindClientAddr.includes(':')
-      ? `[${config.bindClientAddr}]`
-      : config.bindClientAddr;
-    log.info({ event: 'data', path: folder.path }, `Althing ${version}: data in ${folder.path}`);
-    if (config.httpStatusPort !== 0) {
-      log.info(
-        { event: 'status', port: config.httpStatusPort },
-        `status on ${scheme}://${address}:${config.httpStatusPort}/status`,
-      );
-    }
-    if (config.httpApiPort === 0) {
-      log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
-      return;
-    }
-    const url = `${scheme}://${address}:${config.httpApiPort}`;
-    log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${url}`);
-    if (!(await this.hasDefaultPassword())) return;
-    log.warn(
-      { event: 'default_password' },
-      `user 'admin' has the default password '${DEFAULT_PASSWORD}': make a token and remove it before others can reach this node`,
-    );
-    log.info(
-      { event: 'try' },
-      `try: curl -u admin:${DEFAULT_PASSWORD} -H 'Content-Type: application/json' -d '{"type":"query","code":"1 + 1;"}' ${url}//stuff`,
-    );
-  }
-
-  private async hasDefaultPassword(): Promise<boolean> {
-    const admin = this.engine.root.usersByName.get('admin');
-    if (admin === undefined || admin.password === null) return false;
-    return this.hasher.verify(DEFAULT_PASSWORD, admin.password);
   }
 
   private handleEvent(event: Event): void {
     try {
       this.takeEvent(event);
     } catch (error) {
-      this.fail('an event of the log could not be taken', error, exitCodeOf(error));
+      this.fail('an event of the log could not be taken', error);
     }
   }
 
@@ -651,37 +481,15 @@ export class Node implements RunningNode {
         this.parts.log[event.level]({ event: event.event }, event.message);
         return;
       default:
-        if ('group' in event) this.sessions.handle(event);
-    }
-  }
-
-  private reportDisk(event: DiskEvent): void {
-    const { log } = this.parts;
-    switch (event.kind) {
-      case 'level':
-        if (event.level === 'ok') log.info({ event: 'disk', level: event.level }, DISK_TEXT[event.level]);
-        else log.error({ event: 'disk', level: event.level }, DISK_TEXT[event.level]);
-        return;
-      case 'reserve_released':
-        log.warn({ event: event.kind }, 'the reserve was given up to make room for a checkpoint');
-        return;
-      case 'reserve_restored':
-        log.info({ event: event.kind }, 'the reserve is there again');
-        return;
-      case 'state_reopened':
-        log.info({ event: event.kind }, 'the state was opened again and takes checkpoints');
+        if ('group' in event) this.scopes.sessions.handle(event);
     }
   }
 
   private keepHouse(): void {
     this.status.beat();
     this.status.connections = this.listener?.connections ?? 0;
-    for (const session of this.sessions.all) {
-      this.checkpointer.consider(session);
-      this.garbage.consider(session);
-    }
+    this.scopes.consider();
     this.members?.tick();
-    this.memory.consider();
     this.disk.consider();
     this.backups?.scheduled.consider();
     if (performance.now() - this.publishedAt >= PUBLISH_MS) this.publish();
@@ -692,7 +500,7 @@ export class Node implements RunningNode {
     const { config, folder } = this.parts;
     this.publishedAt = performance.now();
     const waiting = { commit: 0, read: 0, ...this.router.queues };
-    for (const { queues } of this.sessions.all) {
+    for (const { queues } of this.scopes.sessions.all) {
       waiting.commit += queues.commit;
       waiting.read += queues.read;
     }
@@ -704,31 +512,10 @@ export class Node implements RunningNode {
       waiting,
       repeated: this.router.repeated,
       cacheLimitBytes: config.cacheSizeMb * MiB,
-      checkpointAgeMs: this.checkpointer.ageMs,
+      checkpointAgeMs: this.scopes.checkpointer.ageMs,
       reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,
       isDiskFull: this.disk.level !== 'ok',
     });
-  }
-
-  private checkpointDone(session: GroupSession, { things, durationMs, bytes }: CheckpointReport): void {
-    this.figures.checkpointed(durationMs, bytes);
-    this.parts.log.debug(
-      { event: 'checkpoint', group: session.id, things, ms: Math.round(durationMs) },
-      'checkpoint',
-    );
-    this.sessions.checkpointed(session);
-  }
-
-  private checkpointFailed(session: GroupSession, error: unknown): void {
-    if (!(error instanceof DiskFullError)) {
-      this.fail(`the checkpoint of group ${session.id} failed`, error, exitCodeOf(error));
-      return;
-    }
-    this.parts.log.error(
-      { event: 'checkpoint_disk_full', group: session.id },
-      'no room on the disk for a checkpoint; it will be tried again',
-    );
-    this.disk.noteStateFull();
   }
 
   /** A defect of the engine, damaged data, or no room for them. A defect fails its query; damage stops the node. */
@@ -746,7 +533,7 @@ export class Node implements RunningNode {
   }
 
   /** Ends the node because it can't go on. */
-  private fail(message: string, error: unknown, exitCode: number): void {
+  private fail(message: string, error: unknown, exitCode = exitCodeOf(error)): void {
     if (this.ended) return;
     this.parts.log.fatal({ event: 'failed', error: error === null ? undefined : describe(error) }, message);
     this.failure = new StartError(message, exitCode);
@@ -763,32 +550,25 @@ export class Node implements RunningNode {
     this.close(exitCode);
   }
 
-  private async shutDown(): Promise<void> {
+  private async shutDown(patience: Patience): Promise<void> {
     const { config, log, state, folder } = this.parts;
-    log.info({ event: 'stopping', reason: this.stopping }, 'stopping');
-    const deadline = performance.now() + config.shutdownTimeoutMs;
+    const { sessions, checkpointer } = this.scopes;
     this.status.phase = Phase.LEAVING;
-    const scheduled = this.backups?.scheduled.stop();
-    await this.orNow(this.handOver(), deadline);
-    await this.pause(config.drainDelayMs);
+    const backedUp = this.backups?.scheduled.stop();
+    await patience.wait(this.handOver());
+    await patience.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
-    await this.orNow(this.listener.drain(), deadline);
-    await this.orNow(scheduled ?? Promise.resolve(), deadline);
-    if (this.stopping !== 'now') {
-      for (const session of this.sessions.all) await this.orNow(this.checkpointer.flush(session), deadline);
+    await patience.wait(this.listener.drain());
+    await patience.wait(backedUp ?? Promise.resolve());
+    if (!patience.lost) {
+      for (const session of sessions.all) await patience.wait(checkpointer.flush(session));
     }
     if (this.housekeeping !== null) clearInterval(this.housekeeping);
-    for (const session of this.sessions.all) {
-      session.abandon(STOPPING);
-      await this.checkpointer.forget(session);
-    }
+    await this.scopes.abandon(STOPPING);
     // What was acknowledged is durable: whatever takes too long from here on can as well be cut off.
-    await this.orNow(this.stopConsensus(), deadline, CLOSE_MS);
-    await this.orNow(
-      state.close().then(() => folder.close()),
-      deadline,
-      CLOSE_MS,
-    );
+    await patience.wait(this.stopConsensus(), CLOSE_MS);
+    const closed = state.close().then(() => folder.close());
+    await patience.wait(closed, CLOSE_MS);
     log.info({ event: 'stopped' }, 'stopped');
   }
 
@@ -816,26 +596,6 @@ export class Node implements RunningNode {
     this.bridge.close();
   }
 
-  /**
-   * Waits for something, but no longer than until the deadline, and once the node is to stop now no longer than for a
-   * while.
-   */
-  private async orNow(work: Promise<unknown>, deadline: number, whileMs = 0): Promise<void> {
-    await Promise.race([work, this.pause(deadline - performance.now()).then(() => delayed(whileMs))]);
-  }
-
-  /** Waits for some time, unless the node is to stop now. */
-  private pause(ms: number): Promise<void> {
-    if (this.stopping === 'now' || ms <= 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.stopWaiting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   /** Waits for a condition that events bring about. */
   private async until(condition: () => boolean): Promise<void> {
     let fullSince: number | null = null;
@@ -855,12 +615,6 @@ export class Node implements RunningNode {
 /** Events that may come at any time. */
 const ALWAYS_TAKEN: ReadonlySet<Event['kind']> = new Set(['failed', 'disk', 'stopped', 'formed', 'log']);
 
-const DISK_TEXT = {
-  ok: 'the disk has room again: changes are taken',
-  low: 'the disk is almost full: changes are refused, but for those of the root scope',
-  full: 'the disk is full: changes are refused',
-} as const;
-
 const STOPPING = new QueryError(
   ErrorCode.NODE,
   'the node is shutting down: use another one, or try again later',
@@ -875,8 +629,3 @@ const REJECTIONS: ReadonlyMap<QueryError, Rejection> = new Map([
   [DISK_LOW, 'disk_full'],
   [STOPPING, 'draining'],
 ]);
-
-function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null {
-  if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
-  return { certFile: tlsCertFile, keyFile: tlsKeyFile };
-}

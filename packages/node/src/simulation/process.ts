@@ -2,14 +2,7 @@
  * A process of a simulated node: composed as a real one is, of the same parts, but for its two threads, its disks, its
  * clock and its connections.
  */
-import {
-  bootstrap,
-  DEFAULT_LIMITS,
-  Engine,
-  type Environment,
-  type NodeView,
-  type PasswordHash,
-} from '@althing/engine';
+import { DEFAULT_LIMITS, Engine, type Environment, type NodeView, type PasswordHash } from '@althing/engine';
 import { DiskFullError, type LogView, StateStore } from '@althing/storage';
 import { type Message, membersOf, type TraceEvent } from 'raft-ts';
 import { PasswordHasher } from '../auth/password.js';
@@ -24,6 +17,7 @@ import {
   type NodeId,
   ROOT_GROUP,
 } from '../consensus/protocol.js';
+import { proposeBootstrap } from '../life/bootstrap.js';
 import { Router } from '../router.js';
 import { Checkpointer } from '../scopes/checkpointer.js';
 import { DiskKeeper } from '../scopes/disk-keeper.js';
@@ -460,14 +454,8 @@ export class Process {
     const session = this.getSessions().root;
     if (root.users.size > 0) return;
     if (session.leading && session.refusal() === null) {
-      const members = (this.machine.cluster.founders ?? []).map((founder, number) => ({
-        ...founder,
-        number,
-        leaving: false,
-      }));
-      const change = bootstrap(root, Math.floor(this.wallClock() / 1000), NO_PASSWORD, members);
-      const collectionEvents = root.collectionEvents.splice(0);
-      session.propose({ ...change, collectionEvents }, { ok: true, result: '' }, () => {});
+      const { founders } = this.machine.cluster;
+      proposeBootstrap({ root, session, founders }, NO_PASSWORD, this.wallClock(), () => {});
     }
     this.engineThread.after(HOUSEKEEPING_MS, () => this.bootstrapWhenLeading());
   }
