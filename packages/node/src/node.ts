@@ -1,7 +1,7 @@
 /**
  * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
  */
-import { Engine, type Environment, ErrorCode, QueryError } from '@althing/engine';
+import type { Engine, Environment } from '@althing/engine';
 import { type DataFolder, DiskFullError } from '@althing/storage';
 import { AuditLog } from './audit/audit-log.js';
 import { PasswordHasher } from './auth/password.js';
@@ -11,30 +11,31 @@ import type { ClusterRecord } from './cluster/cluster-record.js';
 import { LocalNode } from './cluster/local-node.js';
 import { Members } from './cluster/members.js';
 import { type Config, ExitCode } from './config/index.js';
-import type { Bridge } from './consensus/bridge.js';
-import { startNodeConsensus } from './consensus/node-consensus.js';
-import { type Event, ROOT_GROUP } from './consensus/protocol.js';
+import { NodeConsensus, type NodeEvent } from './consensus/node-consensus.js';
+import { ROOT_GROUP } from './consensus/protocol.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
-import { BODIES_FULL, type HttpListener, QUEUE_FULL, TOO_MANY_LOGINS } from './http/listener.js';
+import type { HttpListener } from './http/listener.js';
 import { openApi } from './http/node-api.js';
 import type { Identity } from './identity.js';
 import { bootstrapCluster, DEFAULT_PASSWORD, hasDefaultPassword } from './life/bootstrap.js';
 import { catchUp } from './life/catch-up.js';
+import { makeEngine } from './life/engine.js';
 import { describe, exitCodeOf, isDamage } from './life/failures.js';
 import { greet, warnOfDefaultPassword } from './life/greet.js';
 import { Patience } from './life/patience.js';
-import { type RunningNode, StartError, StartStoppedError, type StopReason } from './life/running-node.js';
+import { type RunningNode, STOPPING, StartError, type StopReason } from './life/running-node.js';
+import { startWait } from './life/start-wait.js';
 import { delay, delayed } from './life/timers.js';
 import { LOG_LEVELS, type Logger } from './logger.js';
 import { EngineMetrics } from './metrics/engine-metrics.js';
-import type { Rejection } from './metrics/families.js';
 import type { Metrics } from './metrics/metrics.js';
+import { REJECTION_OF } from './metrics/rejections.js';
 import { watchThread } from './metrics/thread-watch.js';
 import type { VersionRange } from './peers/greeting-format.js';
-import { NO_LEADER, Router } from './router.js';
+import { Router } from './router.js';
 import type { DiskKeeper } from './scopes/disk-keeper.js';
-import { DISK_FULL, DISK_LOW, type GroupSession } from './scopes/group-session.js';
+import type { GroupSession } from './scopes/group-session.js';
 import { keepDisk } from './scopes/node-disk.js';
 import { NodeScopes } from './scopes/node-scopes.js';
 import type { State } from './scopes/state.js';
@@ -46,14 +47,8 @@ const MiB = 1024 * 1024;
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
-/** How long a start waits for room on a full disk, in milliseconds. */
-const START_FULL_MS = 10_000;
-
 /** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
 const SERVING_WAIT_MS = 5000;
-
-/** Time between two looks at what a start waits for, in milliseconds. */
-const POLL_MS = 2;
 
 /** Time between two looks at figures for the status port, in milliseconds. */
 const PUBLISH_MS = 500;
@@ -85,7 +80,7 @@ export class Node implements RunningNode {
   private readonly hasher = new PasswordHasher();
   private readonly environment: Environment;
   private readonly engine: Engine;
-  private bridge!: Bridge;
+  private consensus!: NodeConsensus;
   private scopes!: NodeScopes;
   private router!: Router;
   private disk!: DiskKeeper;
@@ -97,17 +92,7 @@ export class Node implements RunningNode {
   private ended = false;
   /** Why the node ended, for a start that was under way. */
   private failure: StartError | null = null;
-  private consensusStopped: (() => void) | null = null;
-  /** Null until it is known. */
-  private cluster: ClusterRecord | null = null;
-  /** Higher at each start. */
-  private incarnation = 0;
   private calls!: Calls;
-  private handedOver: (() => void) | null = null;
-  /** The number of the command that gives everything away at the end. */
-  private leavingId = 0;
-  /** Events that came too early; null once none do. */
-  private early: Event[] | null = [];
   private members: Members | null = null;
   /** Null until the node is far enough. */
   private backups: NodeBackups | null = null;
@@ -129,7 +114,7 @@ export class Node implements RunningNode {
     } catch (error) {
       node.ended = true;
       if (node.housekeeping !== null) clearInterval(node.housekeeping);
-      await node.stopConsensus();
+      await node.consensus?.stop();
       throw error;
     }
   }
@@ -144,28 +129,11 @@ export class Node implements RunningNode {
       () => Date.now(),
       () => this.countedElsewhere(),
     );
-    this.figures = new EngineMetrics(parts.metrics, REJECTIONS);
+    this.figures = new EngineMetrics(parts.metrics, REJECTION_OF);
     this.local = this.makeLocalNode();
     this.audit = new AuditLog(config, log);
     this.environment = systemEnvironment(log, this.local, () => this.scopes.sessions.voters);
-    this.engine = new Engine({
-      environment: this.environment,
-      limits: {
-        durationMs: config.queryDurationLimitMs,
-        memoryBytes: config.queryMemoryLimitMb * MiB,
-        valueBytes: config.valueSizeLimit,
-        resultBytes: config.resultSizeLimit,
-        codeLength: config.codeSizeLimit,
-      },
-      quotas: {
-        tokensPerUser: config.maxTokensPerUser,
-        users: config.maxUsers,
-        collections: config.maxCollections,
-        procedures: config.maxProcedures,
-      },
-      programCacheBytes: config.programCacheMb * MiB,
-      onInternalError: (error) => this.internalError(error),
-    });
+    this.engine = makeEngine(config, this.environment, (error) => this.internalError(error));
   }
 
   stop(reason: StopReason): void {
@@ -210,7 +178,7 @@ export class Node implements RunningNode {
       reopenState: () => this.scopes.reopenState(),
       onFailure: (error) => this.fail('the data can not be kept', error),
     });
-    this.bridge = await startNodeConsensus({
+    this.consensus = await NodeConsensus.start({
       config,
       version,
       protocolVersions,
@@ -219,22 +187,24 @@ export class Node implements RunningNode {
       certificates: this.certificates,
       metrics: metrics.buffer,
       status: this.status.buffer,
-      onExit: (code, error) => this.consensusExited(code, error),
+      log,
+      onDisk: (level) => this.disk.noteLevel(level),
+      onFailure: (message, error, exitCode) => this.fail(message, error, exitCode),
     });
-    this.bridge.onEvent = (event) => this.handleEvent(event);
-    await this.until(() => this.cluster !== null);
-    const { cluster } = this;
-    if (cluster === null) throw new Error('the node belongs to no cluster');
+    await this.until(() => this.consensus.formed !== null);
+    const { formed } = this.consensus;
+    if (formed === null) throw new Error('the node belongs to no cluster');
+    const { record: cluster, incarnation } = formed;
     this.calls = new Calls({
-      send: (command) => this.bridge.send(command),
+      send: (command) => this.consensus.bridge.send(command),
       delay,
-      firstId: this.incarnation * CALLS_PER_MS,
+      firstId: incarnation * CALLS_PER_MS,
     });
-    this.router = this.makeRouter();
+    this.router = this.makeRouter(incarnation);
     this.scopes = this.makeScopes(cluster);
     this.members = this.makeMembers(cluster);
     this.members.rootChanged();
-    this.takeEarly();
+    this.consensus.listen((event) => this.takeEvent(event));
     this.backups = this.makeBackups(cluster);
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(metrics, 'engine');
@@ -252,6 +222,13 @@ export class Node implements RunningNode {
     this.status.phase = Phase.READY;
     void this.catchUp();
     await this.greet();
+  }
+
+  /** Waits for what events bring about, unless the start is given up before. */
+  private until(condition: () => boolean): Promise<void> {
+    const { signal } = this.parts;
+    const ended = (): Error | null => (this.ended ? new Error('the node ended while it started') : null);
+    return startWait(condition, { failure: () => this.failure ?? ended(), signal, disk: this.disk });
   }
 
   /** Waits until every group has a leader; but what can be served without is not held up for long. */
@@ -282,13 +259,13 @@ export class Node implements RunningNode {
     if (session.id === ROOT_GROUP) this.members?.rootChanged();
   }
 
-  private makeRouter(): Router {
+  private makeRouter(epoch: number): Router {
     const { config, identity } = this.parts;
     return new Router({
       engine: this.engine,
       hasher: this.hasher,
       nodeId: identity.nodeId,
-      epoch: this.incarnation,
+      epoch,
       calls: this.calls,
       alone: () => this.scopes.sessions.alone,
       session: (target) => this.scopes.sessions.of(target),
@@ -306,7 +283,7 @@ export class Node implements RunningNode {
       config,
       engine: this.engine,
       state,
-      consensus: this.bridge,
+      consensus: this.consensus.bridge,
       calls: this.calls,
       nodeId: identity.nodeId,
       cluster,
@@ -333,7 +310,7 @@ export class Node implements RunningNode {
       session: () => this.scopes.sessions.ofGroup(ROOT_GROUP) ?? null,
       memberships: () => this.scopes.sessions.memberships,
       founders,
-      send: (command) => this.bridge.send(command),
+      send: (command) => this.consensus.bridge.send(command),
       calls: this.calls,
       nextId: () => ++this.lastId,
       departs: () => this.depart(),
@@ -404,7 +381,7 @@ export class Node implements RunningNode {
     if (renewed === null) return;
     this.listener.renewTls();
     const { cert, key, ca } = renewed;
-    this.bridge.send({ kind: 'renew_tls', cert, key, ca });
+    this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca });
   }
 
   private listen({ transfers }: NodeBackups): HttpListener {
@@ -415,7 +392,7 @@ export class Node implements RunningNode {
       router: this.router,
       hasher: this.hasher,
       transfers,
-      wait: (done) => this.bridge.waitFor(done, 20),
+      wait: (done) => this.consensus.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       figures: this.figures,
       counters: this.counters,
@@ -425,49 +402,13 @@ export class Node implements RunningNode {
     });
   }
 
-  private handleEvent(event: Event): void {
-    try {
-      this.takeEvent(event);
-    } catch (error) {
-      this.fail('an event of the log could not be taken', error);
-    }
-  }
-
-  /** Takes what came before there was anybody to take it. */
-  private takeEarly(): void {
-    const events = this.early ?? [];
-    this.early = null;
-    for (const event of events) this.handleEvent(event);
-  }
-
-  private takeEvent(event: Event): void {
-    // Other nodes may be heard as soon as there is a cluster, before this one is ready for them.
-    if (this.early !== null && !ALWAYS_TAKEN.has(event.kind)) {
-      this.early.push(event);
-      return;
-    }
+  private takeEvent(event: NodeEvent): void {
     switch (event.kind) {
-      case 'failed':
-        this.fail(event.failure.message, null, event.failure.exitCode);
-        return;
-      case 'disk':
-        this.disk.noteLevel(event.level);
-        return;
-      case 'stopped':
-        this.consensusStopped?.();
-        return;
-      case 'formed':
-        this.incarnation = event.incarnation;
-        this.cluster = event.record;
-        return;
       case 'called':
       case 'returned':
         this.calls.handle(event);
         return;
       case 'handed_over':
-        if (event.id === this.leavingId) this.handedOver?.();
-        else this.members?.handle(event);
-        return;
       case 'asked_to_join':
       case 'invited':
       case 'membership_answer':
@@ -476,9 +417,6 @@ export class Node implements RunningNode {
       case 'peer':
         this.router.peerChanged(event.node, event.up, event.protocol);
         this.members?.handle(event);
-        return;
-      case 'log':
-        this.parts.log[event.level]({ event: event.event }, event.message);
         return;
       default:
         if ('group' in event) this.scopes.sessions.handle(event);
@@ -499,17 +437,12 @@ export class Node implements RunningNode {
   private publish(): void {
     const { config, folder } = this.parts;
     this.publishedAt = performance.now();
-    const waiting = { commit: 0, read: 0, ...this.router.queues };
-    for (const { queues } of this.scopes.sessions.all) {
-      waiting.commit += queues.commit;
-      waiting.read += queues.read;
-    }
     this.figures.publish({
       engine: this.engine.figures,
       inFlight: this.listener?.inFlight ?? 0,
       connections: this.listener?.connections ?? 0,
       bodyBytes: this.listener?.bodyBytes ?? 0,
-      waiting,
+      waiting: { ...this.scopes.sessions.queues, ...this.router.queues },
       repeated: this.router.repeated,
       cacheLimitBytes: config.cacheSizeMb * MiB,
       checkpointAgeMs: this.scopes.checkpointer.ageMs,
@@ -525,11 +458,6 @@ export class Node implements RunningNode {
       this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
     } else if (error instanceof DiskFullError) this.disk.noteStateFull();
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
-  }
-
-  private consensusExited(code: number, error: Error | null): void {
-    if (this.consensusStopped !== null) this.consensusStopped();
-    else this.fail(`the consensus thread ended with code ${code}`, error, ExitCode.InvariantBroken);
   }
 
   /** Ends the node because it can't go on. */
@@ -555,7 +483,7 @@ export class Node implements RunningNode {
     const { sessions, checkpointer } = this.scopes;
     this.status.phase = Phase.LEAVING;
     const backedUp = this.backups?.scheduled.stop();
-    await patience.wait(this.handOver());
+    await patience.wait(this.members?.giveAway() ?? Promise.resolve());
     await patience.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await patience.wait(this.listener.drain());
@@ -566,7 +494,7 @@ export class Node implements RunningNode {
     if (this.housekeeping !== null) clearInterval(this.housekeeping);
     await this.scopes.abandon(STOPPING);
     // What was acknowledged is durable: whatever takes too long from here on can as well be cut off.
-    await patience.wait(this.stopConsensus(), CLOSE_MS);
+    await patience.wait(this.consensus.stop(), CLOSE_MS);
     const closed = state.close().then(() => folder.close());
     await patience.wait(closed, CLOSE_MS);
     log.info({ event: 'stopped' }, 'stopped');
@@ -577,55 +505,4 @@ export class Node implements RunningNode {
     if (this.status.phase === Phase.READY) this.status.phase = Phase.LEAVING;
     return delayed(this.parts.config.drainDelayMs);
   }
-
-  /** Gives all leaderships to other nodes; resolves when that is done, or can't be. */
-  private handOver(): Promise<void> {
-    return new Promise((resolve) => {
-      this.handedOver = resolve;
-      this.leavingId = ++this.lastId;
-      this.bridge.send({ kind: 'hand_over', group: null, id: this.leavingId, to: 0, stay: false });
-    });
-  }
-
-  private async stopConsensus(): Promise<void> {
-    if (this.bridge === undefined) return;
-    await new Promise<void>((resolve) => {
-      this.consensusStopped = resolve;
-      this.bridge.send({ kind: 'stop' });
-    });
-    this.bridge.close();
-  }
-
-  /** Waits for a condition that events bring about. */
-  private async until(condition: () => boolean): Promise<void> {
-    let fullSince: number | null = null;
-    while (!condition()) {
-      if (this.failure !== null) throw this.failure;
-      if (this.ended) throw new Error('the node ended while it started');
-      if (this.parts.signal.aborted) throw new StartStoppedError();
-      fullSince = this.disk.level === 'full' ? (fullSince ?? performance.now()) : null;
-      if (fullSince !== null && performance.now() - fullSince > START_FULL_MS) {
-        throw new DiskFullError('the log has no room to go on, not even with the reserve');
-      }
-      await delayed(POLL_MS);
-    }
-  }
 }
-
-/** Events that may come at any time. */
-const ALWAYS_TAKEN: ReadonlySet<Event['kind']> = new Set(['failed', 'disk', 'stopped', 'formed', 'log']);
-
-const STOPPING = new QueryError(
-  ErrorCode.NODE,
-  'the node is shutting down: use another one, or try again later',
-);
-
-const REJECTIONS: ReadonlyMap<QueryError, Rejection> = new Map([
-  [QUEUE_FULL, 'queue'],
-  [BODIES_FULL, 'memory'],
-  [TOO_MANY_LOGINS, 'login_backoff'],
-  [NO_LEADER, 'no_leader'],
-  [DISK_FULL, 'disk_full'],
-  [DISK_LOW, 'disk_full'],
-  [STOPPING, 'draining'],
-]);

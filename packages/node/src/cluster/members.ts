@@ -187,6 +187,16 @@ export class Members {
     send({ kind: 'hand_over', group: null, id: nextId(), to: to?.nodeId ?? 0, stay: true });
   }
 
+  /** Gives all leaderships to other members; resolves when that is done, or can't be. */
+  giveAway(): Promise<void> {
+    const { send, nextId } = this.options;
+    const id = nextId();
+    send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
+    return new Promise((resolve) => {
+      this.handovers.set(id, resolve);
+    });
+  }
+
   /** Why a member can't be removed now; null when it can. */
   removalProblem(member: MemberInfo): string | null {
     const rest = [...this.options.root().members.values()].filter(
@@ -382,15 +392,10 @@ export class Members {
 
   /** The root leader asks this node to give away what it leads, because it is to be removed. */
   private leave(from: NodeId): Promise<Uint8Array> {
-    const { send, nextId, root, self } = this.options;
+    const { root, self, departs, report } = this.options;
     if (!root().members.has(from)) throw new Error('only members may ask for that');
-    const id = nextId();
-    const handedOver = new Promise<void>((resolve) => {
-      this.handovers.set(id, resolve);
-    });
-    this.options.report('info', 'node_leaves', `this node (${self.name}) is being removed from the cluster`);
-    send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
-    return Promise.all([handedOver, this.options.departs()]).then(() => NOTHING);
+    report('info', 'node_leaves', `this node (${self.name}) is being removed from the cluster`);
+    return Promise.all([this.giveAway(), departs()]).then(() => NOTHING);
   }
 
   private stepDown(): void {

@@ -1,10 +1,13 @@
 import type { DataFolder } from '@althing/storage';
-import type { Config } from '../config/index.js';
+import { type Config, ExitCode } from '../config/index.js';
 import { type Identity, logIdentity } from '../identity.js';
+import type { Logger } from '../logger.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { NodeCertificates } from '../tls/node-certificates.js';
 import type { Bridge } from './bridge.js';
-import { ConsensusStartError, type SharedParts, startConsensus } from './start.js';
+import type { DiskLevel } from './disk-watch.js';
+import type { Event } from './protocol.js';
+import { ConsensusStartError, startConsensus } from './start.js';
 import type { WorkerOptions } from './worker.js';
 
 export interface NodeConsensusOptions {
@@ -19,9 +22,17 @@ export interface NodeConsensusOptions {
   readonly metrics: SharedArrayBuffer;
   /** Of `SharedStatus`. */
   readonly status: SharedArrayBuffer;
-  /** Told when the thread ends, with its exit code, and with the error that ended it if one did. */
-  readonly onExit: (code: number, error: Error | null) => void;
+  readonly log: Logger;
+  /** Told of the room that the log has. */
+  readonly onDisk: (level: DiskLevel) => void;
+  /** The node can't go on. Without an exit code the error tells it. */
+  readonly onFailure: (message: string, error: unknown, exitCode?: number) => void;
 }
+
+/** What the node itself is told, once it listens. */
+export type NodeEvent = Exclude<Event, { readonly kind: 'failed' | 'disk' | 'stopped' | 'formed' | 'log' }>;
+
+type Formed = Extract<Event, { readonly kind: 'formed' }>;
 
 const MiB = 1024 * 1024;
 
@@ -29,26 +40,111 @@ const MiB = 1024 * 1024;
 const ENGINE_SLACK_MS = 1000;
 
 /**
- * Starts the consensus thread of a node. On a full disk the log may need the reserve's room to be opened.
- *
- * @throws ConsensusStartError
+ * The consensus thread of a node, from its start to its end. Other nodes may be heard as soon as there is a cluster, before
+ * this one is ready for them: what they say is kept until somebody listens.
  */
-export async function startNodeConsensus(options: NodeConsensusOptions): Promise<Bridge> {
-  const { folder } = options;
-  try {
-    return await start(options);
-  } catch (error) {
-    if (!(error instanceof ConsensusStartError) || !error.diskFull || !folder.hasReserve) throw error;
-    await folder.releaseReserve();
-    return start(options);
+export class NodeConsensus {
+  readonly bridge: Bridge;
+  private readonly options: NodeConsensusOptions;
+  /** Null until it is known which cluster the node belongs to. */
+  private cluster: Formed | null = null;
+  private listener: ((event: NodeEvent) => void) | null = null;
+  private readonly early: NodeEvent[] = [];
+  /** Told when the thread has stopped as it was asked to. */
+  private stopped: (() => void) | null = null;
+
+  /** @throws ConsensusStartError */
+  static async start(options: NodeConsensusOptions): Promise<NodeConsensus> {
+    const bridge = await startThread(options, (code, error) => consensus.exited(code, error));
+    const consensus = new NodeConsensus(bridge, options);
+    return consensus;
+  }
+
+  private constructor(bridge: Bridge, options: NodeConsensusOptions) {
+    this.bridge = bridge;
+    this.options = options;
+    bridge.onEvent = (event) => this.handle(event);
+  }
+
+  /** The cluster that the node belongs to, and which start of the node this is; null until that is known. */
+  get formed(): Formed | null {
+    return this.cluster;
+  }
+
+  /** Tells what comes from now on, and what came before. */
+  listen(listener: (event: NodeEvent) => void): void {
+    this.listener = listener;
+    for (const event of this.early.splice(0)) this.handle(event);
+  }
+
+  /** Resolves when the thread has ended. */
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.stopped = resolve;
+      this.bridge.send({ kind: 'stop' });
+    });
+    this.bridge.close();
+  }
+
+  private handle(event: Event): void {
+    try {
+      this.take(event);
+    } catch (error) {
+      this.options.onFailure('an event of the log could not be taken', error);
+    }
+  }
+
+  private take(event: Event): void {
+    const { log, onDisk, onFailure } = this.options;
+    switch (event.kind) {
+      case 'failed':
+        onFailure(event.failure.message, null, event.failure.exitCode);
+        return;
+      case 'disk':
+        onDisk(event.level);
+        return;
+      case 'stopped':
+        this.stopped?.();
+        return;
+      case 'formed':
+        this.cluster = event;
+        return;
+      case 'log':
+        log[event.level]({ event: event.event }, event.message);
+        return;
+      default:
+        if (this.listener === null) this.early.push(event);
+        else this.listener(event);
+    }
+  }
+
+  private exited(code: number, error: Error | null): void {
+    if (this.stopped !== null) this.stopped();
+    else {
+      const message = `the consensus thread ended with code ${code}`;
+      this.options.onFailure(message, error, ExitCode.InvariantBroken);
+    }
   }
 }
 
-async function start(options: NodeConsensusOptions): Promise<Bridge> {
-  const { status, metrics, onExit } = options;
-  const shared: SharedParts = { status, metrics, startedAt: Date.now() - process.uptime() * 1000 };
-  const { bridge } = await startConsensus(workerOptions(options), shared, onExit);
-  return bridge;
+/** On a full disk the log may need the reserve's room to be opened. */
+async function startThread(
+  options: NodeConsensusOptions,
+  onExit: (code: number, error: Error | null) => void,
+): Promise<Bridge> {
+  const { folder, status, metrics } = options;
+  const start = async (): Promise<Bridge> => {
+    const shared = { status, metrics, startedAt: Date.now() - process.uptime() * 1000 };
+    const { bridge } = await startConsensus(workerOptions(options), shared, onExit);
+    return bridge;
+  };
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof ConsensusStartError) || !error.diskFull || !folder.hasReserve) throw error;
+    await folder.releaseReserve();
+    return start();
+  }
 }
 
 function workerOptions({

@@ -1,3 +1,4 @@
+import { ErrorCode, QueryError } from '@althing/engine';
 import { type Config, ExitCode } from '../config/index.js';
 
 /** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
@@ -32,3 +33,9 @@ export class StartStoppedError extends StartError {
     super('stopped while starting', ExitCode.Done);
   }
 }
+
+/** What clients are told while the node stops. */
+export const STOPPING = new QueryError(
+  ErrorCode.NODE,
+  'the node is shutting down: use another one, or try again later',
+);

@@ -110,6 +110,16 @@ export class Sessions {
     return staying.length > 0 ? staying : voters;
   }
 
+  /** Requests of all groups that wait for a commit, and for being allowed to read. */
+  get queues(): GroupSession['queues'] {
+    const all = { commit: 0, read: 0 };
+    for (const { queues } of this.sessions.values()) {
+      all.commit += queues.commit;
+      all.read += queues.read;
+    }
+    return all;
+  }
+
   private openOf(groups: readonly GroupId[]): readonly GroupSession[] | null {
     const sessions = groups.map((id) => this.sessions.get(id)).filter((session) => session !== undefined);
     return sessions.length === groups.length ? sessions : null;
