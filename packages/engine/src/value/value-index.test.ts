@@ -47,15 +47,16 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value; list: Value }>((tie
 })).value;
 
 describe('an index of values', () => {
-  test('tells what an earlier value equals', () => {
+  // What was refused is not in it: a float may equal two integers beyond 2^53 which do not equal each other.
+  test('tells what equals an earlier value that is in it', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 40 }), (values) => {
         const index = new ValueIndex({ charge: () => {} });
-        const seen: Value[] = [];
+        const added: Value[] = [];
         for (const each of values) {
-          const isNew = !seen.some((other) => equals(other, each));
+          const isNew = !added.some((other) => equals(other, each));
           expect(index.add(each)).toBe(isNew);
-          seen.push(each);
+          if (isNew) added.push(each);
         }
       }),
       { numRuns: 500 },
