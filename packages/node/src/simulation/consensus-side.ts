@@ -11,6 +11,7 @@ import type { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 import type { Swarm } from './swarm.js';
 import type { Thread } from './thread.js';
+import { Violation } from './watcher.js';
 
 /** What travels between nodes. */
 export interface Frame {
@@ -71,6 +72,7 @@ export class ConsensusSide {
       storeId: machine.logId,
       mutants: planted.storage,
     });
+    checkDurable(machine, log);
     return new ConsensusSide(options, log);
   }
 
@@ -220,5 +222,15 @@ export class ConsensusSide {
       this.peerDown(node);
       this.peers.delete(node);
     }
+  }
+}
+
+/** What was durable when the last process ended is there, or the log refuses to be opened. */
+function checkDurable({ name, durable }: Machine, log: LogStore): void {
+  for (const [group, { index, term }] of durable) {
+    const { lastIndex } = log.view(group);
+    const lastTerm = log.view(group).term(lastIndex) ?? 0;
+    if (lastTerm > term || (lastTerm === term && lastIndex >= index)) continue;
+    throw new Violation('I5', `${name} had ${index} entries of group ${group}, and has ${lastIndex}`);
   }
 }

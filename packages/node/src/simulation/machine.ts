@@ -1,5 +1,6 @@
 import { type DiskOperation, MemoryDisk, MemoryStore } from '@althing/storage';
 import type { ClusterRecord } from '../cluster/cluster-record.js';
+import type { GroupId } from '../consensus/protocol.js';
 import { type Identity, logIdentity } from '../identity.js';
 import type { Process } from './process.js';
 import type { Draw } from './random.js';
@@ -42,6 +43,8 @@ export class Machine {
   isOutside: boolean;
   /** Whether its data were damaged once. */
   isDamaged = false;
+  /** How far the log of each group was durable when the last process ended. */
+  durable: ReadonlyMap<GroupId, { readonly index: number; readonly term: number }> = new Map();
   /** Whether its process is being stopped in order. */
   isStopping = false;
   /** Whether it is gone for good. */
@@ -110,8 +113,10 @@ export class Machine {
     const { logDisk, stateStore } = this;
     this.isDamaged = true;
     const files = logDisk.names;
-    const name = draw.pick(files);
     const kind = files.length === 0 ? 'state' : draw.pick(['tail', 'tail', 'log', 'state']);
+    // Only the last segment can lose its end so that nothing behind it tells.
+    const last = files.filter((file) => file.startsWith('segment-')).sort();
+    const name = (kind === 'tail' ? last.at(-1) : undefined) ?? draw.pick(files);
     if (kind === 'state') {
       const keys = stateStore.keys();
       if (keys.length > 0) stateStore.flip(draw.pick(keys), draw.int(0, 8000));

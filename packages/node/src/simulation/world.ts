@@ -317,6 +317,11 @@ export class World {
   }
 
   private end(machine: Machine, process: Process): void {
+    const durable = process.groups.map((group) => {
+      const index = process.view(group)?.lastIndex ?? 0;
+      return [group, { index, term: process.view(group)?.term(index) ?? 0 }] as const;
+    });
+    if (durable.length > 0) machine.durable = new Map(durable);
     process.end();
     machine.process = null;
     this.clients.processEnded(process);
