@@ -6,10 +6,9 @@ import { type DataFolder, DiskFullError } from '@althing/storage';
 import { AuditLog } from './audit/audit-log.js';
 import { PasswordHasher } from './auth/password.js';
 import { NodeBackups } from './backup/node-backups.js';
-import { Calls } from './cluster/calls.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
 import { LocalNode } from './cluster/local-node.js';
-import { Members } from './cluster/members.js';
+import { NodeCluster } from './cluster/node-cluster.js';
 import { type Config, ExitCode } from './config/index.js';
 import { NodeConsensus, type NodeEvent } from './consensus/node-consensus.js';
 import { ROOT_GROUP } from './consensus/protocol.js';
@@ -30,6 +29,7 @@ import { delay, delayed } from './life/timers.js';
 import { LOG_LEVELS, type Logger } from './logger.js';
 import { EngineMetrics } from './metrics/engine-metrics.js';
 import type { Metrics } from './metrics/metrics.js';
+import { Publisher } from './metrics/publisher.js';
 import { REJECTION_OF } from './metrics/rejections.js';
 import { watchThread } from './metrics/thread-watch.js';
 import type { VersionRange } from './peers/greeting-format.js';
@@ -42,22 +42,14 @@ import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 import { NodeCertificates } from './tls/node-certificates.js';
 
-const MiB = 1024 * 1024;
-
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
 /** How long a start waits for the leaders of all groups, in milliseconds; what needs none is served without. */
 const SERVING_WAIT_MS = 5000;
 
-/** Time between two looks at figures for the status port, in milliseconds. */
-const PUBLISH_MS = 500;
-
 /** How long the last steps of a stop may take once the node is to stop at once, in milliseconds. */
 const CLOSE_MS = 1000;
-
-/** More calls than a node makes in a millisecond: starts are numbered by the clock, and calls behind them. */
-const CALLS_PER_MS = 1024;
 
 export interface NodeParts {
   readonly config: Config;
@@ -92,18 +84,16 @@ export class Node implements RunningNode {
   private ended = false;
   /** Why the node ended, for a start that was under way. */
   private failure: StartError | null = null;
-  private calls!: Calls;
-  private members: Members | null = null;
+  private cluster!: NodeCluster;
+  private publisher!: Publisher;
   /** Null until the node is far enough. */
   private backups: NodeBackups | null = null;
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
   private certificates!: NodeCertificates;
   private unwatch: () => void = () => {};
-  private publishedAt = 0;
   private readonly local: LocalNode;
   private readonly audit: AuditLog;
-  private lastId = 0;
 
   /** Starts everything; the node serves when this is fulfilled. */
   static async start(parts: NodeParts): Promise<Node> {
@@ -194,25 +184,30 @@ export class Node implements RunningNode {
     await this.until(() => this.consensus.formed !== null);
     const { formed } = this.consensus;
     if (formed === null) throw new Error('the node belongs to no cluster');
-    const { record: cluster, incarnation } = formed;
-    this.calls = new Calls({
-      send: (command) => this.consensus.bridge.send(command),
-      delay,
-      firstId: incarnation * CALLS_PER_MS,
-    });
+    const { record, incarnation } = formed;
+    this.cluster = this.makeCluster(record, incarnation);
     this.router = this.makeRouter(incarnation);
-    this.scopes = this.makeScopes(cluster);
-    this.members = this.makeMembers(cluster);
-    this.members.rootChanged();
+    this.scopes = this.makeScopes(record);
+    this.cluster.members.rootChanged();
     this.consensus.listen((event) => this.takeEvent(event));
-    this.backups = this.makeBackups(cluster);
+    this.backups = this.makeBackups(record);
+    this.publisher = new Publisher({
+      config,
+      figures: this.figures,
+      engine: this.engine,
+      router: this.router,
+      scopes: this.scopes,
+      disk: this.disk,
+      folder,
+      listener: () => this.listener,
+    });
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(metrics, 'engine');
     await this.scopes.sessions.open();
     await bootstrapCluster({
       root: this.engine.root,
       session: this.scopes.sessions.root,
-      founders: cluster.founders,
+      founders: record.founders,
       password: config.adminPassword ?? DEFAULT_PASSWORD,
       hasher: this.hasher,
       until: (condition) => this.until(condition),
@@ -256,7 +251,24 @@ export class Node implements RunningNode {
 
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
-    if (session.id === ROOT_GROUP) this.members?.rootChanged();
+    if (session.id === ROOT_GROUP) this.cluster.members.rootChanged();
+  }
+
+  private makeCluster(cluster: ClusterRecord, incarnation: number): NodeCluster {
+    const { config, identity, log } = this.parts;
+    return new NodeCluster({
+      config,
+      nodeId: identity.nodeId,
+      incarnation,
+      cluster,
+      bridge: this.consensus.bridge,
+      root: this.engine.root,
+      sessions: () => this.scopes.sessions,
+      departs: () => this.depart(),
+      state: () => this.local.state(),
+      audit: this.audit,
+      log,
+    });
   }
 
   private makeRouter(epoch: number): Router {
@@ -266,7 +278,7 @@ export class Node implements RunningNode {
       hasher: this.hasher,
       nodeId: identity.nodeId,
       epoch,
-      calls: this.calls,
+      calls: this.cluster.calls,
       alone: () => this.scopes.sessions.alone,
       session: (target) => this.scopes.sessions.of(target),
       waitMs: config.requestTimeoutMs,
@@ -284,7 +296,7 @@ export class Node implements RunningNode {
       engine: this.engine,
       state,
       consensus: this.consensus.bridge,
-      calls: this.calls,
+      calls: this.cluster.calls,
       nodeId: identity.nodeId,
       cluster,
       disk: this.disk,
@@ -294,32 +306,6 @@ export class Node implements RunningNode {
       changed: (session) => this.sessionChanged(session),
       onDefect: (error) => this.internalError(error),
       onFailure: (message, error) => this.fail(message, error),
-    });
-  }
-
-  private makeMembers({ founders }: ClusterRecord): Members {
-    const { config, identity, log } = this.parts;
-    return new Members({
-      self: {
-        nodeId: identity.nodeId,
-        name: config.nodeName,
-        host: config.nodeName,
-        port: config.listenNodePort,
-      },
-      root: () => this.engine.root,
-      session: () => this.scopes.sessions.ofGroup(ROOT_GROUP) ?? null,
-      memberships: () => this.scopes.sessions.memberships,
-      founders,
-      send: (command) => this.consensus.bridge.send(command),
-      calls: this.calls,
-      nextId: () => ++this.lastId,
-      departs: () => this.depart(),
-      state: () => this.local.state(),
-      replaceAfterMs: config.replaceAfterMs,
-      monotonic: () => performance.now(),
-      random: Math.random,
-      report: (level, event, message) => log[level]({ event }, message),
-      changed: (events) => this.audit.changedItself(events),
     });
   }
 
@@ -335,7 +321,7 @@ export class Node implements RunningNode {
       state,
       sessions: this.scopes.sessions,
       checkpointer: this.scopes.checkpointer,
-      calls: this.calls,
+      calls: this.cluster.calls,
       freshenRoot: () => this.router.freshenRoot(),
       changes: () => this.local.state().committed,
       figures: this.figures,
@@ -352,7 +338,7 @@ export class Node implements RunningNode {
       version,
       config,
       engine: () => this.engine,
-      members: () => this.members,
+      members: () => this.cluster?.members ?? null,
       groups: () => this.scopes?.sessions.all ?? [],
       storedIndex: (group) => state.storedIndex(group),
       phase: () => this.status.phase,
@@ -366,11 +352,8 @@ export class Node implements RunningNode {
   }
 
   private countedElsewhere(): CountedElsewhere {
-    let changes = 0;
-    for (const { group, uncommitted } of this.scopes?.sessions.all ?? [])
-      changes += group.changeCount - uncommitted;
     return {
-      changes,
+      changes: this.scopes?.sessions.changes ?? 0,
       garbage: this.engine?.garbageCount ?? 0,
       cacheHits: this.engine?.programHits ?? 0,
     };
@@ -403,52 +386,19 @@ export class Node implements RunningNode {
   }
 
   private takeEvent(event: NodeEvent): void {
-    switch (event.kind) {
-      case 'called':
-      case 'returned':
-        this.calls.handle(event);
-        return;
-      case 'handed_over':
-      case 'asked_to_join':
-      case 'invited':
-      case 'membership_answer':
-        this.members?.handle(event);
-        return;
-      case 'peer':
-        this.router.peerChanged(event.node, event.up, event.protocol);
-        this.members?.handle(event);
-        return;
-      default:
-        if ('group' in event) this.scopes.sessions.handle(event);
-    }
+    if (event.kind === 'peer') this.router.peerChanged(event.node, event.up, event.protocol);
+    if ('group' in event && event.kind !== 'membership_answer') this.scopes.sessions.handle(event);
+    else this.cluster.handle(event);
   }
 
   private keepHouse(): void {
     this.status.beat();
     this.status.connections = this.listener?.connections ?? 0;
     this.scopes.consider();
-    this.members?.tick();
+    this.cluster.members.tick();
     this.disk.consider();
     this.backups?.scheduled.consider();
-    if (performance.now() - this.publishedAt >= PUBLISH_MS) this.publish();
-  }
-
-  /** Tells the figures that are not counted where something happens. */
-  private publish(): void {
-    const { config, folder } = this.parts;
-    this.publishedAt = performance.now();
-    this.figures.publish({
-      engine: this.engine.figures,
-      inFlight: this.listener?.inFlight ?? 0,
-      connections: this.listener?.connections ?? 0,
-      bodyBytes: this.listener?.bodyBytes ?? 0,
-      waiting: { ...this.scopes.sessions.queues, ...this.router.queues },
-      repeated: this.router.repeated,
-      cacheLimitBytes: config.cacheSizeMb * MiB,
-      checkpointAgeMs: this.scopes.checkpointer.ageMs,
-      reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,
-      isDiskFull: this.disk.level !== 'ok',
-    });
+    this.publisher.consider();
   }
 
   /** A defect of the engine, damaged data, or no room for them. A defect fails its query; damage stops the node. */
@@ -483,7 +433,7 @@ export class Node implements RunningNode {
     const { sessions, checkpointer } = this.scopes;
     this.status.phase = Phase.LEAVING;
     const backedUp = this.backups?.scheduled.stop();
-    await patience.wait(this.members?.giveAway() ?? Promise.resolve());
+    await patience.wait(this.cluster.members.giveAway());
     await patience.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await patience.wait(this.listener.drain());

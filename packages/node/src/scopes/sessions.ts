@@ -110,6 +110,13 @@ export class Sessions {
     return staying.length > 0 ? staying : voters;
   }
 
+  /** Changes that the states hold for good, of all groups. */
+  get changes(): number {
+    let changes = 0;
+    for (const { group, uncommitted } of this.sessions.values()) changes += group.changeCount - uncommitted;
+    return changes;
+  }
+
   /** Requests of all groups that wait for a commit, and for being allowed to read. */
   get queues(): GroupSession['queues'] {
     const all = { commit: 0, read: 0 };
