@@ -79,6 +79,7 @@ export class Nemesis {
   private burdenedUntil = 0;
   private cutShortUntil = 0;
   private hasShrunk = false;
+  private shrinking: { readonly leader: Process; readonly friend: Machine } | null = null;
   /** Whether the removal of some node was asked for. */
   hasRemoved = false;
   private figure: Figure8 | null = null;
@@ -109,6 +110,9 @@ export class Nemesis {
     if (event.type === 'role' && event.role === 'leader') {
       // The links are cut before the first message leaves.
       this.goOnWithFigure8(process, group);
+    }
+    if (event.type === 'membership' && event.membership.outgoing.length > 0) {
+      this.cutWhileJoint(process, group);
     }
     if (event.type === 'progress') this.endFigure8(process, group, event.match);
     if (event.type === 'append' && now < this.burdenedUntil) {
@@ -544,15 +548,24 @@ export class Nemesis {
     this.hasShrunk = true;
     const others = draw.shuffled(world.present.filter(({ process }) => process !== leader));
     const [friend, , ...removed] = others as [Machine, ...Machine[]];
-    this.calm(3 * world.swarm.tickMs * world.swarm.electionTicks);
-    for (const inside of [leader.machine, friend]) {
-      for (const outside of world.present) {
-        if (outside === friend || outside === leader.machine) continue;
-        world.network.cut(inside.nodeId, outside.nodeId);
-        world.network.cut(outside.nodeId, inside.nodeId);
+    this.calm(4 * world.swarm.tickMs * world.swarm.electionTicks);
+    this.shrinking = { leader, friend };
+    this.removeAtOnce(leader, removed);
+  }
+
+  /** The change is in force at the leader; who else knows of it is on its side. */
+  private cutWhileJoint(process: Process, group: GroupId): void {
+    const { shrinking, world } = this;
+    if (shrinking === null || shrinking.leader !== process || group !== ROOT_GROUP) return;
+    this.shrinking = null;
+    const inside = [process.machine, shrinking.friend];
+    for (const one of inside) {
+      for (const other of world.present) {
+        if (inside.includes(other)) continue;
+        world.network.cut(one.nodeId, other.nodeId);
+        world.network.cut(other.nodeId, one.nodeId);
       }
     }
-    this.removeAtOnce(leader, removed);
   }
 
   private oust(): void {
