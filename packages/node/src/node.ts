@@ -1,5 +1,6 @@
 /**
- * Composition of a node: everything that it is made of is made and connected here, and nowhere else.
+ * A node: of which parts it is made, how they come up one after the other, and how they go down. What a part is made of in
+ * its turn is in its own folder: `NodeConsensus`, `NodeCluster`, `NodeScopes`, `NodeBackups`, `openApi`.
  */
 import type { Engine, Environment } from '@althing/engine';
 import { type DataFolder, DiskFullError } from '@althing/storage';
@@ -70,30 +71,36 @@ export class Node implements RunningNode {
   private readonly parts: NodeParts;
   private readonly status = new SharedStatus();
   private readonly hasher = new PasswordHasher();
+  private readonly counters: Counters;
+  private readonly figures: EngineMetrics;
+  private readonly local: LocalNode;
+  private readonly audit: AuditLog;
   private readonly environment: Environment;
   private readonly engine: Engine;
-  private consensus!: NodeConsensus;
-  private scopes!: NodeScopes;
-  private router!: Router;
+
+  // Made by `connect`.
+  private certificates!: NodeCertificates;
   private disk!: DiskKeeper;
-  private listener!: HttpListener;
+  private consensus!: NodeConsensus;
+
+  // Made by `compose`.
+  private cluster!: NodeCluster;
+  private router!: Router;
+  private scopes!: NodeScopes;
+  private backups!: NodeBackups;
+  private publisher!: Publisher;
   private housekeeping: NodeJS.Timeout | null = null;
-  private close!: (exitCode: number) => void;
+  private unwatch: () => void = () => {};
+
+  /** Made last: what it lets in, everything else is ready for. */
+  private listener!: HttpListener;
+
   /** Null until the node is to stop. */
   private patience: Patience | null = null;
   private ended = false;
   /** Why the node ended, for a start that was under way. */
   private failure: StartError | null = null;
-  private cluster!: NodeCluster;
-  private publisher!: Publisher;
-  /** Null until the node is far enough. */
-  private backups: NodeBackups | null = null;
-  private readonly counters: Counters;
-  private readonly figures: EngineMetrics;
-  private certificates!: NodeCertificates;
-  private unwatch: () => void = () => {};
-  private readonly local: LocalNode;
-  private readonly audit: AuditLog;
+  private close!: (exitCode: number) => void;
 
   /** Starts everything; the node serves when this is fulfilled. */
   static async start(parts: NodeParts): Promise<Node> {
@@ -156,9 +163,34 @@ export class Node implements RunningNode {
   }
 
   private async open(): Promise<void> {
+    const { config } = this.parts;
+    this.status.beat();
+    await this.connect();
+    await this.until(() => this.consensus.formed !== null);
+    const { formed } = this.consensus;
+    if (formed === null) throw new Error('the node belongs to no cluster');
+    const { record, incarnation } = formed;
+    this.compose(record, incarnation);
+    await this.scopes.sessions.open();
+    await bootstrapCluster({
+      root: this.engine.root,
+      session: this.scopes.sessions.root,
+      founders: record.founders,
+      password: config.adminPassword ?? DEFAULT_PASSWORD,
+      hasher: this.hasher,
+      until: (condition) => this.until(condition),
+    });
+    await this.untilServing();
+    this.listener = this.listen();
+    this.status.phase = Phase.READY;
+    void this.catchUp();
+    await this.greet();
+  }
+
+  /** Starts the consensus thread, and what has to be there before. */
+  private async connect(): Promise<void> {
     const { config, version, protocolVersions, folder, identity, log, metrics } = this.parts;
     this.certificates = new NodeCertificates(config, log, metrics);
-    this.status.beat();
     // The log may tell at once that its disk is full.
     this.disk = keepDisk({
       config,
@@ -181,42 +213,19 @@ export class Node implements RunningNode {
       onDisk: (level) => this.disk.noteLevel(level),
       onFailure: (message, error, exitCode) => this.fail(message, error, exitCode),
     });
-    await this.until(() => this.consensus.formed !== null);
-    const { formed } = this.consensus;
-    if (formed === null) throw new Error('the node belongs to no cluster');
-    const { record, incarnation } = formed;
+  }
+
+  /** Makes what works for a cluster, and sets it going. */
+  private compose(record: ClusterRecord, incarnation: number): void {
     this.cluster = this.makeCluster(record, incarnation);
     this.router = this.makeRouter(incarnation);
     this.scopes = this.makeScopes(record);
     this.cluster.members.rootChanged();
     this.consensus.listen((event) => this.takeEvent(event));
     this.backups = this.makeBackups(record);
-    this.publisher = new Publisher({
-      config,
-      figures: this.figures,
-      engine: this.engine,
-      router: this.router,
-      scopes: this.scopes,
-      disk: this.disk,
-      folder,
-      listener: () => this.listener,
-    });
+    this.publisher = this.makePublisher();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
-    this.unwatch = watchThread(metrics, 'engine');
-    await this.scopes.sessions.open();
-    await bootstrapCluster({
-      root: this.engine.root,
-      session: this.scopes.sessions.root,
-      founders: record.founders,
-      password: config.adminPassword ?? DEFAULT_PASSWORD,
-      hasher: this.hasher,
-      until: (condition) => this.until(condition),
-    });
-    await this.untilServing();
-    this.listener = this.listen(this.backups);
-    this.status.phase = Phase.READY;
-    void this.catchUp();
-    await this.greet();
+    this.unwatch = watchThread(this.parts.metrics, 'engine');
   }
 
   /** Waits for what events bring about, unless the start is given up before. */
@@ -331,6 +340,20 @@ export class Node implements RunningNode {
     });
   }
 
+  private makePublisher(): Publisher {
+    const { config, folder } = this.parts;
+    return new Publisher({
+      config,
+      figures: this.figures,
+      engine: this.engine,
+      router: this.router,
+      scopes: this.scopes,
+      disk: this.disk,
+      folder,
+      listener: () => this.listener,
+    });
+  }
+
   private makeLocalNode(): LocalNode {
     const { config, identity, log, state, version } = this.parts;
     return new LocalNode({
@@ -367,14 +390,14 @@ export class Node implements RunningNode {
     this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca });
   }
 
-  private listen({ transfers }: NodeBackups): HttpListener {
+  private listen(): HttpListener {
     const { config, log } = this.parts;
     return openApi({
       config,
       engine: this.engine,
       router: this.router,
       hasher: this.hasher,
-      transfers,
+      transfers: this.backups.transfers,
       wait: (done) => this.consensus.bridge.waitFor(done, 20),
       refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
       figures: this.figures,
@@ -397,7 +420,7 @@ export class Node implements RunningNode {
     this.scopes.consider();
     this.cluster.members.tick();
     this.disk.consider();
-    this.backups?.scheduled.consider();
+    this.backups.scheduled.consider();
     this.publisher.consider();
   }
 
@@ -432,12 +455,12 @@ export class Node implements RunningNode {
     const { config, log, state, folder } = this.parts;
     const { sessions, checkpointer } = this.scopes;
     this.status.phase = Phase.LEAVING;
-    const backedUp = this.backups?.scheduled.stop();
+    const backedUp = this.backups.scheduled.stop();
     await patience.wait(this.cluster.members.giveAway());
     await patience.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await patience.wait(this.listener.drain());
-    await patience.wait(backedUp ?? Promise.resolve());
+    await patience.wait(backedUp);
     if (!patience.lost) {
       for (const session of sessions.all) await patience.wait(checkpointer.flush(session));
     }
