@@ -71,6 +71,23 @@ export function describeDisk(name: string, make: () => Promise<Disk>, dispose: (
       expect(await seen).toBe(true);
     });
 
+    test('urgent writes are like others, however many there are', async () => {
+      const file = await create('a', 100);
+      for (let at = 0; at < 200; at++) {
+        const returned = await new Promise<boolean>((resolve, reject) => {
+          let isBack = false;
+          const done = (error: Error | undefined): void =>
+            error === undefined ? resolve(isBack) : reject(error);
+          file.write([Buffer.from([at]), Buffer.from([0xff])], at, done, true);
+          isBack = true;
+        });
+        expect(returned).toBe(true);
+        expect(file.bytes).toBe(Math.max(100, at + 2));
+      }
+      const wanted = Array.from({ length: 201 }, (_, at) => (at === 200 ? 0xff : at));
+      expect([...file.read(0, 300)]).toEqual(wanted);
+    });
+
     test('a read at the end is short, beyond it empty', async () => {
       const file = await create('a', 10);
       expect(file.read(8, 10).length).toBe(2);

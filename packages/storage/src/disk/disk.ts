@@ -45,8 +45,10 @@ export interface DiskFile {
    * Writes the buffers one after the other from `position`, durably: when `done` is called without an error the bytes
    * survive a power cut. The buffers must not change before. May extend the file. `done` is never called before
    * `write` returned. A `DiskError` tells in `writtenBytes` how much of it reached the file.
+   *
+   * @param urgent the caller has nothing better to do until then: the thread may be held while a fast disk writes
    */
-  write(buffers: readonly Uint8Array[], position: number, done: WriteDone): void;
+  write(buffers: readonly Uint8Array[], position: number, done: WriteDone, urgent?: boolean): void;
 
   /** Cuts or extends with zeros; durable. */
   resize(bytes: number): Promise<void>;

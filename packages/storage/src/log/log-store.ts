@@ -331,7 +331,7 @@ export class LogStore {
     const early = this.#has('ack_before_sync');
     const { observe } = this.#settings;
     const begun = observe?.now() ?? 0;
-    active.file.write([bytes], active.end, (error) => {
+    const written = (error: Error | undefined): void => {
       this.#busy = false;
       if (error !== undefined) {
         this.#writeFailed(error, taken);
@@ -340,7 +340,8 @@ export class LogStore {
       observe?.written(observe.now() - begun, this.#batch.records.length, this.#batch.bytes);
       if (!early) this.#written(taken, lastCrc);
       this.#afterWrite();
-    });
+    };
+    active.file.write([bytes], active.end, written, true);
     if (early) this.#written(taken, lastCrc);
   }
 
