@@ -128,7 +128,8 @@ export class RealNode {
       });
     }
     this.exited = new Promise((resolve) => {
-      this.child.once('exit', (code) => {
+      // Not 'exit': its last words may still be on their way then.
+      this.child.once('close', (code) => {
         this.exitCode = code;
         resolve(code);
       });
