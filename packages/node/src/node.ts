@@ -197,7 +197,7 @@ export class Node implements RunningNode {
       folder,
       log,
       setLevel: (level) => this.scopes?.sessions.setDisk(level),
-      reopenState: () => this.scopes.reopenState(),
+      reopenState: (hasRoom) => this.scopes.reopenState(hasRoom),
       onFailure: (error) => this.fail('the data can not be kept', error),
     });
     this.consensus = await NodeConsensus.start({

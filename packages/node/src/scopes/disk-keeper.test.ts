@@ -20,6 +20,7 @@ class Bench {
     reopenState: async () => {
       this.reopens += 1;
       if (this.reopenError !== null) throw this.reopenError;
+      return true;
     },
     report: ({ kind }) => this.said.push(kind),
     onFailure: (error) => this.failures.push(error),

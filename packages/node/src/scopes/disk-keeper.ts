@@ -10,8 +10,12 @@ export interface DiskKeeperOptions {
   readonly reserveBytes: number;
   /** Changes are taken, or not, from now on. */
   readonly setLevel: (level: DiskLevel) => void;
-  /** Opens the state again while nothing works on it. */
-  readonly reopenState: () => Promise<void>;
+  /**
+   * Opens the state again while nothing works on it, if there is still room then.
+   *
+   * @returns whether that was done
+   */
+  readonly reopenState: (hasRoom: () => Promise<boolean>) => Promise<boolean>;
   /** Told what happens, for the log. */
   readonly report: (event: DiskEvent) => void;
   /** The node can't go on. */
@@ -107,8 +111,8 @@ export class DiskKeeper {
   private async reopenState(): Promise<void> {
     const { freeBytes, reserveBytes, reopenState, report } = this.options;
     const needed = reserveBytes > 0 ? Math.min(reserveBytes, REOPEN_BYTES) : REOPEN_BYTES;
-    if ((await freeBytes()) < needed) return;
-    await reopenState();
+    const hasRoom = async (): Promise<boolean> => (await freeBytes()) >= needed;
+    if (!(await hasRoom()) || !(await reopenState(hasRoom))) return;
     this.stateFull = false;
     this.judge();
     report({ kind: 'state_reopened' });

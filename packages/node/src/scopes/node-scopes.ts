@@ -13,6 +13,7 @@ import type { DiskKeeper } from './disk-keeper.js';
 import { GarbageCollector } from './garbage-collector.js';
 import type { GroupSession } from './group-session.js';
 import { MemoryKeeper } from './memory-keeper.js';
+import { Reopening } from './reopening.js';
 import { Sessions } from './sessions.js';
 import { Snapshots } from './snapshots.js';
 import type { State } from './state.js';
@@ -56,6 +57,7 @@ export class NodeScopes {
   private readonly snapshots: Snapshots;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
+  private readonly reopening: Reopening;
 
   constructor(options: NodeScopesOptions) {
     this.options = options;
@@ -65,6 +67,11 @@ export class NodeScopes {
     this.sessions.setDisk(disk.level);
     this.checkpointer = this.makeCheckpointer();
     this.sessions.useCheckpointer(this.checkpointer);
+    this.reopening = new Reopening({
+      state: options.state,
+      checkpointer: this.checkpointer,
+      sessions: this.sessions,
+    });
     this.memory = new MemoryKeeper(engine, config.cacheSizeMb * MiB, clocks.monotonic, (work) =>
       setImmediate(work),
     );
@@ -80,13 +87,9 @@ export class NodeScopes {
     this.memory.consider();
   }
 
-  /** Opens the state on disk again while nothing works on it. */
-  async reopenState(): Promise<void> {
-    await this.checkpointer.hold();
-    await this.sessions.pause();
-    await this.options.state.reopen();
-    this.sessions.resume();
-    this.checkpointer.release();
+  /** See `Reopening.attempt`. */
+  reopenState(hasRoom: () => Promise<boolean>): Promise<boolean> {
+    return this.reopening.attempt(hasRoom);
   }
 
   /** Answers whatever waits with an error, and resolves when nothing is written to the state any more. */

@@ -20,9 +20,14 @@ export class State {
     return this.current;
   }
 
+  /** False while it is being opened again, and after that failed. */
+  get isOpen(): boolean {
+    return this.reopening === null;
+  }
+
   /** Index of the last log entry that is durable in the state of a group; 0 while that can't be told. */
   storedIndex(group: number): number {
-    return this.reopening === null ? (this.current.applied(group)?.index ?? 0) : 0;
+    return this.isOpen ? (this.current.applied(group)?.index ?? 0) : 0;
   }
 
   /** Resolves when the store is not being opened again. */

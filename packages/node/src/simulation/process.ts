@@ -24,6 +24,7 @@ import { DiskKeeper } from '../scopes/disk-keeper.js';
 import { GarbageCollector } from '../scopes/garbage-collector.js';
 import type { GroupSession } from '../scopes/group-session.js';
 import { MemoryKeeper } from '../scopes/memory-keeper.js';
+import { Reopening } from '../scopes/reopening.js';
 import { Sessions } from '../scopes/sessions.js';
 import { Snapshots } from '../scopes/snapshots.js';
 import { State } from '../scopes/state.js';
@@ -95,6 +96,7 @@ export class Process {
   consensus: ConsensusSide | null = null;
   sessions: Sessions | null = null;
   checkpointer: Checkpointer | null = null;
+  private reopening: Reopening | null = null;
   state: State | null = null;
   router: Router | null = null;
   members: Members | null = null;
@@ -328,6 +330,7 @@ export class Process {
       onDone: () => {},
     });
     this.sessions.useCheckpointer(this.checkpointer);
+    this.reopening = new Reopening({ state, checkpointer: this.checkpointer, sessions: this.sessions });
     const cacheBytes = swarm.smallCache ? CACHE_BYTES_SMALL : Number.MAX_SAFE_INTEGER;
     this.memory = new MemoryKeeper(engine, cacheBytes, monotonic, pause);
     this.garbage = new GarbageCollector({
@@ -376,13 +379,7 @@ export class Process {
       freeBytes: () => Promise.resolve(machine.isStateFull ? 0 : Number.MAX_SAFE_INTEGER),
       reserveBytes: 0,
       setLevel: (level) => this.sessions?.setDisk(level),
-      reopenState: async () => {
-        await this.getCheckpointer().hold();
-        await this.getSessions().pause();
-        await this.state?.reopen();
-        this.getSessions().resume();
-        this.getCheckpointer().release();
-      },
+      reopenState: (hasRoom) => this.getReopening().attempt(hasRoom),
       report: () => {},
       onFailure: (error) => this.fail('the data can not be kept', error),
     });
@@ -437,6 +434,11 @@ export class Process {
   private getSessions(): Sessions {
     if (this.sessions === null) throw new Error('the sessions are not made yet');
     return this.sessions;
+  }
+
+  private getReopening(): Reopening {
+    if (this.reopening === null) throw new Error('the state is not in use yet');
+    return this.reopening;
   }
 
   private getCheckpointer(): Checkpointer {

@@ -1,0 +1,39 @@
+import type { Checkpointer } from './checkpointer.js';
+import type { Sessions } from './sessions.js';
+import type { State } from './state.js';
+
+export interface ReopeningParts {
+  readonly state: Pick<State, 'isOpen' | 'reopen'>;
+  readonly checkpointer: Pick<Checkpointer, 'hold' | 'release'>;
+  readonly sessions: Pick<Sessions, 'pause' | 'resume'>;
+}
+
+/** Opens the state on disk again while nothing works on it. */
+export class Reopening {
+  private readonly parts: ReopeningParts;
+  /** Whether everything stands still, since an attempt left the state closed. */
+  private isHolding = false;
+
+  constructor(parts: ReopeningParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * @param hasRoom whether there is room for that; asked when nothing takes any more of it, while the state can still be
+   *   read
+   * @returns false when there was none, and nothing was done
+   * @throws what opening throws: then everything stands still until another call opens it
+   */
+  async attempt(hasRoom: () => Promise<boolean>): Promise<boolean> {
+    const { state, checkpointer, sessions } = this.parts;
+    if (!this.isHolding) await checkpointer.hold();
+    this.isHolding = true;
+    await sessions.pause();
+    const isWorthIt = !state.isOpen || (await hasRoom());
+    if (isWorthIt) await state.reopen();
+    sessions.resume();
+    this.isHolding = false;
+    checkpointer.release();
+    return isWorthIt;
+  }
+}
