@@ -9,6 +9,10 @@
  * must hold every committed change, hence is at most one step behind the leader, and two configurations that are one
  * step apart have a node in common in any two majorities.
  *
+ * That a change is committed may not be found out again by those who are left: the one that stays of a group of two can't
+ * ask for the vote of the one that went. So the commit index is written at once when it covers a change, and the change is
+ * handed out for applying when that is durable: who is removed may go as soon as a member has applied the removal.
+ *
  * The second half of the single-change rule (Ongaro, raft-dev 2015) holds as well: no change before the leader has
  * committed an entry of its own term.
  */

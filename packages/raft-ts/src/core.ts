@@ -82,6 +82,8 @@ export class Core {
   durableVote: NodeId;
   handedTerm: Term;
   handedVote: NodeId;
+  /** The same of the commit index; where the end of a log was lost, it speaks of more than there is, until the next write. */
+  durableCommit: Index;
   handedCommit: Index;
 
   /** Ticks that this node has lived. */
@@ -146,6 +148,7 @@ export class Core {
     assert(this.#term >= this.log.lastTerm, 'The log is ahead of the term', this.log.lastTerm, this.#term);
     this.durableTerm = hardState.term;
     this.durableVote = hardState.vote;
+    this.durableCommit = hardState.commit;
     this.handedTerm = hardState.term;
     this.handedVote = hardState.vote;
     this.handedCommit = hardState.commit;

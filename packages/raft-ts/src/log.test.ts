@@ -8,6 +8,8 @@ import { MemoryLog } from './memorylog.js';
 import { type Entry, type EntryKind, entryBytes, type SnapshotMeta } from './types.js';
 
 const EMPTY = { term: 0, vote: 0, commit: 0 };
+/** No limit to what may be applied. */
+const ALL = Number.POSITIVE_INFINITY;
 
 function entryAfter(
   log: { last: number; lastHash: number },
@@ -52,16 +54,16 @@ describe('log', () => {
     expect(log.takeUnwritten().entries).toEqual(entries);
     expect(log.hasUnwritten()).toBe(false);
     log.commitTo(3);
-    expect(log.takeCommitted(1000)).toEqual([]);
+    expect(log.takeCommitted(1000, ALL)).toEqual([]);
     view.append(entries);
     log.stableTo(2);
-    expect(log.takeCommitted(1000)).toEqual(entries.slice(0, 2));
+    expect(log.takeCommitted(1000, ALL)).toEqual(entries.slice(0, 2));
     log.trim(1000);
     expect(log.tailBytes).toBe(entryBytes(entries[2]!));
     expect(log.termAt(1)).toBe(1);
     expect(log.slice(1, 1000, 10)).toEqual(entries.slice(0, 2));
     log.stableTo(3);
-    log.takeCommitted(1000);
+    log.takeCommitted(1000, ALL);
     log.trim(1000);
     expect(log.tailBytes).toBe(0);
     expect(log.unappliedBytes).toBeGreaterThan(0);
@@ -80,7 +82,7 @@ describe('log', () => {
     log.trim(1);
     expect(log.tailBytes).toBe(0);
     log.commitTo(3);
-    expect(log.takeCommitted(1000).map((entry) => entry.index)).toEqual([1, 2, 3]);
+    expect(log.takeCommitted(1000, ALL).map((entry) => entry.index)).toEqual([1, 2, 3]);
   });
 
   test('a cut at any place leaves what is before, in memory or not', () => {
@@ -90,7 +92,7 @@ describe('log', () => {
       const entries = fill(log, [1, 1, 1]);
       write(log, view);
       log.commitTo(1);
-      log.takeCommitted(1000);
+      log.takeCommitted(1000, ALL);
       log.trim(1);
       entries.push(...fill(log, [2, 2, 2]));
       log.truncateFrom(cut, false);
@@ -142,7 +144,7 @@ describe('log', () => {
     expect(log.lastIndexWithTermUpTo(4, 2)).toEqual({ index: 2, term: 1 });
     expect(log.lastIndexWithTermUpTo(2, 9)).toEqual({ index: 2, term: 1 });
     log.commitTo(5);
-    log.takeCommitted(1000);
+    log.takeCommitted(1000, ALL);
     log.appliedTo(5);
     view.compact(3);
     log.compactedTo(3);
@@ -170,12 +172,12 @@ describe('log', () => {
     fill(log, [5]);
     write(log, view);
     log.commitTo(11);
-    expect(log.hasCommitted(1000)).toBe(false);
+    expect(log.hasCommitted(1000, ALL)).toBe(false);
     log.installedTo(9);
     expect(log.installing).toBe(10);
     log.installedTo(10);
     expect([log.installing, log.applied]).toEqual([0, 10]);
-    expect(log.takeCommitted(1000).map((entry) => entry.index)).toEqual([11]);
+    expect(log.takeCommitted(1000, ALL).map((entry) => entry.index)).toEqual([11]);
     expect(() => log.installedTo(10)).toThrow('No such snapshot');
     log.check();
   });
@@ -209,7 +211,7 @@ describe('log', () => {
     view.entries = () => real(1, 4, 1000);
     expect(() => log.slice(1, 1000, 2)).toThrow('more than was asked for');
     view.entries = () => [];
-    expect(() => log.takeCommitted(1000)).toThrow('must be at hand');
+    expect(() => log.takeCommitted(1000, ALL)).toThrow('must be at hand');
     expect(() => new RaftLog(view, EMPTY, 0, false)).toThrow('at hand when a node starts');
   });
 
@@ -242,7 +244,7 @@ describe('log', () => {
           } else if (kind === 'write') write(log, view);
           else if (kind === 'commit') log.commitTo(Math.min(log.commit + amount, log.last));
           else if (kind === 'apply') {
-            const entries = log.takeCommitted(100 * (amount + 1));
+            const entries = log.takeCommitted(100 * (amount + 1), ALL);
             expect(entries).toEqual(model.slice(log.applying - entries.length, log.applying));
             if (amount % 2 === 0) log.appliedTo(log.applying);
           } else if (kind === 'trim') log.trim(amount < 3 ? 1 : 10_000);

@@ -288,19 +288,19 @@ export class RaftLog {
     if (index > this.#stable) this.#stable = index;
   }
 
-  /** Whether there are committed entries to apply. */
-  hasCommitted(maxBytes: number): boolean {
+  /** Whether there are committed entries to apply, up to `limit`. */
+  hasCommitted(maxBytes: number, limit: Index): boolean {
     if (this.#installing !== 0 || this.#applyBytes >= maxBytes) return false;
-    return this.#applying < Math.min(this.#commit, this.#stable);
+    return this.#applying < Math.min(this.#commit, this.#stable, limit);
   }
 
   /**
-   * Hands out committed entries so that at most about `maxBytes` are outstanding. Only durable entries: what was applied
-   * must never be missing from the log after a restart.
+   * Hands out committed entries up to `limit`, so that at most about `maxBytes` are outstanding. Only durable entries: what
+   * was applied must never be missing from the log after a restart.
    */
-  takeCommitted(maxBytes: number): readonly Entry[] {
-    if (!this.hasCommitted(maxBytes)) return NO_ENTRIES;
-    const high = Math.min(this.#commit, this.#stable);
+  takeCommitted(maxBytes: number, limit: Index): readonly Entry[] {
+    if (!this.hasCommitted(maxBytes, limit)) return NO_ENTRIES;
+    const high = Math.min(this.#commit, this.#stable, limit);
     const low = this.#applying + 1;
     const entries = this.slice(low, maxBytes - this.#applyBytes, high - this.#applying);
     const last = entries[entries.length - 1];

@@ -27,7 +27,7 @@ export interface Ready {
   readonly write: Write | null;
   /** Send these, now or later, in this order per recipient. They promise nothing that is not durable. */
   readonly messages: readonly Message[];
-  /** Apply these, in order, and report it by `applied`. They are durable here. */
+  /** Apply these, in order, and report it by `applied`. They are durable here; of changes, that they are committed, too. */
   readonly committed: readonly Entry[];
   /** The memberships that changes among `committed` brought about: to be kept with the applied state. */
   readonly committedMemberships: readonly MembershipAt[];
@@ -69,7 +69,7 @@ export function hasReady(core: Core, announcer: Announcer): boolean {
   if (core.outbox.length > 0 || core.readResults.length > 0 || core.membershipChanged) return true;
   if (core.flushDue && core.role === 'leader') return true;
   if (announcer.isNews(core) || hasReadsToStart(core)) return true;
-  if (core.log.hasCommitted(core.settings.maxApplyBytes)) return true;
+  if (core.log.hasCommitted(core.settings.maxApplyBytes, applyLimit(core))) return true;
   const wantsWrite = isWriteDue(core);
   if (wantsWrite) return core.writes.count < core.settings.maxWritesInFlight;
   return core.gated.length > 0;
@@ -80,7 +80,7 @@ export function takeReady(core: Core, announcer: Announcer): Ready {
   startReads(core);
   if (core.role === 'leader' && core.flushDue) flushAppends(core);
   const write = takeWrite(core);
-  const committed = core.log.takeCommitted(core.settings.maxApplyBytes);
+  const committed = core.log.takeCommitted(core.settings.maxApplyBytes, applyLimit(core));
   const ready: Ready = {
     soft: announcer.take(core),
     membership: takeMembership(core),
@@ -103,6 +103,7 @@ export function completeWrite(core: Core, acknowledgement: Acknowledgement): rea
   assert(done.hardTerm >= core.durableTerm, 'The durable term falls', done.hardTerm, core.durableTerm);
   core.durableTerm = done.hardTerm;
   core.durableVote = done.hardVote;
+  core.durableCommit = done.hardCommit;
   log.stableTo(core.bugs.ack_without_term ? Math.min(done.lastIndex, log.handed) : done.lastIndex);
   log.trim(settings.maxTailBytes);
   if (core.role === 'leader') {
@@ -120,14 +121,30 @@ export function noteApplied(core: Core, index: Index): void {
   core.log.trim(core.settings.maxTailBytes);
 }
 
-function isWriteDue({ log, term, vote, handedTerm, handedVote }: Core): boolean {
-  return log.hasUnwritten() || term !== handedTerm || vote !== handedVote;
+/**
+ * The commit index is a reason to write where it covers a membership change. Otherwise it can be found out again, and goes
+ * along with every other write, so that a change is never durable without the commit of the one before it (see
+ * `configuration.ts`).
+ */
+function isWriteDue({
+  log,
+  term,
+  vote,
+  handedTerm,
+  handedVote,
+  handedCommit,
+  membershipIndex,
+}: Core): boolean {
+  return log.hasUnwritten() || term !== handedTerm || vote !== handedVote || membershipIndex > handedCommit;
 }
 
-/**
- * The commit index alone is no reason to write: it can be found out again. It goes along with every other write, so that
- * a membership change is never durable without the commit of the one before it (see `configuration.ts`).
- */
+/** Up to where entries may be applied: before the first change of which it is not durable yet that it is committed. */
+function applyLimit({ membershipHistory, durableCommit }: Core): Index {
+  if (membershipHistory.length === 0) return Number.POSITIVE_INFINITY;
+  const held = membershipHistory.find(({ index }) => index > durableCommit);
+  return held === undefined ? Number.POSITIVE_INFINITY : held.index - 1;
+}
+
 function takeWrite(core: Core): Write | null {
   const { settings, writes, log, term, vote } = core;
   if (!isWriteDue(core)) {
@@ -139,7 +156,7 @@ function takeWrite(core: Core): Write | null {
   const hardState = takeHardState(core);
   const messages = core.gated;
   core.gated = [];
-  const sequence = writes.add(term, log.last, term, vote, messages, core.now);
+  const sequence = writes.add(term, log.last, { term, vote, commit: log.commit }, messages, core.now);
   return { sequence, term, hardState, snapshot, entries };
 }
 

@@ -28,6 +28,7 @@ export interface Completion {
   readonly lastIndex: Index;
   readonly hardTerm: Term;
   readonly hardVote: NodeId;
+  readonly hardCommit: Index;
   /** May leave now. */
   readonly messages: readonly Message[];
 }
@@ -39,6 +40,7 @@ interface Pending {
   lastIndex: Index;
   readonly hardTerm: Term;
   readonly hardVote: NodeId;
+  readonly hardCommit: Index;
   readonly messages: Message[];
   readonly tick: number;
 }
@@ -56,18 +58,18 @@ export class WritesInFlight {
     return this.#pending[0]?.tick ?? now;
   }
 
-  /** Registers a write; returns its sequence number. */
+  /** Registers a write with the hard state that is durable when it is; returns its sequence number. */
   add(
     term: Term,
     lastIndex: Index,
-    hardTerm: Term,
-    hardVote: NodeId,
+    { term: hardTerm, vote: hardVote, commit: hardCommit }: HardState,
     messages: Message[],
     tick: number,
   ): number {
     assert(lastIndex >= 0 && hardTerm <= term, 'A write from the future', hardTerm, term);
     this.#lastSequence += 1;
-    this.#pending.push({ sequence: this.#lastSequence, term, lastIndex, hardTerm, hardVote, messages, tick });
+    const sequence = this.#lastSequence;
+    this.#pending.push({ sequence, term, lastIndex, hardTerm, hardVote, hardCommit, messages, tick });
     return this.#lastSequence;
   }
 
@@ -105,6 +107,7 @@ export class WritesInFlight {
     const done = this.#pending.splice(0, at + 1);
     const lastIndex = done.reduce((highest, { lastIndex }) => Math.max(highest, lastIndex), 0);
     const messages = done.flatMap((earlier) => earlier.messages);
-    return { lastIndex, hardTerm: write.hardTerm, hardVote: write.hardVote, messages };
+    const { hardTerm, hardVote, hardCommit } = write;
+    return { lastIndex, hardTerm, hardVote, hardCommit, messages };
   }
 }
