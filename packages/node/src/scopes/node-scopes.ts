@@ -35,7 +35,7 @@ export interface NodeScopesOptions {
   readonly log: Logger;
   /** Told when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
-  /** A search for garbage or the opening of a group failed. */
+  /** A search for garbage or the opening of a group failed, or what should be sent to another node is damaged. */
   readonly onDefect: (error: unknown) => void;
   /** The node can't go on. */
   readonly onFailure: (message: string, error: unknown) => void;
@@ -101,7 +101,7 @@ export class NodeScopes {
   }
 
   private makeSnapshots(): Snapshots {
-    const { state, consensus, calls, disk, figures, log, onFailure } = this.options;
+    const { state, consensus, calls, disk, figures, log, onDefect, onFailure } = this.options;
     return new Snapshots({
       state,
       consensus,
@@ -111,6 +111,7 @@ export class NodeScopes {
       session: (group) => this.sessions.ofGroup(group),
       delay,
       onDiskFull: () => disk.noteStateFull(),
+      onDamage: onDefect,
       onFailure: (error) => onFailure('a snapshot could not be installed', error),
       onInstalled: (session, index) =>
         log.info({ event: 'snapshot_installed', group: session.id, index }, 'a snapshot became the state'),

@@ -21,6 +21,7 @@ import { decodeMessage, encodeMessage } from 'raft-ts';
 import { CallKind, type Calls } from '../cluster/calls.js';
 import { decodeMembership } from '../consensus/membership.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../consensus/protocol.js';
+import { isDamage } from '../life/failures.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import { decodeApplied } from './applied.js';
 import type { GroupSession, SnapshotEvents } from './group-session.js';
@@ -29,7 +30,7 @@ import type { State } from './state.js';
 export interface SnapshotsOptions {
   readonly state: State;
   readonly consensus: Consensus;
-  readonly calls: Calls;
+  readonly calls: Pick<Calls, 'call' | 'serve'>;
   /** Sees to it that something of the group is stored. */
   readonly ensureStored: (session: GroupSession) => Promise<void>;
   /** Makes the state on disk that of a session which is paused. */
@@ -39,6 +40,8 @@ export interface SnapshotsOptions {
   readonly delay: (ms: number, callback: () => void) => () => void;
   /** Told that the state had no room for what came. */
   readonly onDiskFull: () => void;
+  /** Told that what should be sent is damaged here. */
+  readonly onDamage: (error: unknown) => void;
   /** Told of what ends the node: a snapshot that can't be made the state. */
   readonly onFailure: (error: unknown) => void;
   readonly onInstalled: (session: GroupSession, index: number) => void;
@@ -93,7 +96,11 @@ export class Snapshots implements SnapshotEvents {
   send(session: GroupSession, to: NodeId, message: Uint8Array): void {
     this.sendInTurn(session, to, message).then(
       () => this.report(session, to, true),
-      () => this.report(session, to, false),
+      (error: unknown) => {
+        this.report(session, to, false);
+        // Trying again would not help, and who needs the snapshot must get it from somebody else.
+        if (isDamage(error)) this.options.onDamage(error);
+      },
     );
   }
 
@@ -158,7 +165,7 @@ export class Snapshots implements SnapshotEvents {
         await this.sendChunks(to, transfer, source.chunks(next));
         return;
       } catch (error) {
-        if (attempt === ATTEMPTS_MAX) throw error;
+        if (attempt === ATTEMPTS_MAX || isDamage(error)) throw error;
         await new Promise<void>((resolve) => this.options.delay(ATTEMPT_PAUSE_MS * attempt, resolve));
       }
     }

@@ -337,10 +337,10 @@ export class Nemesis {
     }
   }
 
-  /** What is damaged is noticed, and then lost: so this may happen to one that the others can spare. */
+  /** What is damaged is noticed, now or much later, and then lost: so this may happen to one that the others can spare. */
   private damage(machine: Machine): void {
     const { world, draw } = this;
-    if (world.present.length < 3 || !world.isComplete) return;
+    if (world.present.length < 3 || !world.isSound) return;
     world.stop(machine, () => {
       const what = machine.damage(draw);
       world.note(() => `damage at ${machine.name}: ${what}`);
@@ -521,13 +521,15 @@ export class Nemesis {
   /** Only where a majority of the others holds everything. */
   private wipe(machine: Machine): void {
     const { world, draw } = this;
-    if (world.present.length < 3 || !world.isComplete) return;
+    if (world.present.length < 3 || !world.isSound) return;
     const other = world.replace(machine);
     world.scheduler.after(draw.exponential(500), () => world.start(other));
   }
 
   private remove({ nodeId }: Machine): void {
     const { world, draw } = this;
+    // Who stays could be too few when the damage is found.
+    if (world.hasDamage) return;
     const open = world.processes.filter(({ isOpen }) => isOpen);
     if (open.length === 0) return;
     const process = draw.pick(open);
@@ -544,7 +546,7 @@ export class Nemesis {
   private shrink(): void {
     const { world, draw } = this;
     const leader = this.rootLeader();
-    if (leader === undefined || this.hasShrunk || world.present.length !== 5 || !world.isComplete) return;
+    if (leader === undefined || this.hasShrunk || world.present.length !== 5 || !world.isSound) return;
     this.hasShrunk = true;
     const others = draw.shuffled(world.present.filter(({ process }) => process !== leader));
     const [friend, , ...removed] = others as [Machine, ...Machine[]];
@@ -571,7 +573,7 @@ export class Nemesis {
   private oust(): void {
     const { world } = this;
     const leader = this.rootLeader();
-    if (leader === undefined || world.present.length < 3 || !world.isComplete) return;
+    if (leader === undefined || world.present.length < 3 || !world.isSound) return;
     this.removeAtOnce(leader, [leader.machine]);
   }
 

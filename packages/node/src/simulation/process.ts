@@ -300,6 +300,7 @@ export class Process {
       session: (group) => this.session(group),
       delay,
       onDiskFull: () => this.disk.noteStateFull(),
+      onDamage: (error) => this.fail('a snapshot could not be sent', error),
       onFailure: (error) => this.fail('a snapshot could not be installed', error),
       onInstalled: () => {},
     });

@@ -86,8 +86,8 @@ async function coreWorks(world: World, draw: Draw): Promise<void> {
   for (const machine of dead) world.crash(machine, draw.chance(0.5));
   const ids = present.map(({ nodeId }) => nodeId);
   const isOnlyPresent = core.every(({ process }) => process?.isOpen && process.membersAreAmong(ids));
-  // Where a removal is under way it may yet be one of the core that goes.
-  if (!isOnlyPresent || nemesis.hasRemoved) return;
+  // Where a removal is under way it may yet be one of the core that goes, and so may one whose data are damaged.
+  if (!isOnlyPresent || nemesis.hasRemoved || core.some(({ isDamaged }) => isDamaged)) return;
   const begin = world.scheduler.now;
   const collections = clients.collections;
   const works = (): boolean =>

@@ -192,8 +192,7 @@ export class World {
   }
 
   /**
-   * Whether every group has exactly the present machines as members, as far as anybody knows: then one of them may be
-   * lost for good.
+   * Whether every group has exactly the present machines as members, as far as anybody knows.
    */
   get isComplete(): boolean {
     const ids = this.present
@@ -207,6 +206,16 @@ export class World {
         return membership?.voters.join() === ids && membership.outgoing.length === 0;
       });
     });
+  }
+
+  /** Whether some data are damaged and nobody has noticed yet. */
+  get hasDamage(): boolean {
+    return this.present.some(({ isDamaged }) => isDamaged);
+  }
+
+  /** Whether every machine is a member of every group, and none is about to be lost. */
+  get isSound(): boolean {
+    return this.isComplete && !this.hasDamage;
   }
 
   machineOf(nodeId: number): Machine | undefined {
