@@ -130,6 +130,7 @@ export class NodeScopes {
       snapshots: this.snapshots,
       now: clocks.now,
       changed,
+      onDiskFull: () => this.options.disk.noteStateFull(),
       onFailure: onDefect,
     });
   }

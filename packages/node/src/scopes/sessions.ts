@@ -8,6 +8,7 @@ import {
   RecordKind,
   type Target,
 } from '@althing/engine';
+import { DiskFullError } from '@althing/storage';
 import type { Membership } from 'raft-ts';
 import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { DiskLevel } from '../consensus/disk-watch.js';
@@ -36,6 +37,8 @@ export interface SessionsOptions {
   readonly snapshots: SnapshotEvents;
   readonly now: () => number;
   readonly changed: (session: GroupSession) => void;
+  /** Told that the state had no room for what was to be removed; that is done when it is opened again. */
+  readonly onDiskFull: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -146,7 +149,7 @@ export class Sessions {
     collectionEvents.length = 0;
     // From here on the log of the root group is applied, so that collections may come and go.
     for (const id of ids) await this.follow(id);
-    await this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
+    this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
   }
 
   /** Whether every collection has a session, and every group a leader that is known. */
@@ -183,6 +186,8 @@ export class Sessions {
     const paused = [...this.paused];
     this.paused.clear();
     for (const session of paused) session.resume();
+    // The disk may have had no room for that.
+    this.dropDeleted();
   }
 
   private pauseAll(): void {
@@ -199,12 +204,13 @@ export class Sessions {
    *
    * @param known the groups of the root state on disk, and `below` its next id
    */
-  private async dropLeftOvers(known: ReadonlySet<GroupId>, below: number): Promise<void> {
+  private dropLeftOvers(known: ReadonlySet<GroupId>, below: number): void {
     const { state, consensus } = this.options;
     consensus.send({ kind: 'retain', groups: [...known], below });
     for (const id of state.store.groups()) {
-      if (id < below && !known.has(id)) await state.store.dropGroup(id);
+      if (id < below && !known.has(id)) this.deleted.set(id, LEFT_OVER);
     }
+    this.dropDeleted();
   }
 
   /** Opens and closes groups after collections came or went for good. */
@@ -343,7 +349,10 @@ export class Sessions {
    * then a restart opens them once more, and must find both.
    */
   private dropDeleted(): void {
-    this.dropping = this.dropping.then(() => this.dropDurablyDeleted()).catch(this.options.onFailure);
+    const { onDiskFull, onFailure } = this.options;
+    this.dropping = this.dropping
+      .then(() => this.dropDurablyDeleted())
+      .catch((error: unknown) => (error instanceof DiskFullError ? onDiskFull() : onFailure(error)));
   }
 
   private async dropDurablyDeleted(): Promise<void> {
@@ -352,12 +361,15 @@ export class Sessions {
     const durable = state.store.applied(ROOT_GROUP)?.index ?? 0;
     for (const [id, index] of [...this.deleted]) {
       if (index > durable) continue;
-      consensus.send({ kind: 'drop', group: id });
+      if (index > LEFT_OVER) consensus.send({ kind: 'drop', group: id });
       await state.store.dropGroup(id);
       this.deleted.delete(id);
     }
   }
 }
+
+/** In the place of an index: deleted before the start, and its log is let go already. */
+const LEFT_OVER = 0;
 
 function gone(): QueryError {
   return new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');

@@ -65,6 +65,7 @@ export class TestBench implements Consensus {
       snapshots: { send: () => {}, install: () => {}, refused: () => {} },
       now: () => 1_700_000_000_000,
       changed: () => {},
+      onDiskFull: () => {},
       onFailure,
     });
     this.checkpointer = new Checkpointer({

@@ -313,6 +313,7 @@ export class Process {
       snapshots: this.snapshots,
       now: () => this.wallClock(),
       changed: (session) => this.sessionChanged(session),
+      onDiskFull: () => this.disk.noteStateFull(),
       onFailure: (error) => this.fail('a group could not be opened or closed', error),
     });
     this.sessions.setDisk(this.disk.level);
