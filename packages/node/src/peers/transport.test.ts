@@ -218,7 +218,7 @@ describe('who does not belong here', () => {
       const bytes = Buffer.from(
         Array.from({ length: 1 + Math.floor(random() * 300) }, () => Math.floor(random() * 256)),
       );
-      if (random() < 0.5) bytes.writeUInt32BE(Math.floor(random() * bytes.length), 0);
+      if (bytes.length >= 4 && random() < 0.5) bytes.writeUInt32BE(Math.floor(random() * bytes.length), 0);
       const socket = connect(one.port, '127.0.0.1');
       socket.on('error', () => {});
       socket.end(random() < 0.5 ? bytes : Buffer.concat([opening(), bytes]));
