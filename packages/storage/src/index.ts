@@ -6,7 +6,7 @@ export {
   MemoryDisk,
   type MemoryDiskOptions,
 } from './disk/memory-disk.js';
-export { NodeDisk } from './disk/node-disk.js';
+export { NodeDisk, syncFolder } from './disk/node-disk.js';
 export {
   DamagedLogError,
   DamagedStateError,

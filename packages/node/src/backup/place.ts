@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { syncFolder } from '@althing/storage';
 import { BackupError } from './format.js';
 
 /**
@@ -48,8 +49,7 @@ export async function writeBelow(
     await file.close();
     await assertFree(place, isOurs);
     await rename(partial, place);
-    const parent = await open(dirname(place));
-    await parent.sync().finally(() => parent.close());
+    await syncFolder(dirname(place));
   } catch (error) {
     await file.close();
     await rm(partial, { force: true });

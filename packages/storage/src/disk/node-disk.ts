@@ -6,10 +6,11 @@ import type { Disk, DiskEntry, DiskFile, WriteDone } from './disk.js';
 
 /**
  * A real folder. Files are opened with O_DSYNC: a write completes when its bytes are durable, in one system call, and
- * it costs less than an append and an fdatasync (no metadata, one trip through the thread pool).
+ * it costs less than an append and an fdatasync (no metadata, at most one trip through the thread pool).
  */
 export class NodeDisk implements Disk {
   readonly path: string;
+  readonly #pace = new Pace();
 
   constructor(folder: string) {
     this.path = folder;
@@ -36,7 +37,7 @@ export class NodeDisk implements Disk {
   open(name: string): Promise<DiskFile> {
     return this.#run('open', name, async () => {
       const fd = await openFile(path.join(this.path, name), fs.constants.O_RDWR | DSYNC);
-      return new NodeFile(fd, name, (await statFile(fd)).size);
+      return new NodeFile(fd, name, (await statFile(fd)).size, this.#pace);
     });
   }
 
@@ -45,7 +46,7 @@ export class NodeDisk implements Disk {
     return this.#run('create', name, async () => {
       await rm(target, { force: true });
       const flags = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL | DSYNC;
-      const file = new NodeFile(await openFile(target, flags), name, 0);
+      const file = new NodeFile(await openFile(target, flags), name, 0, this.#pace);
       try {
         await fill(file, 0, bytes);
       } catch (error) {
@@ -107,7 +108,7 @@ const HOLDING_BYTES_MAX = 64 * 1024;
 
 /**
  * Tells whether the thread may be held for a write: two trips between threads cost more than a fast disk takes. After a
- * write that took long, or failed, a number of them go through the thread pool again.
+ * write that took long, or failed, a number of them go through the thread pool again. The files of a folder share one.
  */
 class Pace {
   #quick = 0;
@@ -125,19 +126,20 @@ class Pace {
 /** Writes in a row that must be quick before the thread is held. */
 const PROBES = 32;
 
-/** A write that takes longer is slow, in milliseconds; through the thread pool on a busy machine it takes about half. */
+/** A write that takes longer is slow, in milliseconds. */
 const SLOW_MS = 2;
 
 class NodeFile implements DiskFile {
   readonly #fd: number;
   readonly #name: string;
-  readonly #pace = new Pace();
+  readonly #pace: Pace;
   #bytes: number;
 
-  constructor(fd: number, name: string, bytes: number) {
+  constructor(fd: number, name: string, bytes: number, pace: Pace) {
     this.#fd = fd;
     this.#name = name;
     this.#bytes = bytes;
+    this.#pace = pace;
   }
 
   get bytes(): number {
