@@ -13,6 +13,7 @@ import {
 } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from './consensus/protocol.js';
 import type { Request } from './request.js';
+import { RESTORING } from './scopes/group-session.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
 export class Doubt {
@@ -138,8 +139,6 @@ export function dependsOnState({ scope, body }: Call): boolean {
 export function programOf({ body }: Call): object {
   return body.kind === 'query' ? body.prepared : body.procedure;
 }
-
-const RESTORING = new QueryError(ErrorCode.NODE, 'a backup is being restored: try again when that is done');
 
 /** Characters of code that take noticeable time to parse. */
 const LONG_CODE = 16_384;

@@ -7,7 +7,7 @@ import { BackupError, BackupWriter } from './format.js';
 
 export interface BackupsOptions {
   readonly version: string;
-  readonly clusterId: () => Uint8Array;
+  readonly clusterId: Uint8Array;
   readonly root: RootGroup;
   readonly state: State;
   readonly checkpointer: Checkpointer;
@@ -77,7 +77,7 @@ export class Backups {
     const sources = await this.openAll();
     try {
       const writer = new BackupWriter();
-      const cluster = Buffer.from(clusterId()).toString('hex');
+      const cluster = Buffer.from(clusterId).toString('hex');
       await write(writer.begin({ version, cluster, begunAt, groups: sources.length }));
       for (const source of sources) {
         for await (const chunk of source.chunks()) await write(await writer.chunk(chunk));

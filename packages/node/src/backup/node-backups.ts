@@ -82,7 +82,7 @@ export class NodeBackups {
     const { version, clusterId, root, state, checkpointer, sessions } = this.options;
     return new Backups({
       version,
-      clusterId: () => clusterId,
+      clusterId,
       root,
       state,
       checkpointer,

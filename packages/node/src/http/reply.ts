@@ -51,7 +51,7 @@ export class Heads {
     if (index === 0) return this.always[format] + id;
     if (index !== this.lastIndex[format]) {
       this.lastIndex[format] = index;
-      this.lastText[format] = `${contentTypeAnd(`Althing-Index: ${index}`, format)}${this.others}`;
+      this.lastText[format] = `${CONTENT_TYPES[format]}\r\nAlthing-Index: ${index}${this.others}`;
     }
     return this.lastText[format] + id;
   }
@@ -60,10 +60,6 @@ export class Heads {
   ofType(contentType: string, id: string): string {
     return contentType + this.others + id;
   }
-}
-
-function contentTypeAnd(header: string, format: Format): string {
-  return `${CONTENT_TYPES[format]}\r\n${header}`;
 }
 
 /** `{"error": {"code", "name", "message"}}` in the format of the request. */

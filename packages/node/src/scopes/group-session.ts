@@ -579,7 +579,7 @@ export const DISK_LOW = nodeError(
   'the disk of the node is almost full: reads go on, changes are refused until there is room again; free some space, or delete a collection',
 );
 
-const RESTORING = nodeError('a backup is being restored: try again later');
+export const RESTORING = nodeError('a backup is being restored: try again when that is done');
 
 const NO_CHANGES = nodeError('the node takes no changes at the moment: try again');
 

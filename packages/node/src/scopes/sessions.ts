@@ -165,7 +165,7 @@ export class Sessions {
 
   /** The state of a group was written to the disk. */
   checkpointed(session: GroupSession): void {
-    if (session.id === ROOT_GROUP && this.deleted.size > 0) this.dropDeleted();
+    if (session.id === ROOT_GROUP) this.dropDeleted();
   }
 
   /** How much room the disk has: whether changes are taken. */
@@ -349,6 +349,7 @@ export class Sessions {
    * then a restart opens them once more, and must find both.
    */
   private dropDeleted(): void {
+    if (this.deleted.size === 0) return;
     const { onDiskFull, onFailure } = this.options;
     this.dropping = this.dropping
       .then(() => this.dropDurablyDeleted())
