@@ -191,9 +191,7 @@ export class World {
     return this.machines.filter(({ isGone }) => !isGone);
   }
 
-  /**
-   * Whether every group has exactly the present machines as members, as far as anybody knows.
-   */
+  /** Whether every present machine is up and knows exactly those that are present as the voters of each of its groups. */
   get isComplete(): boolean {
     const ids = this.present
       .map(({ nodeId }) => nodeId)

@@ -2,9 +2,10 @@
  * The second tier: what runs hot is translated to JavaScript source, which the engine of Node.js optimises as a whole,
  * where the closures of the first tier cost a call for each node.
  *
- * It translates variables, constants, operators, assignments to variables, conditions, loops, reading of properties and
- * calls of closures and things that are written out; every other expression is the code of the first tier, called. Both tiers do exactly the same in the
- * same order, down to the counting of steps, so that a piece of code can move from one to the other at any call.
+ * It translates variables, constants, operators, assignments to variables, conditions, loops, reading of properties,
+ * calls of closures and methods, and things that are written out; every other expression is the code of the first tier,
+ * called. Both tiers do exactly the same in the same order, down to the counting of steps, so that a piece of code can
+ * move from one to the other at any call.
  */
 import type { Assign, BinaryOp, Call, Chain, Entry, For, Node, Operation, Return } from '@althing/language';
 import { lookupError, typeError } from '../../error.js';
