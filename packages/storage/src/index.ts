@@ -62,7 +62,7 @@ export type { Applied } from './state/group-meta.js';
 export type { RecordName } from './state/keys.js';
 export type { SnapshotChunk, SnapshotHeader } from './state/snapshot-format.js';
 export type { SnapshotInstaller } from './state/snapshot-install.js';
-export { type SnapshotPart, SnapshotReader } from './state/snapshot-reader.js';
+export { SnapshotReader } from './state/snapshot-reader.js';
 export type { SnapshotSource } from './state/snapshot-source.js';
 export {
   type StateRecord,

@@ -28,7 +28,7 @@ export async function* backupContents(
     } else if (frame.kind === 'chunk') {
       if (reader === null || reader.isComplete) reader = new SnapshotReader();
       const isNew = reader.header === undefined;
-      const { records, isLast } = taken(reader, frame.chunk);
+      const records = taken(reader, frame.chunk);
       const { header } = reader;
       if (header === undefined)
         throw new BackupError('damaged', 'the backup is damaged: a group has no header');
@@ -41,7 +41,7 @@ export async function* backupContents(
         yield { kind: 'group', group, applied };
       }
       if (records.length > 0) yield { kind: 'records', group, records };
-      if (isLast) yield { kind: 'complete', group };
+      if (reader.isComplete) yield { kind: 'complete', group };
     }
   }
   if (reader?.isComplete === false || head?.groups !== groups) {

@@ -34,6 +34,11 @@ const PART_AT = 22;
 /** What a record is called within its group. */
 export type RecordName = { readonly kind: number; readonly id: number; readonly part: number };
 
+/** The order of records. */
+export function compareNames(a: RecordName, b: RecordName): number {
+  return a.kind - b.kind || a.id - b.id || a.part - b.part;
+}
+
 export function storeKey(name: 'format' | 'identity'): Buffer {
   return Buffer.concat([Buffer.of(STORE), Buffer.from(name, 'latin1')]);
 }

@@ -1,20 +1,13 @@
-import { asBuffer } from '../bytes.js';
 import { demand, SnapshotRefusedError } from '../errors.js';
 import type { StorageMutant } from '../mutants.js';
 import { putMeta } from './checkpoint.js';
 import type { GroupHandle } from './group-handle.js';
 import type { Applied, GroupMeta } from './group-meta.js';
 import type { Journal } from './journal.js';
-import { clearingKey, nameRecord, type RecordName, recordKeyBuffer } from './keys.js';
-import { VALUE_BYTES_MAX } from './limits.js';
-import {
-  decodeContent,
-  isWhole,
-  nextTotal,
-  type Piece,
-  type SnapshotChunk,
-  type SnapshotHeader,
-} from './snapshot-format.js';
+import { clearingKey, nameRecord, recordKeyBuffer } from './keys.js';
+import { isWhole, type SnapshotChunk, type SnapshotHeader } from './snapshot-format.js';
+import { SnapshotReader } from './snapshot-reader.js';
+import type { StateRecord } from './state-store.js';
 import { encodeValue } from './values.js';
 
 /** What an installation needs of the store. */
@@ -39,15 +32,8 @@ export class SnapshotInstaller {
   readonly #host: InstallHost;
   readonly #generation: number;
   readonly #key: Buffer;
-  #state: 'open' | 'complete' | 'failed' | 'ended' = 'open';
-  #header: SnapshotHeader | undefined;
-  #nextSequence = 0;
-  #records = 0;
-  #total: Buffer | undefined;
-  #lastName: RecordName | undefined;
-  /** Pieces of the value that is being put together. */
-  #pieces: Piece[] = [];
-  #pieceBytes = 0;
+  readonly #reader = new SnapshotReader();
+  #state: 'open' | 'failed' | 'ended' = 'open';
   #isStaged = false;
   #turn: Promise<void> = Promise.resolve();
 
@@ -60,12 +46,12 @@ export class SnapshotInstaller {
 
   /** The chunk that must come next: what a sender is told to go on with. */
   get nextSequence(): number {
-    return this.#nextSequence;
+    return this.#reader.nextSequence;
   }
 
   /** The trailer has come and all is verified. */
   get isComplete(): boolean {
-    return this.#state === 'complete';
+    return this.#state === 'open' && this.#reader.isComplete;
   }
 
   /**
@@ -85,16 +71,14 @@ export class SnapshotInstaller {
    */
   async commit(): Promise<Applied> {
     await this.#turn;
-    demand(
-      this.#state === 'complete' && this.#header !== undefined,
-      'a snapshot was committed before its end',
-    );
-    this.#refuseOlder(this.#header);
+    const { header } = this.#reader;
+    demand(this.isComplete && header !== undefined, 'a snapshot was committed before its end');
+    this.#refuseOlder(header);
     this.#state = 'ended';
     try {
       await this.#host.journal.flush();
-      if (!this.#switchesEarly) await this.#switch(this.#header);
-      return this.#header.applied;
+      if (!this.#switchesEarly) await this.#switch(header);
+      return header.applied;
     } finally {
       this.#host.ended(this.group);
     }
@@ -111,52 +95,27 @@ export class SnapshotInstaller {
 
   async #take(chunk: SnapshotChunk): Promise<void> {
     demand(this.#state !== 'ended', 'a chunk came after the end of an installation');
-    if (!isWhole(chunk))
-      throw new SnapshotRefusedError('damaged', `chunk ${chunk.sequence} does not hold its checksum`);
-    if (chunk.sequence < this.#nextSequence) return;
-    if (chunk.sequence > this.#nextSequence || this.#state !== 'open') {
-      throw new SnapshotRefusedError(
-        'out_of_order',
-        `chunk ${chunk.sequence} came, not ${this.#nextSequence}`,
-      );
-    }
+    if (chunk.sequence < this.#reader.nextSequence && isWhole(chunk)) return;
+    if (this.#state === 'failed')
+      throw new SnapshotRefusedError('out_of_order', `chunk ${chunk.sequence} came after a failure`);
+    const isFirst = this.#reader.header === undefined;
+    const records = this.#reader.take(chunk);
+    const { header } = this.#reader;
     try {
-      await this.#takeContent(asBuffer(chunk.bytes));
+      if (isFirst && header !== undefined) await this.#accept(header);
+      else if (records.length > 0) await this.#put(records);
     } catch (error) {
       this.#state = 'failed';
       throw error;
     }
-    this.#nextSequence++;
   }
 
-  async #takeContent(bytes: Buffer): Promise<void> {
-    const content = decodeContent(bytes);
-    if ((content.kind === 'header') !== (this.#nextSequence === 0))
-      throw damaged('its header is not its first chunk');
-    switch (content.kind) {
-      case 'header':
-        if (content.header.group !== this.group) {
-          throw new SnapshotRefusedError(
-            'wrong_group',
-            `it is of group ${content.header.group}, not of ${this.group}`,
-          );
-        }
-        this.#refuseOlder(content.header);
-        this.#header = content.header;
-        await this.#stage(content.header);
-        break;
-      case 'records':
-        await this.#put(content.pieces);
-        break;
-      case 'trailer': {
-        const isAll = this.#pieces.length === 0 && content.records === this.#records;
-        if (!isAll || this.#total === undefined || !content.total.equals(this.#total)) {
-          throw damaged('it is not what its trailer says');
-        }
-        this.#state = 'complete';
-      }
+  async #accept(header: SnapshotHeader): Promise<void> {
+    if (header.group !== this.group) {
+      throw new SnapshotRefusedError('wrong_group', `it is of group ${header.group}, not of ${this.group}`);
     }
-    this.#total = nextTotal(this.#total, bytes);
+    this.#refuseOlder(header);
+    await this.#stage(header);
   }
 
   /** From now on a crash leaves garbage that has a name. */
@@ -183,16 +142,11 @@ export class SnapshotInstaller {
     return this.#host.mutants.has('snapshot_install_not_atomic');
   }
 
-  async #put(pieces: readonly Piece[]): Promise<void> {
-    const values: { readonly key: Buffer; readonly value: Buffer }[] = [];
-    for (const piece of pieces) {
-      const payload = this.#assemble(piece);
-      if (payload === undefined) continue;
-      this.#checkOrder(piece);
-      nameRecord(this.#key, piece.kind, piece.id, piece.part);
-      values.push({ key: Buffer.from(this.#key), value: encodeValue(this.#key, payload) });
-      this.#records++;
-    }
+  async #put(records: readonly StateRecord[]): Promise<void> {
+    const values = records.map(({ kind, id, part, value }) => {
+      nameRecord(this.#key, kind, id, part);
+      return { key: Buffer.from(this.#key), value: encodeValue(this.#key, value) };
+    });
     await this.#host.journal.writeBulk((batch) => {
       let bytes = 0;
       for (const { key, value } of values) {
@@ -201,29 +155,6 @@ export class SnapshotInstaller {
       }
       return bytes;
     });
-  }
-
-  /** The whole value once its last piece is there. */
-  #assemble(piece: Piece): Buffer | undefined {
-    const before = this.#pieces[0];
-    const isSame = before === undefined || compareNames(before, piece) === 0;
-    this.#pieceBytes += piece.data.length;
-    if (!isSame || this.#pieceBytes > VALUE_BYTES_MAX) throw damaged('a value in pieces has a wrong form');
-    if (piece.more) {
-      this.#pieces.push({ ...piece, data: Buffer.from(piece.data) });
-      return undefined;
-    }
-    const payload =
-      before === undefined ? piece.data : Buffer.concat([...this.#pieces, piece].map(({ data }) => data));
-    this.#pieces = [];
-    this.#pieceBytes = 0;
-    return payload;
-  }
-
-  #checkOrder(name: RecordName): void {
-    if (this.#lastName !== undefined && compareNames(this.#lastName, name) >= 0)
-      throw damaged('its records are not in order');
-    this.#lastName = { kind: name.kind, id: name.id, part: name.part };
   }
 
   #refuseOlder({ applied }: SnapshotHeader): void {
@@ -246,12 +177,4 @@ export function markGarbage(
   const owner = recordKeyBuffer(group, generation);
   batch.put(key, encodeValue(key, owner));
   return key.length + owner.length;
-}
-
-function compareNames(a: RecordName, b: RecordName): number {
-  return a.kind - b.kind || a.id - b.id || a.part - b.part;
-}
-
-function damaged(what: string): SnapshotRefusedError {
-  return new SnapshotRefusedError('damaged', what);
 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
 /** Takes chunks; gives what they hold. */
 function read(list: readonly SnapshotChunk[]): { records: StateRecord[]; reader: SnapshotReader } {
   const reader = new SnapshotReader();
-  const records = list.flatMap((chunk) => reader.take(chunk).records);
+  const records = list.flatMap((chunk) => reader.take(chunk));
   return { records, reader };
 }
 

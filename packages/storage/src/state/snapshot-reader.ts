@@ -1,4 +1,7 @@
+import { asBuffer } from '../bytes.js';
 import { SnapshotRefusedError } from '../errors.js';
+import { compareNames, type RecordName } from './keys.js';
+import { VALUE_BYTES_MAX } from './limits.js';
 import {
   decodeContent,
   isWhole,
@@ -9,89 +12,114 @@ import {
 } from './snapshot-format.js';
 import type { StateRecord } from './state-store.js';
 
-/** What a chunk brought. */
-export interface SnapshotPart {
-  /** Records that are complete now, in rising order. */
-  readonly records: readonly StateRecord[];
-  readonly isLast: boolean;
-}
-
 /**
- * Reads the chunks of one snapshot, in order, without storing anything: for backups. What it gave is right only once the
- * last chunk was taken.
+ * Checks the chunks of one snapshot, in order, and puts their records together, without storing anything. What it gave
+ * is right only once the last chunk was taken.
  */
 export class SnapshotReader {
+  #state: 'open' | 'complete' | 'failed' = 'open';
   #header: SnapshotHeader | undefined;
-  #sequence = 0;
+  #nextSequence = 0;
   #records = 0;
   #total: Buffer | undefined;
+  #lastName: RecordName | undefined;
+  /** Pieces of the value that is being put together. */
   #pieces: Piece[] = [];
   #pieceBytes = 0;
-  #isComplete = false;
 
   /** What the first chunk told; undefined before it came. */
   get header(): SnapshotHeader | undefined {
     return this.#header;
   }
 
-  get isComplete(): boolean {
-    return this.#isComplete;
+  /** The chunk that must come next. */
+  get nextSequence(): number {
+    return this.#nextSequence;
   }
 
-  /** Throws `SnapshotRefusedError`: a chunk is damaged, missing, or too much. */
-  take(chunk: SnapshotChunk): SnapshotPart {
-    if (!isWhole(chunk)) throw refused(`chunk ${chunk.sequence} does not fit its checksum`);
-    if (this.#isComplete || chunk.sequence !== this.#sequence) {
-      throw refused(`chunk ${chunk.sequence} came where ${this.#sequence} was due`);
+  /** The trailer has come and all is verified. */
+  get isComplete(): boolean {
+    return this.#state === 'complete';
+  }
+
+  /**
+   * Takes the next chunk; gives the records that are complete now, in rising order. They may lie in the chunk's bytes.
+   * Throws `SnapshotRefusedError`: for a chunk that was changed on its way, or is not the next one, the right one may
+   * still come; otherwise no further one is taken.
+   */
+  take(chunk: SnapshotChunk): readonly StateRecord[] {
+    if (!isWhole(chunk)) throw damaged(`chunk ${chunk.sequence} does not hold its checksum`);
+    if (chunk.sequence !== this.#nextSequence || this.#state !== 'open') {
+      throw new SnapshotRefusedError(
+        'out_of_order',
+        `chunk ${chunk.sequence} came, not ${this.#nextSequence}`,
+      );
     }
-    const bytes = Buffer.from(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.length);
+    try {
+      const records = this.#takeContent(asBuffer(chunk.bytes));
+      this.#nextSequence++;
+      return records;
+    } catch (error) {
+      this.#state = 'failed';
+      throw error;
+    }
+  }
+
+  #takeContent(bytes: Buffer): readonly StateRecord[] {
     const content = decodeContent(bytes);
-    if ((content.kind === 'header') !== (this.#sequence === 0))
-      throw refused('its header is not at its beginning');
-    this.#sequence += 1;
-    if (content.kind === 'trailer') {
-      this.#end(content.records, content.total);
-      return { records: [], isLast: true };
+    if ((content.kind === 'header') !== (this.#nextSequence === 0))
+      throw damaged('its header is not its first chunk');
+    const records: StateRecord[] = [];
+    switch (content.kind) {
+      case 'header':
+        this.#header = content.header;
+        break;
+      case 'records':
+        for (const piece of content.pieces) {
+          const value = this.#assemble(piece);
+          if (value === undefined) continue;
+          this.#checkOrder(piece);
+          const { kind, id, part } = piece;
+          records.push({ kind, id, part, value });
+          this.#records++;
+        }
+        break;
+      case 'trailer': {
+        const isAll = this.#pieces.length === 0 && content.records === this.#records;
+        if (!isAll || this.#total === undefined || !content.total.equals(this.#total)) {
+          throw damaged('it is not what its trailer says');
+        }
+        this.#state = 'complete';
+      }
     }
     this.#total = nextTotal(this.#total, bytes);
-    if (content.kind === 'header') {
-      this.#header = content.header;
-      return { records: [], isLast: false };
-    }
-    return { records: content.pieces.flatMap((piece) => this.#add(piece)), isLast: false };
+    return records;
   }
 
-  #add(piece: Piece): StateRecord[] {
-    const [first] = this.#pieces;
-    if (
-      first !== undefined &&
-      (first.kind !== piece.kind || first.id !== piece.id || first.part !== piece.part)
-    ) {
-      throw refused('a record is not complete');
-    }
+  /** The whole value once its last piece is there. */
+  #assemble(piece: Piece): Buffer | undefined {
+    const before = this.#pieces[0];
+    const isSame = before === undefined || compareNames(before, piece) === 0;
     this.#pieceBytes += piece.data.length;
-    if (this.#pieceBytes > RECORD_BYTES_MAX) throw refused('a record is too large');
-    this.#pieces.push(piece);
-    if (piece.more) return [];
-    const value = Buffer.concat(this.#pieces.map(({ data }) => data));
-    const { kind, id, part } = piece;
+    if (!isSame || this.#pieceBytes > VALUE_BYTES_MAX) throw damaged('a value in pieces has a wrong form');
+    if (piece.more) {
+      this.#pieces.push({ ...piece, data: Buffer.from(piece.data) });
+      return undefined;
+    }
+    const value =
+      before === undefined ? piece.data : Buffer.concat([...this.#pieces, piece].map(({ data }) => data));
     this.#pieces = [];
     this.#pieceBytes = 0;
-    this.#records += 1;
-    return [{ kind, id, part, value }];
+    return value;
   }
 
-  #end(records: number, total: Buffer): void {
-    if (this.#pieces.length > 0 || records !== this.#records || this.#total?.equals(total) !== true) {
-      throw refused('it does not fit its checksum');
-    }
-    this.#isComplete = true;
+  #checkOrder(name: RecordName): void {
+    if (this.#lastName !== undefined && compareNames(this.#lastName, name) >= 0)
+      throw damaged('its records are not in order');
+    this.#lastName = { kind: name.kind, id: name.id, part: name.part };
   }
 }
 
-/** More than any record that is written. */
-const RECORD_BYTES_MAX = 64 * 1024 * 1024;
-
-function refused(what: string): SnapshotRefusedError {
+function damaged(what: string): SnapshotRefusedError {
   return new SnapshotRefusedError('damaged', what);
 }
