@@ -48,13 +48,11 @@ export function rollingUpgrade(build: string): Scene {
     play: async ({ stack, tell }) => {
       const names = foundersOf(stack).map(({ name }) => name);
       stack.build = build;
-      for (const [at, name] of names.entries()) {
-        await replaced(stack, name, tell);
-        const [old, young] = [names[at + 1], names[at]];
-        for (const victim of [old, young]) {
-          if (victim !== undefined && at === 0) await crashed(stack, stack.container(victim), tell);
-        }
-      }
+      const [first = '', ...others] = names;
+      await replaced(stack, first, tell);
+      for (const victim of [...others.slice(0, 1), first])
+        await crashed(stack, stack.container(victim), tell);
+      for (const name of others) await replaced(stack, name, tell);
       await stack.settle(true);
     },
   };

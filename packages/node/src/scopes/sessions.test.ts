@@ -85,6 +85,33 @@ describe('groups of collections', () => {
     expect(bench.state.store.groups()).toEqual(expect.arrayContaining([ROOT_GROUP]));
   });
 
+  test('leave their state behind when the disk is full, until it is opened again', async () => {
+    // Given a full disk from when the root state knows that a collection was deleted,
+    const { bench, id } = await withCollection('a');
+    await bench.value(id, '.x = 1;');
+    await bench.checkpoint(id);
+    await bench.value('thingsdb', "del_collection('a');");
+    const deletedAt = bench.session('thingsdb').appliedIndex;
+    const isFull = (): boolean => bench.state.storedIndex(ROOT_GROUP) >= deletedAt;
+    bench.stateStore.fault = ({ kind }) => (kind === 'write' && isFull() ? 'ENOSPC' : undefined);
+    await bench.checkpoint('thingsdb');
+    expect([bench.timesFull, bench.failures]).toEqual([1, []]);
+    expect(bench.state.store.groups()).toContain(id);
+    // when the process starts again on it, then it starts,
+    bench.kill();
+    await bench.start();
+    expect([bench.timesFull, bench.failures]).toEqual([2, []]);
+    expect(bench.state.store.groups()).toContain(id);
+    // and once there is room and the state was opened again, nothing is left.
+    bench.stateStore.fault = () => undefined;
+    await bench.sessions.pause();
+    await bench.state.reopen();
+    bench.sessions.resume();
+    await bench.travel();
+    expect(bench.state.store.groups()).not.toContain(id);
+    expect(bench.failures).toEqual([]);
+  });
+
   test('stand still while the state is opened again, however often that has to be tried', async () => {
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.x = 1;');

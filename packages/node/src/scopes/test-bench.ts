@@ -33,6 +33,8 @@ export class TestBench implements Consensus {
   readonly stateDisk = new MemoryDisk();
   readonly logDisk = new MemoryDisk();
   readonly failures: unknown[] = [];
+  /** How often the state had no room for what was to be removed. */
+  timesFull = 0;
   /** What the engine side sent and the consensus side did not get yet. */
   readonly commands: Command[] = [];
   /** What the consensus side told and the engine side did not get yet. */
@@ -65,7 +67,9 @@ export class TestBench implements Consensus {
       snapshots: { send: () => {}, install: () => {}, refused: () => {} },
       now: () => 1_700_000_000_000,
       changed: () => {},
-      onDiskFull: () => {},
+      onDiskFull: () => {
+        this.timesFull += 1;
+      },
       onFailure,
     });
     this.checkpointer = new Checkpointer({
