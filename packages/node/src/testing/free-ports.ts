@@ -1,24 +1,19 @@
-import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import getPort, { portNumbers } from 'get-port';
+
+/** Below the ports that the kernel gives to outgoing connections, which would take one between its choice and its use. */
+const FIRST_PORT = 10_000;
+const PORTS_PER_WORKER = 1000;
 
 /**
- * Ports on this machine that nothing listens on now. Someone else may take one before it is used, so whoever uses them
- * must be ready to try again.
+ * Ports on this machine that nothing listens on now, none of them given before by this process. Test files that run side
+ * by side choose in different ranges. Someone else may still take one before it is used.
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, bound));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('a server is bound to no port');
-    return address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
-function bound(): Promise<ReturnType<typeof createServer>> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
-  });
+  const worker = Number(process.env.JEST_WORKER_ID ?? 0) % 20;
+  const first = FIRST_PORT + worker * PORTS_PER_WORKER + randomInt(PORTS_PER_WORKER / 2);
+  const last = FIRST_PORT + (worker + 1) * PORTS_PER_WORKER - 1;
+  return Promise.all(
+    Array.from({ length: count }, () => getPort({ port: portNumbers(first, last), reserve: true })),
+  );
 }
