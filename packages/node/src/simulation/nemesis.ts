@@ -46,6 +46,8 @@ export type FaultKind =
   | 'figure_8'
   /** A leader sleeps while answers from before are still on their way to it. */
   | 'late_answers'
+  /** A leader sleeps over an election, and hears of it only some time after it woke up. */
+  | 'oversleep'
   /** Clients do nothing for a while, so that groups fall silent; then the leader sleeps over an election. */
   | 'lull'
   /** A leader that was cut off and asked there for what it can not know leads again, before it took in what it missed. */
@@ -253,6 +255,9 @@ export class Nemesis {
       case 'late_answers':
         this.lateAnswers(this.asked() ?? machine);
         return;
+      case 'oversleep':
+        this.oversleep(this.asked() ?? machine);
+        return;
       case 'figure_8':
         this.figure8(this.asked() ?? machine);
         return;
@@ -304,6 +309,15 @@ export class Nemesis {
     for (const other of machines) {
       network.cut(machine.nodeId, other.nodeId);
       if (bothWays) network.cut(other.nodeId, machine.nodeId);
+    }
+  }
+
+  /** Nothing reaches a machine, and nothing leaves it, until the links are healed. */
+  private cutOff({ nodeId }: Machine): void {
+    const { network, present } = this.world;
+    for (const other of present) {
+      network.cut(nodeId, other.nodeId);
+      network.cut(other.nodeId, nodeId);
     }
   }
 
@@ -376,6 +390,18 @@ export class Nemesis {
     });
   }
 
+  private oversleep(machine: Machine): void {
+    const { world } = this;
+    const { swarm, scheduler } = world;
+    const pauseMs = this.overElection();
+    const awayMs = pauseMs + 4 * swarm.tickMs;
+    this.calm(awayMs + 2 * swarm.tickMs * swarm.electionTicks);
+    this.cutOff(machine);
+    this.pause(machine, pauseMs);
+    this.probeAround(machine, pauseMs);
+    scheduler.after(awayMs, () => world.network.heal());
+  }
+
   private lull(): void {
     const { world } = this;
     const { swarm, scheduler, clients } = world;
@@ -406,15 +432,12 @@ export class Nemesis {
 
   private comeBack(machine: Machine): void {
     const { world } = this;
-    const { network, present, swarm, scheduler, clients } = world;
+    const { network, swarm, scheduler, clients } = world;
     const group = clients.group(machine);
     if (group === null) return;
     const awayMs = this.overElection();
     this.calm(awayMs + 2 * swarm.tickMs * swarm.electionTicks);
-    for (const { nodeId } of present) {
-      network.cut(nodeId, machine.nodeId);
-      network.cut(machine.nodeId, nodeId);
-    }
+    this.cutOff(machine);
     this.probeAround(machine, awayMs);
     scheduler.after(awayMs + 5 + 4 * swarm.threadMs, () => {
       this.pauseEngine(machine, swarm.tickMs * swarm.electionTicks);

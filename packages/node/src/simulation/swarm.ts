@@ -125,6 +125,7 @@ export function drawSwarm(seed: number): Swarm {
       ['late_answers', nodes < 3 || draw.chance(lease ? 0.2 : 0.8) ? 0 : 10],
       ['lull', nodes < 3 || draw.chance(0.8) ? 0 : 10],
       ['late_commands', nodes < 3 || draw.chance(0.8) ? 0 : 10],
+      ['oversleep', nodes < 3 || draw.chance(lease ? 0.1 : 0.8) ? 0 : 10],
       ['come_back', nodes < 3 || draw.chance(0.8) ? 0 : 10],
     ],
     guests: draw.chance(0.3),
