@@ -49,8 +49,7 @@ export function onReadIndexResponse(core: Core, message: ReadIndexResponse): Ste
 
 /** Whether reads wait for something that can be done now. */
 export function hasReadsToStart(core: Core): boolean {
-  if (core.role === 'leader')
-    return core.reads.hasConfirmable && (!core.reads.underWay || !needsRound(core));
+  if (core.role === 'leader') return core.reads.hasConfirmable && (!core.reads.underWay || !needsRound(core));
   return core.forwarded.canAsk && core.leader !== NO_NODE;
 }
 

@@ -126,21 +126,15 @@ export function noteApplied(core: Core, index: Index): void {
  * along with every other write, so that a change is never durable without the commit of the one before it (see
  * `configuration.ts`).
  */
-function isWriteDue({
-  log,
-  term,
-  vote,
-  handedTerm,
-  handedVote,
-  handedCommit,
-  membershipIndex,
-}: Core): boolean {
-  return log.hasUnwritten() || term !== handedTerm || vote !== handedVote || membershipIndex > handedCommit;
+function isWriteDue(core: Core): boolean {
+  const { log, term, vote, handedTerm, handedVote, handedCommit, membershipIndex, bugs } = core;
+  if (log.hasUnwritten() || term !== handedTerm || vote !== handedVote) return true;
+  return membershipIndex > handedCommit && !bugs.change_commit_not_durable;
 }
 
 /** Up to where entries may be applied: before the first change of which it is not durable yet that it is committed. */
-function applyLimit({ membershipHistory, durableCommit }: Core): Index {
-  if (membershipHistory.length === 0) return Number.POSITIVE_INFINITY;
+function applyLimit({ membershipHistory, durableCommit, bugs }: Core): Index {
+  if (membershipHistory.length === 0 || bugs.change_commit_not_durable) return Number.POSITIVE_INFINITY;
   const held = membershipHistory.find(({ index }) => index > durableCommit);
   return held === undefined ? Number.POSITIVE_INFINITY : held.index - 1;
 }

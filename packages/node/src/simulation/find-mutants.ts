@@ -37,8 +37,9 @@ async function firstFinding(
   await pool.run({
     next: (at) => (at < seeds && finding === null ? from + at : null),
     mutants: [name],
-    onResult: ({ seed, error }) => {
-      if (error !== null) finding ??= { seed, error };
+    onResult: ({ seed, error, ended }) => {
+      // That a life does not end tells nothing: the machine may be slow.
+      if (error !== null && ended) finding ??= { seed, error };
     },
   });
   return finding;

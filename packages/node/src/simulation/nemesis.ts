@@ -31,6 +31,8 @@ export type FaultKind =
   | 'shrink'
   /** The leader of the root group removes itself, before it has given anything away. */
   | 'oust'
+  /** One of two is removed while clients do nothing; then the power of the other fails. */
+  | 'last_of_two'
   | 'disk_full'
   /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
   | 'damage'
@@ -227,6 +229,9 @@ export class Nemesis {
         return;
       case 'oust':
         this.oust();
+        return;
+      case 'last_of_two':
+        this.lastOfTwo();
         return;
       case 'disk_full':
         machine.logIsFull = true;
@@ -598,6 +603,20 @@ export class Nemesis {
     const leader = this.rootLeader();
     if (leader === undefined || world.present.length < 3 || !world.isSound) return;
     this.removeAtOnce(leader, [leader.machine]);
+  }
+
+  private lastOfTwo(): void {
+    const { world, draw } = this;
+    const [gone, left] = draw.shuffled(world.present);
+    if (gone === undefined || left === undefined || world.present.length !== 2 || !world.isSound) return;
+    const quietMs = 4 * world.swarm.tickMs * world.swarm.electionTicks;
+    this.calm(quietMs);
+    world.clients.rest(quietMs);
+    this.remove(gone);
+    const again = (): void => {
+      if (this.raging) this.crash(left, true, draw.exponential(400));
+    };
+    world.scheduler.after(draw.unit() * quietMs, again);
   }
 
   private rootLeader(): Process | undefined {

@@ -114,6 +114,7 @@ export function drawSwarm(seed: number): Swarm {
       ['grow', draw.chance(0.7) ? 0 : 1],
       ['remove', draw.chance(0.7) ? 0 : 1],
       ['oust', nodes < 3 || draw.chance(0.8) ? 0 : 1],
+      ['last_of_two', nodes !== 2 ? 0 : 2],
       ['shrink', nodes < 5 || draw.chance(0.5) ? 0 : 2],
       ['disk_full', draw.chance(0.8) ? 0 : 1],
       ['damage', draw.chance(0.8) ? 0 : 4],

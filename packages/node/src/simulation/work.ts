@@ -12,6 +12,8 @@ export interface Assignment {
 export interface Result {
   readonly seed: number;
   readonly error: string | null;
+  /** Whether the life came to its end; its process may have died, or taken too long. */
+  readonly ended: boolean;
   readonly events: number;
   readonly operations: number;
   readonly acknowledged: number;
@@ -26,9 +28,9 @@ export function workAsChild(): void {
 async function live({ seed, mutants }: Assignment): Promise<Result> {
   try {
     const { events, operations, acknowledged } = await simulate({ seed, mutants: new Set(mutants) });
-    return { seed, error: null, events, operations, acknowledged };
+    return { seed, error: null, ended: true, events, operations, acknowledged };
   } catch (error) {
-    return { seed, error: textOf(error), events: 0, operations: 0, acknowledged: 0 };
+    return { seed, error: textOf(error), ended: true, events: 0, operations: 0, acknowledged: 0 };
   }
 }
 

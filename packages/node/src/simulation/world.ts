@@ -36,6 +36,9 @@ const TURNS_MAX = 1_000_000;
 /** Events between two looks at what nodes show. */
 const LOOK_TURNS = 20;
 
+/** What an event may still do after something broke in it. */
+const LOOKS_AFTER_VIOLATION_MAX = 10_000;
+
 export class World {
   readonly seed: number;
   readonly swarm: Swarm;
@@ -53,6 +56,7 @@ export class World {
   private readonly identityDraw: Draw;
   private readonly clusterId: Uint8Array;
   private violation: unknown = null;
+  private looksAfterViolation = 0;
 
   constructor(options: WorldOptions) {
     const { seed } = options;
@@ -348,7 +352,10 @@ export class World {
     this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
   }
 
+  /** What is broken ends the life after the event in which it happens; at once, if that event goes on for ever. */
   private guard(look: () => void): void {
+    if (this.violation !== null && ++this.looksAfterViolation > LOOKS_AFTER_VIOLATION_MAX)
+      throw this.violation;
     try {
       look();
     } catch (error) {

@@ -27,6 +27,7 @@ const SCRIPTS: Readonly<Record<Mutant, string>> = {
   joint_quorum_by_one_half: 'joint-both-halves',
   two_changes_in_flight: 'change-single-rule',
   change_before_own_term_commit: 'change-single-rule',
+  change_commit_not_durable: 'removal-of-the-other-half',
   removed_node_votes: 'removed-member-disturbs-nobody',
   removed_leader_keeps_leading: 'removed-leader',
   snapshot_without_configuration: 'new-member-gets-the-membership',
