@@ -13,6 +13,8 @@ import {
 } from '@althing/storage';
 import { SCHEDULE_FILE_NAMES } from './backup/schedule.js';
 import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
+import { RemovedError } from './cluster/formation.js';
+import { SET_ASIDE_NAMES, setAside, staysAway } from './cluster/set-aside.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { isDamage } from './life/failures.js';
@@ -26,6 +28,9 @@ import { PROTOCOL_VERSIONS } from './peers/transport.js';
 import { State } from './scopes/state.js';
 
 const MiB = 1024 * 1024;
+
+/** Names that are in a data folder besides those of the storage. */
+const FOLDER_NAMES: readonly string[] = [...CLUSTER_FILE_NAMES, ...SCHEDULE_FILE_NAMES, ...SET_ASIDE_NAMES];
 
 /** How long a process that was killed may take to let the folder go, in milliseconds. */
 const FOLDER_WAIT_MS = 3000;
@@ -49,15 +54,37 @@ export type StartNode = (config: Config, options: StartOptions) => Promise<Runni
  */
 export async function startNode(config: Config, options: StartOptions): Promise<RunningNode> {
   try {
-    const folder = await openFolder(config.storagePath, {
-      reserveBytes: config.diskReserveMb * MiB,
-      inUseWaitMs: FOLDER_WAIT_MS,
-      alsoAllowed: [...CLUSTER_FILE_NAMES, ...SCHEDULE_FILE_NAMES],
-    });
-    return await startInFolder(config, options, folder);
+    return await startOnce(config, options);
+  } catch (error) {
+    if (!(error instanceof RemovedError) || !config.rejoinWhenRemoved) throw withExitCode(error);
+    await beginAnew(config, error);
+  }
+  try {
+    return await startOnce(config, options);
   } catch (error) {
     throw withExitCode(error);
   }
+}
+
+async function startOnce(config: Config, options: StartOptions): Promise<RunningNode> {
+  const folder = await openFolder(config.storagePath, {
+    reserveBytes: config.diskReserveMb * MiB,
+    inUseWaitMs: FOLDER_WAIT_MS,
+    alsoAllowed: FOLDER_NAMES,
+  });
+  return startInFolder(config, options, folder);
+}
+
+/** Makes the folder of a node that was removed that of a new one. */
+async function beginAnew(config: Config, removed: RemovedError): Promise<void> {
+  const why = staysAway(config, Date.now());
+  if (why !== null) throw new StartError(`${removed.message} (${why})`, removed.exitCode);
+  demandPassword(config);
+  const kept = await setAside(config.storagePath, removed.nodeId, Date.now());
+  createLogger({ level: config.logLevel, format: config.logFormat, nodeName: config.nodeName }).warn(
+    { event: 'set_aside', path: kept },
+    `this node was removed from its cluster, and asks to join as a new member; its former data are in ${kept}: delete that folder when nobody needs it`,
+  );
 }
 
 async function startInFolder(
@@ -120,6 +147,14 @@ async function openState(folder: DataFolder): Promise<State> {
 async function openIdentity(states: StateStore, config: Config): Promise<Identity> {
   const stored = states.identity();
   if (stored !== undefined) return decodeIdentity(stored);
+  demandPassword(config);
+  const identity = newIdentity();
+  await states.setIdentity(encodeIdentity(identity));
+  return identity;
+}
+
+/** Throws ConfigurationError where a fresh node would be open to a network with a password that everybody knows. */
+function demandPassword(config: Config): void {
   if (!isLoopback(config.bindClientAddr) && config.adminPassword === undefined) {
     throw new ConfigurationError([
       {
@@ -130,9 +165,6 @@ async function openIdentity(states: StateStore, config: Config): Promise<Identit
       },
     ]);
   }
-  const identity = newIdentity();
-  await states.setIdentity(encodeIdentity(identity));
-  return identity;
 }
 
 /** Gives errors of the storage the exit code that tells what to do about them. */

@@ -8,8 +8,10 @@ import { AuditLog } from './audit/audit-log.js';
 import { PasswordHasher } from './auth/password.js';
 import { NodeBackups } from './backup/node-backups.js';
 import type { ClusterRecord } from './cluster/cluster-record.js';
+import { RemovedError } from './cluster/formation.js';
 import { LocalNode } from './cluster/local-node.js';
 import { NodeCluster } from './cluster/node-cluster.js';
+import { noteLeft } from './cluster/set-aside.js';
 import { type Config, ExitCode } from './config/index.js';
 import { NodeConsensus, type NodeEvent } from './consensus/node-consensus.js';
 import { ROOT_GROUP } from './consensus/protocol.js';
@@ -99,7 +101,7 @@ export class Node implements RunningNode {
   private patience: Patience | null = null;
   private ended = false;
   /** Why the node ended, for a start that was under way. */
-  private failure: StartError | null = null;
+  private failure: Error | null = null;
   private close!: (exitCode: number) => void;
 
   /** Starts everything; the node serves when this is fulfilled. */
@@ -211,6 +213,7 @@ export class Node implements RunningNode {
       status: this.status.buffer,
       log,
       onDisk: (level) => this.disk.noteLevel(level),
+      onRemoved: () => this.removed(),
       onFailure: (message, error, exitCode) => this.fail(message, error, exitCode),
     });
   }
@@ -431,6 +434,18 @@ export class Node implements RunningNode {
       this.fail('the data on disk are damaged', error, ExitCode.DataDamaged);
     } else if (error instanceof DiskFullError) this.disk.noteStateFull();
     else this.parts.log.error({ event: 'internal_error', error: describe(error) }, 'internal error');
+  }
+
+  /** Ends the node because the cluster has removed it. */
+  private removed(): void {
+    if (this.ended) return;
+    const { config, identity, folder, log } = this.parts;
+    const error = new RemovedError(identity.nodeId);
+    const wasMember = this.status.isCaughtUp;
+    log.fatal({ event: 'removed' }, error.message);
+    this.failure = error;
+    if (wasMember) noteLeft(folder.path, Date.now());
+    this.end(config.rejoinWhenRemoved && !wasMember ? ExitCode.Fatal : error.exitCode);
   }
 
   /** Ends the node because it can't go on. */

@@ -63,11 +63,14 @@ export interface ClusterStore {
 export class RemovedError extends Error {
   override readonly name = 'RemovedError';
   readonly exitCode = ExitCode.DataDamaged;
+  /** Who it was. */
+  readonly nodeId: number;
 
-  constructor() {
+  constructor(nodeId: number) {
     super(
       'this node was removed from its cluster: start it with an empty data folder to join again as a new member',
     );
+    this.nodeId = nodeId;
   }
 }
 
@@ -197,7 +200,7 @@ class Driver implements Formation {
         this.resolve(effect.record);
         break;
       case 'removed':
-        this.reject(new RemovedError());
+        this.reject(new RemovedError(this.options.identity.nodeId));
         break;
       case 'log':
         this.options.log(effect.level, effect.message);

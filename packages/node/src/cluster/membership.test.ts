@@ -1,6 +1,8 @@
 /**
  * Real nodes that join, leave, and take each other's place.
  */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ExitCode } from '../config/index.js';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
@@ -90,6 +92,49 @@ describe('a cluster', () => {
     nodes.push(zombie);
     expect(await zombie.ended()).toBe(ExitCode.DataDamaged);
     expect(await first.value('//stuff', '.x += 1;')).toBe(2);
+  });
+
+  test('takes a node that was removed in again, as a new member, if it is told to ask', async () => {
+    const ports = await freePorts(3);
+    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+    const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster }));
+    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
+    await Promise.all([first, second, third].map((node) => node.whenReady()));
+    await first.login();
+    await first.value('//stuff', '.x = 1;');
+    await third.kill();
+    await first.value('/t', 'del_node(2);');
+    await untilVoters(first, [0, 1]);
+
+    const refused = await RealNode.launch(settings[2], third.folder);
+    nodes.push(refused);
+    expect(await refused.ended()).toBe(ExitCode.DataDamaged);
+    expect(readdirSync(join(third.folder, 'data'))).not.toContain('removed');
+
+    const rejoined = await RealNode.launch({ ...settings[2], rejoin_when_removed: 'true' }, third.folder);
+    nodes.push(rejoined);
+    await rejoined.whenReady();
+    rejoined.authorization = first.authorization;
+    const number = Number(await rejoined.value('/n', 'node_info().load().node_id;'));
+    expect(number).toBeGreaterThan(2);
+    await untilVoters(first, [0, 1, number]);
+    expect(await rejoined.value('//stuff', '.x += 1;')).toBe(2);
+    const [kept = ''] = readdirSync(join(third.folder, 'data', 'removed'));
+    expect(readdirSync(join(third.folder, 'data', 'removed', kept)).sort()).toEqual([
+      'cluster',
+      'log',
+      'state',
+    ]);
+    expect(rejoined.log).toContain(kept);
+
+    // Who removes a node that serves wants it gone, though something may start it again at once.
+    await first.value('/t', 'del_node(number);', { number });
+    expect(await rejoined.ended()).toBe(ExitCode.DataDamaged);
+    const again = await RealNode.launch({ ...settings[2], rejoin_when_removed: 'true' }, third.folder);
+    nodes.push(again);
+    expect(await again.ended()).toBe(ExitCode.DataDamaged);
+    expect(again.log).toContain('stays away until');
   });
 });
 

@@ -283,6 +283,11 @@ const cluster = {
     60_000,
     'How long a node must not have been reachable before an empty one with its name takes its place.',
   ),
+  rejoin_when_removed: setting(
+    flag(),
+    false,
+    'Whether a node that finds out at its start that it was removed from the cluster sets its data aside, in `removed` below `storage_path`, and asks to join as a new member, instead of ending with code 4. A node that was removed while it served does so when it is started ten minutes later, or after that.',
+  ),
   tls_cert_file: optional(
     path(),
     'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. SIGHUP reads it again.',

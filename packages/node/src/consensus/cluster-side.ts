@@ -84,7 +84,7 @@ export class ClusterSide {
       onPeer: (node, state, info) => this.peerChanged(node, state === 'up', info),
       onBroke: (node) => this.lost(node),
       onAsk: (question, answer) => this.formation.question(question, answer),
-      onRemoved: () => failed(new RemovedError().message, ExitCode.DataDamaged),
+      onRemoved: () => emit({ kind: 'removed' }),
       onSuperseded: () =>
         failed(
           'a newer process runs with the identity of this node; this one gives way',
@@ -117,8 +117,10 @@ export class ClusterSide {
         this.transport.setCluster(record.clusterId);
         emit({ kind: 'formed', record, incarnation });
       },
-      (error: Error & { readonly exitCode?: number }) =>
-        failed(error.message, error.exitCode ?? ExitCode.Fatal),
+      (error: Error & { readonly exitCode?: number }) => {
+        if (error instanceof RemovedError) emit({ kind: 'removed' });
+        else failed(error.message, error.exitCode ?? ExitCode.Fatal);
+      },
     );
   }
 

@@ -25,12 +25,17 @@ export interface NodeConsensusOptions {
   readonly log: Logger;
   /** Told of the room that the log has. */
   readonly onDisk: (level: DiskLevel) => void;
+  /** The cluster has removed this node. */
+  readonly onRemoved: () => void;
   /** The node can't go on. Without an exit code the error tells it. */
   readonly onFailure: (message: string, error: unknown, exitCode?: number) => void;
 }
 
 /** What the node itself is told, once it listens. */
-export type NodeEvent = Exclude<Event, { readonly kind: 'failed' | 'disk' | 'stopped' | 'formed' | 'log' }>;
+export type NodeEvent = Exclude<
+  Event,
+  { readonly kind: 'removed' | 'failed' | 'disk' | 'stopped' | 'formed' | 'log' }
+>;
 
 type Formed = Extract<Event, { readonly kind: 'formed' }>;
 
@@ -95,10 +100,13 @@ export class NodeConsensus {
   }
 
   private take(event: Event): void {
-    const { log, onDisk, onFailure } = this.options;
+    const { log, onDisk, onRemoved, onFailure } = this.options;
     switch (event.kind) {
       case 'failed':
         onFailure(event.failure.message, null, event.failure.exitCode);
+        return;
+      case 'removed':
+        onRemoved();
         return;
       case 'disk':
         onDisk(event.level);

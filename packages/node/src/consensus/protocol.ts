@@ -222,6 +222,8 @@ export type Event =
     }
   /** The room on the disk is another one than before. */
   | { readonly kind: 'disk'; readonly level: DiskLevel; readonly freeBytes: number }
+  /** The cluster has removed this node. */
+  | { readonly kind: 'removed' }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'stopped' };
 
