@@ -19,6 +19,7 @@ import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { isDamage } from './life/failures.js';
 import { type RunningNode, StartError } from './life/running-node.js';
+import { endAtStrayErrors } from './life/stray-errors.js';
 import { createLogger } from './logger.js';
 import { countLine } from './metrics/engine-metrics.js';
 import { Metrics } from './metrics/metrics.js';
@@ -93,6 +94,7 @@ async function startInFolder(
   folder: DataFolder,
 ): Promise<RunningNode> {
   let state: State | null = null;
+  let release = (): void => {};
   try {
     state = await openState(folder);
     const identity = await openIdentity(state.store, config);
@@ -103,7 +105,8 @@ async function startInFolder(
       nodeName: config.nodeName,
       onLine: (level) => countLine(metrics, level),
     });
-    return await Node.start({
+    release = endAtStrayErrors(log, (code) => process.exit(code));
+    const node = await Node.start({
       config,
       version,
       protocolVersions,
@@ -114,7 +117,10 @@ async function startInFolder(
       identity,
       signal,
     });
+    void node.closed.then(release);
+    return node;
   } catch (error) {
+    release();
     await state?.close().catch(() => {});
     await folder.close().catch(() => {});
     throw error;

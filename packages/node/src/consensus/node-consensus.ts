@@ -127,7 +127,7 @@ export class NodeConsensus {
   }
 
   private exited(code: number, error: Error | null): void {
-    if (this.stopped !== null) this.stopped();
+    if (this.stopped !== null && error === null) this.stopped();
     else {
       const message = `the consensus thread ended with code ${code}`;
       this.options.onFailure(message, error, ExitCode.InvariantBroken);

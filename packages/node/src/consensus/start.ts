@@ -1,4 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
+import { ExitCode } from '../config/exit-codes.js';
+import { describe } from '../life/failures.js';
 import { Bridge } from './bridge.js';
 import { Signals } from './signals.js';
 import type { WorkerData, WorkerOptions, WorkerStart } from './worker.js';
@@ -40,7 +42,10 @@ export async function startConsensus(
   });
   const start = await new Promise<WorkerStart>((resolve, reject) => {
     port1.once('message', resolve);
-    worker.once('error', reject);
+    worker.once('error', (error) => {
+      const message = `the consensus thread ended while it started: ${describe(error)}`;
+      reject(new ConsensusStartError(message, ExitCode.InvariantBroken, false));
+    });
   });
   if (start.kind === 'failed') {
     await worker.terminate();
