@@ -2,7 +2,7 @@
  * A node: of which parts it is made, how they come up one after the other, and how they go down. What a part is made of in
  * its turn is in its own folder: `NodeConsensus`, `NodeCluster`, `NodeScopes`, `NodeBackups`, `openApi`.
  */
-import type { Engine, Environment } from '@althing/engine';
+import type { Engine, Environment, QueryError } from '@althing/engine';
 import { type DataFolder, DiskFullError } from '@althing/storage';
 import { AuditLog } from './audit/audit-log.js';
 import { PasswordHasher } from './auth/password.js';
@@ -101,6 +101,8 @@ export class Node implements RunningNode {
   private patience: Patience | null = null;
   private ended = false;
   /** Why the node ended, for a start that was under way. */
+  /** Why requests are not served any more; null as long as they are. */
+  private refusal: QueryError | null = null;
   private failure: Error | null = null;
   private close!: (exitCode: number) => void;
 
@@ -402,7 +404,7 @@ export class Node implements RunningNode {
       hasher: this.hasher,
       transfers: this.backups.transfers,
       wait: (done) => this.consensus.bridge.waitFor(done, 20),
-      refusal: () => (this.status.phase < Phase.DRAINING ? null : STOPPING),
+      refusal: () => this.refusal,
       figures: this.figures,
       counters: this.counters,
       audit: this.audit,
@@ -483,14 +485,17 @@ export class Node implements RunningNode {
     await this.scopes.abandon(STOPPING);
     // What was acknowledged is durable: whatever takes too long from here on can as well be cut off.
     await patience.wait(this.consensus.stop(), CLOSE_MS);
+    this.listener.leave();
     const closed = state.close().then(() => folder.close());
     await patience.wait(closed, CLOSE_MS);
     log.info({ event: 'stopped' }, 'stopped');
   }
 
+    this.refusal = STOPPING;
   /** This node is to be removed: it still serves for a while, and asks for no more requests. */
   private depart(): Promise<void> {
     if (this.status.phase === Phase.READY) this.status.phase = Phase.LEAVING;
     return delayed(this.parts.config.drainDelayMs);
   }
 }
+    this.listener?.leave();

@@ -56,6 +56,16 @@ export function duration(min: number, max: number): Kind<number> {
   };
 }
 
+/** A time span as above, or 0. */
+export function durationOrNone(min: number, max: number): Kind<number> {
+  const some = duration(min, max);
+  return {
+    ...some,
+    must: `${some.must}, or 0`,
+    parse: (text) => (text === '0' ? good(0) : some.parse(text)),
+  };
+}
+
 /** `true` or `false`, also written `yes`/`no`, `on`/`off`, `1`/`0`. */
 export function flag(): Kind<boolean> {
   return {

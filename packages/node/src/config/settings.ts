@@ -12,6 +12,7 @@ import {
   address,
   choice,
   duration,
+  durationOrNone,
   flag,
   hostName,
   integer,
@@ -173,6 +174,11 @@ const http = {
     integer(1, 1_000_000),
     4000,
     'Most client connections at a time from one address. A load balancer is one address.',
+  ),
+  max_connection_age_ms: setting(
+    durationOrNone(1000, 86_400_000),
+    600_000,
+    'How old a client connection gets, so that load spreads again after nodes were restarted or added: from 70 % of it on a connection ends with an answer that says `Connection: close`, at the latest with the first one behind it. 0: connections do not age.',
   ),
   request_memory_limit_mb: setting(
     size('MB', 1, 65_536),

@@ -1,6 +1,7 @@
 /**
- * The native side of the listener: an app that accepts connections and, after its certificates were renewed, those
- * before it whose connections are still open.
+ * The native side of the listener: an app that accepts connections and hands each to the batch that is current; see
+ * `Batch`. A batch is current for a tenth of the time that a connection may have. The port stays open when certificates
+ * are renewed: only the batch is another one.
  */
 import {
   App,
@@ -11,6 +12,7 @@ import {
   us_listen_socket_close,
   us_socket_local_port,
 } from 'uWebSockets.js';
+import { Batch } from './batch.js';
 
 /** Files with what a server needs for TLS, in PEM. */
 export interface TlsFiles {
@@ -21,58 +23,76 @@ export interface TlsFiles {
 export interface AppsOptions {
   /** Null for plain HTTP. */
   readonly tls: TlsFiles | null;
+  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  readonly ageMaxMs: number;
   /** Told of connections that came (1) and went (-1). */
   readonly connected: (res: HttpResponse, change: number) => void;
-  readonly receive: (res: HttpResponse, req: HttpRequest) => void;
+  readonly receive: (res: HttpResponse, req: HttpRequest, batch: Batch) => void;
 }
 
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0];
 
-interface OpenApp {
-  readonly app: TemplatedApp;
-  connections: number;
+/** What uWebSockets.js has for apps that take the connections of another one, and its types leave out. */
+interface ParentApp extends TemplatedApp {
+  getDescriptor(): number;
+  addChildAppDescriptor(descriptor: number): void;
+  removeChildAppDescriptor(descriptor: number): void;
 }
+
+/** Batches in the life of a connection, and looks at a batch while it is current. */
+const BATCHES = 10;
+const TICKS = 20;
 
 export class Apps {
   private readonly options: AppsOptions;
-  private current: OpenApp;
-  private readonly old = new Set<OpenApp>();
+  private readonly acceptor: ParentApp;
+  private current: Batch;
+  /** When the current batch began, and those before, whose connections may still be there. */
+  private currentSince = performance.now();
+  private readonly old = new Map<Batch, number>();
+  /** Those among the old ones whose certificate was renewed. */
+  private readonly outdated = new Set<Batch>();
   private socket: ListenSocket | null = null;
-  private address = '';
-  private port = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private isLeaving = false;
 
   constructor(options: AppsOptions) {
     this.options = options;
-    this.current = this.make();
+    this.acceptor = this.makeApp();
+    this.current = this.makeBatch();
+    this.acceptor.addChildAppDescriptor(parent(this.current.app).getDescriptor());
   }
 
   /** Starts to listen; returns the port, or null when it is in use. */
   listen(address: string, port: number): number | null {
-    this.current.app.listen(address, port, (socket) => {
+    this.acceptor.listen(address, port, (socket) => {
       this.socket = socket === false ? null : socket;
     });
     if (this.socket === null) return null;
-    this.address = address;
-    this.port = us_socket_local_port(this.socket);
-    return this.port;
+    const { ageMaxMs } = this.options;
+    this.currentSince = performance.now();
+    if (ageMaxMs > 0) this.timer = setInterval(() => this.tick(), ageMaxMs / BATCHES / TICKS).unref();
+    return us_socket_local_port(this.socket);
   }
 
   /**
-   * Reads the files again: connections to come get what is in them now, others stay as they are. The port is closed for
-   * some microseconds: a client that connects just then is refused, and a connection that waits to be accepted is reset.
+   * Reads the files again: connections to come get what is in them now, others stay as they are.
    *
-   * @throws Error when the files are unfit or the port was lost; as long as the port is there, it is served as before
+   * @throws Error when the files are unfit; then all is as before
    */
   renew(): void {
-    if (this.options.tls === null || this.socket === null) return;
-    const before = this.current;
-    this.current = this.make();
-    us_listen_socket_close(this.socket);
-    this.socket = null;
-    if (this.listen(this.address, this.port) === null)
-      throw new Error(`port ${this.port} was taken by someone else`);
-    this.old.add(before);
-    this.forget(before);
+    if (this.options.tls === null) return;
+    const next = this.makeBatch();
+    for (const batch of [...this.old.keys(), this.current]) this.outdated.add(batch);
+    this.turnTo(next);
+  }
+
+  /** From now on each answer ends its connection. */
+  leave(): void {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    if (this.timer !== null) clearInterval(this.timer);
+    for (const batch of [...this.old.keys(), this.current]) batch.end(true);
   }
 
   /** Accepts no more connections. */
@@ -83,28 +103,72 @@ export class Apps {
 
   /** Closes everything. */
   close(): void {
-    for (const { app } of [...this.old, this.current]) app.close();
+    this.stopListening();
+    if (this.timer !== null) clearInterval(this.timer);
+    for (const { app } of [...this.old.keys(), this.current]) app.close();
     this.old.clear();
-    this.socket = null;
   }
 
-  private make(): OpenApp {
-    const { tls, connected, receive } = this.options;
-    const app = tls === null ? App() : SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
-    const open: OpenApp = { app, connections: 0 };
+  private tick(): void {
+    const now = performance.now();
+    const { ageMaxMs } = this.options;
+    const batchMs = ageMaxMs / BATCHES;
+    for (const [batch, since] of this.old) batch.tick(now - since, ageMaxMs, batchMs / TICKS);
+    if (now - this.currentSince < batchMs) return;
+    if (this.current.connections === 0) this.currentSince = now;
+    else this.turnTo(this.unused() ?? this.makeBatch());
+  }
+
+  private turnTo(next: Batch): void {
+    const before = this.current;
+    this.acceptor.addChildAppDescriptor(parent(next.app).getDescriptor());
+    this.acceptor.removeChildAppDescriptor(parent(before.app).getDescriptor());
+    for (const batch of this.outdated) {
+      if (batch.connections > 0 || batch === before) continue;
+      this.outdated.delete(batch);
+      this.old.delete(batch);
+    }
+    this.old.set(before, this.currentSince);
+    this.current = next;
+    this.currentSince = performance.now();
+    next.end(this.isLeaving);
+  }
+
+  /** A batch that is empty again: what an app takes is not given back. */
+  private unused(): Batch | null {
+    for (const batch of this.old.keys()) {
+      if (batch.connections > 0 || this.outdated.has(batch)) continue;
+      this.old.delete(batch);
+      return batch;
+    }
+    return null;
+  }
+
+  private makeBatch(): Batch {
+    const { connected, receive } = this.options;
+    const app = this.makeApp();
+    const batch = new Batch(app);
     const count = (res: HttpResponse, change: number): void => {
-      open.connections += change;
+      batch.connections += change;
       connected(res, change);
-      this.forget(open);
     };
     app.filter((res, change) => count(res, Number(change)));
-    app.any('/*', receive);
-    return open;
+    app.any('/*', (res, req) => receive(res, req, batch));
+    return batch;
   }
 
-  private forget(open: OpenApp): void {
-    if (open.connections > 0 || !this.old.delete(open)) return;
-    // Not in the callback that tells of its last connection.
-    setImmediate(() => open.app.close());
+  private makeApp(): ParentApp {
+    const { tls } = this.options;
+    if (tls === null) return parent(App());
+    return parent(SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }));
   }
+}
+
+function parent(app: TemplatedApp): ParentApp {
+  if (!isParent(app)) throw new Error('uWebSockets.js hands no connections to other apps');
+  return app;
+}
+
+function isParent(app: TemplatedApp): app is ParentApp {
+  return 'addChildAppDescriptor' in app;
 }

@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { Reply } from '../request.js';
+import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
 import type { ByteBudget } from './byte-budget.js';
 import { LONG_BYTES, type Outbox, type Unsent } from './outbox.js';
@@ -37,6 +38,7 @@ export class Exchange {
   body: Buffer | null = null;
   private readonly res: HttpResponse;
   private readonly parts: ExchangeParts;
+  private readonly batch: Batch;
   private readonly chunked: boolean;
   private buffer: BodyBuffer | null = null;
   private unsent: Unsent | null = null;
@@ -55,6 +57,7 @@ export class Exchange {
     scope: ScopeName,
     format: Format,
     parts: ExchangeParts,
+    batch: Batch,
     chunked: boolean,
     terms: TermHeaders | null,
     id: string,
@@ -63,6 +66,7 @@ export class Exchange {
     this.scope = scope;
     this.format = format;
     this.parts = parts;
+    this.batch = batch;
     this.chunked = chunked;
     this.terms = terms;
     this.id = id;
@@ -150,14 +154,18 @@ export class Exchange {
     this.finish();
     const { res } = this;
     const { heads, outbox } = this.parts;
-    const closes = close || this.chunked;
+    const cuts = close || this.chunked;
+    const closes = cuts || this.batch.takesLeave();
     const head = heads.of(this.format, this.id, index);
-    if (body.length >= LONG_BYTES && !closes) {
-      this.sendLong(status, head, typeof body === 'string' ? Buffer.from(body) : body, headers);
+    const isLong = body.length >= LONG_BYTES;
+    if (isLong && !cuts) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      // The client closes it then.
+      this.sendLong(status, head, bytes, closes ? [...headers, CLOSE] : headers);
       return;
     }
     this.leave();
-    if (body.length >= LONG_BYTES && !outbox.lend(body.length)) {
+    if (isLong && !outbox.lend(body.length)) {
       const full = errorBody(OUTBOX_FULL, this.format);
       const all = [...headers, RETRY_AFTER];
       writeLater(
@@ -168,7 +176,7 @@ export class Exchange {
       return;
     }
     const writeNow = (): void => write(res, status, head, body, headers, closes);
-    if (closes) writeLater(res, () => this.closed, writeNow);
+    if (cuts) writeLater(res, () => this.closed, writeNow);
     else this.corked(writeNow);
   }
 
@@ -207,6 +215,8 @@ const OUTBOX_FULL = new QueryError(
 const NO_HEADERS: Headers = [];
 
 const STALE: Headers = [['Althing-Consistency', 'stale']];
+
+const CLOSE = ['Connection', 'close'] as const;
 
 const RETRY_AFTER = ['Retry-After', '1'] as const;
 

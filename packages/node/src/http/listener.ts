@@ -7,12 +7,14 @@
  */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorCode, type Format, QueryError, type ScopeName } from '@althing/engine';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Request, Respond } from '../request.js';
 import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
 import { Apps, type TlsFiles } from './apps.js';
+import type { Batch } from './batch.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
 import { Deadlines } from './deadlines.js';
@@ -47,6 +49,8 @@ export interface HttpOptions {
   readonly bodyTimeoutMs: number;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
   readonly wait: (done: () => boolean) => void;
+  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  readonly connectionAgeMaxMs: number;
   /** Connections at once. */
   readonly connectionsMax: number;
   /** Connections at once from one address. */
@@ -95,8 +99,9 @@ export class HttpListener {
     });
     this.apps = new Apps({
       tls: options.tls,
+      ageMaxMs: options.connectionAgeMaxMs,
       connected: (res, change) => this.connected(res, change),
-      receive: (res, req) => this.receive(res, req),
+      receive: (res, req, batch) => this.receive(res, req, batch),
     });
   }
 
@@ -131,14 +136,26 @@ export class HttpListener {
     this.apps.renew();
   }
 
-  /** Accepts no more connections; settles when every request is answered. */
-  drain(): Promise<void> {
+  /** From now on each answer ends its connection: clients are to go elsewhere. */
+  leave(): void {
+    this.apps.leave();
+  }
+
+  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
+  async drain(): Promise<void> {
+    this.leave();
     this.apps.stopListening();
     this.options.authenticator.hurry();
-    if (this.pending === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.onIdle = resolve;
-    });
+    do {
+      if (this.pending > 0) {
+        await new Promise<void>((resolve) => {
+          this.onIdle = resolve;
+        });
+      }
+      // The last answers may still be on their way, and who is idle may just be asking.
+      if (this.connectionCount > 0) await pause(LAST_WORDS_MS);
+    } while (this.pending > 0);
+    this.apps.close();
   }
 
   /** Closes everything. */
@@ -157,7 +174,7 @@ export class HttpListener {
     res.close();
   }
 
-  private receive(res: HttpResponse, req: HttpRequest): void {
+  private receive(res: HttpResponse, req: HttpRequest, batch: Batch): void {
     const method = req.getCaseSensitiveMethod();
     const url = req.getUrl();
     const headers = readHeaders(req, this.ids);
@@ -165,23 +182,25 @@ export class HttpListener {
     if (headers.malformed !== null) {
       const error = badRequest(headers.malformed);
       this.options.figures?.refused(null, error, '400 Bad Request');
-      answerAtOnce(res, true, () => fail(res, this.heads, headers, error, '400 Bad Request', [], true));
+      answerAtOnce(res, true, () => fail(res, this.heads, headers, error, '400 Bad Request', [], null));
     } else if (method !== 'POST') {
       if (method !== 'GET' || path.kind !== 'root')
         this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
-      answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers));
+      answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers, batch));
     } else if (path.kind === 'transfer' && !req.getQuery()) {
-      this.receiveTransfer(res, path.transfer, headers);
+      this.receiveTransfer(res, path.transfer, headers, batch);
     } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
       this.options.figures?.refused(null, error, '400 Bad Request');
-      answerAtOnce(res, headers.chunked, () => fail(res, this.heads, headers, error, statusOf(error), []));
+      answerAtOnce(res, headers.chunked, () =>
+        fail(res, this.heads, headers, error, statusOf(error), [], batch),
+      );
     } else {
-      this.receivePost(res, path.scope, headers);
+      this.receivePost(res, path.scope, headers, batch);
     }
   }
 
-  private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders): void {
+  private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders, batch: Batch): void {
     this.pending += 1;
     const format = formatOf(headers.contentType);
     const exchange = new Exchange(
@@ -189,6 +208,7 @@ export class HttpListener {
       scope,
       format ?? 'json',
       this.exchangeParts,
+      batch,
       headers.chunked,
       headers.terms,
       headers.id,
@@ -199,10 +219,24 @@ export class HttpListener {
     exchange.leaveCallback();
   }
 
-  private receiveTransfer(res: HttpResponse, transfer: Transfer, headers: RequestHeaders): void {
+  private receiveTransfer(
+    res: HttpResponse,
+    transfer: Transfer,
+    headers: RequestHeaders,
+    batch: Batch,
+  ): void {
     this.pending += 1;
     const { authenticator } = this.options;
-    const exchange = new Exchange(res, ROOT, 'json', this.exchangeParts, headers.chunked, null, headers.id);
+    const exchange = new Exchange(
+      res,
+      ROOT,
+      'json',
+      this.exchangeParts,
+      batch,
+      headers.chunked,
+      null,
+      headers.id,
+    );
     const upload = new Upload(res);
     exchange.onGone = () => upload.drop();
     res.onAborted(() => exchange.abort());
@@ -409,9 +443,11 @@ function otherMethod(
   method: string,
   path: Path,
   headers: RequestHeaders,
+  batch: Batch,
 ): void {
   if (method === 'GET' && path.kind === 'root') {
-    write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], headers.chunked);
+    const closes = headers.chunked || batch.takesLeave();
+    write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], closes);
     return;
   }
   const status = METHOD_STATUS;
@@ -419,10 +455,10 @@ function otherMethod(
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
     writeHead(res, status, heads.of('json', headers.id), allow);
-    res.endWithoutBody(0, headers.chunked);
+    res.endWithoutBody(0, headers.chunked || batch.takesLeave());
     return;
   }
-  fail(res, heads, headers, NOT_POST, status, allow);
+  fail(res, heads, headers, NOT_POST, status, allow, batch);
 }
 
 /** Answers a request whatever its body says. */
@@ -437,6 +473,9 @@ function answerAtOnce(res: HttpResponse, closes: boolean, work: () => void): voi
   });
   writeLater(res, () => closed, work);
 }
+
+/** How long the connections stay that are left behind the last answer, in milliseconds. */
+const LAST_WORDS_MS = 100;
 
 /** How long a node counts as busy after several requests came at once. */
 const BUSY_MS = 50;
@@ -560,6 +599,7 @@ function badRequest(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
 }
 
+/** @param batch null: the connection ends whatever its batch says */
 function fail(
   res: HttpResponse,
   heads: Heads,
@@ -567,8 +607,9 @@ function fail(
   error: QueryError,
   status: string,
   headers: Headers,
-  close = false,
+  batch: Batch | null,
 ): void {
   const format = formatOf(contentType) ?? 'json';
-  write(res, status, heads.of(format, id), errorBody(error, format), headers, close || chunked);
+  const closes = chunked || batch === null || batch.takesLeave();
+  write(res, status, heads.of(format, id), errorBody(error, format), headers, closes);
 }

@@ -58,6 +58,7 @@ export function openApi(options: NodeApiOptions): HttpListener {
     bodyTimeoutMs: config.bodyTimeoutMs,
     figures,
     onDefect,
+    connectionAgeMaxMs: config.maxConnectionAgeMs,
     connectionsMax: config.maxConnections,
     connectionsPerAddressMax: config.maxConnectionsPerAddress,
     pendingMax: config.requestQueueLimit,
