@@ -7,6 +7,7 @@ import { clusterCommand } from './cluster.js';
 import type { CommandDefinition } from './command.js';
 import { type Io, processIo, write } from './io.js';
 import { queryCommand } from './query.js';
+import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
 import { serveCommand } from './serve.js';
 import { versionCommand, versionLine } from './version.js';
@@ -17,6 +18,7 @@ const commands: readonly CommandDefinition[] = [
   clusterCommand,
   backupCommand,
   restoreCommand,
+  recoverCommand,
   versionCommand,
 ];
 

@@ -116,7 +116,7 @@ async function run(
 }
 
 /** An error that knows its exit code was expected and has its say in its message; any other shows where it comes from. */
-function described(error: unknown): string {
+export function described(error: unknown): string {
   if (!isErrorLike(error)) return `althing: ${String(error)}`;
   const expected = 'exitCode' in error || 'code' in error;
   const text = expected ? error.message : (error.stack ?? error.message);
@@ -126,7 +126,8 @@ function described(error: unknown): string {
     .join('\n');
 }
 
-function exitCodeOf(error: unknown, otherwise: number): number {
+/** The exit code that an error asks for. */
+export function exitCodeOf(error: unknown, otherwise: number): number {
   if (!isErrorLike(error) || !('exitCode' in error)) return otherwise;
   return typeof error.exitCode === 'number' && error.exitCode > 0 ? error.exitCode : otherwise;
 }

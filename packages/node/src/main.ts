@@ -2,22 +2,12 @@
  * Starting a node: the data folder, who it belongs to, and then everything else.
  */
 
-import { FormatError } from '@althing/engine';
-import {
-  type DataFolder,
-  DiskFullError,
-  FolderInUseError,
-  openFolder,
-  StateStore,
-  StorageError,
-} from '@althing/storage';
-import { SCHEDULE_FILE_NAMES } from './backup/schedule.js';
-import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
+import { type DataFolder, DiskFullError, openFolder, StateStore } from '@althing/storage';
 import { RemovedError } from './cluster/formation.js';
-import { SET_ASIDE_NAMES, setAside, staysAway } from './cluster/set-aside.js';
+import { setAside, staysAway } from './cluster/set-aside.js';
 import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
+import { FOLDER_NAMES, isRecovering } from './folder-names.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
-import { isDamage } from './life/failures.js';
 import { type RunningNode, StartError } from './life/running-node.js';
 import { endAtStrayErrors } from './life/stray-errors.js';
 import { createLogger } from './logger.js';
@@ -27,11 +17,9 @@ import { Node } from './node.js';
 import type { VersionRange } from './peers/greeting-format.js';
 import { PROTOCOL_VERSIONS } from './peers/transport.js';
 import { State } from './scopes/state.js';
+import { withExitCode } from './start-errors.js';
 
 const MiB = 1024 * 1024;
-
-/** Names that are in a data folder besides those of the storage. */
-const FOLDER_NAMES: readonly string[] = [...CLUSTER_FILE_NAMES, ...SCHEDULE_FILE_NAMES, ...SET_ASIDE_NAMES];
 
 /** How long a process that was killed may take to let the folder go, in milliseconds. */
 const FOLDER_WAIT_MS = 3000;
@@ -68,6 +56,12 @@ export async function startNode(config: Config, options: StartOptions): Promise<
 }
 
 async function startOnce(config: Config, options: StartOptions): Promise<RunningNode> {
+  if (isRecovering(config.storagePath)) {
+    throw new StartError(
+      `the recovery of ${config.storagePath} did not come to its end: run "althing recover" again`,
+      ExitCode.DataDamaged,
+    );
+  }
   const folder = await openFolder(config.storagePath, {
     reserveBytes: config.diskReserveMb * MiB,
     inUseWaitMs: FOLDER_WAIT_MS,
@@ -171,14 +165,4 @@ function demandPassword(config: Config): void {
       },
     ]);
   }
-}
-
-/** Gives errors of the storage the exit code that tells what to do about them. */
-function withExitCode(error: unknown): unknown {
-  if (error instanceof FormatError) {
-    return new StartError(`the stored state can not be read: ${error.message}`, ExitCode.DataDamaged);
-  }
-  if (!(error instanceof StorageError)) return error;
-  if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
-  return new StartError(error.message, isDamage(error) ? ExitCode.DataDamaged : ExitCode.Fatal);
 }

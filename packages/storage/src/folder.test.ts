@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MemoryDisk } from './disk/memory-disk.js';
 import { DamagedStateError, DiskFullError, FolderContentError, FolderInUseError } from './errors.js';
-import { openFolder } from './folder.js';
+import { holdFolder, openFolder } from './folder.js';
 import { LogStore } from './log/log-store.js';
 import { Reserve } from './reserve.js';
 import { StateStore } from './state/state-store.js';
@@ -25,6 +25,15 @@ afterEach(() => rm(parent, { recursive: true }));
 async function modeOf(name: string): Promise<number> {
   return (await stat(path.join(folder, name))).mode & 0o777;
 }
+
+test('a folder that is held is opened by nobody until it is let go', async () => {
+  await openFolder(folder, OPTIONS).then((opened) => opened.close());
+  const letGo = await holdFolder(folder);
+  await expect(openFolder(folder, OPTIONS)).rejects.toThrow(FolderInUseError);
+  await expect(holdFolder(folder)).rejects.toThrow(FolderInUseError);
+  await letGo();
+  await openFolder(folder, OPTIONS).then((opened) => opened.close());
+});
 
 describe('openFolder', () => {
   test('lays out a folder for the owner alone, which serves both stores over restarts', async () => {

@@ -104,6 +104,15 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
   };
 }
 
+/**
+ * Keeps others from opening a data folder that is closed, until the result is called. Throws `FolderInUseError`.
+ */
+export async function holdFolder(folder: string): Promise<() => Promise<void>> {
+  await refuseSecond(folder);
+  await writeOwner(folder);
+  return () => removeOwner(folder);
+}
+
 /** Nothing in the folder is touched before it is known to be ours or empty. */
 async function checkContent(folder: string, alsoAllowed: readonly string[]): Promise<void> {
   const allowed = new Set(['lost+found', ...alsoAllowed]);

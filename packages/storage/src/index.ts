@@ -1,4 +1,5 @@
 /** The door of the storage package: the log of all groups, the state of all groups, and the folder that holds both. */
+export { copyData } from './copy-folder.js';
 export type { Disk, DiskEntry, DiskFile, WriteDone } from './disk/disk.js';
 export {
   type DiskFault,
@@ -26,7 +27,7 @@ export {
   StoreClosedError,
   StorePoisonedError,
 } from './errors.js';
-export { type DataFolder, type FolderOptions, openFolder } from './folder.js';
+export { type DataFolder, type FolderOptions, holdFolder, openFolder } from './folder.js';
 export type {
   IterateOptions,
   KeyRange,

@@ -9,22 +9,9 @@ import { statSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '@althing/storage';
-import { SCHEDULE_FILE_NAMES } from '../backup/schedule.js';
 import type { Config } from '../config/index.js';
-import { CLUSTER_FILE_NAMES } from './cluster-record.js';
+import { keptPath, LEFT_NAME, OWN_NAMES, REMOVED_NAME } from '../folder-names.js';
 import { slotsOf } from './slots.js';
-
-const REMOVED = 'removed';
-const LEFT = 'left';
-
-/** Names that may be in the data folder. */
-export const SET_ASIDE_NAMES: readonly string[] = [REMOVED, LEFT];
-
-/**
- * What a node begins with, in the order in which it is moved. Without the first it asks to join a cluster, and as long as the
- * last is there it does so as who it was: then it hears once more that it was removed, so that an interruption does no harm.
- */
-const MOVED: readonly string[] = [...CLUSTER_FILE_NAMES, ...SCHEDULE_FILE_NAMES, LEFT, 'log', 'state'];
 
 /**
  * How long a node stays away that was removed while it served, in milliseconds: whoever removed it needs time to take away
@@ -34,7 +21,7 @@ const STAY_AWAY_MS = 600_000;
 
 /** Notes that the node was removed while it served. */
 export function noteLeft(folder: string, nowMs: number): void {
-  writeFileSync(join(folder, LEFT), `${new Date(nowMs).toISOString()}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, LEFT_NAME), `${new Date(nowMs).toISOString()}\n`, { mode: 0o600 });
 }
 
 /** Why a node that was removed should not join again by itself now; null when it may. */
@@ -52,27 +39,27 @@ export function staysAway(
   if (!waitForInvitation && (all.length === 0 || (all.length === 1 && own === 0))) {
     return '"cluster" names no other node: it would found a cluster of its own';
   }
-  const left = statSync(join(storagePath, LEFT), { throwIfNoEntry: false })?.mtimeMs;
+  const left = statSync(join(storagePath, LEFT_NAME), { throwIfNoEntry: false })?.mtimeMs;
   if (left === undefined || nowMs < left || nowMs >= left + STAY_AWAY_MS) return null;
   const until = new Date(left + STAY_AWAY_MS).toISOString();
   return `it was removed while it served, so it stays away until ${until}`;
 }
 
 /**
- * Sets aside what a node began with. Nobody may work with the folder.
+ * Sets aside what makes a folder that of a certain node. Nobody may work with it. After an interruption the node asks to join
+ * as who it was, hears once more that it was removed, and the rest is set aside.
  *
  * @returns the folder where it is
  */
 export async function setAside(folder: string, nodeId: number, nowMs: number): Promise<string> {
-  const when = new Date(nowMs).toISOString().replaceAll(':', '-');
-  const target = join(folder, REMOVED, `${when}-${nodeId}`);
+  const target = keptPath(folder, nowMs, String(nodeId));
   await mkdir(target, { recursive: true, mode: 0o700 });
   const present = new Set(await readdir(folder));
-  for (const name of MOVED) {
+  for (const name of OWN_NAMES) {
     if (!present.has(name)) continue;
     await rename(join(folder, name), join(target, name));
     for (const changed of [target, folder]) await syncFolder(changed);
   }
-  await syncFolder(join(folder, REMOVED));
+  await syncFolder(join(folder, REMOVED_NAME));
   return target;
 }

@@ -368,7 +368,9 @@ export class GroupHost {
 }
 
 /** Log and state of a group do not belong together. */
-class MisfitError extends Error {
+export class MisfitError extends Error {
+  readonly exitCode = ExitCode.DataDamaged;
+
   constructor(what: string) {
     super(
       `The log and the state do not fit together: ${what}. ` +
@@ -381,7 +383,7 @@ class MisfitError extends Error {
  * Why a state can't go on with a log; null when it can. Both are sound by themselves here, but one of them may be missing,
  * or be an older copy.
  */
-function misfitOf(
+export function misfitOf(
   view: LogView,
   applied: Applied,
   { isNew, isAlone }: { readonly isNew: boolean; readonly isAlone: boolean },
@@ -405,7 +407,7 @@ function misfitOf(
 }
 
 /** Whether the log, as far as can be told, has the entry that the state ends with. */
-function hashFits(view: LogView, { index, hash }: Applied): boolean {
+export function hashFits(view: LogView, { index, hash }: Pick<Applied, 'index' | 'hash'>): boolean {
   const found = hashBehind(view, index);
   return found === null || found === hash;
 }
@@ -454,7 +456,7 @@ class EarlyMessages {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof MisfitError) return ExitCode.DataDamaged;
+  if (error instanceof MisfitError) return error.exitCode;
   if (error instanceof RaftAssertionError) return ExitCode.InvariantBroken;
   if (!(error instanceof StorageError)) return ExitCode.InvariantBroken;
   if (error.code.startsWith('damaged') || error.code === 'newer_format') return ExitCode.DataDamaged;

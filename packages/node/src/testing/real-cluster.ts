@@ -108,6 +108,15 @@ export class RealCluster {
   }
 
   private clear(): void {
+  /** Starts the process of a node again that was ended, and waits for nothing. */
+  async launchNode(place: number): Promise<RealNode> {
+    const { folder, authorization } = this.node(place);
+    const node = await RealNode.launch(this.settings[place - 1], folder);
+    node.authorization = authorization;
+    this.members[place - 1] = node;
+    return node;
+  }
+
     for (const node of this.members) node.clear();
   }
 

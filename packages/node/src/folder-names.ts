@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SCHEDULE_FILE_NAMES } from './backup/schedule.js';
+import { CLUSTER_FILE_NAMES } from './cluster/cluster-record.js';
+
+/** Data that the folder no longer works with, and that are kept. */
+export const REMOVED_NAME = 'removed';
+
+/** Says that the node was removed from its cluster while it served. */
+export const LEFT_NAME = 'left';
+
+/** What `althing recover` works in. While it is there, the rest may be a half of this and a half of that. */
+export const RECOVERING_NAME = 'recovering';
+
+/** Names that are in a data folder besides those of the storage. */
+export const FOLDER_NAMES: readonly string[] = [
+  ...CLUSTER_FILE_NAMES,
+  ...SCHEDULE_FILE_NAMES,
+  LEFT_NAME,
+  REMOVED_NAME,
+];
+
+/**
+ * What makes a folder that of a certain node, in the order in which it is moved away. Without the first it asks to join a
+ * cluster, and as long as the last is there it does so as who it was.
+ */
+export const OWN_NAMES: readonly string[] = [
+  ...CLUSTER_FILE_NAMES,
+  ...SCHEDULE_FILE_NAMES,
+  LEFT_NAME,
+  'log',
+  'state',
+];
+
+/** Whether a recovery was begun in a data folder and did not come to its end. */
+export function isRecovering(folder: string): boolean {
+  return existsSync(join(folder, RECOVERING_NAME));
+}
+
+/**
+ * A name for data that are kept, in the folder for that.
+ *
+ * @param why what tells them from others
+ */
+export function keptPath(folder: string, nowMs: number, why: string): string {
+  return join(folder, REMOVED_NAME, `${new Date(nowMs).toISOString().replaceAll(':', '-')}-${why}`);
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ByteWriter, changeRoot, type RootGroup, takeBack } from '@althing/engine';
+import type { LogOperation, StateStore } from '@althing/storage';
+import { isVoter } from 'raft-ts';
+import type { Config } from '../config/index.js';
+import { type Applied, type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
+import { systemEnvironment } from '../environment.js';
+import { groupIdentity } from '../identity.js';
+import { makeEngine } from '../life/engine.js';
+import { createLogger } from '../logger.js';
+import { Checkpointer } from '../scopes/checkpointer.js';
+import { encodeEntry, NO_REPLY } from '../scopes/entry.js';
+import type { GroupSession } from '../scopes/group-session.js';
+import { Sessions } from '../scopes/sessions.js';
+import { State } from '../scopes/state.js';
+import { recoveredPlace } from './recovered.js';
+import { Replay } from './replay.js';
+import { type OpenData, refused } from './survey.js';
+
+/**
+ * Makes the data of one node of a cluster those of a cluster of its own, with all that is in its logs: the states are brought
+ * to the ends of the logs, the other members are taken from the list, each group goes on from a checkpoint that has
+ * this node as its only member, and the cluster gets another id. Not atomic: to be done on a copy.
+ *
+ * @throws StartError when the node lacks something, errors of damaged data and of the disk
+ */
+export async function rewrite(data: OpenData, config: Config): Promise<void> {
+  const { state, log, identity, file } = data;
+  const record = { clusterId: randomBytes(16), founders: null };
+  const replay = new Replay(log);
+  const { sessions, checkpointer, failures } = scopesOf(data, config, replay);
+  const check = (): void => {
+    if (failures.length > 0) throw failures[0];
+  };
+  const opened = sessions.open();
+  do {
+    await nextTurn();
+    replay.handOver();
+    check();
+  } while (sessions.complete === null);
+  await opened;
+  while (replay.handOver()) await nextTurn();
+  check();
+  const places = new Map<GroupId, Applied>();
+  for (const session of sessions.all) {
+    const end = replay.endOf(session.id);
+    if (!isVoter(end.membership, identity.nodeId)) throw refused(`it has no vote in ${nameOf(session)}`);
+    places.set(session.id, recoveredPlace(identity.nodeId, end, groupIdentity(record, session.id)));
+  }
+  for (const session of sessions.all) {
+    const place = places.get(session.id) as Applied;
+    goOnFrom(session, place, identity.nodeId);
+    await checkpointer.flush(session);
+    check();
+    if (state.applied(session.id)?.index !== place.index) {
+      throw new Error(`the checkpoint of ${nameOf(session)} was not made`);
+    }
+  }
+  // Deleted collections are removed from the state, before it is closed.
+  await sessions.pause();
+  check();
+  await log.appended(operationsFor(places, log.groups()));
+  await file.save({ kind: 'member', record });
+}
+
+/** Lets a session hold what is behind its log, as if it had come in an entry. */
+function goOnFrom(session: GroupSession, place: Applied, node: NodeId): void {
+  const effects = session.id === ROOT_GROUP ? effectsOfLoss(session.group as RootGroup, node) : NOTHING;
+  const head = { time: Math.floor(Date.now()), request: null, key: null, reply: NO_REPLY };
+  const payload = encodeEntry(head, effects, new ByteWriter());
+  const { index, term, membership } = place;
+  session.handle({ kind: 'entries', group: session.id, entries: [{ index, term, payload }], last: place });
+  session.handle({ kind: 'membership', group: session.id, index, membership });
+}
+
+/** What takes all members but one from the list. */
+function effectsOfLoss(root: RootGroup, node: NodeId): Uint8Array {
+  const members = [...root.members.values()];
+  const { effects, undo } = changeRoot(root, (editor) => {
+    for (const member of members) {
+      if (member.nodeId !== node) editor.deleteMember(member);
+      else if (member.leaving) editor.putMember({ ...member, leaving: false });
+    }
+  });
+  takeBack(undo);
+  return effects;
+}
+
+function operationsFor(places: ReadonlyMap<GroupId, Applied>, logged: readonly GroupId[]): LogOperation[] {
+  const operations: LogOperation[] = [];
+  for (const [group, { index, term }] of places) {
+    operations.push({ kind: 'reset', group, index, term });
+    operations.push({ kind: 'hardState', group, term, vote: 0, commit: index });
+  }
+  for (const group of logged) if (!places.has(group)) operations.push({ kind: 'drop', group });
+  return operations;
+}
+
+/** The scopes of a node that only follows. */
+function scopesOf(
+  { state: store, identity, record }: OpenData,
+  config: Config,
+  replay: Replay,
+): { readonly sessions: Sessions; readonly checkpointer: Checkpointer; readonly failures: unknown[] } {
+  const failures: unknown[] = [];
+  const fail = (error: unknown): void => void failures.push(error);
+  const log = createLogger({ level: config.logLevel, format: config.logFormat, nodeName: config.nodeName });
+  const environment = systemEnvironment(log, null, () => []);
+  const state = new State(store, neverReopened);
+  const sessions = new Sessions({
+    engine: makeEngine(config, environment, fail),
+    state,
+    consensus: replay,
+    nodeId: identity.nodeId,
+    cluster: record,
+    snapshots: { send: () => {}, install: () => {}, refused: () => {} },
+    now: environment.now,
+    changed: () => {},
+    onDiskFull: () => fail(new Error('there is no room on the disk')),
+    onFailure: fail,
+  });
+  replay.onEvent = (event) => {
+    if ('group' in event) sessions.handle(event as Parameters<Sessions['handle']>[0]);
+  };
+  const checkpointer = new Checkpointer({
+    state,
+    consensus: replay,
+    intervalMs: 0,
+    sizeBytes: 1,
+    monotonic: environment.monotonic,
+    blocked: () => false,
+    yield: nextTurn,
+    onFailure: (_, error) => fail(error),
+    onDone: (session) => sessions.checkpointed(session),
+  });
+  sessions.useCheckpointer(checkpointer);
+  return { sessions, checkpointer, failures };
+}
+
+async function neverReopened(): Promise<StateStore> {
+  throw new Error('the state is not opened again');
+}
+
+function nameOf({ id }: GroupSession): string {
+  return id === ROOT_GROUP ? 'the root scope' : `collection ${id}`;
+}
+
+const NOTHING = new Uint8Array(0);
