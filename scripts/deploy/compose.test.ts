@@ -39,6 +39,19 @@ describe('docker-compose.yml', () => {
     for (const other of others) expect(other).toEqual(first);
   });
 
+  test('every node has volumes of its own for its data and its backups', () => {
+    const mounted = nodes.map((name) => {
+      const { volumes } = recordOf(services[name]);
+      return (Array.isArray(volumes) ? volumes : []).map(String);
+    });
+    for (const path of ['/data', '/backup']) {
+      expect(textOf('Dockerfile')).toMatch(new RegExp(`SERVICE_\\w+_PATH=${path}\\b`));
+      const sources = mounted.map((volumes) => volumes.filter((volume) => volume.endsWith(path)));
+      expect(sources.map(({ length }) => length)).toEqual(nodes.map(() => 1));
+      expect(new Set(sources.flat()).size).toBe(nodes.length);
+    }
+  });
+
   test('no node waits for another one', () => {
     for (const name of nodes)
       expect(Object.keys(recordOf(recordOf(services[name]).depends_on))).toEqual(['secrets']);

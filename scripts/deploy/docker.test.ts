@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { project, textOf } from './files.js';
+import { firstOf, project, textOf } from './files.js';
 
 describe('the scripts of the image', () => {
   let folder: string;
@@ -101,6 +103,95 @@ describe('the scripts of the image', () => {
     test('says so when it can not', async () => {
       const { code, output } = await run('make-secrets.mjs', [join(folder, 'missing')]);
       expect([code, output]).toEqual([1, expect.stringContaining('can be neither made nor read')]);
+    });
+  });
+
+  describe('make-certs.mjs', () => {
+    const read = (name: string): X509Certificate => new X509Certificate(readFileSync(join(folder, name)));
+
+    test('makes certificates that both ends of a connection prove themselves with', async () => {
+      const { code } = await run('make-certs.mjs', [folder, 'node0,db.example.org', 'node1']);
+      expect(code).toBe(0);
+      const textIn = (name: string): Buffer => readFileSync(join(folder, name));
+      const ca = textIn('ca.crt');
+      const server = createTlsServer(
+        {
+          cert: textIn('node0.crt'),
+          key: textIn('node0.key'),
+          ca,
+          requestCert: true,
+          rejectUnauthorized: true,
+        },
+        (socket) => socket.end(String(socket.getPeerCertificate().subject.CN)),
+      );
+      server.unref();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const greet = (servername: string, trusted?: Buffer): Promise<string> =>
+        new Promise((resolve) => {
+          const address = server.address();
+          const port = typeof address === 'object' && address !== null ? address.port : 0;
+          const other = textIn('node1.pem');
+          const socket = connectTls({
+            port,
+            servername,
+            cert: other,
+            key: other,
+            ...(trusted === undefined ? {} : { ca: trusted }),
+          });
+          socket.on('data', (data) => resolve(data.toString()));
+          socket.on('error', (error) => resolve(String(error)));
+        });
+      expect(await greet('node0', ca)).toBe('node1');
+      expect(await greet('db.example.org', ca)).toBe('node1');
+      expect(await greet('node2', ca)).toContain('does not match');
+      expect(await greet('node0')).toContain('self-signed certificate in certificate chain');
+      server.close();
+    });
+
+    test('are accepted by OpenSSL, at its strictest', async () => {
+      await run('make-certs.mjs', [folder, 'node0', '127.0.0.1'], { DAYS: '9000' });
+      for (const purpose of ['sslserver', 'sslclient']) {
+        const files = ['node0', '127.0.0.1'].map((name) => join(folder, `${name}.crt`));
+        const result = firstOf([
+          [
+            'openssl',
+            'verify',
+            '-x509_strict',
+            '-purpose',
+            purpose,
+            '-CAfile',
+            join(folder, 'ca.crt'),
+            ...files,
+          ],
+        ]);
+        if (result !== undefined)
+          expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+      }
+      // Nine thousand days of a year like this one end before 2050, those of the authority after it.
+      expect(new Date(read('ca.crt').validTo).getUTCFullYear()).toBeGreaterThan(2200);
+    });
+
+    test('keeps what holds long enough and for the same names, when it is asked to', async () => {
+      const make = async (days: string, ...names: string[]): Promise<string> => {
+        await run('make-certs.mjs', ['--keep', folder, ...names], { DAYS: days });
+        return read('a.crt').fingerprint256;
+      };
+      const first = await make('60', 'a');
+      expect(await make('60', 'a')).toBe(first);
+      const second = await make('60', 'a,b');
+      expect(second).not.toBe(first);
+      // It holds for more names than are asked for.
+      expect(await make('29', 'a')).toBe(second);
+      await run('make-certs.mjs', [folder, 'a'], { DAYS: '29' });
+      const short = read('a.crt').fingerprint256;
+      expect(await make('60', 'a')).not.toBe(short);
+      rmSync(join(folder, 'ca.key'));
+      const third = read('a.crt').fingerprint256;
+      expect(await make('60', 'a')).not.toBe(third);
+    });
+
+    test('says how it is used', async () => {
+      expect((await run('make-certs.mjs', [folder])).code).toBe(2);
     });
   });
 

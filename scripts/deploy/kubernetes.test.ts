@@ -1,9 +1,13 @@
-import { basename } from 'node:path';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { checkServerIdentity } from 'node:tls';
 import { loadConfig } from '@althing/node';
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { type Chart, mergeValues, renderChart } from './chart.js';
-import { filesIn, firstOf, parseYaml, textOf, yamlOf } from './files.js';
+import { filesIn, firstOf, parseYaml, run, textOf, yamlOf } from './files.js';
 import { isRecord, objectProblems, parseApi } from './kubernetes-api.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -72,6 +76,27 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
           config.shutdownTimeoutMs,
         );
         expect(config.cluster).toContain(`althing-0.althing-headless:${config.listenNodePort}`);
+        // TLS for clients without TLS between the nodes would be half of what the component promises.
+        const isSecure = name === 'production-tls';
+        expect([config.tlsCertFile, config.tlsClientCaFile]).toEqual(
+          isSecure ? ['/tls/tls.crt', '/tls/ca.crt'] : [undefined, undefined],
+        );
+      }
+    });
+
+    test('gives the nodes volumes for their data and their backups', () => {
+      for (const object of objects.filter(({ kind }) => kind === 'StatefulSet')) {
+        const [container] = containersOf(at(object, 'spec', 'template', 'spec'));
+        const claims = listOf(at(object, 'spec', 'volumeClaimTemplates')).map((claim) =>
+          at(claim, 'metadata', 'name'),
+        );
+        for (const path of [
+          environmentOfImage('SERVICE_STORAGE_PATH'),
+          environmentOfImage('SERVICE_BACKUP_PATH'),
+        ]) {
+          const mount = listOf(container?.volumeMounts).find((item) => at(item, 'mountPath') === path);
+          expect([path, claims.includes(at(mount, 'name'))]).toEqual([path, true]);
+        }
       }
     });
   },
@@ -95,6 +120,23 @@ describe('what only an eye would notice', () => {
         .filter(({ kind }) => kind === 'StatefulSet')
         .map((object) => at(object, 'spec', 'template'));
     expect(template('overlays/production-5')).toEqual(template('overlays/production'));
+  });
+
+  test('the certificate of the page holds for every pod and the Service, and for both ends of a connection', () => {
+    const [, block = ''] =
+      /```yaml\n(apiVersion: cert-manager[\s\S]*?)```/.exec(textOf('docs/kubernetes.md')) ?? [];
+    const [certificate] = parseYaml(block, 'docs/kubernetes.md');
+    const names = listOf(at(certificate, 'spec', 'dnsNames')).map(String);
+    const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    run(process.execPath, ['deploy/docker/make-certs.mjs', folder, names.join(',')]);
+    const made = new X509Certificate(readFileSync(join(folder, `${names[0]}.crt`))).toLegacyObject();
+    rmSync(folder, { recursive: true });
+    const pods = [0, 1, 2, 3, 4].map((number) => `althing-${number}.althing-headless`);
+    for (const host of [...pods, 'althing', 'althing.althing.svc']) {
+      expect([host, checkServerIdentity(host, made)]).toEqual([host, undefined]);
+    }
+    expect(at(certificate, 'spec', 'usages')).toEqual(expect.arrayContaining(['server auth', 'client auth']));
+    expect(at(certificate, 'spec', 'secretName')).toBe('althing-tls');
   });
 
   test('no file of the deployment holds a secret', () => {
@@ -344,6 +386,11 @@ function podLabelsOf(object: Json): Json[] {
 
 function containersOf(pod: unknown): Json[] {
   return listOf(at(pod, 'containers')).map(recordOf);
+}
+
+/** What the image sets a variable to. */
+function environmentOfImage(variable: string): string | undefined {
+  return new RegExp(`\\b${variable}=(\\S+)`).exec(textOf('Dockerfile'))?.[1];
 }
 
 /** The SERVICE_ variables of a container, as the first pod has them. */
