@@ -43,6 +43,7 @@ import { keepDisk } from './scopes/node-disk.js';
 import { NodeScopes } from './scopes/node-scopes.js';
 import type { State } from './scopes/state.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
+import type { Certificates } from './tls/certificates.js';
 import { NodeCertificates } from './tls/node-certificates.js';
 
 /** Time between two looks at what is due, in milliseconds. */
@@ -99,10 +100,10 @@ export class Node implements RunningNode {
 
   /** Null until the node is to stop. */
   private patience: Patience | null = null;
-  private ended = false;
-  /** Why the node ended, for a start that was under way. */
   /** Why requests are not served any more; null as long as they are. */
   private refusal: QueryError | null = null;
+  private ended = false;
+  /** Why the node ended, for a start that was under way. */
   private failure: Error | null = null;
   private close!: (exitCode: number) => void;
 
@@ -115,6 +116,7 @@ export class Node implements RunningNode {
     } catch (error) {
       node.ended = true;
       if (node.housekeeping !== null) clearInterval(node.housekeeping);
+      node.certificates?.stop();
       await node.consensus?.stop();
       throw error;
     }
@@ -218,6 +220,7 @@ export class Node implements RunningNode {
       onRemoved: () => this.removed(),
       onFailure: (message, error, exitCode) => this.fail(message, error, exitCode),
     });
+    this.certificates.watch((renewed) => this.useCertificates(renewed));
   }
 
   /** Makes what works for a cluster, and sets it going. */
@@ -388,11 +391,13 @@ export class Node implements RunningNode {
   }
 
   private renewCertificates(): void {
-    const renewed = this.certificates.renew();
-    if (renewed === null) return;
-    this.listener.renewTls();
-    const { cert, key, ca } = renewed;
-    this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca });
+    this.certificates.renew((renewed) => this.useCertificates(renewed));
+  }
+
+  /** @throws Error when they are unfit for the API */
+  private useCertificates({ cert, key, ca, apiClientCa }: Certificates): void {
+    this.listener?.renewTls();
+    this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca, apiClientCa });
   }
 
   private listen(): HttpListener {
@@ -464,6 +469,7 @@ export class Node implements RunningNode {
     this.status.phase = Phase.STOPPED;
     if (this.housekeeping !== null) clearInterval(this.housekeeping);
     this.unwatch();
+    this.certificates?.stop();
     this.listener?.close();
     this.close(exitCode);
   }
@@ -472,11 +478,13 @@ export class Node implements RunningNode {
     const { config, log, state, folder } = this.parts;
     const { sessions, checkpointer } = this.scopes;
     this.status.phase = Phase.LEAVING;
+    this.listener.leave();
     const backedUp = this.backups.scheduled.stop();
     await patience.wait(this.cluster.members.giveAway());
     await patience.pause(config.drainDelayMs);
     this.status.phase = Phase.DRAINING;
     await patience.wait(this.listener.drain());
+    this.refusal = STOPPING;
     await patience.wait(backedUp);
     if (!patience.lost) {
       for (const session of sessions.all) await patience.wait(checkpointer.flush(session));
@@ -485,17 +493,15 @@ export class Node implements RunningNode {
     await this.scopes.abandon(STOPPING);
     // What was acknowledged is durable: whatever takes too long from here on can as well be cut off.
     await patience.wait(this.consensus.stop(), CLOSE_MS);
-    this.listener.leave();
     const closed = state.close().then(() => folder.close());
     await patience.wait(closed, CLOSE_MS);
     log.info({ event: 'stopped' }, 'stopped');
   }
 
-    this.refusal = STOPPING;
   /** This node is to be removed: it still serves for a while, and asks for no more requests. */
   private depart(): Promise<void> {
     if (this.status.phase === Phase.READY) this.status.phase = Phase.LEAVING;
+    this.listener?.leave();
     return delayed(this.parts.config.drainDelayMs);
   }
 }
-    this.listener?.leave();

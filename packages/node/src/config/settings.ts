@@ -62,7 +62,7 @@ const listeners = {
   http_status_port: setting(
     port(),
     9230,
-    'Port for health checks and metrics (`/healthy`, `/ready`, `/started`, `/status`, `/metrics`); it needs no credentials and shows no data. 0 disables it.',
+    'Port for health checks and metrics (`/healthy`, `/ready`, `/started`, `/leader`, `/status`, `/metrics`); it needs no credentials and shows no data. 0 disables it.',
   ),
   listen_node_port: setting(port(), 9220, 'Port on which the nodes of a cluster talk to each other.'),
   bind_client_addr: setting(
@@ -296,12 +296,16 @@ const cluster = {
   ),
   tls_cert_file: optional(
     path(),
-    'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. SIGHUP reads it again.',
+    'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. Files that are replaced are taken up within ten seconds, or at SIGHUP.',
   ),
   tls_key_file: optional(path(), 'Private key (PEM) of the certificate.'),
   tls_client_ca_file: optional(
     path(),
-    'Certificates (PEM) of the authorities that the certificates of the nodes must come from: with it the nodes talk to each other over mutual TLS. The HTTP API asks nobody for a certificate.',
+    'Certificates (PEM) of the authorities that the certificates of the nodes must come from: with it the nodes talk to each other over mutual TLS.',
+  ),
+  tls_api_client_ca_file: optional(
+    path(),
+    'Certificates (PEM) of the authorities that the certificates of clients must come from: with it the HTTP API refuses who has none, and on the status port only the probes (`/healthy`, `/ready`, `/started`, `/leader`) need none. It takes nobody the need to log in.',
   ),
 };
 
@@ -369,6 +373,11 @@ export const rules: readonly Rule[] = [
     keys: ['tls_client_ca_file', 'tls_cert_file'],
     must: 'tls_client_ca_file needs tls_cert_file and tls_key_file',
     holds: (config) => config.tlsClientCaFile === undefined || config.tlsCertFile !== undefined,
+  },
+  {
+    keys: ['tls_api_client_ca_file', 'tls_cert_file'],
+    must: 'tls_api_client_ca_file needs tls_cert_file and tls_key_file',
+    holds: (config) => config.tlsApiClientCaFile === undefined || config.tlsCertFile !== undefined,
   },
   {
     keys: ['wait_for_invitation', 'cluster', 'cluster_secret'],

@@ -96,7 +96,13 @@ export type Command =
   /** The state of the group is that of the snapshot now. */
   | { readonly kind: 'installed'; readonly group: GroupId; readonly applied: Applied }
   /** Takes other certificates (PEM) for connections to come. What had no TLS before, has none afterwards. */
-  | { readonly kind: 'renew_tls'; readonly cert: string; readonly key: string; readonly ca: string | null }
+  | {
+      readonly kind: 'renew_tls';
+      readonly cert: string;
+      readonly key: string;
+      readonly ca: string | null;
+      readonly apiClientCa: string | null;
+    }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
 

@@ -18,6 +18,8 @@ import { Batch } from './batch.js';
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
+  /** The authorities that the certificates of clients must come from; null: they need none. */
+  readonly clientCaFile: string | null;
 }
 
 export interface AppsOptions {
@@ -160,8 +162,18 @@ export class Apps {
   private makeApp(): ParentApp {
     const { tls } = this.options;
     if (tls === null) return parent(App());
-    return parent(SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }));
+    const { certFile, keyFile, clientCaFile } = tls;
+    const own = { cert_file_name: certFile, key_file_name: keyFile };
+    return parent(SSLApp(clientCaFile === null ? own : { ...own, ca_file_name: clientCaFile }));
   }
+}
+
+/**
+ * Whether the client of a request has shown a certificate, where there is a `clientCaFile`. uWebSockets.js ends connections
+ * with certificates of other authorities by itself, but lets clients without any in.
+ */
+export function hasCertificate(res: HttpResponse): boolean {
+  return res.getX509Certificate() !== '';
 }
 
 function parent(app: TemplatedApp): ParentApp {

@@ -13,7 +13,7 @@ import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Request, Respond } from '../request.js';
 import { AddressCounts, addressKey, systemCounts } from './address-counts.js';
-import { Apps, type TlsFiles } from './apps.js';
+import { Apps, hasCertificate, type TlsFiles } from './apps.js';
 import type { Batch } from './batch.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
@@ -65,6 +65,7 @@ export interface HttpOptions {
 
 export class HttpListener {
   private readonly options: HttpOptions;
+  private readonly needsCertificate: boolean;
   private readonly apps: Apps;
   private readonly bodies: ByteBudget;
   private readonly heads: Heads;
@@ -84,6 +85,7 @@ export class HttpListener {
 
   constructor(options: HttpOptions) {
     this.options = options;
+    this.needsCertificate = options.tls !== null && options.tls.clientCaFile !== null;
     this.heads = new Heads(options.nodeName);
     this.bodies = new ByteBudget(options.bodyMemoryMax);
     this.exchangeParts = {
@@ -183,6 +185,11 @@ export class HttpListener {
       const error = badRequest(headers.malformed);
       this.options.figures?.refused(null, error, '400 Bad Request');
       answerAtOnce(res, true, () => fail(res, this.heads, headers, error, '400 Bad Request', [], null));
+    } else if (this.needsCertificate && !hasCertificate(res)) {
+      this.options.figures?.refused(null, NO_CERTIFICATE, '403 Forbidden');
+      answerAtOnce(res, true, () =>
+        fail(res, this.heads, headers, NO_CERTIFICATE, '403 Forbidden', [], null),
+      );
     } else if (method !== 'POST') {
       if (method !== 'GET' || path.kind !== 'root')
         this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
@@ -570,6 +577,10 @@ const UNAUTHORIZED = new QueryError(
   'no credentials, or wrong ones: send a token as Authorization: Bearer KEY',
 );
 const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
+const NO_CERTIFICATE = new QueryError(
+  ErrorCode.FORBIDDEN,
+  'this node talks to clients with a certificate only (tls_api_client_ca_file)',
+);
 const UNSURE = new QueryError(
   ErrorCode.NODE,
   'this node does not know the credentials, and can not reach a majority of the nodes to ask: try again',

@@ -106,7 +106,7 @@ function report(log: Logger, slowMs: number, request: Request, reply: Reply, ms:
   if (isDefect) log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
 }
 
-function tlsFilesOf({ tlsCertFile, tlsKeyFile }: Config): TlsFiles | null {
+function tlsFilesOf({ tlsCertFile, tlsKeyFile, tlsApiClientCaFile }: Config): TlsFiles | null {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
-  return { certFile: tlsCertFile, keyFile: tlsKeyFile };
+  return { certFile: tlsCertFile, keyFile: tlsKeyFile, clientCaFile: tlsApiClientCaFile ?? null };
 }

@@ -10,6 +10,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type TlsOptions, TLSSocket } from 'node:tls';
 import { METRICS_CONTENT_TYPE } from '../metrics/page.js';
 
 /** What the server tells; asked anew for each request. */
@@ -30,7 +31,12 @@ export interface StatusView {
 export interface StatusTls {
   readonly cert: string;
   readonly key: string;
+  /** The authorities of the certificates that clients need for all but `PROBES`; null: they need none. */
+  readonly apiClientCa: string | null;
 }
+
+/** What orchestrators ask for, which have no certificate. */
+const PROBES: ReadonlySet<string> = new Set(['/healthy', '/ready', '/started', '/leader']);
 
 const TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 256;
@@ -38,10 +44,12 @@ const CONNECTIONS_MAX = 256;
 export class StatusServer {
   private readonly view: StatusView;
   private readonly server: Server | TlsServer;
+  private readonly needsCertificate: boolean;
 
   /** @param tls null for plain HTTP */
   constructor(view: StatusView, tls: StatusTls | null = null) {
     this.view = view;
+    this.needsCertificate = tls !== null && tls.apiClientCa !== null;
     const options = {
       requestTimeout: TIMEOUT_MS,
       headersTimeout: TIMEOUT_MS,
@@ -53,7 +61,7 @@ export class StatusServer {
     this.server =
       tls === null
         ? createServer(options, answer)
-        : createTlsServer({ ...options, cert: tls.cert, key: tls.key, handshakeTimeout: TIMEOUT_MS }, answer);
+        : createTlsServer({ ...options, ...secureOptions(tls), handshakeTimeout: TIMEOUT_MS }, answer);
     this.server.maxConnections = CONNECTIONS_MAX;
     this.server.on('clientError', (_error, socket) => socket.destroy());
   }
@@ -71,8 +79,8 @@ export class StatusServer {
   }
 
   /** Takes another certificate, for connections to come. */
-  renewTls({ cert, key }: StatusTls): void {
-    if ('setSecureContext' in this.server) this.server.setSecureContext({ cert, key });
+  renewTls(tls: StatusTls): void {
+    if ('setSecureContext' in this.server) this.server.setSecureContext(secureOptions(tls));
   }
 
   close(): void {
@@ -85,8 +93,13 @@ export class StatusServer {
       send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: 'GET' });
       return;
     }
-    const { view } = this;
-    switch (request.url) {
+    const { view, needsCertificate } = this;
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (needsCertificate && !PROBES.has(path) && !hasCertificate(request)) {
+      send(response, 403, 'FORBIDDEN: a client certificate is needed (tls_api_client_ca_file)\n');
+      return;
+    }
+    switch (path) {
       case '/healthy':
         probe(response, view.unhealthy());
         return;
@@ -114,6 +127,16 @@ export class StatusServer {
         send(response, 404, 'NOT FOUND\n');
     }
   }
+}
+
+function secureOptions({ cert, key, apiClientCa }: StatusTls): TlsOptions {
+  if (apiClientCa === null) return { cert, key };
+  // Not refused at once: see `PROBES`.
+  return { cert, key, ca: apiClientCa, requestCert: true, rejectUnauthorized: false };
+}
+
+function hasCertificate({ socket }: IncomingMessage): boolean {
+  return socket instanceof TLSSocket && socket.authorized;
 }
 
 function probe(response: ServerResponse, problem: string | null): void {

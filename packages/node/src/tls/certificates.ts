@@ -1,6 +1,6 @@
 /** The certificates that the settings name, read and checked, so that what is wrong with them is told in time. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { type Config, ConfigurationError } from '../config/index.js';
 
 /** What goes with TLS, as PEM texts. */
@@ -9,11 +9,13 @@ export interface Certificates {
   readonly key: string;
   /** The authorities that the certificates of other nodes must come from; null: nodes talk without TLS. */
   readonly ca: string | null;
+  /** The authorities that the certificates of clients must come from; null: they need none. */
+  readonly apiClientCa: string | null;
   /** When the node's certificate ends, and the first of the authorities': wall clock in milliseconds. */
-  readonly ends: { readonly node: number; readonly ca: number | null };
+  readonly ends: { readonly node: number; readonly ca: number | null; readonly apiClientCa: number | null };
 }
 
-type TlsSettings = Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'tlsClientCaFile'>;
+type TlsSettings = Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'tlsClientCaFile' | 'tlsApiClientCaFile'>;
 
 /**
  * Reads the files; null when there are none to read.
@@ -24,26 +26,53 @@ export function readCertificates({
   tlsCertFile,
   tlsKeyFile,
   tlsClientCaFile,
+  tlsApiClientCaFile,
 }: TlsSettings): Certificates | null {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
   const cert = read('tls_cert_file', tlsCertFile);
   const key = read('tls_key_file', tlsKeyFile);
-  const ca = tlsClientCaFile === undefined ? null : read('tls_client_ca_file', tlsClientCaFile);
   const [own] = certificatesOf('tls_cert_file', tlsCertFile, cert);
   if (own === undefined) throw unfit('tls_cert_file', tlsCertFile, 'there is no certificate in it');
   if (!own.checkPrivateKey(keyOf(tlsKeyFile, key))) {
     throw unfit('tls_key_file', tlsKeyFile, `the key is not the one of the certificate in ${tlsCertFile}`);
   }
-  const authorities = ca === null ? [] : certificatesOf('tls_client_ca_file', tlsClientCaFile ?? '', ca);
-  if (ca !== null && authorities.length === 0) {
-    throw unfit('tls_client_ca_file', tlsClientCaFile ?? '', 'there is no certificate in it');
-  }
+  const ca = readAuthorities('tls_client_ca_file', tlsClientCaFile);
+  const apiClientCa = readAuthorities('tls_api_client_ca_file', tlsApiClientCaFile);
   return {
     cert,
     key,
-    ca,
-    ends: { node: endOf(own), ca: ca === null ? null : Math.min(...authorities.map(endOf)) },
+    ca: ca?.text ?? null,
+    apiClientCa: apiClientCa?.text ?? null,
+    ends: { node: endOf(own), ca: ca?.end ?? null, apiClientCa: apiClientCa?.end ?? null },
   };
+}
+
+/** What tells whether the files are other ones than before, or were written: for a link, what it leads to. */
+export function stampOf(settings: TlsSettings): string {
+  const { tlsCertFile, tlsKeyFile, tlsClientCaFile, tlsApiClientCaFile } = settings;
+  return [tlsCertFile, tlsKeyFile, tlsClientCaFile, tlsApiClientCaFile].map(stampOfFile).join(' ');
+}
+
+function stampOfFile(path: string | undefined): string {
+  if (path === undefined) return '';
+  try {
+    const { dev, ino, size, mtimeMs } = statSync(path);
+    return [dev, ino, size, mtimeMs].join(':');
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** The certificates of authorities, and when the first of them ends; null when no file is named. */
+function readAuthorities(
+  key: string,
+  path: string | undefined,
+): { readonly text: string; readonly end: number } | null {
+  if (path === undefined) return null;
+  const text = read(key, path);
+  const authorities = certificatesOf(key, path, text);
+  if (authorities.length === 0) throw unfit(key, path, 'there is no certificate in it');
+  return { text, end: Math.min(...authorities.map(endOf)) };
 }
 
 function read(key: string, path: string): string {

@@ -2,21 +2,29 @@ import type { Config } from '../config/index.js';
 import type { Logger } from '../logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { PeerTls } from '../peers/dial.js';
-import { type Certificates, readCertificates } from './certificates.js';
+import { type Certificates, readCertificates, stampOf } from './certificates.js';
 
-/** The certificates of this node, which may be renewed while it runs. When they end is told each time they are read. */
+/** How often the files are looked at, in milliseconds. */
+const LOOK_MS = 10_000;
+
+/** The certificates of this node, which may be renewed while it runs. When they end is told each time they are taken up. */
 export class NodeCertificates {
   private readonly config: Config;
   private readonly log: Logger;
   private readonly metrics: Metrics;
   private current: Certificates | null;
+  /** What the files were like before they were read last: what is written meanwhile shows the next time. */
+  private stamp: string;
+  private timer: NodeJS.Timeout | null = null;
 
   /** @throws ConfigurationError when the files that the settings name are unfit */
   constructor(config: Config, log: Logger, metrics: Metrics) {
     this.config = config;
     this.log = log;
     this.metrics = metrics;
-    this.current = this.read();
+    this.stamp = stampOf(config);
+    this.current = readCertificates(config);
+    if (this.current !== null) this.tell(this.current);
   }
 
   /** Null without TLS. */
@@ -32,23 +40,56 @@ export class NodeCertificates {
   }
 
   /**
-   * Reads the files again; null when there are none.
+   * Reads the files again.
    *
-   * @throws ConfigurationError when they are unfit: those of before stay
+   * @param use takes up what is in them; not called without TLS
+   * @throws ConfigurationError when they are unfit, and what `use` throws: those of before stay
    */
-  renew(): Certificates | null {
-    const renewed = this.read();
-    if (renewed !== null) this.current = renewed;
-    return renewed;
+  renew(use: (certificates: Certificates) => void): void {
+    this.stamp = stampOf(this.config);
+    const renewed = readCertificates(this.config);
+    if (renewed === null) return;
+    use(renewed);
+    this.current = renewed;
+    this.tell(renewed);
   }
 
-  private read(): Certificates | null {
+  /**
+   * Looks at the files now and then, and renews when they were replaced. Unfit ones are told of, and not tried again until
+   * they are replaced in their turn: so a certificate is taken up once its key is there, too.
+   *
+   * @param use see `renew`
+   */
+  watch(use: (certificates: Certificates) => void): void {
+    if (this.current === null) return;
+    this.timer = setInterval(() => this.look(use), LOOK_MS).unref();
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  private look(use: (certificates: Certificates) => void): void {
+    const { log } = this;
+    try {
+      if (stampOf(this.config) === this.stamp) return;
+      this.renew(use);
+      log.info({ event: 'certificates_renewed' }, 'the certificates were replaced, and are in use');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const text = 'the certificates were replaced by unfit ones: those of before stay in use';
+      log.warn({ event: 'certificates_refused', error: why }, text);
+    }
+  }
+
+  private tell({ ends, ca }: Certificates): void {
     const { config, log, metrics } = this;
-    const certificates = readCertificates(config);
-    if (certificates === null) return null;
-    const { node, ca } = certificates.ends;
+    const { node } = ends;
     metrics.set('certificateEnd', node / 1000, 0);
-    metrics.set('certificateEnd', (ca ?? 0) / 1000, 1);
+    metrics.set('certificateEnd', (ends.ca ?? 0) / 1000, 1);
+    metrics.set('certificateEnd', (ends.apiClientCa ?? 0) / 1000, 2);
     const until = new Date(node).toISOString();
     if (node <= Date.now()) log.error({ event: 'certificate_expired', until }, 'the certificate has ended');
     else log.info({ event: 'certificate', until }, `the certificate holds until ${until}`);
@@ -58,6 +99,5 @@ export class NodeCertificates {
         'the nodes talk to each other without TLS: set tls_client_ca_file',
       );
     }
-    return certificates;
   }
 }

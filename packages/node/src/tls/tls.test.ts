@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +27,9 @@ const running: RealNode[] = [];
 const file = (name: string): string => join(folder, name);
 
 beforeAll(() => {
-  if (hasOpenssl) makeCertificates('127.0.0.1', '127.0.0.2', 'other');
+  if (!hasOpenssl) return;
+  makeCertificates('127.0.0.1', '127.0.0.2', 'other');
+  makeCertificatesIn(file('stranger'), 'client');
 });
 afterEach(async () => {
   for (const node of running.splice(0)) {
@@ -36,6 +47,7 @@ describeTls('certificates', () => {
     tlsCertFile: file('127.0.0.1.crt'),
     tlsKeyFile: file('127.0.0.1.key'),
     tlsClientCaFile: file('ca.crt'),
+    tlsApiClientCaFile: undefined,
     ...change,
   });
 
@@ -50,6 +62,11 @@ describeTls('certificates', () => {
     ['a file that is missing', { tlsCertFile: 'missing.crt' }, /tls_cert_file = missing.crt: .*ENOENT/],
     ['a key of another certificate', { tlsKeyFile: file('other.key') }, /not the one of the certificate/],
     ['a key where certificates should be', { tlsClientCaFile: file('ca.key') }, /no certificate in it/],
+    [
+      'no authorities of clients',
+      { tlsApiClientCaFile: file('ca.key') },
+      /tls_api_client_ca_file = .*no cert/,
+    ],
     ['a certificate where the key should be', { tlsKeyFile: file('other.crt') }, /tls_key_file = /],
   ])('are refused with %s', (_what, change, message) => {
     expect(() => readCertificates(settings(change))).toThrow(message);
@@ -95,6 +112,86 @@ describeTls('a node with certificates', () => {
     node.signal('SIGHUP');
     await until(() => node.log.includes('reload_failed'), 'it says so');
     expect(await query(node)).toMatchObject({ status: 200 });
+  });
+
+  test('takes up files that were replaced, by itself, and only when certificate and key belong together', async () => {
+    // As a Secret in a volume of Kubernetes: the files are links into a folder that is another one each time.
+    const names = ['tls.crt', 'tls.key'];
+    const store = (folder: string): void => {
+      mkdirSync(file(folder));
+      copyFileSync(file('127.0.0.1.crt'), file(`${folder}/tls.crt`));
+      copyFileSync(file('127.0.0.1.key'), file(`${folder}/tls.key`));
+    };
+    const turnTo = (folder: string): void => {
+      symlinkSync(folder, file('next'));
+      renameSync(file('next'), file('data'));
+    };
+    store('first');
+    turnTo('first');
+    for (const name of names) symlinkSync(`data/${name}`, file(name));
+    const node = await launch({ tls_cert_file: file('tls.crt'), tls_key_file: file('tls.key') });
+    await serves(node);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(file('ca.crt')) });
+    const before = await query(node, agent);
+
+    makeCertificates('127.0.0.1');
+    store('second');
+    copyFileSync(file('other.key'), file('second/tls.key'));
+    turnTo('second');
+    await until(async () => {
+      expect(await query(node, agent)).toMatchObject({ status: 200, serial: before.serial });
+      return node.log.includes('certificates_refused');
+    }, 'it tells of unfit ones');
+    expect((await query(node)).serial).toBe(before.serial);
+
+    store('third');
+    turnTo('third');
+    await until(async () => {
+      expect(await query(node, agent)).toMatchObject({ status: 200, serial: before.serial });
+      return node.log.includes('certificates_renewed');
+    }, 'it takes up good ones');
+    const renewed = new X509Certificate(readFileSync(file('third/tls.crt'))).serialNumber;
+    expect((await query(node)).serial).toBe(renewed);
+    await until(
+      async () => (await get(node.statusPort, '/ready')).serial === renewed,
+      'the status port has it',
+    );
+    expect(node.log.match(/certificates_refused/g)).toHaveLength(1);
+    agent.destroy();
+  }, 60_000);
+
+  test('serves clients with a certificate only, when it is told to', async () => {
+    const node = await launch({
+      tls_cert_file: file('127.0.0.1.crt'),
+      tls_key_file: file('127.0.0.1.key'),
+      tls_api_client_ca_file: file('ca.crt'),
+    });
+    await serves(node);
+    const agentOf = (name: string): Agent =>
+      new Agent({
+        keepAlive: true,
+        maxSockets: 1,
+        ca: readFileSync(file('ca.crt')),
+        cert: readFileSync(file(`${name}.crt`)),
+        key: readFileSync(file(`${name}.key`)),
+      });
+    const agents = [agentOf('127.0.0.2'), agentOf('stranger/client')] as const;
+    const [known, stranger] = agents;
+    expect(await query(node)).toMatchObject({ status: 403, text: expect.stringContaining('certificate') });
+    for (let i = 0; i < 3; i++) expect(await query(node, known)).toMatchObject({ status: 200, text: '2' });
+    // As a client that comes back: its session is resumed.
+    known.destroy();
+    expect(await query(node, known)).toMatchObject({ status: 200 });
+    const statusOf = async (path: string, agent?: Agent): Promise<number> =>
+      (await get(node.statusPort, path, agent)).status;
+    for (const path of ['/healthy', '/ready', '/started']) expect(await statusOf(path)).toBe(200);
+    for (const path of ['/', '/status', '/status?verbose', '/metrics']) {
+      expect(await statusOf(path)).toBe(403);
+      expect(await statusOf(path, stranger)).toBe(403);
+      expect(await statusOf(path, known)).toBe(200);
+    }
+    await expect(query(node, stranger)).rejects.toThrow(/alert|ECONNRESET|EPIPE|hang up/);
+    for (const agent of agents) agent.destroy();
   });
 
   test('does not start with unfit ones', async () => {
@@ -170,8 +267,8 @@ function query(node: RealNode, agent?: Agent, code = '1 + 1;'): Promise<Answer> 
   return send(node.port, '//stuff', 'POST', headers, JSON.stringify({ type: 'query', code }), agent);
 }
 
-function get(port: number, path: string): Promise<Answer> {
-  return send(port, path, 'GET', {}, '');
+function get(port: number, path: string, agent?: Agent): Promise<Answer> {
+  return send(port, path, 'GET', {}, '', agent);
 }
 
 function send(
@@ -201,8 +298,12 @@ function send(
 }
 
 function makeCertificates(...names: string[]): void {
+  makeCertificatesIn(folder, ...names);
+}
+
+function makeCertificatesIn(where: string, ...names: string[]): void {
   const script = fileURLToPath(new URL('../../../../scripts/make-certs', import.meta.url));
-  execFileSync(script, [folder, ...names]);
+  execFileSync(script, [where, ...names]);
 }
 
 function canRun(program: string): boolean {
