@@ -42,6 +42,7 @@ import type { GroupSession } from './scopes/group-session.js';
 import { keepDisk } from './scopes/node-disk.js';
 import { NodeScopes } from './scopes/node-scopes.js';
 import type { State } from './scopes/state.js';
+import { LocalRead } from './status/local-read.js';
 import { Phase, SharedStatus } from './status/shared-status.js';
 import type { Certificates } from './tls/certificates.js';
 import { NodeCertificates } from './tls/node-certificates.js';
@@ -92,6 +93,7 @@ export class Node implements RunningNode {
   private scopes!: NodeScopes;
   private backups!: NodeBackups;
   private publisher!: Publisher;
+  private localRead!: LocalRead;
   private housekeeping: NodeJS.Timeout | null = null;
   private unwatch: () => void = () => {};
 
@@ -232,6 +234,7 @@ export class Node implements RunningNode {
     this.consensus.listen((event) => this.takeEvent(event));
     this.backups = this.makeBackups(record);
     this.publisher = this.makePublisher();
+    this.localRead = this.makeLocalRead();
     this.housekeeping = setInterval(() => this.keepHouse(), HOUSEKEEPING_MS);
     this.unwatch = watchThread(this.parts.metrics, 'engine');
   }
@@ -362,6 +365,15 @@ export class Node implements RunningNode {
     });
   }
 
+  private makeLocalRead(): LocalRead {
+    return new LocalRead({
+      engine: this.engine,
+      state: this.parts.state,
+      session: () => this.scopes.sessions.ofGroup(ROOT_GROUP) ?? null,
+      onFailure: (error) => this.internalError(error),
+    });
+  }
+
   private makeLocalNode(): LocalNode {
     const { config, identity, log, state, version } = this.parts;
     return new LocalNode({
@@ -426,6 +438,7 @@ export class Node implements RunningNode {
 
   private keepHouse(): void {
     this.status.beat();
+    if (this.localRead.attempt()) this.status.noteLocalRead();
     this.status.connections = this.listener?.connections ?? 0;
     this.scopes.consider();
     this.cluster.members.tick();

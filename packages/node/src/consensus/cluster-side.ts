@@ -13,7 +13,7 @@ import { type PeerInfo, Transport } from '../peers/transport.js';
 import { goneNodes } from './gone.js';
 import type { GroupHost } from './group-host.js';
 import { Links, type Traffic } from './links.js';
-import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId } from './protocol.js';
+import type { Command, Event, GroupId, JoinAnswer, Joiner, NodeId, PeerAddress } from './protocol.js';
 
 export interface ClusterOptions {
   /** With the id of the cluster that this node may found. */
@@ -60,6 +60,8 @@ export class ClusterSide {
   private readonly formation: Formation;
   private host: GroupHost | null = null;
   private peers: readonly NodeId[] = [];
+  private addresses = new Map<NodeId, string>();
+  private formedAs: string | null = null;
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
   private loadTimer: NodeJS.Timeout | null = null;
@@ -115,6 +117,7 @@ export class ClusterSide {
     this.formation.formed.then(
       (record) => {
         this.transport.setCluster(record.clusterId);
+        this.formedAs = Buffer.from(record.clusterId).toString('hex');
         emit({ kind: 'formed', record, incarnation });
       },
       (error: Error & { readonly exitCode?: number }) => {
@@ -154,12 +157,26 @@ export class ClusterSide {
     return this.transport.isUp(node);
   }
 
+  /** The id of the cluster in hexadecimal digits; null until it is known. */
+  get clusterId(): string | null {
+    return this.formedAs;
+  }
+
+  /** Name of another member: its number until it was met. */
+  nameOf(node: NodeId): string {
+    return this.transport.identityOf(node)?.name ?? String(node);
+  }
+
+  /** Host and port of a member; null for one that is not in the list. */
+  addressOf(node: NodeId): string | null {
+    return this.addresses.get(node) ?? null;
+  }
+
   /** The other members, as they are now. */
   get peerFigures(): PeerFigures[] {
     return this.peers.map((node) => {
       const { sent, received, roundTripMs } = this.links.traffic.get(node) ?? NO_TRAFFIC;
-      const name = this.transport.identityOf(node)?.name ?? String(node);
-      return { name, isUp: this.isUp(node), sent, received, roundTripMs };
+      return { name: this.nameOf(node), isUp: this.isUp(node), sent, received, roundTripMs };
     });
   }
 
@@ -167,6 +184,7 @@ export class ClusterSide {
   handle(command: Command): boolean {
     switch (command.kind) {
       case 'peers': {
+        this.addresses = new Map(command.peers.map((peer) => [peer.nodeId, addressText(peer)]));
         const gone = goneNodes(this.host?.removed ?? [], command.peers);
         this.peers = command.peers
           .map(({ nodeId }) => nodeId)
@@ -239,6 +257,10 @@ export class ClusterSide {
     this.links.peerDown(node);
     this.host?.peerDown(node);
   }
+}
+
+function addressText({ host, port }: PeerAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 const NO_TRAFFIC: Traffic = { sent: 0, received: 0, roundTripMs: null };

@@ -164,20 +164,56 @@ export class GroupHost {
     return this.groups.get(group)?.status();
   }
 
+  /** See `RaftGroup.watchLag`. */
+  watchLag(now: number): void {
+    this.guarded(() => {
+      for (const group of this.groups.values()) group.watchLag(now);
+    });
+  }
+
+  /**
+   * The group whose state is furthest behind its leader, and how far, in milliseconds. Who leads the root group lags
+   * nowhere: so one node is left to be asked, however much there is to do in collections that others lead.
+   */
+  lag(now: number): { readonly group: GroupId; readonly ms: number } {
+    let worst = { group: ROOT_GROUP, ms: 0 };
+    if (this.groups.get(ROOT_GROUP)?.role === 'leader') return worst;
+    for (const group of this.groups.values()) {
+      const ms = group.lagMs(now);
+      if (ms > worst.ms) worst = { group: group.id, ms };
+    }
+    return worst;
+  }
+
+  /** Whether this node leads a group, and heard of a majority of its voters within an election timeout. */
+  isConfirmed(group: GroupId): boolean {
+    const status = this.status(group);
+    if (status?.role !== 'leader') return false;
+    const heard = this.heardOf(status);
+    const { voters, outgoing } = status.membership;
+    return [voters, outgoing].every(
+      (half) => half.length === 0 || 2 * half.filter((node) => heard.has(node)).length > half.length,
+    );
+  }
+
+  /** This node, and those that it heard of within an election timeout, as the leader of a group. */
+  private heardOf({ peers }: ReturnType<RaftGroup['status']>): ReadonlySet<NodeId> {
+    const { nodeId, isUp } = this.options;
+    const heard = peers.filter(({ node, silentTicks }) => silentTicks <= this.electionTicks && isUp(node));
+    return new Set([nodeId, ...heard.map(({ node }) => node)]);
+  }
+
   /** What there is to know of each group. */
   get groupsNow(): GroupNow[] {
     return [...this.groups.values()].map((group) => this.nowOf(group));
   }
 
   private nowOf(group: RaftGroup): GroupNow {
-    const { role, term, leader, membership, commitIndex, lastIndex, peers } = group.status();
+    const status = group.status();
+    const { role, term, leader, membership, commitIndex, lastIndex } = status;
     const isLeader = role === 'leader';
     const { voters, learners } = membership;
-    const heard = peers.filter(
-      ({ node, silentTicks }) =>
-        voters.includes(node) && silentTicks <= this.electionTicks && this.options.isUp(node),
-    );
-    const self = voters.includes(this.options.nodeId) ? 1 : 0;
+    const heard = this.heardOf(status);
     return {
       id: group.id,
       term,
@@ -188,7 +224,7 @@ export class GroupHost {
       lastIndex,
       voters: voters.length,
       learners: learners.length,
-      reachable: isLeader ? heard.filter(({ node }) => node !== this.options.nodeId).length + self : 0,
+      reachable: isLeader ? voters.filter((node) => heard.has(node)).length : 0,
     };
   }
 

@@ -1,8 +1,7 @@
 /** Whether a leader has been missing for too long. */
 export class LeaderWatch {
   private readonly patience: number;
-  /** Ticks since a leader was known. */
-  private missing = Number.POSITIVE_INFINITY;
+  private missing: number | null = null;
 
   /** @param patience ticks that may pass without a leader; before the first one, none may */
   constructor(patience: number) {
@@ -11,10 +10,16 @@ export class LeaderWatch {
 
   /** @param leader 0 while none is known */
   tick(leader: number): void {
-    this.missing = leader === 0 ? this.missing + 1 : 0;
+    if (leader !== 0) this.missing = 0;
+    else if (this.missing !== null) this.missing += 1;
   }
 
   get isMissing(): boolean {
-    return this.missing > this.patience;
+    return this.missing === null || this.missing > this.patience;
+  }
+
+  /** Ticks since a leader was known; null before the first one. */
+  get missingTicks(): number | null {
+    return this.missing;
   }
 }

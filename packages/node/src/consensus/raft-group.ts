@@ -17,6 +17,7 @@ import {
   type Write,
 } from 'raft-ts';
 import type { GroupWatch } from './group-watch.js';
+import { LagQuestion, LagWatch } from './lag-watch.js';
 import type { LogWriter } from './log-writer.js';
 import { decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
@@ -77,6 +78,7 @@ export class RaftGroup {
   private readonly changes: { readonly id: number; readonly index: number; readonly term: number }[] = [];
   private decodedMembership: Membership;
   private quietTicks = 0;
+  private readonly lag = new LagWatch();
 
   /**
    * @param applied where the state of this node stands, which is durable there
@@ -207,6 +209,26 @@ export class RaftGroup {
       this.context.emit({ kind: 'read', group: this.id, id, index: null });
     }
     this.process();
+  }
+
+  /**
+   * Finds out how far the state lags behind the leader. To be called several times a second.
+   *
+   * @param now monotonic milliseconds
+   */
+  watchLag(now: number): void {
+    const { role, leader, term, commitIndex, quiesced } = this.raft;
+    const { appliedIndex } = this;
+    const isLeader = role === 'leader';
+    const question = this.lag.look({ isLeader, leader, term, commitIndex, appliedIndex, quiesced }, now);
+    if (question === null) return;
+    if (this.raft.readIndex(question).status === 'dropped') this.lag.answered(question, null);
+    this.process();
+  }
+
+  /** Milliseconds for which the state may have lacked something that was committed. */
+  lagMs(now: number): number {
+    return this.lag.lagMs(now);
   }
 
   /** The state holds everything up to here. */
@@ -341,6 +363,10 @@ export class RaftGroup {
     if (ready.committed.length > 0) this.commit(ready);
     for (const read of ready.reads) {
       const index = read.outcome === 'ready' ? read.index : null;
+      if (read.context instanceof LagQuestion) {
+        this.lag.answered(read.context, index);
+        continue;
+      }
       this.watch?.readAnswered(Number(read.context));
       this.context.emit({ kind: 'read', group: this.id, id: Number(read.context), index });
     }

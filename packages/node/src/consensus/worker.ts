@@ -13,8 +13,10 @@ import { Metrics } from '../metrics/metrics.js';
 import { watchThread } from '../metrics/thread-watch.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../scopes/limits.js';
+import { NodeStatus } from '../status/node-status.js';
 import { Phase, SharedStatus } from '../status/shared-status.js';
-import { StatusServer, type StatusTls, type StatusView } from '../status/status-server.js';
+import { StatusServer, type StatusTls } from '../status/status-server.js';
+import { StorageBeat } from '../status/storage-beat.js';
 import { type ClusterOptions, ClusterSide } from './cluster-side.js';
 import { packEvents } from './event-parcel.js';
 import { GroupHost } from './group-host.js';
@@ -91,8 +93,8 @@ const LEADERLESS_ELECTIONS = 3;
 /** What a node without others keeps of its log in memory: nobody asks for more, and much of it makes long pauses. */
 const LONE_CACHE_BYTES = 1024 * 1024;
 
-/** Silence of the engine thread after which the node is not healthy, in milliseconds. */
-const SILENCE_MAX_MS = 30_000;
+/** Time between two looks at how far the groups lag, in milliseconds. */
+const LAG_LOOK_MS = 250;
 
 const {
   options,
@@ -105,7 +107,9 @@ const {
 const signals = new Signals(signalsBuffer);
 const shared = new SharedStatus(status);
 const metrics = new Metrics(figuresBuffer);
-const figures = new GroupFigures(metrics, () => performance.now());
+const now = (): number => performance.now();
+const figures = new GroupFigures(metrics, now);
+const storage = new StorageBeat(now);
 
 let events: Event[] = [];
 let planned = false;
@@ -132,8 +136,14 @@ function flush(): void {
   signals.ring();
 }
 
+function writing(): void {
+  storage.writeBegan();
+  signals.writing();
+}
+
 /** What the engine thread holds back can be written now. It sends that when a message comes, be it an empty one. */
 function written(more: boolean): void {
+  storage.writeEnded(more);
   if (signals.written(more)) planFlush();
 }
 
@@ -143,7 +153,7 @@ async function start(): Promise<void> {
     segmentBytes: options.segmentBytes,
     storeId: options.logId,
     ...(options.cluster.secret === null ? { cacheBytes: LONE_CACHE_BYTES } : {}),
-    observe: { now: () => performance.now(), written: countSync },
+    observe: { now, written: countSync },
   });
   const cluster = await ClusterSide.start(options.cluster, {
     emit,
@@ -162,17 +172,19 @@ async function start(): Promise<void> {
     emit,
     transmit: (group, messages) => cluster.transmit(group, messages),
     isUp: (node) => cluster.isUp(node),
-    writing: () => signals.writing(),
+    writing,
     written,
     watch: (group) => figures.watch(group),
     logTail: options.cluster.secret === null ? 0 : LOG_TAIL,
     lowDiskBytes: options.lowDiskBytes,
   });
   cluster.attach(host);
-  const look = (): Promise<void> => disk.freeBytes().then((bytes) => host.noteFree(bytes));
+  const look = (): Promise<void> =>
+    storage.look(() => disk.freeBytes().then((bytes) => host.noteFree(bytes)));
   await look().catch(() => {});
   const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
-  const server = new StatusServer(viewOf(host, cluster, log, leader), options.statusTls);
+  const view = viewOf(host, cluster, log, leader);
+  const server = new StatusServer(view, options.statusTls);
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
     setInterval(() => {
@@ -183,6 +195,10 @@ async function start(): Promise<void> {
     }, options.tickMs),
     // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
     setInterval(() => void look().catch(() => {}), DISK_LOOK_MS),
+    setInterval(() => {
+      host.watchLag(now());
+      view.look();
+    }, LAG_LOOK_MS),
   ];
   port.on('message', (parcel: Parcel) => {
     unpack(parcel, (command) => {
@@ -242,56 +258,33 @@ function countRefusal(cause: PeerLogCause): void {
   if (reason !== undefined) metrics.add('peersRefused', REFUSALS.indexOf(reason));
 }
 
-function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore, leader: LeaderWatch): StatusView {
-  let wasHealthy = true;
-  const view: StatusView = {
-    unhealthy() {
-      const silence = shared.engineSilence();
-      const isHealthy = shared.phase === Phase.STARTING || silence <= SILENCE_MAX_MS;
-      if (wasHealthy && !isHealthy) metrics.add('livenessFailures');
-      wasHealthy = isHealthy;
-      return isHealthy ? null : `the engine thread has been silent for ${silence} ms`;
-    },
-    unready() {
-      if (shared.phase === Phase.STARTING) return 'the node is starting';
-      if (shared.phase !== Phase.READY) return 'the node is shutting down';
-      if (leader.isMissing) return 'no leader is known';
-      return shared.isCaughtUp ? null : 'the node is catching up';
-    },
-    metrics: () =>
+function viewOf(host: GroupHost, cluster: ClusterSide, log: LogStore, leader: LeaderWatch): NodeStatus {
+  const { version, nodeName } = options;
+  return new NodeStatus({
+    ...options,
+    shared,
+    storage,
+    leader,
+    host,
+    cluster,
+    metrics,
+    page: (isReady) =>
       metricsPage({
         metrics,
         figures,
-        version: options.version,
-        nodeName: options.nodeName,
+        version,
+        nodeName,
         startedAt,
         folder: options.logPath,
         groups: () => host.groupsNow,
         peers: () => cluster.peerFigures,
         logBytes: () => log.stats().bytes,
-        isReady: () => view.unready() === null,
+        isReady: () => isReady,
       }),
-    started: () => shared.phase !== Phase.STARTING,
-    state() {
-      if (shared.phase === Phase.READY) return 'READY';
-      return shared.phase === Phase.STARTING ? 'SYNCHRONIZING' : 'SHUTTING_DOWN';
-    },
-    summary() {
-      const root = host.status(ROOT_GROUP);
-      return {
-        status: view.state(),
-        version: options.version,
-        node_name: options.nodeName,
-        node_id: options.nodeId,
-        groups: host.groupIds.length,
-        leading: host.leading,
-        connections: shared.connections,
-        disk: { level: host.diskLevel, free_bytes: Number.isFinite(host.freeBytes) ? host.freeBytes : null },
-        root: root === undefined ? null : { role: root.role, term: root.term, commit: root.commitIndex },
-      };
-    },
-  };
-  return view;
+    now,
+    startedAt,
+    wallClock: Date.now,
+  });
 }
 
 function announce(message: WorkerStart): void {

@@ -1,5 +1,6 @@
 /** The page of figures, as the consensus thread makes it: what both threads count, and what it finds out now. */
 import { statfs } from 'node:fs/promises';
+import { delayed } from '../life/timers.js';
 import type { GroupFigures, GroupNow } from './group-figures.js';
 import type { Metrics } from './metrics.js';
 import { label, Page } from './page.js';
@@ -67,9 +68,13 @@ function addPeers(page: Page, peers: readonly PeerFigures[]): void {
   );
 }
 
+/** How long a disk may take to tell its room, in milliseconds: the page is wanted most of all when it does not answer. */
+const DISK_MS = 50;
+
 /** A file system that does not tell its room is left out. */
 async function addDisk(page: Page, folder: string): Promise<void> {
-  const disk = await statfs(folder).catch(() => null);
+  const late = delayed(DISK_MS).then(() => null);
+  const disk = await Promise.race([statfs(folder).catch(() => null), late]);
   if (disk === null) return;
   const { bavail, blocks, bsize } = disk;
   page.single('gauge', 'althing_disk_free_bytes', 'Free space where the data lies', bavail * bsize);

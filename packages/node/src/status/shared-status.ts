@@ -10,6 +10,8 @@ const Slot = {
   CONNECTIONS: 2,
   /** Whether the node has caught up with the others since it was started. */
   CAUGHT_UP: 3,
+  /** As `ENGINE_BEAT`: when the engine thread last read from its state; 0 for never. */
+  LOCAL_READ: 4,
 } as const;
 
 /** How far the node is in its life. A node that is `LEAVING` still serves, but asks for no more requests. */
@@ -57,9 +59,24 @@ export class SharedStatus {
 
   /** Milliseconds since the engine thread last turned its event loop. */
   engineSilence(): number {
-    const silence = clock() - Atomics.load(this.slots, Slot.ENGINE_BEAT);
-    return silence < 0 ? silence + CLOCK_RANGE : silence;
+    return since(Atomics.load(this.slots, Slot.ENGINE_BEAT));
   }
+
+  /** Notes that the engine thread read from its state. */
+  noteLocalRead(): void {
+    Atomics.store(this.slots, Slot.LOCAL_READ, clock() || 1);
+  }
+
+  /** Milliseconds since the engine thread last read from its state; null when it never did. */
+  sinceLocalRead(): number | null {
+    const at = Atomics.load(this.slots, Slot.LOCAL_READ);
+    return at === 0 ? null : since(at);
+  }
+}
+
+function since(at: number): number {
+  const passed = clock() - at;
+  return passed < 0 ? passed + CLOCK_RANGE : passed;
 }
 
 const CLOCK_RANGE = 2 ** 31;

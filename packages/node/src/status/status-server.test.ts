@@ -7,11 +7,14 @@ let port = 0;
 
 afterEach(() => server.close());
 
+const WELL = [{ name: 'all', problem: null }];
+
 async function serve(view: Partial<StatusView> = {}): Promise<void> {
   const whole: StatusView = {
-    unhealthy: () => null,
-    unready: () => null,
-    started: () => true,
+    healthy: () => WELL,
+    ready: () => WELL,
+    started: () => WELL,
+    leading: () => WELL,
     state: () => 'READY',
     summary: () => ({ state: 'READY' }),
     metrics: async () => 'figure 1\n',
@@ -42,6 +45,7 @@ describe('the status port', () => {
     expect(await get('/healthy')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nOK\n$/s);
     expect(await get('/ready')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nOK\n$/s);
     expect(await get('/started')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nOK\n$/s);
+    expect(await get('/leader')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nOK\n$/s);
     expect(await get('/')).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nREADY\n$/s);
     expect(await get('/status')).toMatch(/^HTTP\/1\.1 200 .*application\/json.*"state": "READY"/s);
   });
@@ -54,20 +58,79 @@ describe('the status port', () => {
   });
 
   test('tells why something is not as it should be, also while the rest is', async () => {
-    await serve({ unready: () => 'no leader yet', state: () => 'SYNCHRONIZING', started: () => false });
+    await serve({
+      ready: () => [
+        ...WELL,
+        { name: 'leader', problem: 'no leader yet' },
+        { name: 'lag', problem: 'behind' },
+      ],
+      state: () => 'SYNCHRONIZING',
+      started: () => [{ name: 'start', problem: 'it starts' }],
+      leading: () => [{ name: 'leader', problem: 'node-2 leads' }],
+    });
     expect(await get('/healthy')).toMatch(/^HTTP\/1\.1 200 /);
     expect(await get('/ready')).toMatch(/^HTTP\/1\.1 503 .*NOK: no leader yet\n$/s);
-    expect(await get('/started')).toMatch(/^HTTP\/1\.1 503 .*NOK: /s);
+    expect(await get('/started')).toMatch(/^HTTP\/1\.1 503 .*NOK: it starts\n$/s);
+    expect(await get('/leader')).toMatch(/^HTTP\/1\.1 503 .*NOK: node-2 leads\n$/s);
     expect(await get('/')).toMatch(/^HTTP\/1\.1 503 .*SYNCHRONIZING\n$/s);
   });
 
-  test.each(['/x', '/Ready', '/ready/', '/ready?x', '//ready', '/%72eady', '/../ready', '/healthy%00', '*'])(
-    'there is no %s',
+  test.each([
+    ['/healthy', 200],
+    ['/started', 200],
+    ['/leader', 200],
+    ['/ready', 503],
+  ])('tells all that it looked at for %s?verbose', async (path, status) => {
+    const ready = [
+      ...WELL,
+      { name: 'leader', problem: 'no leader for 4.2 s' },
+      { name: 'lag', problem: 'late' },
+    ];
+    await serve({ ready: () => ready });
+    for (const query of ['verbose', 'verbose=1', 'x=y&verbose']) {
+      const text = await get(`${path}?${query}`);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*application/json`, 's'));
+      const wanted =
+        status === 200
+          ? { ok: true, reason: null, checks: [{ name: 'all', ok: true, reason: null }] }
+          : {
+              ok: false,
+              reason: 'no leader for 4.2 s',
+              checks: [
+                { name: 'all', ok: true, reason: null },
+                { name: 'leader', ok: false, reason: 'no leader for 4.2 s' },
+                { name: 'lag', ok: false, reason: 'late' },
+              ],
+            };
+      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toEqual(wanted);
+    }
+  });
+
+  test.each(['/ready?x', '/ready?', '/ready?verbosely=1', '/?%00', '/status?pretty', '/metrics?verbose'])(
+    '%s is the same as without its query',
     async (path) => {
       await serve();
-      expect(['400', '404']).toContain(await statusOf(path));
+      const bare = path.slice(0, path.indexOf('?'));
+      const body = (text: string): string => text.slice(text.indexOf('\r\n\r\n'));
+      expect(body(await get(path))).toBe(body(await get(bare)));
+      expect(await statusOf(path)).toBe('200');
     },
   );
+
+  test.each([
+    '/x',
+    '/x?verbose',
+    '/Ready',
+    '/ready/',
+    '//ready',
+    '/%72eady',
+    '/../ready',
+    '/healthy%00',
+    '*',
+  ])('there is no %s', async (path) => {
+    await serve();
+    expect(['400', '404']).toContain(await statusOf(path));
+  });
 
   test.each(['POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (method) => {
     await serve();

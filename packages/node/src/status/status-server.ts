@@ -4,22 +4,28 @@
  *   /healthy   200 while the process can do its work at all; depends on nothing outside
  *   /ready     200 exactly while requests are served
  *   /started   200 once the start is complete
+ *   /leader    200 while this node leads the root group, and a majority has confirmed it
  *   /          the state in one word
  *   /status    the state as JSON
  *   /metrics   figures for Prometheus
+ *
+ * The first four answer `?verbose` with JSON: every check by its name. What else stands behind a `?` is ignored.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { type TlsOptions, TLSSocket } from 'node:tls';
+import { TLSSocket, type TlsOptions } from 'node:tls';
 import { METRICS_CONTENT_TYPE } from '../metrics/page.js';
+import { type Check, problemOf } from './check.js';
 
 /** What the server tells; asked anew for each request. */
 export interface StatusView {
-  /** Null while healthy, else why not. */
-  unhealthy(): string | null;
-  /** Null while requests are served, else why not. */
-  unready(): string | null;
-  started(): boolean;
+  /** What has to be well so that the process can do its work. */
+  healthy(): readonly Check[];
+  /** What has to be well so that requests are served. */
+  ready(): readonly Check[];
+  started(): readonly Check[];
+  /** What has to be so that this node leads the cluster. */
+  leading(): readonly Check[];
   /** The state in one word: `READY`, `SYNCHRONIZING`, `SHUTTING_DOWN`. */
   state(): string;
   summary(): object;
@@ -94,28 +100,30 @@ export class StatusServer {
       return;
     }
     const { view, needsCertificate } = this;
-    const [path = ''] = (request.url ?? '').split('?', 1);
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    const isVerbose = new URLSearchParams(query).has('verbose');
     if (needsCertificate && !PROBES.has(path) && !hasCertificate(request)) {
       send(response, 403, 'FORBIDDEN: a client certificate is needed (tls_api_client_ca_file)\n');
       return;
     }
     switch (path) {
       case '/healthy':
-        probe(response, view.unhealthy());
+        probe(response, view.healthy(), isVerbose);
         return;
       case '/ready':
-        probe(response, view.unready());
+        probe(response, view.ready(), isVerbose);
         return;
       case '/started':
-        probe(response, view.started() ? null : 'the node is starting');
+        probe(response, view.started(), isVerbose);
+        return;
+      case '/leader':
+        probe(response, view.leading(), isVerbose);
         return;
       case '/':
-        send(response, view.unready() === null ? 200 : 503, `${view.state()}\n`);
+        send(response, problemOf(view.ready()) === null ? 200 : 503, `${view.state()}\n`);
         return;
       case '/status':
-        send(response, 200, `${JSON.stringify(view.summary(), null, 2)}\n`, {
-          'Content-Type': 'application/json',
-        });
+        sendJson(response, 200, view.summary());
         return;
       case '/metrics':
         view.metrics().then(
@@ -139,9 +147,20 @@ function hasCertificate({ socket }: IncomingMessage): boolean {
   return socket instanceof TLSSocket && socket.authorized;
 }
 
-function probe(response: ServerResponse, problem: string | null): void {
-  if (problem === null) send(response, 200, 'OK\n');
-  else send(response, 503, `NOK: ${problem}\n`);
+function probe(response: ServerResponse, checks: readonly Check[], isVerbose: boolean): void {
+  const problem = problemOf(checks);
+  const status = problem === null ? 200 : 503;
+  if (isVerbose)
+    sendJson(response, status, { ok: problem === null, reason: problem, checks: checks.map(shown) });
+  else send(response, status, problem === null ? 'OK\n' : `NOK: ${problem}\n`);
+}
+
+function shown({ name, problem }: Check): object {
+  return { name, ok: problem === null, reason: problem };
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  send(response, status, `${JSON.stringify(value, null, 2)}\n`, { 'Content-Type': 'application/json' });
 }
 
 function send(

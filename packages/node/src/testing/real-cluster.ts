@@ -17,10 +17,18 @@ export class RealCluster {
   private readonly members: RealNode[];
   private readonly settings: readonly TestSettings[];
 
-  /** Starts nodes and waits until all of them serve. Their names are `127.0.0.1`, `127.0.0.2` and so on. */
-  static async start(count: number, settings: TestSettings = {}): Promise<RealCluster> {
+  /**
+   * Starts nodes and waits until all of them serve. Their names are `127.0.0.1`, `127.0.0.2` and so on.
+   *
+   * @param nodeArgs options of Node.js
+   */
+  static async start(
+    count: number,
+    settings: TestSettings = {},
+    nodeArgs: readonly string[] = [],
+  ): Promise<RealCluster> {
     for (let attempt = 1; ; attempt++) {
-      const cluster = await RealCluster.launch(count, settings);
+      const cluster = await RealCluster.launch(count, settings, nodeArgs);
       try {
         await Promise.all(cluster.members.map((node) => node.whenReady()));
         await cluster.login();
@@ -33,7 +41,11 @@ export class RealCluster {
     }
   }
 
-  private static async launch(count: number, settings: TestSettings): Promise<RealCluster> {
+  private static async launch(
+    count: number,
+    settings: TestSettings,
+    nodeArgs: readonly string[],
+  ): Promise<RealCluster> {
     const ports = await freePorts(count);
     const nameOf = (i: number): string => `127.0.0.${i + 1}`;
     const cluster = ports.map((port, i) => `${nameOf(i)}:${port}`).join(',');
@@ -46,7 +58,8 @@ export class RealCluster {
       cluster_secret: secret,
       ...settings,
     }));
-    return new RealCluster(await Promise.all(all.map((own) => RealNode.launch(own))), all);
+    const nodes = all.map((own) => RealNode.launch(own, undefined, nodeArgs));
+    return new RealCluster(await Promise.all(nodes), all);
   }
 
   private constructor(members: RealNode[], settings: readonly TestSettings[]) {
@@ -95,6 +108,15 @@ export class RealCluster {
     return node;
   }
 
+  /** Starts the process of a node again that was ended, and waits for nothing. */
+  async launchNode(place: number): Promise<RealNode> {
+    const { folder, authorization } = this.node(place);
+    const node = await RealNode.launch(this.settings[place - 1], folder);
+    node.authorization = authorization;
+    this.members[place - 1] = node;
+    return node;
+  }
+
   /** Stops all nodes that run, and removes their data. */
   async stop(): Promise<void> {
     await Promise.all(this.members.map((node) => (node.running ? node.stop() : undefined)));
@@ -108,15 +130,6 @@ export class RealCluster {
   }
 
   private clear(): void {
-  /** Starts the process of a node again that was ended, and waits for nothing. */
-  async launchNode(place: number): Promise<RealNode> {
-    const { folder, authorization } = this.node(place);
-    const node = await RealNode.launch(this.settings[place - 1], folder);
-    node.authorization = authorization;
-    this.members[place - 1] = node;
-    return node;
-  }
-
     for (const node of this.members) node.clear();
   }
 
