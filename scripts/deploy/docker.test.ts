@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { NodeProcess, smallNode } from '../process/node-process.js';
 import { firstOf, project, textOf } from './files.js';
 
 describe('the scripts of the image', () => {
@@ -21,12 +22,11 @@ describe('the scripts of the image', () => {
       writeFileSync(join(folder, 'password'), 'secret\n');
       const { code, output } = await run('backup.mjs', [join(folder, 'backups')], {
         ...program(`
-          if (process.env.ALTHING_PASSWORD !== 'secret') process.exit(9);
-          if (args[0] !== 'verify') writeFileSync(args[0], 'data');
-          else if (readFileSync(args[1], 'utf8') !== 'data') process.exit(8);`),
+          if (!isTrial && process.env.ALTHING_PASSWORD !== 'secret') process.exit(9);
+          if (command === 'verify' && readFileSync(file, 'utf8') !== 'data') process.exit(8);`),
         ALTHING_PASSWORD_FILE: join(folder, 'password'),
       });
-      expect([code, output]).toEqual([0, expect.stringContaining('taken and verified')]);
+      expect([code, output]).toEqual([0, expect.stringContaining('taken, verified and restored')]);
       expect(backups()).toEqual([expect.stringMatching(/^althing-\d{8}T\d{6}Z\.backup$/)]);
     });
 
@@ -35,11 +35,54 @@ describe('the scripts of the image', () => {
       const { code } = await run(
         'backup.mjs',
         [join(folder, 'backups')],
-        program(`if (args[0] !== 'verify') writeFileSync(args[0], 'data'); else process.exit(1);`),
+        program(`if (command === 'verify') process.exit(1);`),
       );
       expect(code).toBe(1);
       expect(backups()).toEqual(old);
     });
+
+    test.each([
+      ['things are missing', 'collections[0].things = isTrial ? 9 : 10;', 'has things 9, and had 10 to 10'],
+      ['it is older', 'collections[0].next_free_id = isTrial ? 5 : 6;', 'has next_free_id 5, and had 6 to 6'],
+      ['a collection is missing', 'if (isTrial) collections.pop();', 'the collection stuff is missing'],
+      ['it is refused', `if (command === 'restore') process.exit(1);`, 'restore'],
+      ['nothing starts', `if (command === 'serve') process.exit(2);`, 'ended with code 2'],
+    ])('leaves nothing of a backup of which the trial says that %s', async (_, body, words) => {
+      const { code, output } = await run('backup.mjs', [join(folder, 'backups')], program(body));
+      expect([code, output]).toEqual([1, expect.stringContaining(words)]);
+      expect(backups()).toEqual([]);
+    });
+
+    test('restores what it took from a real node, while that is being written to', async () => {
+      const node = await NodeProcess.start({ settings: { ...smallNode, admin_password: 'secret' } });
+      const asAdmin = { ALTHING_URL: node.url, ALTHING_USER: 'admin', ALTHING_PASSWORD: 'secret' };
+      const query = async (code: string): Promise<number> => {
+        const { status } = await fetch(`${node.url}//stuff`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Basic ${btoa('admin:secret')}` },
+          body: JSON.stringify({ type: 'query', code }),
+        });
+        return status;
+      };
+      try {
+        expect(await query('range(50).each(|i| .set("t" + str(i), {i:, below: {}})); nil;')).toBe(200);
+        let isOver = false;
+        const writer = (async () => {
+          while (!isOver) expect(await query('.last = {at: now()};')).toBe(200);
+        })();
+        const { code, output } = await run('backup.mjs', [join(folder, 'backups'), folder], {
+          ...asAdmin,
+          ALTHING_PROGRAM: join(project, 'packages/cli/bin/althing.js'),
+        });
+        isOver = true;
+        await writer;
+        expect([code, output]).toEqual([0, expect.stringMatching(/restored, 1 collections, 10[12] things/)]);
+        expect(backups()).toEqual([expect.stringMatching(/^althing-\d{8}T\d{6}Z\.backup$/)]);
+        expect(readdirSync(folder)).toEqual(['backups']);
+      } finally {
+        await node.discard();
+      }
+    }, 60_000);
 
     test('keeps the newest of 7 days and of 4 weeks, what it did not make, and nothing that was left half done', async () => {
       // Given two a day for 40 days: Sunday 2020-03-01 to Thursday 2020-04-09.
@@ -52,11 +95,7 @@ describe('the scripts of the image', () => {
       writeFileSync(join(folder, 'backups', 'mine.backup'), '');
       writeFileSync(join(folder, 'backups', 'althing-20200101T020000Z.backup.partial'), '');
       // When
-      await run(
-        'backup.mjs',
-        [join(folder, 'backups')],
-        program(`if (args[0] !== 'verify') writeFileSync(args[0], 'data');`),
-      );
+      await run('backup.mjs', [join(folder, 'backups')], program(''));
       // Then
       const [first, ...rest] = backups().reverse();
       expect(first).toBe('mine.backup');
@@ -68,10 +107,26 @@ describe('the scripts of the image', () => {
       ]);
     });
 
+    /** A program that does what `althing` does, for a cluster of one collection, and before that something else. */
     function program(body: string): Record<string, string> {
       const path = join(folder, 'althing');
-      const head = `#!${process.execPath}\nconst { readFileSync, writeFileSync } = require('node:fs');\nconst args = process.argv.slice(3);`;
-      writeFileSync(path, `${head}\n${body}\n`, { mode: 0o755 });
+      const text = `#!${process.execPath}
+        const { readFileSync, writeFileSync } = require('node:fs');
+        const words = process.argv.slice(2);
+        const file = words.at(-1);
+        const command = words[1] === 'verify' ? 'verify' : words[0];
+        // Its node is asked under another address than the cluster, and by a new administrator at first.
+        const isTrial = process.env.ALTHING_URL !== undefined || command === 'serve';
+        const collections = [{ collection_id: 2, name: 'stuff', things: 10, next_free_id: 6 }];
+        ${body}
+        if (command === 'backup') writeFileSync(file, 'data');
+        if (command === 'query') console.log(JSON.stringify(words[1] === '@thingsdb' ? collections : 1));
+        if (command === 'serve') {
+          const server = require('node:http').createServer((_, response) => response.end());
+          server.listen(process.env.SERVICE_HTTP_STATUS_PORT, '127.0.0.1');
+          process.on('SIGTERM', () => process.exit(0));
+        }`;
+      writeFileSync(path, text, { mode: 0o755 });
       return { ALTHING_PROGRAM: path };
     }
 

@@ -76,6 +76,8 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
           config.shutdownTimeoutMs,
         );
         expect(config.cluster).toContain(`althing-0.althing-headless:${config.listenNodePort}`);
+        // Its volume is there again when a StatefulSet grows after it shrank.
+        expect(config.rejoinWhenRemoved).toBe(true);
         // TLS for clients without TLS between the nodes would be half of what the component promises.
         const isSecure = name === 'production-tls';
         expect([config.tlsCertFile, config.tlsClientCaFile]).toEqual(
