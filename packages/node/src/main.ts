@@ -5,7 +5,14 @@
 import { type DataFolder, DiskFullError, openFolder, StateStore } from '@althing/storage';
 import { RemovedError } from './cluster/formation.js';
 import { setAside, staysAway } from './cluster/set-aside.js';
-import { type Config, ConfigurationError, ExitCode, isLoopback } from './config/index.js';
+import {
+  type Config,
+  ConfigurationError,
+  checkMemory,
+  ExitCode,
+  isLoopback,
+  processMemory,
+} from './config/index.js';
 import { FOLDER_NAMES, isRecovering } from './folder-names.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { type RunningNode, StartError } from './life/running-node.js';
@@ -42,6 +49,8 @@ export type StartNode = (config: Config, options: StartOptions) => Promise<Runni
  * @throws StartError, ConfigurationError and others with an `exitCode`
  */
 export async function startNode(config: Config, options: StartOptions): Promise<RunningNode> {
+  const { problems } = checkMemory(config, processMemory());
+  if (problems.length > 0) throw new ConfigurationError(problems);
   try {
     return await startOnce(config, options);
   } catch (error) {
@@ -99,6 +108,8 @@ async function startInFolder(
       nodeName: config.nodeName,
       onLine: (level) => countLine(metrics, level),
     });
+    for (const warning of checkMemory(config, processMemory()).warnings)
+      log.warn({ event: 'memory' }, warning);
     release = endAtStrayErrors(log, (code) => process.exit(code));
     const node = await Node.start({
       config,

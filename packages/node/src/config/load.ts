@@ -6,6 +6,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { parseFile } from './file.js';
+import { type ProcessMemory, processMemory } from './memory.js';
 import { ConfigurationError, type ConfigurationProblem, shown } from './problem.js';
 import {
   type Config,
@@ -34,6 +35,8 @@ export interface ConfigurationInput {
   readonly readFile?: (path: string) => string;
   /** For tests; default: the machine's. */
   readonly hostName?: string;
+  /** For tests; default: that of this process. */
+  readonly memory?: ProcessMemory;
 }
 
 /** A configuration, checked, with what there is to say about it. */
@@ -70,6 +73,7 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
   const context: DefaultContext = {
     hostName: input.hostName ?? hostname(),
     clustered: isNonEmptyList(found.get('cluster')?.value),
+    memory: input.memory ?? processMemory(),
   };
   const sources = new Map<SettingKey, string>();
   const fields: Record<string, unknown> = {};

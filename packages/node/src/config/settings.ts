@@ -24,6 +24,7 @@ import {
   text,
 } from './kinds.js';
 
+import type { ProcessMemory } from './memory.js';
 /** One setting. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
@@ -46,6 +47,7 @@ export interface DefaultContext {
   /** Whether other nodes are named in `cluster`. */
   readonly clustered: boolean;
 }
+  readonly memory: ProcessMemory;
 
 interface WithDefault<T> extends Setting<T> {
   readonly default: Default<T>;
@@ -132,9 +134,10 @@ const queries = {
     1000,
     'Longest time that one query may run. A query that takes longer ends with an error and changes nothing.',
   ),
-  query_memory_limit_mb: setting(
+  query_memory_limit_mb: derived(
     size('MB', 16, 65_536),
-    512,
+    '512, or half of the heap if that is less',
+    ({ memory }) => Math.min(512, Math.max(16, Math.floor(memory.heapMb / 2))),
     'Most memory that the values of one query may take; more is a `max_quota_err`.',
   ),
   result_size_limit: setting(
@@ -233,10 +236,11 @@ const users = {
 };
 
 const storage = {
-  cache_size_mb: setting(
+  cache_size_mb: derived(
     size('MB', 8, 1_048_576),
-    256,
-    'Memory for loaded things; those that were not used for longest are dropped and read again from disk.',
+    'a quarter of the heap; at most 256 where nothing limits the memory of the process',
+    ({ memory }) => Math.min(memory.isLimited ? 1_048_576 : 256, Math.max(8, Math.floor(memory.heapMb / 4))),
+    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What does not fit into the heap is refused in a container, and told elsewhere.',
   ),
   garbage_interval_ms: setting(
     duration(100, 86_400_000),

@@ -1,5 +1,6 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { ExitCode } from '../config/exit-codes.js';
+import { consensusHeapMb, processMemory } from '../config/index.js';
 import { describe } from '../life/failures.js';
 import { Bridge } from './bridge.js';
 import { Signals } from './signals.js';
@@ -35,10 +36,12 @@ export async function startConsensus(
   const { port1, port2 } = new MessageChannel();
   const signals = new SharedArrayBuffer(Signals.BYTES);
   const workerData: WorkerData = { options, port: port2, signals, ...shared };
+  const heapMb = consensusHeapMb(processMemory());
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData,
     transferList: [port2],
     name: 'consensus',
+    resourceLimits: heapMb === null ? {} : { maxOldGenerationSizeMb: heapMb },
   });
   const start = await new Promise<WorkerStart>((resolve, reject) => {
     port1.once('message', resolve);

@@ -1,0 +1,121 @@
+/**
+ * What memory a process has, and whether the settings fit into it.
+ *
+ * The size of the heap is Node.js's choice, made before any code of ours runs: half of the container's limit (or of the machine's
+ * memory), at most 2 GB, or 4 GB from 16 GB on. `v8.setFlagsFromString` changes it for threads to come only, so all that can
+ * be done here is to fit the settings into it, and to tell how a larger one is had.
+ */
+import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import type { ConfigurationProblem } from './problem.js';
+import type { Config } from './settings.js';
+
+export interface ProcessMemory {
+  /** What the process may take in all, in MB: the limit of its control group, or the memory of the machine. */
+  readonly totalMb: number;
+  /** Whether a control group limits it. */
+  readonly isLimited: boolean;
+  /** What the JavaScript heap of the main thread may take, in MB. */
+  readonly heapMb: number;
+}
+
+const MiB = 1024 ** 2;
+
+/** The smallest heap that a node starts with, in MB. */
+const HEAP_MB_MIN = 128;
+
+/** What a node that does nothing takes besides its heap, in MB: code, stacks, buffers, caches of the disk. */
+const REST_MB = 112;
+
+/** Room that the memory must have at least for a heap of the default size, in MB. */
+const TOTAL_MB_MIN = 384;
+
+/** The part of the memory that the heap should have where it is set by hand. */
+const HEAP_PART = 0.6;
+
+/** The part of the memory that the heap of the consensus thread may have. */
+const CONSENSUS_PART = 0.2;
+
+/** Parts of the heap that may be taken by what stays there: beyond the first it is told, beyond the second refused. */
+const KEPT_PART = 0.6;
+const KEPT_PART_MAX = 0.75;
+
+/** The memory of this process. */
+export function processMemory(): ProcessMemory {
+  return memoryOf({
+    machine: totalmem(),
+    limit: process.constrainedMemory(),
+    heap: getHeapStatistics().heap_size_limit,
+  });
+}
+
+/**
+ * @param bytes `limit` as Node.js tells it: 0 or more than the machine has where there is none
+ */
+export function memoryOf(bytes: {
+  readonly machine: number;
+  readonly limit: number;
+  readonly heap: number;
+}): ProcessMemory {
+  const { machine, limit, heap } = bytes;
+  const isLimited = limit > 0 && limit < machine;
+  const mb = (count: number): number => Math.floor(count / MiB);
+  return { totalMb: mb(isLimited ? limit : machine), isLimited, heapMb: mb(heap) };
+}
+
+/** What is wrong with settings in a memory, so that a node must not start, and what is merely unwise. */
+export function checkMemory(
+  config: Pick<Config, 'cacheSizeMb' | 'programCacheMb' | 'queryMemoryLimitMb'>,
+  { totalMb, isLimited, heapMb }: ProcessMemory,
+): { readonly problems: readonly ConfigurationProblem[]; readonly warnings: readonly string[] } {
+  const problems: ConfigurationProblem[] = [];
+  const warnings: string[] = [];
+  const { cacheSizeMb, programCacheMb, queryMemoryLimitMb } = config;
+  const memory = `${totalMb} MB of memory${isLimited ? ' (the limit of its container or control group)' : ''}`;
+  const heap = `the JavaScript heap may take ${heapMb} MB`;
+  if (heapMb + REST_MB > totalMb) {
+    problems.push({ message: `${heap}, and this process has ${memory}: ${smaller(totalMb)}` });
+  } else if (heapMb < HEAP_MB_MIN) {
+    problems.push({
+      message: `${heap}, and a node needs ${HEAP_MB_MIN} MB: ${larger(HEAP_MB_MIN, totalMb)}`,
+    });
+  }
+  const kept = cacheSizeMb + programCacheMb;
+  const settings = `cache_size_mb = ${cacheSizeMb} and program_cache_mb = ${programCacheMb}`;
+  if (isLimited && kept > heapMb * KEPT_PART_MAX) {
+    const message = `${settings} do not fit: ${heap}. Lower them, or ${larger(kept / KEPT_PART, totalMb)}`;
+    problems.push({ key: 'cache_size_mb', message });
+  } else if (kept > heapMb * KEPT_PART) {
+    warnings.push(
+      `${settings} leave little room: ${heap}. Lower them, or ${larger(kept / KEPT_PART, totalMb)}`,
+    );
+  } else if (kept + queryMemoryLimitMb > heapMb) {
+    warnings.push(
+      `${settings} and a query of query_memory_limit_mb = ${queryMemoryLimitMb} together can end the node: ${heap}. ` +
+        `Lower them, or ${larger(kept + queryMemoryLimitMb, totalMb)}`,
+    );
+  }
+  return { problems, warnings };
+}
+
+/** What the heap of the consensus thread may take, in MB; null where Node.js is to choose. */
+export function consensusHeapMb({ totalMb, isLimited }: ProcessMemory): number | null {
+  return isLimited ? Math.max(HEAP_MB_MIN, Math.floor(totalMb * CONSENSUS_PART)) : null;
+}
+
+/** How the heap becomes smaller. */
+function smaller(totalMb: number): string {
+  const size = Math.floor(totalMb * HEAP_PART);
+  if (size + YOUNG_MB + REST_MB > totalMb) return `give it at least ${TOTAL_MB_MIN} MB`;
+  return `set NODE_OPTIONS=--max-old-space-size=${size}, or give it more memory`;
+}
+
+/** How the heap gets a size. */
+function larger(heapMb: number, totalMb: number): string {
+  const option = `set NODE_OPTIONS=--max-old-space-size=${Math.ceil(heapMb)}`;
+  if (heapMb <= totalMb * HEAP_PART) return option;
+  return `give the process ${Math.ceil(heapMb / HEAP_PART)} MB of memory and ${option}`;
+}
+
+/** What the heap has for new objects besides its old space, in MB. */
+const YOUNG_MB = 48;
