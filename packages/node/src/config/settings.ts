@@ -23,8 +23,8 @@ import {
   size,
   text,
 } from './kinds.js';
-
 import type { ProcessMemory } from './memory.js';
+
 /** One setting. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
@@ -46,8 +46,8 @@ export interface DefaultContext {
   readonly hostName: string;
   /** Whether other nodes are named in `cluster`. */
   readonly clustered: boolean;
-}
   readonly memory: ProcessMemory;
+}
 
 interface WithDefault<T> extends Setting<T> {
   readonly default: Default<T>;
