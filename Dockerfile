@@ -47,9 +47,9 @@ LABEL org.opencontainers.image.title="Althing" \
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn-* \
   /usr/local/bin/yarn /usr/local/bin/yarnpkg \
   && ln -s /app/packages/cli/bin/althing.js /usr/local/bin/althing \
-  && mkdir /data /secrets /backup \
-  && chown 10001:0 /data /secrets /backup \
-  && chmod 2770 /data /secrets /backup
+  && mkdir /data /secrets /backup /certs \
+  && chown 10001:0 /data /secrets /backup /certs \
+  && chmod 2770 /data /secrets /backup /certs
 
 COPY --from=init /usr/bin/tini-static /usr/bin/tini
 COPY --from=build /app/package.json /app/package.json

@@ -6,7 +6,8 @@
  * makes FOLDER/ca.crt and ca.key (kept when they are there), and for each argument FOLDER/NAME.crt, NAME.key and NAME.pem
  * (both in one, as HAProxy wants them) after the first of its names. A certificate holds for its names (host names or IPv4
  * addresses), localhost and 127.0.0.1, for serving as well as for asking. With --keep one that holds for 30 more days, and
- * for all of these names, stays as it is.
+ * for all of these names, stays as it is. Where there is ca.crt without ca.key, somebody else makes the certificates: nothing
+ * is made then, and nothing may be missing.
  *
  * DAYS says how long certificates hold (365); the authority's holds ten times that.
  *
@@ -43,6 +44,12 @@ if (folder === undefined || lists.length === 0 || !(days > 0)) {
 }
 mkdirSync(folder, { recursive: true });
 
+if (existsSync(join(folder, 'ca.crt')) && !existsSync(join(folder, 'ca.key'))) {
+  const missing = filesOf(lists.map((list) => list.split(',')[0])).filter((path) => !existsSync(path));
+  for (const path of missing)
+    console.error(`${path} is missing, and can't be made without ${join(folder, 'ca.key')}`);
+  process.exit(missing.length > 0 ? 1 : 0);
+}
 const authority = authorityIn(folder);
 for (const list of lists) {
   const names = list.split(',').filter((name) => name !== '');
@@ -109,9 +116,13 @@ function newKeys() {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
 
+function filesOf(names) {
+  return names.flatMap((name) => ['key', 'crt', 'pem'].map((kind) => join(folder, `${name}.${kind}`)));
+}
+
 /** Whether there is a certificate of this authority, for these names, that holds long enough. */
 function isGood(name, names) {
-  if (!['key', 'crt', 'pem'].every((kind) => existsSync(join(folder, `${name}.${kind}`)))) return false;
+  if (!filesOf([name]).every((path) => existsSync(path))) return false;
   const certificate = new X509Certificate(readFileSync(join(folder, `${name}.crt`)));
   return (
     Date.parse(certificate.validTo) - Date.now() > KEPT_MS &&

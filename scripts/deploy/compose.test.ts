@@ -1,11 +1,19 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig, settingKeys, variableOf } from '@althing/node';
 import { describe, expect, test } from '@jest/globals';
+import { freePorts } from '../process/ports.js';
 import { filesIn, firstOf, run, textOf, yamlOf } from './files.js';
 import { isRecord } from './kubernetes-api.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const [file] = yamlOf('docker-compose.yml');
+const [tlsFile] = yamlOf('docker-compose.tls.yml');
 const services = recordOf(recordOf(file).services);
 const nodes = ['node0', 'node1', 'node2', 'more'];
 
@@ -57,9 +65,16 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(recordOf(recordOf(services[name]).depends_on))).toEqual(['secrets']);
   });
 
-  test('every container is confined, bounded in its log, and can end in time', () => {
-    for (const [name, service] of Object.entries(services)) {
+  test('every container is confined, bounded in memory, processes and its log, and can end in time', () => {
+    const certs = recordOf(recordOf(recordOf(tlsFile).services).certs);
+    for (const [name, service] of [...Object.entries(services), ['certs', certs] as const]) {
       const { read_only, cap_drop, security_opt, logging, stop_grace_period } = recordOf(service);
+      const { mem_limit, pids_limit } = recordOf(service);
+      expect([name, mem_limit, pids_limit]).toEqual([
+        name,
+        expect.stringMatching(/^\d+[mg]$/),
+        expect.any(Number),
+      ]);
       expect([name, read_only, cap_drop, security_opt]).toEqual([
         name,
         true,
@@ -100,6 +115,52 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('docker-compose.tls.yml', () => {
+  const overrides = recordOf(recordOf(tlsFile).services);
+
+  test('is accepted by Docker on top of the other', () => {
+    const files = ['-f', 'docker-compose.yml', '-f', 'docker-compose.tls.yml'];
+    const profiles = ['--profile', 'monitoring', '--profile', 'tools'];
+    const hasPlugin = run('docker', ['compose', 'version'])?.code === 0;
+    const result = hasPlugin
+      ? run('docker', ['compose', ...files, ...profiles, 'config'])
+      : firstOf([['docker-compose', ...files, ...profiles, 'config']]);
+    if (result !== undefined) expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+  });
+
+  test('gives every node a certificate of its own name, that is made before it starts', () => {
+    const { command } = recordOf(overrides.certs);
+    const made = (Array.isArray(command) ? command : []).map((names) => String(names).split(',')[0]);
+    expect(made).toEqual([...nodes, 'lb']);
+    for (const name of nodes) {
+      const override = recordOf(overrides[name]);
+      const { config, warnings } = loadConfig({
+        environment: {
+          ...stringsOf(recordOf(services[name]).environment),
+          ...stringsOf(override.environment),
+          SERVICE_LOG_LEVEL: 'info',
+        },
+        readFile: () => 'a secret that is long enough',
+      });
+      expect(warnings).toEqual([]);
+      expect(config.tlsCertFile).toBe(`/certs/${name}.crt`);
+      expect(config.tlsKeyFile).toBe(`/certs/${name}.key`);
+      expect(config.tlsClientCaFile).toBe('/certs/ca.crt');
+      expect(recordOf(services[name]).hostname ?? override.hostname).toBe(name);
+      expect(override.depends_on).toEqual({ certs: { condition: 'service_completed_successfully' } });
+    }
+  });
+
+  test('has Prometheus look at the same nodes', () => {
+    const [plain, secure] = ['prometheus', 'prometheus-tls'].map((name) =>
+      textOf(`deploy/prometheus/${name}.yml`),
+    );
+    const targets = (text = ''): string[] => text.match(/\w+:\d{4}\b/g) ?? [];
+    expect(targets(secure)).toEqual(targets(plain));
+    expect(secure).toContain('- names: [more]');
+  });
+});
+
 describe('the balancer', () => {
   const text = textOf('deploy/haproxy/haproxy.cfg');
 
@@ -108,8 +169,68 @@ describe('the balancer', () => {
     if (result !== undefined) expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
   });
 
+  test.each([
+    ['node0', 200],
+    ['other', 503],
+  ])('over TLS takes a node with the certificate of %s: %i', async (name, expected) => {
+    // Given a node, as far as the balancer sees it, that calls itself node0
+    const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    run(process.execPath, ['deploy/docker/make-certs.mjs', folder, name, 'lb']);
+    const pem = readFileSync(join(folder, `${name}.pem`));
+    let checks = 0;
+    const node = createServer({ cert: pem, key: pem }, (_, response) => response.end());
+    node.on('connection', () => checks++);
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+    const address = node.address();
+    const nodePort = typeof address === 'object' && address !== null ? address.port : 0;
+    const [port = 0, observePort = 0] = await freePorts(2);
+    const config = text
+      .replace(/^resolvers docker\n(?: .*\n)+/m, '')
+      .replaceAll(' resolvers docker init-addr none', '')
+      .replace(/^ {2}server(?:-template more| node[12]).*\n/gm, '')
+      .replaceAll('connect port 9230', `connect port ${nodePort}`)
+      .replaceAll('bind :9210', `bind 127.0.0.1:${port}`)
+      .replaceAll('bind :8404', `bind 127.0.0.1:${observePort}`)
+      .replace('node0:9210', `127.0.0.1:${nodePort}`);
+    writeFileSync(join(folder, 'haproxy.cfg'), config);
+    const ca = readFileSync(join(folder, 'ca.crt'));
+    // When it is asked through the balancer, after it was checked often enough
+    const balancer = spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
+      env: { ...process.env, ALTHING_TLS_FOLDER: folder },
+      stdio: 'ignore',
+    });
+    const isThere = await new Promise<boolean>((resolve) => {
+      balancer.on('spawn', () => resolve(true));
+      balancer.on('error', () => resolve(false));
+    });
+    if (!isThere) process.stderr.write('skipped: haproxy is not installed\n');
+    const asked = (): Promise<number> =>
+      new Promise((resolve) => {
+        const request = get({ host: '127.0.0.1', servername: 'lb', port, ca, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        request.on('error', () => resolve(0));
+      });
+    // Then
+    try {
+      const end = Date.now() + 20_000;
+      while (isThere && (checks < 4 || (await asked()) !== expected)) {
+        if (Date.now() > end) throw new Error(`${checks} checks, and the answer is ${await asked()}`);
+        await pause(50);
+      }
+    } finally {
+      balancer.kill('SIGKILL');
+      node.close();
+      node.closeAllConnections();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test('knows every node of the compose file', () => {
-    const servers = [...text.matchAll(/^ +server(?:-template)? (\w+) (?:1-\d+ )?(\w+):9210$/gm)];
+    const servers = [
+      ...text.matchAll(/^ +server(?:-template)? (\w+) (?:1-\d+ )?(\w+):9210 verifyhost \2$/gm),
+    ];
     expect(servers.map(([, name, host]) => [name, host])).toEqual(nodes.map((name) => [name, name]));
   });
 

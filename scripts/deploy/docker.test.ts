@@ -241,8 +241,19 @@ describe('the scripts of the image', () => {
       const short = read('a.crt').fingerprint256;
       expect(await make('60', 'a')).not.toBe(short);
       rmSync(join(folder, 'ca.key'));
+      rmSync(join(folder, 'ca.crt'));
       const third = read('a.crt').fingerprint256;
       expect(await make('60', 'a')).not.toBe(third);
+    });
+
+    test('makes none under an authority of somebody else, and says what is missing', async () => {
+      await run('make-certs.mjs', [folder, 'a']);
+      const { fingerprint256 } = read('a.crt');
+      rmSync(join(folder, 'ca.key'));
+      expect((await run('make-certs.mjs', ['--keep', folder, 'a'])).code).toBe(0);
+      expect(read('a.crt').fingerprint256).toBe(fingerprint256);
+      const { code, output } = await run('make-certs.mjs', ['--keep', folder, 'a', 'b']);
+      expect([code, output]).toEqual([1, expect.stringContaining(`${join(folder, 'b.key')} is missing`)]);
     });
 
     test('says how it is used', async () => {
