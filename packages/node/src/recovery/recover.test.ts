@@ -72,6 +72,14 @@ describe('althing recover', () => {
     expect(await cluster.node(3).value('//stuff', '[.name, .list.len()];')).toEqual(['alone', 5001]);
     await cluster.node(1).kill();
     expect(await cluster.node(2).value('//late', '.x.a.push(4);')).toBe(4);
+
+    // Once more, with a node that joined.
+    await Promise.all([2, 3].map((place) => cluster?.killNode(place)));
+    const joined = join(cluster.node(2).folder, 'data');
+    expect(await althing('recover', '--storage-path', joined, '--yes')).toMatchObject({ code: 0 });
+    const second = await cluster.restartNode(2);
+    expect(await second.value('//late', '.x.a;')).toEqual([1, 2, 3, 4]);
+    expect(await second.value('//stuff', '[.name, .list.len()];')).toEqual(['alone', 5001]);
   });
 
   test('goes on where it was interrupted, and no node starts before', async () => {
