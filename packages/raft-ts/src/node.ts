@@ -17,7 +17,7 @@ import { type Status, statusOf } from './status.js';
 import { step } from './step.js';
 import { tick } from './ticking.js';
 import { type TransferResult, transferLeadership } from './transfer.js';
-import type { Index, NodeId, Role, Term } from './types.js';
+import type { Index, Membership, NodeId, Role, Term } from './types.js';
 import type { Acknowledgement } from './writes.js';
 
 /**
@@ -57,6 +57,11 @@ export class RaftNode {
 
   get quiesced(): boolean {
     return this.#core.quiesced;
+  }
+
+  /** The membership in force: of the last change that this node knows as committed. */
+  get membership(): Membership {
+    return this.#core.tracker.membership;
   }
 
   get commitIndex(): Index {

@@ -1,9 +1,9 @@
 import { type DiskFault, type DiskOperation, LogStore, MemoryDisk } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
-import type { RaftOptions } from 'raft-ts';
+import { membershipOf, type RaftOptions, type Status } from 'raft-ts';
 import { GroupHost } from './group-host.js';
-import { genesis } from './membership.js';
-import type { Applied, Command, Event } from './protocol.js';
+import { encodeMembership, genesis, nothing } from './membership.js';
+import { type Applied, type Command, type Event, ROOT_GROUP } from './protocol.js';
 
 const GROUP = 5;
 const SEGMENT_BYTES = 64 * 1024;
@@ -14,9 +14,13 @@ class Bench {
   host!: GroupHost;
   log!: LogStore;
   events: Event[] = [];
+  /** Another node that messages reach. */
+  other: Bench | null = null;
+  private readonly nodeId: number;
   private fault: DiskFault | undefined;
 
-  constructor(capacityBytes = Number.POSITIVE_INFINITY) {
+  constructor(capacityBytes = Number.POSITIVE_INFINITY, nodeId = 1) {
+    this.nodeId = nodeId;
     const fault = ({ kind }: DiskOperation): DiskFault | undefined =>
       kind === 'write' || kind === 'sync' ? this.fault : undefined;
     this.disk = new MemoryDisk({ capacityBytes, fault });
@@ -25,13 +29,15 @@ class Bench {
   async start(lowDiskBytes = 0, raft: Partial<RaftOptions> = {}): Promise<this> {
     this.log = await LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES });
     this.host = new GroupHost({
-      nodeId: 1,
+      nodeId: this.nodeId,
       log: this.log,
       raft,
       random: () => 7,
       emit: (event) => this.events.push(event),
-      transmit: () => {},
-      isUp: () => false,
+      transmit: (group, messages) => {
+        for (const message of messages) queueMicrotask(() => this.other?.host.receive(group, message));
+      },
+      isUp: () => this.other !== null,
       logTail: 0,
       lowDiskBytes,
     });
@@ -48,6 +54,12 @@ class Bench {
 
   propose(office: number, ...texts: string[]): void {
     this.send({ kind: 'propose', group: GROUP, office, payloads: texts.map((text) => Buffer.from(text)) });
+  }
+
+  status(): Status {
+    const status = this.host.status(GROUP);
+    if (status === undefined) throw new Error('the group is not open');
+    return status;
   }
 
   /** Lets a disk in memory do what it was asked for. */
@@ -271,6 +283,54 @@ describe('what ends a node', () => {
     },
   );
 });
+
+test('a state that another node sent may be ahead of the log: it was killed before the log was made anew', async () => {
+  const bench = await new Bench().start();
+  bench.open(nothing());
+  await bench.settle();
+  bench.kill();
+  await bench.start();
+  bench.events = [];
+  bench.open({ ...ORIGIN, index: 7, term: 2, membership: membershipOfAnother() }, false);
+  await bench.settle();
+  expect(bench.take()).not.toContain('failed 4');
+  expect(bench.log.view(GROUP)).toMatchObject({ firstIndex: 8, lastIndex: 7 });
+});
+
+test('a leader that is behind with applying knows who its members are: no voter becomes a learner', async () => {
+  const bench = await new Bench().start();
+  const other = await new Bench(Number.POSITIVE_INFINITY, 2).start();
+  bench.other = other;
+  other.other = bench;
+  const ofBoth = { ...ORIGIN, membership: encodeMembership(membershipOf([1, 2])) };
+  const open = (at: Bench, isNew: boolean): void => {
+    const campaign = at === bench;
+    at.send({ kind: 'open', group: ROOT_GROUP, applied: ofBoth, isNew, campaign });
+    at.send({ kind: 'open', group: GROUP, applied: ORIGIN, isNew, campaign });
+  };
+  const follow = async (): Promise<void> => {
+    for (let tick = 0; tick < 30; tick++) {
+      bench.host.tick();
+      await bench.settle();
+    }
+  };
+  open(other, true);
+  open(bench, true);
+  await follow();
+  const { membership, membershipIndex } = bench.status();
+  expect(membership.voters).toEqual([1, 2]);
+  bench.kill();
+  // Of the entries behind the state, the first is handed over, and the others when that one is applied.
+  await bench.start(0, { maxApplyBytes: 1 });
+  open(bench, false);
+  await follow();
+  expect(bench.status()).toMatchObject({ role: 'leader', membership, membershipIndex });
+});
+
+/** One voter, and this node as a learner. */
+function membershipOfAnother(): Uint8Array {
+  return encodeMembership(membershipOf([2], [1]));
+}
 
 /** How many proposals were told as committed. */
 function sumOf(said: readonly string[]): number {

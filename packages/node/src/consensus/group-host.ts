@@ -323,8 +323,7 @@ export class GroupHost {
     const { members } = root;
     if (members.voters.length === 0 || members.outgoing.length > 0) return;
     for (const group of this.groups.values()) {
-      if (group.id === ROOT_GROUP || group.members === members) continue;
-      if (!group.follow(members)) group.transfer(0, this.options.isUp);
+      if (group.id !== ROOT_GROUP && !group.follow(members)) group.transfer(0, this.options.isUp);
     }
   }
 
@@ -337,8 +336,8 @@ export class GroupHost {
       group.start(campaign);
       for (const message of this.early.take(id)) group.step(message);
     };
-    const { voters } = decodeMembership(applied.membership);
-    const isAlone = voters.length === 1;
+    const { voters, outgoing } = decodeMembership(applied.membership);
+    const isAlone = voters.length === 1 && voters[0] === this.options.nodeId && outgoing.length === 0;
     const misfit = misfitOf(view, applied, { isNew, isAlone });
     if (misfit !== null) throw new MisfitError(`group ${id}: ${misfit}`);
     // A log that went another way is one that a snapshot had just been installed over.

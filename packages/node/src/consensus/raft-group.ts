@@ -140,7 +140,7 @@ export class RaftGroup {
    * @param campaign whether to call an election now, because nobody leads a group that is just being made
    */
   start(campaign: boolean): void {
-    const { voters } = this.decodedMembership;
+    const { voters } = this.raft.membership;
     const isAlone = voters.length === 1 && voters[0] === this.context.nodeId;
     if (isAlone || (campaign && voters.includes(this.context.nodeId))) this.raft.campaign();
     this.process();
@@ -298,7 +298,8 @@ export class RaftGroup {
    */
   follow({ voters, learners, removed }: Membership): boolean {
     if (this.raft.role !== 'leader') return true;
-    const { decodedMembership: own } = this;
+    // Not what was handed over: a new leader may be far behind with that, and would add a voter once more, as a learner.
+    const own = this.raft.membership;
     const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
     if (missing !== undefined) {
       this.change(null, [{ action: 'addLearner', node: missing }]);
@@ -394,12 +395,12 @@ export class RaftGroup {
 
   private stepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
     if (action === 'remove') return { action, node };
-    return { action, node, promote: this.decodedMembership.voters.length < MAX_VOTERS };
+    return { action, node, promote: this.raft.membership.voters.length < MAX_VOTERS };
   }
 
   /** The voter that is furthest, of those that can be reached; 0 for none. */
   private successor(isUp: (node: NodeId) => boolean): NodeId {
-    const { voters } = this.decodedMembership;
+    const { voters } = this.raft.membership;
     let best: NodeId = 0;
     let bestMatch = -1;
     for (const { node, match } of this.raft.status().peers) {

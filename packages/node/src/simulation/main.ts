@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { findMutants } from './find-mutants.js';
 import { allMutants } from './mutants.js';
 import { Pool } from './pool.js';
+import { missingPlaces, REACHED_WITHIN } from './reached.js';
 import { simulate } from './simulate.js';
 import { workAsChild } from './work.js';
 
@@ -14,6 +15,7 @@ Each seed is a life of its own, and always the same one.
   npm run simulate -- --seeds 20000       so many seeds, --from the first of them
   npm run simulate -- --for 1h            as many as there is time for (s, m, h)
   npm run simulate -- --seed 42           one seed; when it fails, with what happened before (--log: all that happens)
+  npm run simulate -- --reached           and how many lives came into each of the situations that matter
   npm run simulate -- --mutants           plants bugs, one at a time, and looks for each in up to --seeds seeds (2000)
   npm run simulate -- --mutants --only a,b    only these; --seed 42 --only a: one life with that bug
 
@@ -34,6 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
       from: { type: 'string', default: '1' },
       for: { type: 'string' },
       log: { type: 'boolean', default: false },
+      reached: { type: 'boolean', default: false },
       workers: { type: 'string' },
       mutants: { type: 'boolean', default: false },
       only: { type: 'string' },
@@ -62,6 +65,7 @@ async function main(args: readonly string[]): Promise<number> {
       from,
       endless ? Number.MAX_SAFE_INTEGER : numberOf('seeds', values.seeds, 1000),
       ms,
+      values.reached,
     );
   } finally {
     pool.close();
@@ -85,10 +89,17 @@ async function replay(seed: number, mutants: readonly string[], all: boolean): P
   }
 }
 
-async function runMany(pool: Pool, from: number, count: number, ms: number): Promise<number> {
+async function runMany(
+  pool: Pool,
+  from: number,
+  count: number,
+  ms: number,
+  tellsReached: boolean,
+): Promise<number> {
   const began = performance.now();
   const sum = { seeds: 0, events: 0, operations: 0, acknowledged: 0 };
   const failures: string[] = [];
+  const reached = new Map<string, number>();
   await pool.run({
     next: (at) =>
       at < count && performance.now() - began < ms && failures.length < FAILURES_MAX ? from + at : null,
@@ -105,6 +116,7 @@ async function runMany(pool: Pool, from: number, count: number, ms: number): Pro
       sum.events += result.events;
       sum.operations += result.operations;
       sum.acknowledged += result.acknowledged;
+      for (const place of result.reached) reached.set(place, (reached.get(place) ?? 0) + 1);
     },
   });
   const seconds = (performance.now() - began) / 1000;
@@ -113,8 +125,15 @@ async function runMany(pool: Pool, from: number, count: number, ms: number): Pro
     `${seeds} seeds in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(1)} a second): ${events} events, ` +
       `${operations} operations, ${acknowledged} of them acknowledged`,
   );
+  if (tellsReached) {
+    for (const [place, lives] of [...reached].sort()) console.log(`${String(lives).padStart(8)} ${place}`);
+  }
+  const missing = missingPlaces(reached);
+  // Fewer lives may miss what is rare.
+  const isBlind = missing.length > 0 && seeds >= REACHED_WITHIN;
+  if (isBlind) console.log(`no life came into these situations, and some should: ${missing.join('; ')}`);
   console.log(`${seeds - failures.length} passed, ${failures.length} failed`);
-  return failures.length === 0 ? 0 : 1;
+  return failures.length === 0 && !isBlind ? 0 : 1;
 }
 
 /** What is wrong with how this was called. */

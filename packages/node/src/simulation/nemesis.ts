@@ -86,6 +86,8 @@ export class Nemesis {
   private shrinking: { readonly leader: Process; readonly friend: Machine } | null = null;
   /** Whether the removal of some node was asked for. */
   hasRemoved = false;
+  /** Machines whose removal was asked for, as far as nobody refused it. */
+  private readonly leaving = new Set<Machine>();
   private figure: Figure8 | null = null;
 
   constructor(world: World, draw: Draw) {
@@ -117,6 +119,16 @@ export class Nemesis {
     }
     if (event.type === 'membership' && event.membership.outgoing.length > 0) {
       this.cutWhileJoint(process, group);
+      if (draw.chance(0.3)) {
+        world.scheduler.after(draw.exponential(soonMs), () => {
+          this.strike(process, process.host?.status(group)?.term ?? 0, group);
+        });
+      }
+    }
+    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1)) {
+      world.scheduler.after(draw.exponential(soonMs / 2), () => {
+        if (this.raging && process.alive) this.crash(process.machine, draw.chance(0.5));
+      });
     }
     if (event.type === 'progress') this.endFigure8(process, group, event.match);
     if (event.type === 'append' && now < this.burdenedUntil) {
@@ -162,6 +174,7 @@ export class Nemesis {
     const machines = world.present;
     const machine = draw.pick(machines);
     world.note(() => `fault ${kind} ${machine.name}`);
+    world.reached.add(`fault ${kind}`);
     switch (kind) {
       case 'crash':
         this.crash(machine, true);
@@ -359,7 +372,7 @@ export class Nemesis {
   /** What is damaged is noticed, now or much later, and then lost: so this may happen to one that the others can spare. */
   private damage(machine: Machine): void {
     const { world, draw } = this;
-    if (world.present.length < 3 || !world.isSound) return;
+    if (world.present.length < 3 || !this.isSound) return;
     world.stop(machine, () => {
       const what = machine.damage(draw);
       world.note(() => `damage at ${machine.name}: ${what}`);
@@ -549,13 +562,19 @@ export class Nemesis {
   /** Only where a majority of the others holds everything. */
   private wipe(machine: Machine): void {
     const { world, draw } = this;
-    if (world.present.length < 3 || !world.isSound) return;
+    if (world.present.length < 3 || !this.isSound) return;
     const other = world.replace(machine);
     world.scheduler.after(draw.exponential(500), () => world.start(other));
   }
 
-  private remove({ nodeId }: Machine): void {
+  /** Whether every machine is a member of every group, and none is about to be lost or to go. */
+  private get isSound(): boolean {
+    return this.world.isSound && ![...this.leaving].some(({ isGone }) => !isGone);
+  }
+
+  private remove(machine: Machine): void {
     const { world, draw } = this;
+    const { nodeId } = machine;
     // Who stays could be too few when the damage is found.
     if (world.hasDamage) return;
     const open = world.processes.filter(({ isOpen }) => isOpen);
@@ -564,7 +583,11 @@ export class Nemesis {
     const number = process.engine.root.members.get(nodeId)?.number;
     if (number === undefined) return;
     this.hasRemoved = true;
-    world.clients.ask(process, { collection: null, code: `del_node(${number}); nil;`, key: null }, () => {});
+    this.leaving.add(machine);
+    const question = { collection: null, code: `del_node(${number}); nil;`, key: null };
+    world.clients.ask(process, question, (outcome) => {
+      if (outcome === 'failed') this.leaving.delete(machine);
+    });
   }
 
   /**
@@ -574,7 +597,7 @@ export class Nemesis {
   private shrink(): void {
     const { world, draw } = this;
     const leader = this.rootLeader();
-    if (leader === undefined || this.hasShrunk || world.present.length !== 5 || !world.isSound) return;
+    if (leader === undefined || this.hasShrunk || world.present.length !== 5 || !this.isSound) return;
     this.hasShrunk = true;
     const others = draw.shuffled(world.present.filter(({ process }) => process !== leader));
     const [friend, , ...removed] = others as [Machine, ...Machine[]];
@@ -601,14 +624,14 @@ export class Nemesis {
   private oust(): void {
     const { world } = this;
     const leader = this.rootLeader();
-    if (leader === undefined || world.present.length < 3 || !world.isSound) return;
+    if (leader === undefined || world.present.length < 3 || !this.isSound) return;
     this.removeAtOnce(leader, [leader.machine]);
   }
 
   private lastOfTwo(): void {
     const { world, draw } = this;
     const [gone, left] = draw.shuffled(world.present);
-    if (gone === undefined || left === undefined || world.present.length !== 2 || !world.isSound) return;
+    if (gone === undefined || left === undefined || world.present.length !== 2 || !this.isSound) return;
     const quietMs = 4 * world.swarm.tickMs * world.swarm.electionTicks;
     this.calm(quietMs);
     world.clients.rest(quietMs);
@@ -628,6 +651,7 @@ export class Nemesis {
     const steps = machines.map(({ nodeId }) => ({ action: 'remove', node: nodeId }) as const);
     const numbers = machines.map(({ nodeId }) => leader.engine.root.members.get(nodeId)?.number);
     leader.command({ kind: 'change_membership', group: ROOT_GROUP, id: -1, steps });
+    for (const machine of machines) this.leaving.add(machine);
     for (const number of numbers) if (number !== undefined) this.delist(number);
   }
 

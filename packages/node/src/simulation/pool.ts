@@ -59,5 +59,5 @@ export class Pool {
 }
 
 function failed(seed: number, error: string): Result {
-  return { seed, error, ended: false, events: 0, operations: 0, acknowledged: 0 };
+  return { seed, error, ended: false, events: 0, operations: 0, acknowledged: 0, reached: [] };
 }

@@ -18,6 +18,8 @@ export interface SimulationReport {
   readonly operations: number;
   readonly acknowledged: number;
   readonly traceHash: number;
+  /** Situations that it came into. */
+  readonly reached: readonly string[];
 }
 
 /** How long the first start may take, in milliseconds of virtual time. */
@@ -41,12 +43,14 @@ export async function simulate(options: WorldOptions): Promise<SimulationReport>
     process.off('unhandledRejection', rejected);
   }
   const { history } = world.clients;
+  world.reached.onOperations(history);
   return {
     seed: options.seed,
     events: world.scheduler.turns,
     operations: history.length,
     acknowledged: history.filter(({ outcome }) => outcome === 'ok').length,
     traceHash: world.traceHash,
+    reached: world.reached.all,
   };
 }
 

@@ -17,6 +17,8 @@ export interface Result {
   readonly events: number;
   readonly operations: number;
   readonly acknowledged: number;
+  /** Situations that it came into. */
+  readonly reached: readonly string[];
 }
 
 export function workAsChild(): void {
@@ -27,10 +29,18 @@ export function workAsChild(): void {
 
 async function live({ seed, mutants }: Assignment): Promise<Result> {
   try {
-    const { events, operations, acknowledged } = await simulate({ seed, mutants: new Set(mutants) });
-    return { seed, error: null, ended: true, events, operations, acknowledged };
+    const { events, operations, acknowledged, reached } = await simulate({ seed, mutants: new Set(mutants) });
+    return { seed, error: null, ended: true, events, operations, acknowledged, reached };
   } catch (error) {
-    return { seed, error: textOf(error), ended: true, events: 0, operations: 0, acknowledged: 0 };
+    return {
+      seed,
+      error: textOf(error),
+      ended: true,
+      events: 0,
+      operations: 0,
+      acknowledged: 0,
+      reached: [],
+    };
   }
 }
 

@@ -12,6 +12,7 @@ import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
 import { NodeFailure, Process, type Surroundings } from './process.js';
 import { Draw } from './random.js';
+import { Reached } from './reached.js';
 import { Scheduler } from './scheduler.js';
 import { drawSwarm, type Swarm } from './swarm.js';
 import { Violation, Watcher } from './watcher.js';
@@ -55,6 +56,7 @@ export class World {
   private readonly crashDraw: Draw;
   private readonly identityDraw: Draw;
   private readonly clusterId: Uint8Array;
+  readonly reached = new Reached();
   private violation: unknown = null;
   private looksAfterViolation = 0;
 
@@ -90,12 +92,14 @@ export class World {
         this.mix(group, event.type.length);
         this.note(() => `raft ${process.machine.name} group ${group}: ${formatTrace(event)}`);
         this.guard(() => this.watcher.onTrace(process, group, event));
+        this.reached.onTrace(process, group, event);
         this.nemesis.onTrace(process, group, event);
       },
       onEvent: (process, event) => {
         this.mix(event.kind.length, 'group' in event ? event.group : 0);
         this.note(() => `event ${process.machine.name} ${eventText(event)}`);
         this.guard(() => this.watcher.onEvent(process, event));
+        this.reached.onEvent(event);
         this.nemesis.onEvent(process, event);
       },
       onTransmit: (process, group, messages) => {
@@ -146,6 +150,7 @@ export class World {
     const { process } = machine;
     if (process === null) return false;
     this.note(() => `${powerCut ? 'power cut' : 'kill'} ${machine.name}`);
+    this.reached.onCrash(process, powerCut);
     this.end(machine, process);
     if (powerCut) machine.powerCut(() => this.crashDraw.unit());
     else machine.kill();
