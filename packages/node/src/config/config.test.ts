@@ -270,6 +270,9 @@ describe('kinds of values', () => {
     ['checkpoint_interval_ms', '1h', 3_600_000],
     ['cluster', 'a, b:9221,[::1]:9222 10.0.0.1', ['a', 'b:9221', '[::1]:9222', '10.0.0.1']],
     ['bind_client_addr', '::', '::'],
+    ['max_connection_age_ms', '0', 0],
+    ['max_connection_age_ms', '10m', 600_000],
+    ['trusted_proxies', '10.0.0.0/8, fd00::/8 192.0.2.1', ['10.0.0.0/8', 'fd00::/8', '192.0.2.1']],
   ])('%s = %s', (key, text, expected) => {
     // A cluster is refused without a secret.
     const environment = { SERVICE_CLUSTER_SECRET: 's'.repeat(16) };
@@ -297,6 +300,11 @@ describe('kinds of values', () => {
     ['cluster', 'a,a'],
     ['cluster', 'a:0'],
     ['cluster', '::1'],
+    ['max_connection_age_ms', '999'],
+    ['trusted_proxies', '10.0.0.0/33'],
+    ['trusted_proxies', '10.0.0/8'],
+    ['trusted_proxies', 'fe80::1%eth0'],
+    ['trusted_proxies', 'lb'],
     ['storage_path', 'a\u0000b'],
     ['storage_path', 'x'.repeat(5000)],
   ])('refused: %s (%#)', (key, text) => {
@@ -328,6 +336,7 @@ describe('relations between settings', () => {
     ['tls_cert_file = a.pem', 'tls_cert_file and tls_key_file must be set together'],
     ['request_memory_limit_mb = 18', 'result_size_limit must not exceed request_memory_limit_mb'],
     ['tls_client_ca_file = a.pem', 'tls_client_ca_file needs'],
+    ['tls_api_client_ca_file = a.pem', 'tls_api_client_ca_file needs'],
     ['cluster = a, b', 'cluster needs cluster_secret'],
     ['wait_for_invitation = true', 'wait_for_invitation needs a cluster_secret'],
     ['login_backoff_limit_ms = 5', 'login_backoff_ms must not exceed'],

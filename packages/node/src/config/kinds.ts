@@ -104,6 +104,19 @@ export function address(): Kind<string> {
   };
 }
 
+/** A list of addresses, and of networks such as `10.0.0.0/8`, separated by commas or blanks. */
+export function networks(max: number): Kind<readonly string[]> {
+  return {
+    must: `a list of at most ${max} addresses or networks such as "10.0.0.0/8", separated by commas`,
+    placeholder: 'LIST',
+    parse: (text) => {
+      const items = itemsOf(text);
+      return items.length > max || !items.every(isNetwork) ? bad : good(Object.freeze(items));
+    },
+    format: (value) => value.join(','),
+  };
+}
+
 /** A host name or address by which others reach this machine; not a bare number. */
 export function hostName(): Kind<string> {
   return {
@@ -120,7 +133,7 @@ export function peers(max: number): Kind<readonly string[]> {
     must: `a list of at most ${max} different nodes, each "host" or "host:port", separated by commas`,
     placeholder: 'LIST',
     parse: (text) => {
-      const items = text.split(/[\s,]+/).filter((item) => item !== '');
+      const items = itemsOf(text);
       const distinct = new Set(items);
       if (items.length > max || distinct.size !== items.length || !items.every(isPeer)) return bad;
       return good(Object.freeze(items));
@@ -194,6 +207,18 @@ function scaled(
   if (factor === undefined) return bad;
   const result = (Number(digits) * factor) / perUnit;
   return Number.isSafeInteger(result) ? within(result, min, max) : bad;
+}
+
+function itemsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter((item) => item !== '');
+}
+
+function isNetwork(item: string): boolean {
+  const match = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/.exec(item);
+  if (match === null) return false;
+  const [, address = '', bits = '0'] = match;
+  const family = isIP(address);
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 function isPeer(item: string): boolean {

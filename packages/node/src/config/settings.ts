@@ -17,6 +17,7 @@ import {
   hostName,
   integer,
   type Kind,
+  networks,
   path,
   peers,
   port,
@@ -176,7 +177,12 @@ const http = {
   max_connections_per_address: setting(
     integer(1, 1_000_000),
     4000,
-    'Most client connections at a time from one address. A load balancer is one address.',
+    'Most client connections at a time from one address; `trusted_proxies` are not counted.',
+  ),
+  trusted_proxies: setting(
+    networks(256),
+    [],
+    'Addresses of load balancers and networks of them, such as `10.0.0.0/8`, that are believed what they say of the address of a client, by `X-Forwarded-For` or by the PROXY protocol (version 2, without TLS). Failed logins are slowed down by that address, and the audit log has it.',
   ),
   max_connection_age_ms: setting(
     durationOrNone(1000, 86_400_000),

@@ -39,7 +39,7 @@ export class Exchange {
   private readonly res: HttpResponse;
   private readonly parts: ExchangeParts;
   private readonly batch: Batch;
-  private readonly chunked: boolean;
+  private readonly isLast: boolean;
   private buffer: BodyBuffer | null = null;
   private unsent: Unsent | null = null;
   private done = false;
@@ -50,7 +50,7 @@ export class Exchange {
   private inCallback = true;
 
   /**
-   * @param chunked whether the body comes in chunks: then the connection ends with the response, see `writeLater`
+   * @param isLast whether the connection ends with the response
    */
   constructor(
     res: HttpResponse,
@@ -58,7 +58,7 @@ export class Exchange {
     format: Format,
     parts: ExchangeParts,
     batch: Batch,
-    chunked: boolean,
+    isLast: boolean,
     terms: TermHeaders | null,
     id: string,
   ) {
@@ -67,7 +67,7 @@ export class Exchange {
     this.format = format;
     this.parts = parts;
     this.batch = batch;
-    this.chunked = chunked;
+    this.isLast = isLast;
     this.terms = terms;
     this.id = id;
   }
@@ -154,7 +154,7 @@ export class Exchange {
     this.finish();
     const { res } = this;
     const { heads, outbox } = this.parts;
-    const cuts = close || this.chunked;
+    const cuts = close || this.isLast;
     const closes = cuts || this.batch.takesLeave();
     const head = heads.of(this.format, this.id, index);
     const isLong = body.length >= LONG_BYTES;

@@ -17,6 +17,7 @@ import { Apps, hasCertificate, type TlsFiles } from './apps.js';
 import type { Batch } from './batch.js';
 import { type BodyOptions, decodeBody } from './body.js';
 import { ByteBudget } from './byte-budget.js';
+import { ClientAddresses } from './client-addresses.js';
 import { Deadlines } from './deadlines.js';
 import { Exchange, type ExchangeParts, type Headers, write, writeHead, writeLater } from './exchange.js';
 import { Outbox } from './outbox.js';
@@ -55,6 +56,8 @@ export interface HttpOptions {
   readonly connectionsMax: number;
   /** Connections at once from one address. */
   readonly connectionsPerAddressMax: number;
+  /** Who is believed what it says of a client's address: addresses, and networks as `10.0.0.0/8`. */
+  readonly trustedProxies: readonly string[];
   /** Requests at once that wait for their answer. */
   readonly pendingMax: number;
   /** Who counts what is refused. */
@@ -74,6 +77,7 @@ export class HttpListener {
   private readonly bodyDeadlines: Deadlines<Exchange>;
   private connectionCount = 0;
   private readonly addresses: AddressCounts;
+  private readonly clients: ClientAddresses;
   private port = 0;
   private pending = 0;
   /** Until when nothing is waited for in place, since several requests came at once. */
@@ -94,6 +98,7 @@ export class HttpListener {
       done: (exchange) => this.finished(exchange),
     };
     this.bodyDeadlines = new Deadlines(options.bodyTimeoutMs, (exchange) => this.bodyTooLate(exchange));
+    this.clients = new ClientAddresses(options.trustedProxies);
     this.addresses = new AddressCounts({
       max: options.connectionsPerAddressMax,
       recount: () => systemCounts(this.port),
@@ -169,7 +174,9 @@ export class HttpListener {
     this.connectionCount += change;
     if (this.connectionCount === 0) this.addresses.clear();
     if (change < 0) return;
-    const admitted = this.addresses.connected(addressKey(new Uint8Array(res.getRemoteAddress())));
+    const admitted =
+      this.clients.isProxy(res) ||
+      this.addresses.connected(addressKey(new Uint8Array(res.getRemoteAddress())));
     const fits = this.connectionCount <= this.options.connectionsMax;
     if (admitted && fits) return;
     this.options.figures?.rejected(fits ? 'connections_per_address' : 'connections');
@@ -179,7 +186,7 @@ export class HttpListener {
   private receive(res: HttpResponse, req: HttpRequest, batch: Batch): void {
     const method = req.getCaseSensitiveMethod();
     const url = req.getUrl();
-    const headers = readHeaders(req, this.ids);
+    const headers = readHeaders(req, this.ids, this.clients.endsConnection(res));
     const path = parsePath(url);
     if (headers.malformed !== null) {
       const error = badRequest(headers.malformed);
@@ -193,13 +200,13 @@ export class HttpListener {
     } else if (method !== 'POST') {
       if (method !== 'GET' || path.kind !== 'root')
         this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
-      answerAtOnce(res, headers.chunked, () => otherMethod(res, this.heads, method, path, headers, batch));
+      answerAtOnce(res, headers.isLast, () => otherMethod(res, this.heads, method, path, headers, batch));
     } else if (path.kind === 'transfer' && !req.getQuery()) {
       this.receiveTransfer(res, path.transfer, headers, batch);
     } else if (path.kind !== 'scope' || req.getQuery()) {
       const error = path.kind === 'malformed' ? badRequest('the path is not decodable') : UNKNOWN_PATH;
       this.options.figures?.refused(null, error, '400 Bad Request');
-      answerAtOnce(res, headers.chunked, () =>
+      answerAtOnce(res, headers.isLast, () =>
         fail(res, this.heads, headers, error, statusOf(error), [], batch),
       );
     } else {
@@ -216,7 +223,7 @@ export class HttpListener {
       format ?? 'json',
       this.exchangeParts,
       batch,
-      headers.chunked,
+      headers.isLast,
       headers.terms,
       headers.id,
     );
@@ -240,7 +247,7 @@ export class HttpListener {
       'json',
       this.exchangeParts,
       batch,
-      headers.chunked,
+      headers.isLast,
       null,
       headers.id,
     );
@@ -250,13 +257,13 @@ export class HttpListener {
     const user =
       headers.authorization === null
         ? null
-        : authenticator.known(headers.authorization, () => addressOf(res));
+        : authenticator.known(headers.authorization, () => this.clients.of(res, headers.forwardedFor));
     if (user !== null) {
       this.transfer(exchange, { kind: 'user', user }, transfer, upload);
     } else if (headers.authorization === null) {
       this.transfer(exchange, { kind: 'refused' }, transfer, upload);
     } else {
-      authenticator.login(headers.authorization, addressOf(res), (login) =>
+      authenticator.login(headers.authorization, this.clients.of(res, headers.forwardedFor), (login) =>
         this.transfer(exchange, login, transfer, upload),
       );
     }
@@ -291,7 +298,7 @@ export class HttpListener {
     const user =
       headers.authorization === null
         ? null
-        : authenticator.known(headers.authorization, () => addressOf(res));
+        : authenticator.known(headers.authorization, () => this.clients.of(res, headers.forwardedFor));
     if (user !== null) {
       exchange.user = user;
       if (!this.assertServable(exchange, headers, format)) return;
@@ -303,7 +310,7 @@ export class HttpListener {
       return;
     }
     this.receiveBody(exchange, res);
-    authenticator.login(headers.authorization, addressOf(res), (login) => {
+    authenticator.login(headers.authorization, this.clients.of(res, headers.forwardedFor), (login) => {
       if (exchange.finished) return;
       this.loggedIn(exchange, login, headers, format);
     });
@@ -453,7 +460,7 @@ function otherMethod(
   batch: Batch,
 ): void {
   if (method === 'GET' && path.kind === 'root') {
-    const closes = headers.chunked || batch.takesLeave();
+    const closes = headers.isLast || batch.takesLeave();
     write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], closes);
     return;
   }
@@ -462,7 +469,7 @@ function otherMethod(
   if (method === 'HEAD') {
     // A response to HEAD has no body: its reader would take one for the next response.
     writeHead(res, status, heads.of('json', headers.id), allow);
-    res.endWithoutBody(0, headers.chunked || batch.takesLeave());
+    res.endWithoutBody(0, headers.isLast || batch.takesLeave());
     return;
   }
   fail(res, heads, headers, NOT_POST, status, allow, batch);
@@ -487,32 +494,28 @@ const LAST_WORDS_MS = 100;
 /** How long a node counts as busy after several requests came at once. */
 const BUSY_MS = 50;
 
-function addressOf(res: HttpResponse): string {
-  return Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
-}
-
 interface RequestHeaders {
   /** The name of the request: the client's own, or one that it got here. */
   readonly id: string;
   /** Null when there is none, or more than one. */
   readonly authorization: string | null;
+  readonly forwardedFor: string;
   readonly contentType: string;
   readonly contentLength: number;
   readonly contentEncoding: boolean;
-  /**
-   * Whether the body comes in chunks: see `writeLater`.
-   */
-  readonly chunked: boolean;
+  /** Whether the connection ends with the answer: when the body comes in chunks, see `writeLater`, or for its address. */
+  readonly isLast: boolean;
   /** Null when there are none of these headers. */
   readonly terms: TermHeaders | null;
   /** What is wrong with the framing of the request; it could be read as another request then. */
   readonly malformed: string | null;
 }
 
-function readHeaders(req: HttpRequest, ids: RequestIds): RequestHeaders {
+function readHeaders(req: HttpRequest, ids: RequestIds, isLast: boolean): RequestHeaders {
   let requestId: string | null = null;
   let authorization: string | null = null;
   let authorizations = 0;
+  let forwardedFor = '';
   let contentType = '';
   let contentLength = 0;
   let contentLengths = 0;
@@ -542,6 +545,9 @@ function readHeaders(req: HttpRequest, ids: RequestIds): RequestHeaders {
         if (chunked || value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
         chunked = true;
         break;
+      case 'x-forwarded-for':
+        forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
+        break;
       case 'x-request-id':
         requestId = value;
         break;
@@ -563,7 +569,17 @@ function readHeaders(req: HttpRequest, ids: RequestIds): RequestHeaders {
   if (authorizations > 1) authorization = null;
   if (chunked && contentLengths > 0) malformed = 'there are both Content-Length and Transfer-Encoding';
   const id = ids.idOf(requestId);
-  return { id, authorization, contentType, contentLength, contentEncoding, chunked, terms, malformed };
+  return {
+    id,
+    authorization,
+    forwardedFor,
+    contentType,
+    contentLength,
+    contentEncoding,
+    isLast: isLast || chunked,
+    terms,
+    malformed,
+  };
 }
 
 function noTerms(): TermHeaders {
@@ -614,13 +630,13 @@ function badRequest(message: string): QueryError {
 function fail(
   res: HttpResponse,
   heads: Heads,
-  { id, contentType, chunked }: RequestHeaders,
+  { id, contentType, isLast }: RequestHeaders,
   error: QueryError,
   status: string,
   headers: Headers,
   batch: Batch | null,
 ): void {
   const format = formatOf(contentType) ?? 'json';
-  const closes = chunked || batch === null || batch.takesLeave();
+  const closes = isLast || batch === null || batch.takesLeave();
   write(res, status, heads.of(format, id), errorBody(error, format), headers, closes);
 }

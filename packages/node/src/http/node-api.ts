@@ -61,6 +61,7 @@ export function openApi(options: NodeApiOptions): HttpListener {
     connectionAgeMaxMs: config.maxConnectionAgeMs,
     connectionsMax: config.maxConnections,
     connectionsPerAddressMax: config.maxConnectionsPerAddress,
+    trustedProxies: config.trustedProxies,
     pendingMax: config.requestQueueLimit,
   });
   if (config.httpApiPort === 0) return listener;
