@@ -172,7 +172,7 @@ const http = {
   max_connections: setting(
     integer(1, 1_000_000),
     10_000,
-    'Most client connections at a time; further ones are closed at once.',
+    'Most client connections at a time; further ones are closed at once. Fewer where the process may not open that many files (`ulimit -n`), with a warning in the log.',
   ),
   max_connections_per_address: setting(
     integer(1, 1_000_000),

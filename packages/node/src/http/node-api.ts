@@ -12,6 +12,7 @@ import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Reply, Request } from '../request.js';
 import type { Router } from '../router.js';
 import type { TlsFiles } from './apps.js';
+import { descriptorLimit, fittingConnections } from './descriptors.js';
 import { HttpListener, type HttpOptions } from './listener.js';
 
 export interface NodeApiOptions extends Pick<HttpOptions, 'transfers' | 'refusal' | 'wait' | 'onDefect'> {
@@ -59,7 +60,7 @@ export function openApi(options: NodeApiOptions): HttpListener {
     figures,
     onDefect,
     connectionAgeMaxMs: config.maxConnectionAgeMs,
-    connectionsMax: config.maxConnections,
+    connectionsMax: fittingConnections(config.maxConnections, descriptorLimit(), log),
     connectionsPerAddressMax: config.maxConnectionsPerAddress,
     trustedProxies: config.trustedProxies,
     pendingMax: config.requestQueueLimit,

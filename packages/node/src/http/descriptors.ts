@@ -1,0 +1,41 @@
+/**
+ * File descriptors: each connection takes one, and a node that has none left can not open its files either. So connections
+ * leave some of what the process may have.
+ */
+import { readFileSync } from 'node:fs';
+import type { Logger } from '../logger.js';
+
+/**
+ * Kept for everything else: the tables of the state (LevelDB opens 2000 at most), connections to the status port (256) and
+ * between nodes, the log, backups.
+ */
+const KEPT = 2500;
+
+/** How many connections fit, of those that are wished for; warns when it is not all of them. */
+export function fittingConnections(wanted: number, descriptors: number | null, log: Logger): number {
+  if (descriptors === null || wanted + KEPT <= descriptors) return wanted;
+  // With very few, half of them.
+  const fitting = Math.max(1, descriptors - KEPT, Math.floor(descriptors / 2));
+  if (fitting >= wanted) return wanted;
+  log.warn(
+    { event: 'few_file_descriptors', descriptors, max_connections: wanted, connections: fitting },
+    `the process may open ${descriptors} files: ${fitting} connections are taken instead of max_connections = ${wanted}`,
+  );
+  return fitting;
+}
+
+/** How many descriptors this process may have; null where the system does not tell (proc(5)), or sets no limit. */
+export function descriptorLimit(): number | null {
+  try {
+    return limitIn(readFileSync('/proc/self/limits', 'latin1'));
+  } catch {
+    // No such file: not Linux.
+    return null;
+  }
+}
+
+/** The limit that holds, the "soft" one. */
+export function limitIn(limits: string): number | null {
+  const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
+  return soft === undefined ? null : Number(soft);
+}
