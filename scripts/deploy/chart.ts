@@ -36,7 +36,7 @@ export function renderChart(chart: Chart, release: string): string[] {
   const scope: Scope = {
     root: {
       Values: chart.values,
-      Release: { Name: release, Service: 'Helm', Namespace: 'default' },
+      Release: { Name: release, Service: 'Helm', Namespace: 'althing' },
       Chart: { Name: chart.name, Version: chart.version, AppVersion: chart.appVersion },
       Files: { Get: (path: unknown) => chart.files.get(String(path)) ?? fail(`no file ${path}`) },
     },

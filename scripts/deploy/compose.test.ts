@@ -251,6 +251,31 @@ describe('the balancer', () => {
   });
 });
 
+describe('nginx in place of it', () => {
+  const text = textOf('deploy/nginx/nginx.conf');
+
+  test('is accepted by nginx', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    try {
+      // Names of nodes that are not there would be looked up.
+      const here = text.replaceAll(/\bnode\d:9210/g, '127.0.0.1:9210').replaceAll('/tmp/', `${folder}/`);
+      writeFileSync(join(folder, 'nginx.conf'), here);
+      const result = firstOf([['nginx', '-t', '-q', '-c', join(folder, 'nginx.conf')]]);
+      if (result !== undefined) expect([result.code, result.output]).toEqual([0, '']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('knows the founders, takes what they take, and repeats nothing that may be done', () => {
+    const { config } = loadConfig({ environment: {} });
+    const servers = [...text.matchAll(/^ +server (\w+):9210 /gm)].map(([, name]) => name);
+    expect(servers).toEqual(nodes.filter((name) => name !== 'more'));
+    expect(text).toContain(`client_max_body_size ${config.requestSizeLimit / 1024 ** 2}m;`);
+    expect(text).toMatch(/^ +proxy_next_upstream error timeout http_503;$/m);
+  });
+});
+
 function filesBelow(path: string): string[] {
   try {
     return filesIn(path);

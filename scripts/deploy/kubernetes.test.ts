@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { checkServerIdentity } from 'node:tls';
 import { loadConfig } from '@althing/node';
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { type Chart, mergeValues, renderChart } from './chart.js';
-import { filesIn, firstOf, parseYaml, run, textOf, yamlOf } from './files.js';
+import { filesIn, firstOf, parseYaml, project, run, textOf, yamlOf } from './files.js';
 import { isRecord, objectProblems, parseApi } from './kubernetes-api.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 const api = parseApi(textOf('scripts/deploy/kubernetes-api.txt'));
 /** By folder: what kustomize made, since it takes half a second each time. */
 const built = new Map<string, Json[]>();
-const overlays = ['dev', 'production', 'production-5', 'production-tls'];
+const overlays = ['dev', 'production', 'production-5', 'production-tls', 'production-ingress'];
 
 describe('the check of objects', () => {
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' } };
@@ -79,7 +79,7 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
         // Its volume is there again when a StatefulSet grows after it shrank.
         expect(config.rejoinWhenRemoved).toBe(true);
         // TLS for clients without TLS between the nodes would be half of what the component promises.
-        const isSecure = name === 'production-tls';
+        const isSecure = name === 'production-tls' || name === 'production-ingress';
         expect([config.tlsCertFile, config.tlsClientCaFile]).toEqual(
           isSecure ? ['/tls/tls.crt', '/tls/ca.crt'] : [undefined, undefined],
         );
@@ -141,6 +141,33 @@ describe('what only an eye would notice', () => {
     expect(at(certificate, 'spec', 'secretName')).toBe('althing-tls');
   });
 
+  test('an Ingress takes the bodies that a node takes, waits longer than it, and repeats nothing that may be done', () => {
+    const { config } = loadConfig({ environment: {} });
+    for (const object of kustomized(basePath('overlays/production-ingress'))) {
+      if (object.kind !== 'Ingress') continue;
+      const annotation = (name: string): string =>
+        String(at(object, 'metadata', 'annotations', `nginx.ingress.kubernetes.io/${name}`));
+      expect(annotation('proxy-body-size')).toBe(`${config.requestSizeLimit / 1024 ** 2}m`);
+      expect(Number(annotation('proxy-read-timeout')) * 1000).toBeGreaterThan(config.requestTimeoutMs);
+      expect(annotation('proxy-next-upstream')).not.toContain('non_idempotent');
+    }
+  });
+
+  test("the priority of pods is a component for overlays of one's own, and a value of the chart", () => {
+    const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    const pathTo = (name: string): string => relative(folder, join(project, 'deploy/kubernetes', name));
+    writeFileSync(
+      join(folder, 'kustomization.yaml'),
+      stringify({ resources: [pathTo('overlays/production')], components: [pathTo('components/priority')] }),
+    );
+    const expected = kustomized(folder).filter(({ kind }) => kind !== 'Namespace');
+    rmSync(folder, { recursive: true });
+    const [production] = yamlOf('deploy/helm/values-production.yaml');
+    const rendered = renderedChart(production, { priorityClassName: 'althing' });
+    expect(JSON.stringify(rendered)).toContain('"priorityClassName":"althing"');
+    if (expected.length > 0) expect(comparable(rendered)).toEqual(comparable(expected));
+  });
+
   test('no file of the deployment holds a secret', () => {
     for (const path of filesIn('deploy')) {
       if (!/\.(?:ya?ml)$/.test(path) || path.includes('/templates/')) continue;
@@ -168,6 +195,11 @@ describe.each([
     'deploy/kubernetes/overlays/production-tls',
     ['deploy/helm/values-production.yaml', { tls: { enabled: true } }],
   ],
+  [
+    'production-ingress',
+    'deploy/kubernetes/overlays/production-ingress',
+    ['deploy/helm/values-production.yaml', { tls: { enabled: true }, ingress: { enabled: true } }],
+  ],
 ])('the chart as %s', (_, folder, layers) => {
   const values = layers.map((layer) => (typeof layer === 'string' ? yamlOf(layer)[0] : layer));
   const rendered = renderedChart(...values);
@@ -186,7 +218,7 @@ describe.each([
   test('comes out of Helm as it comes out here', () => {
     const overrides = mergeValues({ auth: { existingSecret: 'althing' } }, values.reduce(mergeValues, {}));
     const result = firstOf(
-      [['helm', 'template', 'althing', 'deploy/helm/althing', '--values', '-']],
+      [['helm', 'template', 'althing', 'deploy/helm/althing', '--namespace', 'althing', '--values', '-']],
       stringify(overrides),
     );
     if (result === undefined) return;
@@ -315,6 +347,9 @@ function looseEnds(objects: readonly Json[]): string[] {
         fits(recordOf(at(service, 'metadata', 'labels')), recordOf(selector)),
       );
       if (found.length !== 1) problems.push(`${name}: selects ${found.length} services`);
+    }
+    for (const path of listOf(spec.rules).flatMap((rule) => listOf(at(rule, 'http', 'paths')))) {
+      need(`Service/${at(path, 'backend', 'service', 'name')}`);
     }
     for (const port of listOf(object.kind === 'Service' ? spec.ports : [])) {
       const ports = pods
