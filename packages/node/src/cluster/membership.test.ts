@@ -107,13 +107,11 @@ describe('a cluster', () => {
     await first.value('/t', 'del_node(2);');
     await untilVoters(first, [0, 1]);
 
-    const refused = await RealNode.launch(settings[2], third.folder);
-    nodes.push(refused);
+    const refused = await launchedIn(third, settings[2]);
     expect(await refused.ended()).toBe(ExitCode.DataDamaged);
     expect(readdirSync(join(third.folder, 'data'))).not.toContain('removed');
 
-    const rejoined = await RealNode.launch({ ...settings[2], rejoin_when_removed: 'true' }, third.folder);
-    nodes.push(rejoined);
+    const rejoined = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });
     await rejoined.whenReady();
     rejoined.authorization = first.authorization;
     const number = Number(await rejoined.value('/n', 'node_info().load().node_id;'));
@@ -131,10 +129,42 @@ describe('a cluster', () => {
     // Who removes a node that serves wants it gone, though something may start it again at once.
     await first.value('/t', 'del_node(number);', { number });
     expect(await rejoined.ended()).toBe(ExitCode.DataDamaged);
-    const again = await RealNode.launch({ ...settings[2], rejoin_when_removed: 'true' }, third.folder);
-    nodes.push(again);
+    const again = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });
     expect(await again.ended()).toBe(ExitCode.DataDamaged);
     expect(again.log).toContain('stays away until');
+  });
+
+  test('takes it in also when it began to serve before anybody could tell it', async () => {
+    const ports = await freePorts(3);
+    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+    const settings = ports.map((port, i) => ({
+      ...settingsOf(i + 1, port),
+      cluster,
+      rejoin_when_removed: 'true',
+    }));
+    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
+    await Promise.all([first, second, third].map((node) => node.whenReady()));
+    await first.login();
+    await first.value('//stuff', '.x = 1;');
+    await third.kill();
+    await first.value('/t', 'del_node(2);');
+    await untilVoters(first, [0, 1]);
+    await Promise.all([first, second].map((node) => node.kill()));
+
+    const early = await launchedIn(third, settings[2]);
+    const isStarted = async (): Promise<boolean> =>
+      (await early.probe('/started').catch(() => null))?.status === 200;
+    await until(isStarted, 'it serves what needs no others');
+    const [again] = await Promise.all([launchedIn(first, settings[0]), launchedIn(second, settings[1])]);
+    expect(await early.ended()).toBe(ExitCode.Fatal);
+
+    const rejoined = await launchedIn(third, settings[2]);
+    await rejoined.whenReady();
+    rejoined.authorization = first.authorization;
+    expect(await rejoined.value('//stuff', '.x;')).toBe(1);
+    again.authorization = first.authorization;
+    expect(await again.value('/n', 'nodes_info().len();')).toBe(3);
   });
 });
 
@@ -151,6 +181,13 @@ function settingsOf(place: number, port: number): TestSettings {
 
 async function launched(settings: TestSettings = {}): Promise<RealNode> {
   const node = await RealNode.launch(settings);
+  nodes.push(node);
+  return node;
+}
+
+/** Starts a node with the data of one that has ended. */
+async function launchedIn(former: RealNode, settings: TestSettings = {}): Promise<RealNode> {
+  const node = await RealNode.launch(settings, former.folder);
   nodes.push(node);
   return node;
 }
