@@ -17,6 +17,10 @@ const documented = new Map(
 /** What Prometheus adds to every series, and what it knows by itself. */
 const TARGET_LABELS = ['namespace', 'instance', 'job', 'le'];
 const METRICS_OF_PROMETHEUS = ['up'];
+/** What others tell of a node: the metric, and the labels that we use. */
+const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  kube_pod_container_status_last_terminated_exitcode: ['container'],
+};
 
 const alerts = yamlOf('deploy/monitoring/alerts.yaml').flatMap(rulesOf);
 
@@ -70,11 +74,16 @@ function unknownIn(expression: string): string[] {
   const unknown: string[] = [];
   const used: string[] = [];
   const bare = expression.replace(/"[^"]*"/g, '""');
-  for (const [name] of bare.matchAll(/\b(?:althing|process)_\w+|\bup\b/g)) {
+  for (const [name] of bare.matchAll(/\b(?:althing|process|kube)_\w+|\bup\b/g)) {
     const family = name.replace(/_(?:bucket|sum|count)$/, '');
     const found = documented.get(name) ?? documented.get(family);
     const isHistogram = found?.type === 'histogram';
     if (METRICS_OF_PROMETHEUS.includes(name)) continue;
+    const others = OTHERS[name];
+    if (others !== undefined) {
+      used.push(...others);
+      continue;
+    }
     if (found === undefined || isHistogram === documented.has(name)) unknown.push(name);
     used.push(...(found?.labels ?? []).map(String));
   }
