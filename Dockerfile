@@ -4,7 +4,9 @@
 #   docker build -t althing .
 #   docker buildx build --platform linux/amd64,linux/arm64 -t althing .
 #
-# A release build pins the base by digest: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:...
+# A release build pins the base by digest: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:... and has the time of its commit
+# on everything in it, so that two builds of one commit are the same: SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" in the
+# environment of `docker buildx build --output type=image,rewrite-timestamp=true`. docs/docker.md has the whole command.
 ARG NODE_IMAGE=node:22-bookworm-slim
 
 # Builds, then keeps what runs: production dependencies with the native files of this platform only. Nothing is compiled
