@@ -315,7 +315,7 @@ const cluster = {
   ),
   tls_api_client_ca_file: optional(
     path(),
-    'Certificates (PEM) of the authorities that the certificates of clients must come from: with it the HTTP API refuses who has none, and on the status port only the probes (`/healthy`, `/ready`, `/started`, `/leader`) need none. It takes nobody the need to log in.',
+    'Certificates (PEM) of the authorities that the certificates of clients must come from: with it the HTTP API refuses who has none, and on the status port only the probes (`/healthy`, `/ready`, `/started`, `/leader`) need none. Logging in is still needed.',
   ),
 };
 
