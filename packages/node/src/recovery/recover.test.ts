@@ -24,7 +24,10 @@ afterEach(async () => {
 
 describe('althing recover', () => {
   test('makes a cluster of one node that is left, with all that it has', async () => {
-    cluster = await RealCluster.start(3, { checkpoint_interval_ms: 3_600_000 });
+    cluster = await RealCluster.start(3, {
+      checkpoint_interval_ms: 3_600_000,
+      checkpoint_size_mb: 1,
+    });
     await cluster.node(1).value('//stuff', '.list = range(5000); .name = "before";');
     await cluster.node(1).value('/t', "new_collection('gone'); new_user('iris');");
     // A node that is told to stop writes everything to its state; what comes behind that is in the log only.
@@ -32,6 +35,13 @@ describe('althing recover', () => {
     const first = await cluster.restartNode(1);
     await first.value('/t', "new_collection('late'); del_collection('gone');");
     await first.value('//late', '.x = {a: [1, 2, 3]};');
+    // A state on disk that the root scope on disk knows nothing of.
+    await first.value('/t', "new_collection('large');");
+    await first.value('//large', '.x = range(3000).map(|| text);', { text: 'x'.repeat(1000) });
+    await until(async () => {
+      const page = (await first.probe('/metrics')).text;
+      return Number(/^althing_checkpoint_bytes_total (\d+)$/m.exec(page)?.[1]) > 1_000_000;
+    }, 'a checkpoint by volume');
     await first.value('//stuff', '.name = "after"; .list.push(-1);');
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     const data = join(first.folder, 'data');
@@ -53,6 +63,7 @@ describe('althing recover', () => {
     const alone = await cluster.restartNode(1);
     expect(await alone.value('//stuff', '[.name, .list.len(), .list.last()];')).toEqual(['after', 5001, -1]);
     expect(await alone.value('//late', '.x.a;')).toEqual([1, 2, 3]);
+    expect(await alone.value('//large', '.x.len();')).toBe(3000);
     expect(await alone.value('/t', "[has_collection('gone'), has_user('iris')];")).toEqual([false, true]);
     expect(await alone.value('/n', 'nodes_info().len();')).toBe(1);
     await alone.value('//stuff', '.name = "alone";');
@@ -67,7 +78,7 @@ describe('althing recover', () => {
     await Promise.all([2, 3].map((place) => cluster?.restartNode(place)));
     await until(async () => {
       const voters = await alone.value('/n', 'groups_info().map(|g| g.load().voters.len());');
-      return String(voters) === '3,3,3';
+      return String(voters) === '3,3,3,3';
     }, 'the others joined');
     expect(await cluster.node(3).value('//stuff', '[.name, .list.len()];')).toEqual(['alone', 5001]);
     await cluster.node(1).kill();

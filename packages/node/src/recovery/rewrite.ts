@@ -33,15 +33,7 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
   const check = (): void => {
     if (failures.length > 0) throw failures[0];
   };
-  const opened = sessions.open();
-  do {
-    await nextTurn();
-    replay.handOver();
-    check();
-  } while (sessions.complete === null);
-  await opened;
-  while (replay.handOver()) await nextTurn();
-  check();
+  await replayAll(sessions, replay, failures);
   const places = new Map<GroupId, Applied>();
   for (const session of sessions.all) {
     const end = replay.endOf(session.id);
@@ -62,6 +54,19 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
   check();
   await log.appended(operationsFor(places, log.groups()));
   await file.save({ kind: 'member', record });
+}
+
+/** Brings the states of all groups to the ends of their logs. That of the root group tells which others there are. */
+async function replayAll(sessions: Sessions, replay: Replay, failures: unknown[]): Promise<void> {
+  sessions.open().catch((error: unknown) => void failures.push(error));
+  do {
+    await nextTurn();
+    if (failures.length > 0) throw failures[0];
+    if (sessions.complete === null) continue;
+    // Nothing is being opened or removed any more.
+    await sessions.pause();
+    sessions.resume();
+  } while (replay.handOver() || sessions.complete === null);
 }
 
 /** Lets a session hold what is behind its log, as if it had come in an entry. */
