@@ -257,8 +257,13 @@ describe('nginx in place of it', () => {
   test('is accepted by nginx', () => {
     const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
     try {
-      // Names of nodes that are not there would be looked up.
-      const here = text.replaceAll(/\bnode\d:9210/g, '127.0.0.1:9210').replaceAll('/tmp/', `${folder}/`);
+      // Names of nodes that are not there would be looked up; the usual folders want root.
+      const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `${name}_temp_path ${join(folder, name)};`,
+      );
+      const here = text
+        .replaceAll(/\bnode\d:9210/g, '127.0.0.1:9210')
+        .replace('http {', `pid ${join(folder, 'pid')};\nhttp {\n${folders.join('\n')}`);
       writeFileSync(join(folder, 'nginx.conf'), here);
       const result = firstOf([['nginx', '-t', '-q', '-c', join(folder, 'nginx.conf')]]);
       if (result !== undefined) expect([result.code, result.output]).toEqual([0, '']);
