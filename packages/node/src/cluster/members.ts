@@ -340,6 +340,7 @@ export class Members {
       membership: session.membership,
       memberships,
       isReadyToGo: (node) => this.readyToGo.has(node) || !this.peers.isUp(node) || !root().members.has(node),
+      isUp: (node) => this.peers.isUp(node),
     });
     switch (step?.kind) {
       case 'change':
@@ -357,11 +358,18 @@ export class Members {
       case 'step_down':
         this.stepDown();
         return;
+      case 'wait':
+        this.failed(`node ${this.numberOf(step.node)} stays until most of the others can be reached`);
+        return;
       case 'forget':
         this.forget(step.members);
         return;
       default:
     }
+  }
+
+  private numberOf(node: NodeId): string {
+    return String(this.options.root().members.get(node)?.number ?? node);
   }
 
   private changed(problem: string | null): void {

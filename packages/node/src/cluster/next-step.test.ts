@@ -20,6 +20,7 @@ function step(members: readonly MemberInfo[], membership: Membership, more: Part
     membership,
     memberships: () => [membership],
     isReadyToGo: () => true,
+    isUp: () => true,
     ...more,
   });
 }
@@ -61,6 +62,21 @@ describe('the next step of the leader', () => {
 
     expect(step(members, present, { isReadyToGo: () => false })).toEqual({ kind: 'ask_handover', node: 101 });
     expect(step(members, present)).toEqual(change({ action: 'remove', node: 101 }));
+  });
+
+  test('waits while those who would stay could not go on by themselves', () => {
+    const members = [memberOf(0), LEAVING, memberOf(2)];
+    const present = membershipOf([100, 101, 102]);
+    const only = (...nodes: number[]) => ({ isUp: (node: number) => nodes.includes(node) });
+
+    expect(step(members, present, only(101))).toEqual({ kind: 'wait', node: 101 });
+    expect(step(members, present, only(102))).toEqual(change({ action: 'remove', node: 101 }));
+    expect(step([memberOf(0), LEAVING], membershipOf([100, 101]), only())).toEqual(
+      change({ action: 'remove', node: 101 }),
+    );
+    expect(step(members, membershipOf([100, 102], [101]), only())).toEqual(
+      change({ action: 'remove', node: 101 }),
+    );
   });
 
   test('removes who is not in the list', () => {

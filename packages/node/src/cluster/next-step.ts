@@ -1,5 +1,6 @@
 import type { MemberInfo } from '@althing/engine';
 import { isJoint, isMember, isRemoved, type Membership, membersOf } from 'raft-ts';
+import { canGoOnWithout } from '../consensus/membership.js';
 import type { MembershipStep, NodeId } from '../consensus/protocol.js';
 
 /** What the leader of the root group compares. */
@@ -12,6 +13,8 @@ export interface ClusterPicture {
   readonly memberships: () => readonly Membership[] | null;
   /** Whether a member was asked already to give away what it leads, or can't be asked. */
   readonly isReadyToGo: (node: NodeId) => boolean;
+  /** Whether another member can be reached. */
+  readonly isUp: (node: NodeId) => boolean;
 }
 
 export type NextStep =
@@ -21,6 +24,8 @@ export type NextStep =
   | { readonly kind: 'ask_handover'; readonly node: NodeId }
   /** Let another one lead the root group, since this node is to be removed. */
   | { readonly kind: 'step_down' }
+  /** Wait: those who would stay could not go on by themselves now. */
+  | { readonly kind: 'wait'; readonly node: NodeId }
   /** Take members from the list that no group has any more. */
   | { readonly kind: 'forget'; readonly members: readonly MemberInfo[] };
 
@@ -51,10 +56,13 @@ function add({ self, members, membership }: ClusterPicture): NextStep | null {
   return { kind: 'change', steps };
 }
 
-function remove({ self, members, membership, isReadyToGo }: ClusterPicture): NextStep | null {
+/** When the removal was asked for, a majority of the others could be reached; since then some of them may be gone. */
+function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture): NextStep | null {
   const goes = (node: NodeId): boolean => members.get(node)?.leaving ?? true;
   const [node] = membersOf(membership).filter((each) => goes(each) && each !== self);
   if (node === undefined) return members.get(self)?.leaving === true ? { kind: 'step_down' } : null;
+  if (!canGoOnWithout(node, membership, (other) => other === self || isUp(other)))
+    return { kind: 'wait', node };
   if (!isReadyToGo(node)) return { kind: 'ask_handover', node };
   return { kind: 'change', steps: [{ action: 'remove', node }] };
 }

@@ -321,9 +321,10 @@ export class GroupHost {
     const root = this.groups.get(ROOT_GROUP);
     if (root === undefined) return;
     const { members } = root;
+    const { isUp } = this.options;
     if (members.voters.length === 0 || members.outgoing.length > 0) return;
     for (const group of this.groups.values()) {
-      if (group.id !== ROOT_GROUP && !group.follow(members)) group.transfer(0, this.options.isUp);
+      if (group.id !== ROOT_GROUP && !group.follow(members, isUp)) group.transfer(0, isUp);
     }
   }
 

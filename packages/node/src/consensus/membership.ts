@@ -9,7 +9,7 @@ import {
   readMembership,
   writeMembership,
 } from 'raft-ts';
-import type { Applied } from './protocol.js';
+import type { Applied, NodeId } from './protocol.js';
 
 /** A membership as bytes, for messages between threads and for the state on disk. */
 export function encodeMembership(membership: Membership): Uint8Array {
@@ -40,4 +40,15 @@ export function genesis(members: readonly number[], identity: Uint8Array): Appli
     hash: snapshot.hash,
     membership: encodeMembership(snapshot.membership),
   };
+}
+
+/** Whether a majority of the voters that stay can be reached when a node is removed; then they can go on without it. */
+export function canGoOnWithout(
+  node: NodeId,
+  { voters }: Membership,
+  isReached: (node: NodeId) => boolean,
+): boolean {
+  if (!voters.includes(node)) return true;
+  const stay = voters.filter((voter) => voter !== node);
+  return stay.filter(isReached).length > stay.length / 2;
 }

@@ -19,7 +19,7 @@ import {
 import type { GroupWatch } from './group-watch.js';
 import { LagQuestion, LagWatch } from './lag-watch.js';
 import type { LogWriter } from './log-writer.js';
-import { decodeMembership, encodeMembership } from './membership.js';
+import { canGoOnWithout, decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
 import { operationsOf, RaftLog } from './raft-log.js';
 
@@ -294,9 +294,10 @@ export class RaftGroup {
   /**
    * Moves one step towards having the same members as another membership, if this node leads.
    *
+   * @param isUp whether another node can be reached: nobody is removed whom the others could not go on without
    * @returns false if this node has to go: then it must give the leadership away first
    */
-  follow({ voters, learners, removed }: Membership): boolean {
+  follow({ voters, learners, removed }: Membership, isUp: (node: NodeId) => boolean): boolean {
     if (this.raft.role !== 'leader') return true;
     // Not what was handed over: a new leader may be far behind with that, and would add a voter once more, as a learner.
     const own = this.raft.membership;
@@ -308,9 +309,12 @@ export class RaftGroup {
     // This node may know an old membership of the other group only, and who is removed can never come back: so it is not
     // enough that somebody is not among those members.
     const extra = membersOf(own).filter((node) => removed.includes(node));
-    const first = extra.find((node) => node !== this.context.nodeId);
-    if (first !== undefined) this.change(null, [{ action: 'remove', node: first }]);
-    return extra.length === 0 || first !== undefined;
+    const { nodeId } = this.context;
+    const first = extra.find((node) => node !== nodeId);
+    if (first === undefined) return extra.length === 0;
+    if (canGoOnWithout(first, own, (node) => node === nodeId || isUp(node)))
+      this.change(null, [{ action: 'remove', node: first }]);
+    return true;
   }
 
   /** A snapshot that was sent to a member arrived, or did not. */

@@ -105,7 +105,7 @@ export class ConsensusSide {
       },
       isUp: (node) => this.isUp(node),
       logTail: swarm.logTail,
-      lowDiskBytes: 0,
+      lowDiskBytes: 1,
       observe: (group) => ({
         mutants: planted.raft,
         trace: (event) => onTrace(group, event),

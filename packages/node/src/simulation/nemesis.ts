@@ -575,8 +575,8 @@ export class Nemesis {
   private remove(machine: Machine): void {
     const { world, draw } = this;
     const { nodeId } = machine;
-    // Who stays could be too few when the damage is found.
-    if (world.hasDamage) return;
+    // Who stays could be too few.
+    if (!this.isSound) return;
     const open = world.processes.filter(({ isOpen }) => isOpen);
     if (open.length === 0) return;
     const process = draw.pick(open);

@@ -22,8 +22,8 @@ export interface SimulationReport {
   readonly reached: readonly string[];
 }
 
-/** How long the first start may take, in milliseconds of virtual time. */
-const START_MS = 60_000;
+/** How long the first start may take, in milliseconds of virtual time: where calls get lost, a snapshot may need minutes. */
+const START_MS = 240_000;
 /** How long a healed cluster may take until everything is as it should be. */
 const HEAL_MS = 120_000;
 

@@ -116,7 +116,7 @@ export function drawSwarm(seed: number): Swarm {
       ['oust', nodes < 3 || draw.chance(0.8) ? 0 : 1],
       ['last_of_two', nodes !== 2 ? 0 : 2],
       ['shrink', nodes < 5 || draw.chance(0.5) ? 0 : 2],
-      ['disk_full', draw.chance(0.8) ? 0 : 1],
+      ['disk_full', draw.chance(0.7) ? 0 : 2],
       ['damage', draw.chance(0.8) ? 0 : 4],
       ['churn', draw.chance(0.8) ? 0 : 3],
       ['cut_short', draw.chance(0.8) ? 0 : 4],
