@@ -135,6 +135,7 @@ describe('step by step', () => {
           membership: root,
           memberships: () => [after],
           isReadyToGo,
+          isUp: () => true,
         });
         if (next === null && collection === root) break;
         if (next === null) collection = root;
