@@ -29,6 +29,20 @@ describe('answers of a leader', () => {
     expect(shown(ask('.x;'))).toBe('1');
   });
 
+  test('tell where they stand: a change at its entry, what was read behind it at the end of what is committed', async () => {
+    const { ask, session } = bound(await bench());
+    const { appliedIndex } = session();
+    const change = ask('.x = 1;');
+    const between = ask('.x;');
+    const other = ask('.x = 2;');
+    const read = ask('.x;');
+    // When Raft's own entry is committed together with the changes.
+    const last = { index: appliedIndex + 3, term: 1, hash: 0 };
+    session().handle({ kind: 'committed', group: STUFF, count: 2, last });
+    const indexes = [change, between, other, read].map(({ reply }) => (reply?.ok ? reply.index : undefined));
+    expect(indexes).toEqual([1, 1, 2, 3].map((more) => appliedIndex + more));
+  });
+
   test('of changes that a lost office leaves open say so, and their effects are taken back, newest first', async () => {
     const { ask, session, all } = bound(await bench());
     const first = ask('.list = [1];');

@@ -485,7 +485,8 @@ export class GroupSession {
         this.tellCollections(waiting.collectionEvents);
       }
       this.head += 1;
-      waiting.reply.index = index;
+      // Behind the last write an answer stands where the log does, be it that Raft added something.
+      waiting.reply.index = waiting.kind === 'write' || left > 0 ? index : last.index;
       waiting.respond(waiting.reply);
     }
     if (left > 0)
