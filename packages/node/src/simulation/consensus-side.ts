@@ -42,6 +42,7 @@ export interface ConsensusOptions {
 /** Time between two looks at the room on the disk, and between two looks at the balance, in milliseconds. */
 const DISK_LOOK_MS = 300;
 const LOAD_MS = 1000;
+const LAG_LOOK_MS = 250;
 
 /** Version of the protocol between nodes. */
 const PROTOCOL = 2;
@@ -117,6 +118,7 @@ export class ConsensusSide {
       this.links.tellLoad([...this.peers.keys()], this.host.leading);
       if (swarm.balances) this.host.balance(this.links.leading);
     });
+    thread.every(LAG_LOOK_MS, () => this.host.watchLag(options.scheduler.now));
     thread.every(DISK_LOOK_MS, () => this.host.noteFree(machine.logRoom));
   }
 

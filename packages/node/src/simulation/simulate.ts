@@ -29,6 +29,8 @@ const HEAL_MS = 120_000;
 
 /** How long a majority may take until it takes changes again, in milliseconds. */
 const CORE_MS = 60_000;
+/** A node that may lag for so long is asked for nothing. */
+const LAG_MAX_MS = 1000;
 /** Comparisons of the states until no change comes in between. */
 const ATTEMPTS_MAX = 10;
 
@@ -138,6 +140,8 @@ function unsettled(world: World): string | null {
     if (process.engine.root.users.size === 0) return `${process.machine.name} has no users`;
     if ((process.router?.busy ?? 0) > 0) return `requests wait at ${process.machine.name}`;
     for (const id of process.engine.root.collections.keys()) groups.add(id);
+    const lagMs = process.host?.lag(world.scheduler.now).ms ?? 0;
+    if (lagMs > LAG_MAX_MS) return `${process.machine.name} may lag by ${lagMs.toFixed(0)} ms`;
   }
   if (!world.isComplete) return 'the groups do not have the members that there are';
   for (const group of groups) {
