@@ -94,6 +94,25 @@ describe('a cluster', () => {
     expect(await first.value('//stuff', '.x += 1;')).toBe(2);
   });
 
+  test('tells a node that was removed so also when all others were started again since', async () => {
+    const ports = await freePorts(3);
+    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+    const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster }));
+    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
+    await Promise.all([first, second, third].map((node) => node.whenReady()));
+    await first.login();
+    await third.kill();
+    await first.value('/t', 'del_node(2);');
+    await untilVoters(first, [0, 1]);
+    await Promise.all([first.stop({ keep: true }), second.stop({ keep: true })]);
+
+    const others = await Promise.all([launchedIn(first, settings[0]), launchedIn(second, settings[1])]);
+    await Promise.all(others.map((node) => node.whenReady()));
+    const zombie = await launchedIn(third, settings[2]);
+    expect(await zombie.ended()).toBe(ExitCode.DataDamaged);
+  });
+
   test('takes a node that was removed in again, as a new member, if it is told to ask', async () => {
     const ports = await freePorts(3);
     const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');

@@ -60,7 +60,8 @@ export class ClusterSide {
   private readonly formation: Formation;
   private host: GroupHost | null = null;
   private peers: readonly NodeId[] = [];
-  private addresses = new Map<NodeId, string>();
+  /** All members; empty until there is a list. */
+  private members: readonly PeerAddress[] = [];
   private formedAs: string | null = null;
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
@@ -143,6 +144,8 @@ export class ClusterSide {
   attach(host: GroupHost): void {
     this.host = host;
     this.loadTimer = setInterval(() => {
+      // Whom the root group let go may show only after the list that lacks them.
+      this.tellTransport();
       this.links.tellLoad(this.peers, host.leading);
       this.links.ping(this.peers);
       host.balance(this.links.leading);
@@ -169,7 +172,8 @@ export class ClusterSide {
 
   /** Host and port of a member; null for one that is not in the list. */
   addressOf(node: NodeId): string | null {
-    return this.addresses.get(node) ?? null;
+    const member = this.members.find(({ nodeId }) => nodeId === node);
+    return member === undefined ? null : addressText(member);
   }
 
   /** The other members, as they are now. */
@@ -184,12 +188,11 @@ export class ClusterSide {
   handle(command: Command): boolean {
     switch (command.kind) {
       case 'peers': {
-        this.addresses = new Map(command.peers.map((peer) => [peer.nodeId, addressText(peer)]));
-        const gone = goneNodes(this.host?.removed ?? [], command.peers);
+        this.members = command.peers;
         this.peers = command.peers
           .map(({ nodeId }) => nodeId)
           .filter((id) => id !== this.options.identity.nodeId);
-        this.transport.setPeers(command.peers, gone);
+        this.tellTransport();
         return true;
       }
       case 'call':
@@ -217,6 +220,11 @@ export class ClusterSide {
     if (this.loadTimer !== null) clearInterval(this.loadTimer);
     this.formation.close();
     await this.transport.close();
+  }
+
+  private tellTransport(): void {
+    const { members, host } = this;
+    if (members.length > 0) this.transport.setPeers(members, goneNodes(host?.removed ?? [], members));
   }
 
   private invite({ id, host, port }: Extract<Command, { kind: 'invite' }>): void {

@@ -62,8 +62,7 @@ export class ConsensusSide {
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
   private engineSilentSince: number | null = null;
-  /** The nodes that this one tells that they were removed. */
-  gone: readonly NodeId[] = [];
+  private members: readonly { readonly nodeId: NodeId }[] = [];
 
   static async open(options: ConsensusOptions): Promise<ConsensusSide> {
     const { machine, swarm, planted } = options;
@@ -127,6 +126,11 @@ export class ConsensusSide {
     return this.log.view(group);
   }
 
+  /** The nodes that this one tells that they were removed. */
+  get gone(): readonly NodeId[] {
+    return this.members.length === 0 ? [] : goneNodes(this.host.removed, this.members);
+  }
+
   isUp(node: NodeId): boolean {
     return this.peers.get(node)?.start != null;
   }
@@ -144,7 +148,7 @@ export class ConsensusSide {
         this.joins.delete(command.id);
         return;
       case 'peers':
-        this.gone = goneNodes(this.host.removed, command.peers);
+        this.members = command.peers;
         return;
       // Whom to connect to is the world's business.
       case 'invite':

@@ -78,7 +78,7 @@ export class Network {
       time = Math.max(time, this.lastArrival.get(track) ?? 0);
       this.lastArrival.set(track, time);
     }
-    this.scheduler.after(time - now, () => {
+    this.scheduler.at(time, () => {
       if (!this.isCut(from, to)) arrive();
     });
   }

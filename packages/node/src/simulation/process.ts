@@ -456,8 +456,9 @@ export class Process {
   private bootstrapWhenLeading(): void {
     const { root } = this.engine;
     const session = this.getSessions().root;
-    if (root.users.size > 0) return;
-    if (session.leading && session.refusal() === null) {
+    // What is not committed may be taken back.
+    if (root.users.size > 0 && !session.hasUncommitted) return;
+    if (root.users.size === 0 && session.leading && session.refusal() === null) {
       const { founders } = this.machine.cluster;
       proposeBootstrap({ root, session, founders }, NO_PASSWORD, this.wallClock(), () => {});
     }

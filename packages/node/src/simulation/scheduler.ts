@@ -12,7 +12,12 @@ export class Scheduler {
 
   /** Plans work. The function that it returns calls it off. */
   after(delayMs: number, work: () => void): () => void {
-    const planned: Planned = { time: this.now + delayMs, sequence: this.sequence++, work };
+    return this.at(this.now + delayMs, work);
+  }
+
+  /** Plans work for a time: what is planned for the same one runs in the order in which it was planned. */
+  at(time: number, work: () => void): () => void {
+    const planned: Planned = { time, sequence: this.sequence++, work };
     this.push(planned);
     return () => {
       planned.work = nothing;

@@ -18,13 +18,17 @@ export class Thread {
   }
 
   after(delayMs: number, work: () => void): () => void {
+    return this.at(this.scheduler.now + delayMs, work);
+  }
+
+  at(time: number, work: () => void): () => void {
     let wanted = true;
     const run = (): void => {
       if (!this.alive || !wanted) return;
       if (this.held === null) work();
       else this.held.push(run);
     };
-    this.scheduler.after(delayMs, run);
+    this.scheduler.at(time, run);
     return () => {
       wanted = false;
     };
@@ -86,7 +90,7 @@ export class Line<Message> {
     this.batch = batch;
     this.batchTurn = turns;
     this.lastTime = Math.max(this.lastTime, now + this.delayMs());
-    this.target.after(this.lastTime - now, () => {
+    this.target.at(this.lastTime, () => {
       for (const each of batch) this.receive(each);
     });
   }
