@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RealNode, type TestSettings } from '../testing/index.js';
 import { seeded } from './random.js';
 
-const CACHE_MB = 8;
+const CACHE_MB = 16;
 const SETTINGS: TestSettings = { cache_size_mb: CACHE_MB, checkpoint_interval_ms: 500, log_segment_mb: 16 };
 
 const TEXT_LENGTH = 16_000;
@@ -12,7 +12,7 @@ const BATCH = 100;
 const THINGS = Math.ceil((10 * CACHE_MB * 1024 * 1024) / TEXT_LENGTH / BATCH) * BATCH;
 
 /** All things don't fit into V8's heap by far: a node that kept them in memory would end. */
-const HEAP = ['--max-old-space-size=64'];
+const HEAP = ['--max-old-space-size=128'];
 
 describe('a collection of ten times cache_size_mb', () => {
   let node: RealNode;
