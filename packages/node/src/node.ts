@@ -190,6 +190,7 @@ export class Node implements RunningNode {
     });
     await this.untilServing();
     this.listener = this.listen();
+    this.readLocally();
     this.status.phase = Phase.READY;
     void this.catchUp();
     await this.greet();
@@ -436,9 +437,13 @@ export class Node implements RunningNode {
     else this.cluster.handle(event);
   }
 
+  private readLocally(): void {
+    if (this.localRead.attempt()) this.status.noteLocalRead();
+  }
+
   private keepHouse(): void {
     this.status.beat();
-    if (this.localRead.attempt()) this.status.noteLocalRead();
+    this.readLocally();
     this.status.connections = this.listener?.connections ?? 0;
     this.scopes.consider();
     this.cluster.members.tick();
