@@ -63,17 +63,7 @@ describe('a cluster', () => {
   });
 
   test('replaces a node that lost its data; what was lost finds no way back', async () => {
-    const ports = await freePorts(3);
-    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
-    const settings = ports.map((port, i) => ({
-      ...settingsOf(i + 1, port),
-      cluster,
-      replace_after_ms: 1000,
-    }));
-    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
-    await Promise.all([first, second, third].map((node) => node.whenReady()));
-    await first.login();
+    const { settings, first, third } = await threeNodes({ replace_after_ms: 1000 });
     await first.value('//stuff', '.x = 1;');
 
     await third.kill();
@@ -95,13 +85,7 @@ describe('a cluster', () => {
   });
 
   test('tells a node that was removed so also when all others were started again since', async () => {
-    const ports = await freePorts(3);
-    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
-    const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster }));
-    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
-    await Promise.all([first, second, third].map((node) => node.whenReady()));
-    await first.login();
+    const { settings, first, second, third } = await threeNodes();
     await third.kill();
     await first.value('/t', 'del_node(2);');
     await untilVoters(first, [0, 1]);
@@ -114,13 +98,7 @@ describe('a cluster', () => {
   });
 
   test('takes a node that was removed in again, as a new member, if it is told to ask', async () => {
-    const ports = await freePorts(3);
-    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
-    const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster }));
-    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
-    await Promise.all([first, second, third].map((node) => node.whenReady()));
-    await first.login();
+    const { settings, first, third } = await threeNodes();
     await first.value('//stuff', '.x = 1;');
     await third.kill();
     await first.value('/t', 'del_node(2);');
@@ -154,17 +132,7 @@ describe('a cluster', () => {
   });
 
   test('takes it in also when it began to serve before anybody could tell it', async () => {
-    const ports = await freePorts(3);
-    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
-    const settings = ports.map((port, i) => ({
-      ...settingsOf(i + 1, port),
-      cluster,
-      rejoin_when_removed: 'true',
-    }));
-    const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
-    await Promise.all([first, second, third].map((node) => node.whenReady()));
-    await first.login();
+    const { settings, first, second, third } = await threeNodes({ rejoin_when_removed: 'true' });
     await first.value('//stuff', '.x = 1;');
     await third.kill();
     await first.value('/t', 'del_node(2);');
@@ -196,6 +164,18 @@ function settingsOf(place: number, port: number): TestSettings {
     cluster_secret: SECRET,
     drain_delay_ms: 500,
   };
+}
+
+/** Three nodes that formed a cluster. */
+async function threeNodes(more: TestSettings = {}) {
+  const ports = await freePorts(3);
+  const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+  const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster, ...more }));
+  const [first, second, third] = await Promise.all(settings.map((own) => launched(own)));
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
+  await Promise.all([first, second, third].map((node) => node.whenReady()));
+  await first.login();
+  return { settings, first, second, third };
 }
 
 async function launched(settings: TestSettings = {}): Promise<RealNode> {
