@@ -73,6 +73,26 @@ describe('serve', () => {
     expect(io.listening).toBe(0);
   });
 
+  test('takes the options of ThingsDB for a first start', async () => {
+    const configs: node.Config[] = [];
+    const start: node.StartNode = async (config) => {
+      configs.push(config);
+      const running = new FakeNode();
+      running.end(0);
+      return running;
+    };
+    const secret = 'what-all-of-them-know';
+    expect(await run(new FakeIo({}), start, '--secret', secret)).toBe(0);
+    expect(await run(new FakeIo({}), start, '--init')).toBe(0);
+    expect(configs).toMatchObject([
+      { waitForInvitation: true, clusterSecret: secret },
+      { waitForInvitation: false, clusterSecret: undefined },
+    ]);
+    expect(() => parsed(start, ['--init', '--secret', secret])).toThrow(
+      /'--init' cannot be used with .*--secret/,
+    );
+  });
+
   test('the first signal drains, the second stops at once', async () => {
     const running = new FakeNode();
     const io = new FakeIo();

@@ -24,6 +24,9 @@ export function addOptions(command: Command, node: ServerPackage): void {
     .addOption(
       new Option('--print-config', 'show the effective settings and where they come from, then exit'),
     );
+  command
+    .addOption(new Option('--init', INIT_DOC).helpGroup(THINGSDB).conflicts('secret'))
+    .addOption(new Option('--secret <text>', SECRET_DOC).helpGroup(THINGSDB));
   for (const { title, keys } of node.sections) {
     for (const key of keys) {
       const flag = node.flagOf(key);
@@ -38,6 +41,12 @@ export function addOptions(command: Command, node: ServerPackage): void {
   }
   command.addHelpText('after', () => helpAfter(node));
 }
+
+/** Options that scripts for ThingsDB give. */
+const THINGSDB = 'As ThingsDB has it:';
+const INIT_DOC = 'a new cluster, unless there are data; so it is without any option, too';
+const SECRET_DOC =
+  'without data, wait for new_node(secret, ...): wait_for_invitation, with this cluster_secret';
 
 /** Runs a node until it ends, and says with which code the process should. */
 export async function serve(command: Command, io: Io, node: ServerPackage): Promise<number> {
@@ -62,6 +71,8 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
     const value: unknown = command.getOptionValue(option.attributeName());
     if (key !== undefined && typeof value === 'string') flags.set(key, value);
   }
+  const secret: unknown = command.getOptionValue('secret');
+  if (typeof secret === 'string') flags.set('cluster_secret', secret).set('wait_for_invitation', 'true');
   const path: unknown = command.getOptionValue('config');
   return node.loadConfig({
     ...(typeof path === 'string' ? { path } : {}),

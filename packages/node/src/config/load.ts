@@ -120,7 +120,9 @@ class Reader {
 
   flags(flags: ReadonlyMap<SettingKey, string>): Layer {
     return new Map(
-      [...flags].map(([key, text]) => [key, { text, source: `from ${flagOf(key) ?? key}` }] as const),
+      [...flags].map(
+        ([key, text]) => [key, { text, source: `from ${flagOf(key) ?? 'the command line'}` }] as const,
+      ),
     );
   }
 
