@@ -306,7 +306,7 @@ const cluster = {
   ),
   tls_cert_file: optional(
     path(),
-    'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. Files that are replaced are taken up within ten seconds, or at SIGHUP.',
+    'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. Files that are replaced are taken up within two seconds, or at SIGHUP.',
   ),
   tls_key_file: optional(path(), 'Private key (PEM) of the certificate.'),
   tls_client_ca_file: optional(

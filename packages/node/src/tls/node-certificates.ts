@@ -5,7 +5,7 @@ import type { PeerTls } from '../peers/dial.js';
 import { type Certificates, readCertificates, stampOf } from './certificates.js';
 
 /** How often the files are looked at, in milliseconds. */
-const LOOK_MS = 10_000;
+const LOOK_MS = 2000;
 
 /** The certificates of this node, which may be renewed while it runs. When they end is told each time they are taken up. */
 export class NodeCertificates {
