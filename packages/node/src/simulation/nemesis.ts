@@ -569,7 +569,8 @@ export class Nemesis {
 
   /** Whether every machine is a member of every group, and none is about to be lost or to go. */
   private get isSound(): boolean {
-    return this.world.isSound && ![...this.leaving].some(({ isGone }) => !isGone);
+    const { isComplete, hasDamage } = this.world;
+    return isComplete && !hasDamage && [...this.leaving].every(({ isGone }) => isGone);
   }
 
   private remove(machine: Machine): void {
@@ -636,10 +637,9 @@ export class Nemesis {
     this.calm(quietMs);
     world.clients.rest(quietMs);
     this.remove(gone);
-    const again = (): void => {
+    world.scheduler.after(draw.unit() * quietMs, () => {
       if (this.raging) this.crash(left, true, draw.exponential(400));
-    };
-    world.scheduler.after(draw.unit() * quietMs, again);
+    });
   }
 
   private rootLeader(): Process | undefined {

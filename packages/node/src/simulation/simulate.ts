@@ -1,5 +1,6 @@
 /** One simulated life of a cluster: a storm, then healing, then everything is looked at. */
 import { ROOT_GROUP } from '../consensus/protocol.js';
+import { LAG_LOW_MS } from '../status/lagging.js';
 import { checkHistory } from './check-history.js';
 import { checkIndexes } from './check-order.js';
 import { checkRights } from './check-rights.js';
@@ -29,8 +30,6 @@ const HEAL_MS = 120_000;
 
 /** How long a majority may take until it takes changes again, in milliseconds. */
 const CORE_MS = 60_000;
-/** A node that may lag for so long is asked for nothing. */
-const LAG_MAX_MS = 1000;
 /** Comparisons of the states until no change comes in between. */
 const ATTEMPTS_MAX = 10;
 
@@ -141,7 +140,7 @@ function unsettled(world: World): string | null {
     if ((process.router?.busy ?? 0) > 0) return `requests wait at ${process.machine.name}`;
     for (const id of process.engine.root.collections.keys()) groups.add(id);
     const lagMs = process.host?.lag(world.scheduler.now).ms ?? 0;
-    if (lagMs > LAG_MAX_MS) return `${process.machine.name} may lag by ${lagMs.toFixed(0)} ms`;
+    if (lagMs >= LAG_LOW_MS) return `${process.machine.name} may lag by ${lagMs.toFixed(0)} ms`;
   }
   if (!world.isComplete) return 'the groups do not have the members that there are';
   for (const group of groups) {

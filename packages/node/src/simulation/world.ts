@@ -220,11 +220,6 @@ export class World {
     return this.present.some(({ isDamaged }) => isDamaged);
   }
 
-  /** Whether every machine is a member of every group, and none is about to be lost. */
-  get isSound(): boolean {
-    return this.isComplete && !this.hasDamage;
-  }
-
   machineOf(nodeId: number): Machine | undefined {
     return this.machines.findLast((machine) => machine.nodeId === nodeId);
   }

@@ -6,7 +6,7 @@
 const LAG_MAX_MS = 5000;
 
 /** A lag below which it is ready again: well below, so that it does not waver. */
-const LAG_LOW_MS = 1000;
+export const LAG_LOW_MS = 1000;
 
 /** Whether a node is too far behind its leaders to be asked. */
 export class Lagging {
