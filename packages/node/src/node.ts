@@ -206,7 +206,7 @@ export class Node implements RunningNode {
       folder,
       log,
       setLevel: (level) => this.scopes?.sessions.setDisk(level),
-      reopenState: (hasRoom) => this.scopes.reopenState(hasRoom),
+      reopenState: (makeRoom) => this.scopes.reopenState(makeRoom),
       onFailure: (error) => this.fail('the data can not be kept', error),
     });
     this.consensus = await NodeConsensus.start({

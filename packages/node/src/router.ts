@@ -313,6 +313,11 @@ export class Router {
     }
     const scope = this.options.engine.scope(target);
     const session = target === 'node' ? null : this.options.session(target);
+    const outage = session?.outage ?? null;
+    if (outage !== null) {
+      this.refuse(journey, outage);
+      return;
+    }
     if (scope === undefined || session === undefined || session?.readable === false) {
       this.wait(journey, typeof target === 'number' ? target : ROOT_GROUP);
       return;

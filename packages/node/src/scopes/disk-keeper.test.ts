@@ -17,8 +17,10 @@ class Bench {
     reserveBytes: RESERVE,
     freeBytes: async () => this.free,
     setLevel: (level) => this.said.push(`set ${level}`),
-    reopenState: async () => {
+    reopenState: async (makeRoom) => {
+      this.said.push(this.hasReserve ? 'reopens with the reserve' : 'reopens');
       this.reopens += 1;
+      if (!(await makeRoom())) return false;
       if (this.reopenError !== null) throw this.reopenError;
       return true;
     },
@@ -74,6 +76,7 @@ describe('a node on a disk that gets full', () => {
     expect(await bench.look()).toEqual([
       'set full',
       'level',
+      'reopens with the reserve',
       'reserve_released',
       'set ok',
       'level',
@@ -91,11 +94,21 @@ describe('a node on a disk that gets full', () => {
     expect(bench.reopens).toBe(0);
     bench.free = 5 * RESERVE;
     bench.reopenError = new DiskFullError('no room');
-    await bench.look();
+    expect(await bench.look()).toEqual(['reopens', 'state_shut']);
     expect([bench.reopens, bench.keeper.level, bench.failures]).toEqual([1, 'full', []]);
+    expect(await bench.look()).toEqual(['reopens']);
     bench.reopenError = null;
     await bench.look();
-    expect([bench.reopens, bench.keeper.level]).toEqual([2, 'ok']);
+    expect([bench.reopens, bench.keeper.level]).toEqual([3, 'ok']);
+  });
+
+  test('opens the state before the log can take the room of the reserve', async () => {
+    const bench = new Bench();
+    bench.free = 0;
+    bench.keeper.noteStateFull();
+    bench.keeper.noteLevel('full');
+    const said = await bench.look();
+    expect(said.find((what) => /^re/.test(what))).toBe('reopens with the reserve');
   });
 
   test('ends when the state can not be opened for another reason', async () => {

@@ -11,11 +11,11 @@ export interface DiskKeeperOptions {
   /** Changes are taken, or not, from now on. */
   readonly setLevel: (level: DiskLevel) => void;
   /**
-   * Opens the state again while nothing works on it, if there is still room then.
+   * Opens the state again while nothing works on it, if there is room then.
    *
    * @returns whether that was done
    */
-  readonly reopenState: (hasRoom: () => Promise<boolean>) => Promise<boolean>;
+  readonly reopenState: (makeRoom: () => Promise<boolean>) => Promise<boolean>;
   /** Told what happens, for the log. */
   readonly report: (event: DiskEvent) => void;
   /** The node can't go on. */
@@ -33,6 +33,8 @@ export type DiskEvent =
   | { readonly kind: 'level'; readonly level: DiskLevel }
   | { readonly kind: 'reserve_released' }
   | { readonly kind: 'reserve_restored' }
+  /** The room that the state needed to be opened again was taken meanwhile: nothing of it can be read. */
+  | { readonly kind: 'state_shut' }
   | { readonly kind: 'state_reopened' };
 
 /** Free bytes that opening the state may need: LevelDB turns what lies in its log into a table. */
@@ -49,6 +51,7 @@ export class DiskKeeper {
   private logLevel: DiskLevel = 'ok';
   /** The state had no room, and takes no writes until it is opened again. */
   private stateFull = false;
+  private stateShut = false;
   private said: DiskLevel = 'ok';
   private busy = false;
 
@@ -96,12 +99,9 @@ export class DiskKeeper {
 
   private async work(): Promise<void> {
     const { reserve, reserveBytes, report } = this.options;
-    const full = this.logLevel === 'full' || this.stateFull;
-    if (full && reserve.hasReserve) {
-      await reserve.releaseReserve();
-      report({ kind: 'reserve_released' });
-    }
+    // First, since the log would take of the reserve what the state needs.
     if (this.stateFull) await this.reopenState();
+    if (this.logLevel === 'full' && reserve.hasReserve) await this.releaseReserve();
     if (this.logLevel !== 'ok' || this.stateFull || reserve.hasReserve || reserveBytes === 0) return;
     if ((await this.options.freeBytes()) < 2 * reserveBytes) return;
     await reserve.restoreReserve();
@@ -109,13 +109,36 @@ export class DiskKeeper {
   }
 
   private async reopenState(): Promise<void> {
-    const { freeBytes, reserveBytes, reopenState, report } = this.options;
-    const needed = reserveBytes > 0 ? Math.min(reserveBytes, REOPEN_BYTES) : REOPEN_BYTES;
+    const { reserve, freeBytes, reserveBytes, reopenState, report } = this.options;
+    const needed = reserveBytes > 0 ? Math.min(reserveBytes / 2, REOPEN_BYTES) : REOPEN_BYTES;
     const hasRoom = async (): Promise<boolean> => (await freeBytes()) >= needed;
-    if (!(await hasRoom()) || !(await reopenState(hasRoom))) return;
+    const makeRoom = async (): Promise<boolean> => {
+      // At the last moment: others on a full disk take whatever they find.
+      if (reserve.hasReserve) await this.releaseReserve();
+      return hasRoom();
+    };
+    if (!reserve.hasReserve && !(await hasRoom())) return;
+    try {
+      if (!(await reopenState(makeRoom))) return;
+    } catch (error) {
+      this.noteShut(error);
+      throw error;
+    }
     this.stateFull = false;
+    this.stateShut = false;
     this.judge();
     report({ kind: 'state_reopened' });
+  }
+
+  private noteShut(error: unknown): void {
+    if (this.stateShut || !(error instanceof DiskFullError)) return;
+    this.stateShut = true;
+    this.options.report({ kind: 'state_shut' });
+  }
+
+  private async releaseReserve(): Promise<void> {
+    await this.options.reserve.releaseReserve();
+    this.options.report({ kind: 'reserve_released' });
   }
 
   private judge(): void {

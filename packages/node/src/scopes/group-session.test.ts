@@ -121,6 +121,28 @@ describe('a session that stands still', () => {
 });
 
 describe('a full disk', () => {
+  test('on which the state can not be opened: whoever waits is told, and what the log took takes effect', async () => {
+    const made = await bench();
+    const { ask, session, travel, all } = bound(made);
+    const change = ask('.x = 1;');
+    session().pause();
+    const ready: boolean[] = [];
+    session().readIndex((ok) => ready.push(ok));
+    expect(session().outage).toBeNull();
+    session().shut();
+    expect(session().outage).toMatchObject({
+      code: -51,
+      message: expect.stringMatching(/disk.*full.*not be opened/),
+    });
+    expect(change.reply).toMatchObject({ ok: false, lost: 'unknown', error: { code: -51 } });
+    expect(ready).toEqual([false]);
+    await travel();
+    session().resume();
+    expect(session().outage).toBeNull();
+    expect(session().hasUncommitted).toBe(false);
+    expect(all()).toBe('{"x":1}');
+  });
+
   test('refuses changes of collections when little is left, and of the root scope only when nothing is', async () => {
     const made = await bench();
     const codes = (): (number | undefined)[] => [

@@ -134,6 +134,7 @@ export class GroupSession {
   /** Events that came while the state could not be read; null while it can. */
   private held: Event[] | null = null;
   private pauses = 0;
+  private isShut = false;
   private abandoned = false;
 
   constructor(
@@ -206,6 +207,11 @@ export class GroupSession {
   /** Whether the state can be read now. */
   get readable(): boolean {
     return this.held === null;
+  }
+
+  /** Why the state can't be read for as long as the disk has no room; null when it can, or soon. */
+  get outage(): QueryError | null {
+    return this.isShut ? STATE_SHUT : null;
   }
 
   /** The members of the group, as far as the state of this node stands. */
@@ -445,8 +451,28 @@ export class GroupSession {
     if (this.pauses > 0 || this.held === null) return;
     const events = this.held;
     this.held = null;
+    this.isShut = false;
     // An event may pause the session again: what is left waits on.
     for (const event of events) this.handle(event);
+    this.context.changed(this);
+  }
+
+  /**
+   * The state of this session, which is paused, can't be opened until the disk has room: whoever waits is told now. What
+   * the log was given stays in its place, and is taken in after `resume`.
+   */
+  shut(): void {
+    if (this.isShut) return;
+    this.isShut = true;
+    this.roleChanges += 1;
+    const told = this.waiting.slice(this.head);
+    this.waiting = told.map((waiting) => ({ ...waiting, respond: () => {} }));
+    this.head = 0;
+    for (const { kind, respond } of told) {
+      if (kind === 'write') respond({ ok: false, error: NOT_WRITTEN_DISK_FULL, lost: 'unknown' });
+      else respond({ ok: false, error: STATE_SHUT, lost: 'undone' });
+    }
+    this.reads.abandon();
     this.context.changed(this);
   }
 
@@ -578,6 +604,10 @@ export const DISK_FULL = nodeError(
 
 export const DISK_LOW = nodeError(
   'the disk of the node is almost full: reads go on, changes are refused until there is room again; free some space, or delete a collection',
+);
+
+const STATE_SHUT = nodeError(
+  'the disk of the node is full, and its data can not be opened: it goes on by itself when there is room again',
 );
 
 export const RESTORING = nodeError('a backup is being restored: try again when that is done');

@@ -34,6 +34,9 @@ function report(log: Logger, event: DiskEvent): void {
     case 'reserve_restored':
       log.info({ event: event.kind }, 'the reserve is there again');
       return;
+    case 'state_shut':
+      log.error({ event: event.kind }, 'no room on the disk to open the data again: requests are refused');
+      return;
     case 'state_reopened':
       log.info({ event: event.kind }, 'the state was opened again and takes checkpoints');
   }

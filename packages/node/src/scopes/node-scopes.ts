@@ -88,8 +88,8 @@ export class NodeScopes {
   }
 
   /** See `Reopening.attempt`. */
-  reopenState(hasRoom: () => Promise<boolean>): Promise<boolean> {
-    return this.reopening.attempt(hasRoom);
+  reopenState(makeRoom: () => Promise<boolean>): Promise<boolean> {
+    return this.reopening.attempt(makeRoom);
   }
 
   /** Answers whatever waits with an error, and resolves when nothing is written to the state any more. */

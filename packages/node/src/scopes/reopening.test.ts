@@ -8,6 +8,7 @@ class Bench {
   error: Error | null = null;
   holds = 0;
   paused = false;
+  shut = false;
   readonly reopening = new Reopening({
     state: this.state(),
     checkpointer: {
@@ -24,6 +25,10 @@ class Bench {
       },
       resume: () => {
         this.paused = false;
+        this.shut = false;
+      },
+      shut: () => {
+        this.shut = true;
       },
     },
   });
@@ -69,9 +74,9 @@ describe('the state', () => {
     const bench = new Bench();
     bench.error = new DiskFullError('no room');
     for (let attempt = 0; attempt < 3; attempt++) await expect(bench.attempt()).rejects.toThrow('no room');
-    expect([bench.isOpen, bench.holds, bench.paused]).toEqual([false, 1, true]);
+    expect([bench.isOpen, bench.holds, bench.paused, bench.shut]).toEqual([false, 1, true, true]);
     bench.error = null;
     expect(await bench.attempt()).toBe(true);
-    expect([bench.isOpen, bench.holds, bench.paused]).toEqual([true, 0, false]);
+    expect([bench.isOpen, bench.holds, bench.paused, bench.shut]).toEqual([true, 0, false, false]);
   });
 });

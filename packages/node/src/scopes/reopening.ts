@@ -5,7 +5,7 @@ import type { State } from './state.js';
 export interface ReopeningParts {
   readonly state: Pick<State, 'isOpen' | 'reopen'>;
   readonly checkpointer: Pick<Checkpointer, 'hold' | 'release'>;
-  readonly sessions: Pick<Sessions, 'pause' | 'resume'>;
+  readonly sessions: Pick<Sessions, 'pause' | 'resume' | 'shut'>;
 }
 
 /** Opens the state on disk again while nothing works on it. */
@@ -19,18 +19,23 @@ export class Reopening {
   }
 
   /**
-   * @param hasRoom whether there is room for that; asked when nothing takes any more of it, while the state can still be
-   *   read
+   * @param makeRoom whether there is room for that now; called when nothing takes any more of it, while the state can
+   *   still be read
    * @returns false when there was none, and nothing was done
-   * @throws what opening throws: then everything stands still until another call opens it
+   * @throws what opening throws: then everything stands still, and is refused, until another call opens it
    */
-  async attempt(hasRoom: () => Promise<boolean>): Promise<boolean> {
+  async attempt(makeRoom: () => Promise<boolean>): Promise<boolean> {
     const { state, checkpointer, sessions } = this.parts;
     if (!this.isHolding) await checkpointer.hold();
     this.isHolding = true;
     await sessions.pause();
-    const isWorthIt = !state.isOpen || (await hasRoom());
-    if (isWorthIt) await state.reopen();
+    const isWorthIt = !state.isOpen || (await makeRoom());
+    if (isWorthIt) {
+      await state.reopen().catch((error: unknown) => {
+        sessions.shut();
+        throw error;
+      });
+    }
     sessions.resume();
     this.isHolding = false;
     checkpointer.release();

@@ -182,6 +182,11 @@ export class Sessions {
     this.pauseAll();
   }
 
+  /** The state can't be opened while everything is paused: whoever waits for it is told. */
+  shut(): void {
+    for (const session of this.paused) session.shut();
+  }
+
   resume(): void {
     const paused = [...this.paused];
     this.paused.clear();

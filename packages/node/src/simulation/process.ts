@@ -381,7 +381,7 @@ export class Process {
       freeBytes: () => Promise.resolve(machine.isStateFull ? 0 : Number.MAX_SAFE_INTEGER),
       reserveBytes: 0,
       setLevel: (level) => this.sessions?.setDisk(level),
-      reopenState: (hasRoom) => this.getReopening().attempt(hasRoom),
+      reopenState: (makeRoom) => this.getReopening().attempt(makeRoom),
       report: () => {},
       onFailure: (error) => this.fail('the data can not be kept', error),
     });
