@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Format, NodeClient } from '../process/node-client.js';
+import { NodeHost, type ThrowawayNode } from '../process/node-host.js';
 import { NodeProcess, type NodeProcessOptions } from '../process/node-process.js';
 import type { Case } from './cases.js';
 import { prepareFresh, prepareShared, runCase, type Verdict } from './run-case.js';
@@ -65,7 +66,8 @@ export class FreshLane implements Lane {
   readonly #options: NodeProcessOptions;
   readonly #format: Format;
   readonly #spareCount: number;
-  readonly #spares: Promise<NodeProcess>[] = [];
+  readonly #spares: Promise<ThrowawayNode>[] = [];
+  #host: NodeHost | undefined;
   #remaining: number;
 
   /** @param count how many cases this lane will run at most, so that no node is started in vain */
@@ -99,16 +101,23 @@ export class FreshLane implements Lane {
     await Promise.all(
       spares.map((spare) => (spare.status === 'fulfilled' ? spare.value.discard() : undefined)),
     );
+    await this.#host?.close();
   }
 
   #refill(count: number): void {
     while (this.#spares.length < count && this.#remaining > 0) {
       this.#remaining--;
-      const spare = NodeProcess.start(this.#options);
+      const spare = this.#start();
       // Its failure shows when its turn comes.
       spare.catch(() => undefined);
       this.#spares.push(spare);
     }
+  }
+
+  #start(): Promise<ThrowawayNode> {
+    if (this.#options.command !== undefined) return NodeProcess.start(this.#options);
+    if (this.#host?.isRunning !== true) this.#host = new NodeHost();
+    return this.#host.start(this.#options);
   }
 }
 
@@ -133,7 +142,7 @@ export class GivenNodeLane implements Lane {
 }
 
 /** What a node that broke a connection said when it ended; its end may be noticed a little later than that. */
-async function lastWords(node: NodeProcess): Promise<string> {
+async function lastWords(node: ThrowawayNode): Promise<string> {
   await Promise.race([node.ended, sleep(500)]);
   return node.isRunning ? '' : `; the node ended: ${node.output.trim()}`;
 }

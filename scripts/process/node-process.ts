@@ -129,22 +129,14 @@ export class NodeProcess {
 
   static async #spawn(options: NodeProcessOptions): Promise<NodeProcess> {
     const place = options.place ?? (await newPlace(options.storage));
-    const { apiPort, statusPort, nodePort, folder } = place;
-    const settings: Record<string, string> = {
-      http_api_port: String(apiPort),
-      http_status_port: String(statusPort),
-      listen_node_port: String(nodePort),
-      storage_path: join(folder, 'data'),
-      log_level: 'warning',
-      ...options.settings,
-    };
+    const settings = settingsOf(place, options.settings);
     const [file, ...args] = options.command ?? [process.execPath, program, 'serve'];
     const child = spawn(file, args, {
       env: { ...inheritedEnvironment(), ...variablesOf(settings) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     if (child.pid === undefined) {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(place.folder, { recursive: true, force: true });
       throw new Error(`${file} can't be started`);
     }
     return new NodeProcess(child, child.pid, place);
@@ -160,6 +152,21 @@ export class NodeProcess {
     }
     return `not ready after ${startTimeoutMs} ms`;
   }
+}
+
+/** The settings of a node in its place, by key. */
+export function settingsOf(
+  { apiPort, statusPort, nodePort, folder }: NodePlace,
+  settings: NodeProcessOptions['settings'],
+): Record<string, string> {
+  return {
+    http_api_port: String(apiPort),
+    http_status_port: String(statusPort),
+    listen_node_port: String(nodePort),
+    storage_path: join(folder, 'data'),
+    log_level: 'warning',
+    ...settings,
+  };
 }
 
 /** Free ports and a new folder in a folder, by default that of temporary files. */
@@ -191,7 +198,8 @@ function inheritedEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(entries.filter(([name]) => !/^(SERVICE|THINGSDB)_/.test(name)));
 }
 
-function variablesOf(settings: Readonly<Record<string, string>>): Record<string, string> {
+/** The environment variables that say the same as settings. */
+export function variablesOf(settings: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(settings);
   return Object.fromEntries(entries.map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]));
 }
