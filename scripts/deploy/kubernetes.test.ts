@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { checkServerIdentity } from 'node:tls';
 import { loadConfig } from '@althing/node';
 import { describe, expect, test } from '@jest/globals';
@@ -103,6 +103,31 @@ describe.each([['base', basePath('base')], ...overlays.map((name) => [name, base
     });
   },
 );
+
+describe('what makes pods leave the cluster', () => {
+  const objects = kustomized(basePath('base'));
+
+  test('is a value that can be changed while they run, and says that none does', () => {
+    for (const object of objects.filter(({ kind }) => kind === 'StatefulSet')) {
+      const pod = at(object, 'spec', 'template', 'spec');
+      const [container] = containersOf(pod);
+      const path = environmentOf(container).SERVICE_LEAVE_FROM_ORDINAL_FILE ?? '';
+      // A mount of a single file would stay as it was.
+      const mount = listOf(container?.volumeMounts).find((item) => at(item, 'mountPath') === dirname(path));
+      expect(at(mount, 'subPath')).toBeUndefined();
+      const volume = listOf(at(pod, 'volumes')).find((item) => at(item, 'name') === at(mount, 'name'));
+      const map = objects.find((each) => nameOf(each) === `ConfigMap/${at(volume, 'configMap', 'name')}`);
+      expect(map?.data).toEqual({ [basename(path)]: '' });
+    }
+  });
+
+  test('is a value of the chart, too', () => {
+    const map = renderedChart({ leaveFromOrdinal: 3 }).find(
+      (object) => nameOf(object) === 'ConfigMap/althing-scaling',
+    );
+    expect(map?.data).toEqual({ 'leave-from-ordinal': '3' });
+  });
+});
 
 describe('what only an eye would notice', () => {
   const objects = kustomized(basePath('base'));
@@ -367,6 +392,8 @@ function looseEnds(objects: readonly Json[]): string[] {
       for (const volume of volumes) {
         const claim = at(volume, 'persistentVolumeClaim', 'claimName');
         if (claim !== undefined) need(`PersistentVolumeClaim/${claim}`);
+        const map = at(volume, 'configMap', 'name');
+        if (map !== undefined) need(`ConfigMap/${map}`);
       }
       const mounted = containersOf(pod)
         .flatMap((container) => listOf(container.volumeMounts))

@@ -25,6 +25,7 @@ import { catchUp } from './life/catch-up.js';
 import { makeEngine } from './life/engine.js';
 import { describe, exitCodeOf, isDamage } from './life/failures.js';
 import { greet, warnOfDefaultPassword } from './life/greet.js';
+import { Leaving } from './life/leaving.js';
 import { Patience } from './life/patience.js';
 import { type RunningNode, STOPPING, StartError, type StopReason } from './life/running-node.js';
 import { startWait } from './life/start-wait.js';
@@ -81,6 +82,7 @@ export class Node implements RunningNode {
   private readonly audit: AuditLog;
   private readonly environment: Environment;
   private readonly engine: Engine;
+  private readonly leaving: Leaving;
 
   // Made by `connect`.
   private certificates!: NodeCertificates;
@@ -102,6 +104,8 @@ export class Node implements RunningNode {
 
   /** Null until the node is to stop. */
   private patience: Patience | null = null;
+  /** When it began to turn requests away, by a monotonic clock in milliseconds. */
+  private leavingSince: number | null = null;
   /** Why requests are not served any more; null as long as they are. */
   private refusal: QueryError | null = null;
   private ended = false;
@@ -139,6 +143,11 @@ export class Node implements RunningNode {
     this.audit = new AuditLog(config, log);
     this.environment = systemEnvironment(log, this.local, () => this.scopes.sessions.voters);
     this.engine = makeEngine(config, this.environment, (error) => this.internalError(error));
+    this.leaving = new Leaving({
+      config,
+      ask: (timeoutMs) => this.cluster.members.askToLeave(timeoutMs),
+      report: (level, event, message) => log[level]({ event }, message),
+    });
   }
 
   stop(reason: StopReason): void {
@@ -463,7 +472,7 @@ export class Node implements RunningNode {
 
   /** Ends the node because the cluster has removed it. */
   private removed(): void {
-    if (this.ended) return;
+    if (this.ended || this.leaving.noteRemoved()) return;
     const { config, identity, folder, log } = this.parts;
     const error = new RemovedError(identity.nodeId);
     const wasMember = this.status.isCaughtUp;
@@ -495,16 +504,20 @@ export class Node implements RunningNode {
   private async shutDown(patience: Patience): Promise<void> {
     const { config, log, state, folder } = this.parts;
     const { sessions, checkpointer } = this.scopes;
-    this.status.phase = Phase.LEAVING;
-    this.listener.leave();
+    this.turnAway();
     const backedUp = this.backups.scheduled.stop();
-    await patience.wait(this.cluster.members.giveAway());
-    await patience.pause(config.drainDelayMs);
+    const isGone = await this.leaving.attempt(patience);
+    if (!isGone) {
+      await patience.wait(this.cluster.members.giveAway());
+      await patience.pause(config.drainDelayMs);
+    }
     this.status.phase = Phase.DRAINING;
+    if (isGone) this.refusal = STOPPING;
     await patience.wait(this.listener.drain());
     this.refusal = STOPPING;
     await patience.wait(backedUp);
-    if (!patience.lost) {
+    // What a removed node has is of no use any more.
+    if (!patience.lost && !isGone) {
       for (const session of sessions.all) await patience.wait(checkpointer.flush(session));
     }
     if (this.housekeeping !== null) clearInterval(this.housekeeping);
@@ -518,8 +531,15 @@ export class Node implements RunningNode {
 
   /** This node is to be removed: it still serves for a while, and asks for no more requests. */
   private depart(): Promise<void> {
+    const since = this.turnAway();
+    return delayed(since + this.parts.config.drainDelayMs - performance.now());
+  }
+
+  /** Says that the node serves no more for long; gives since when it does. */
+  private turnAway(): number {
     if (this.status.phase === Phase.READY) this.status.phase = Phase.LEAVING;
     this.listener?.leave();
-    return delayed(this.parts.config.drainDelayMs);
+    this.leavingSince ??= performance.now();
+    return this.leavingSince;
   }
 }

@@ -13,6 +13,7 @@ export const CallKind = {
   NodeRequest: 4,
   Member: 5,
   Restore: 6,
+  Leave: 8,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

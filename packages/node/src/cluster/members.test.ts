@@ -382,6 +382,54 @@ describe('hellos', () => {
   });
 });
 
+describe('a node that asks to be removed', () => {
+  const asked = (): Promise<Uint8Array> => world.called(102, CallKind.Leave, new Uint8Array(0));
+
+  test('is in the list as one that leaves when it gets its answer, and then goes as any other', async () => {
+    let isAnswered = false;
+    const answered = asked().then(() => {
+      isAnswered = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([world.root.members.get(102)?.leaving, isAnswered]).toEqual([true, false]);
+    world.session.commit();
+    await answered;
+    expect(world.calls).toContainEqual([102, CallKind.Handover]);
+    await asked();
+    expect(world.session.pending).toBe(0);
+  });
+
+  test('is refused while the others could not go on, by who does not lead, and when it is no member', async () => {
+    world.down(101);
+    await expect(asked()).rejects.toThrow('only 1 of the 2 nodes that would stay');
+    world.session.leading = false;
+    await expect(asked()).rejects.toThrow('does not lead');
+    await expect(world.called(7, CallKind.Leave, new Uint8Array(0))).rejects.toThrow('only members');
+  });
+
+  test('is told when the leader lost its office before that', async () => {
+    const answer = asked();
+    world.session.lose();
+    await expect(answer).rejects.toThrow('could not be made');
+  });
+
+  test('asks the leader, or itself', async () => {
+    const own = world.members.askToLeave(1000);
+    world.session.commit();
+    await own;
+    expect(world.root.members.get(SELF)?.leaving).toBe(true);
+
+    world = new World();
+    world.session.leading = false;
+    await expect(world.members.askToLeave(1000)).rejects.toThrow('no leader');
+    world.session.leader = 101;
+    const other = world.members.askToLeave(1000);
+    expect(world.calls).toEqual([[101, CallKind.Leave]]);
+    await world.answerCall();
+    await other;
+  });
+});
+
 describe('invitations', () => {
   test('are sent by the leader', () => {
     world.root.putInvitation({ number: 3, host: 'new.example', port: 1234 });

@@ -125,6 +125,7 @@ export class Members {
     });
     calls.serve(CallKind.Member, (from, payload) => this.takeHello(from, payload));
     calls.serve(CallKind.Handover, (from) => this.leave(from));
+    calls.serve(CallKind.Leave, (from) => this.letGo(from));
   }
 
   /** To be called at the start, and whenever the root session changed: its state, its role, its membership. */
@@ -206,6 +207,19 @@ export class Members {
     const up = rest.filter(({ nodeId }) => this.isUp(nodeId)).length;
     if (up > rest.length / 2) return null;
     return `only ${up} of the ${rest.length} nodes that would stay can be reached: they could not go on without this one`;
+  }
+
+  /**
+   * Asks the cluster to remove this node. When that is done, the consensus thread hears of it.
+   *
+   * @throws {Error} when it can't be removed now
+   */
+  async askToLeave(timeoutMs: number): Promise<void> {
+    const { self, calls } = this.options;
+    const { leading, leader } = this.session;
+    if (leading) await this.letGo(self.nodeId);
+    else if (leader === 0) throw new Error('no leader is known at the moment');
+    else await calls.call(leader, CallKind.Leave, NOTHING, timeoutMs);
   }
 
   /** The members as this node sees them, by number, and those that are invited. */
@@ -404,6 +418,20 @@ export class Members {
     if (!root().members.has(from)) throw new Error('only members may ask for that');
     report('info', 'node_leaves', `this node (${self.name}) is being removed from the cluster`);
     return Promise.all([this.giveAway(), departs()]).then(() => NOTHING);
+  }
+
+  /** A member asks to be removed; the answer is that it is in the list as one that leaves. */
+  private async letGo(node: NodeId): Promise<Uint8Array> {
+    const member = this.options.root().members.get(node);
+    if (member === undefined) throw new Error('only members may ask for that');
+    if (!this.session.leading) throw new Error('this node does not lead any more');
+    if (member.leaving) return NOTHING;
+    const problem = this.removalProblem(member);
+    if (problem !== null) throw new Error(problem);
+    const change = (editor: RootEditor): void => editor.putMember({ ...member, leaving: true });
+    const isDone = await new Promise<boolean>((resolve) => this.propose(change, resolve));
+    if (!isDone) throw new Error('the change could not be made');
+    return NOTHING;
   }
 
   private stepDown(): void {

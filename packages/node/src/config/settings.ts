@@ -304,6 +304,10 @@ const cluster = {
     false,
     'Whether a node that finds out at its start that it was removed from the cluster sets its data aside, in `removed` below `storage_path`, and asks to join as a new member, instead of ending with code 4. A node that was removed while it served does so when it is started ten minutes later, or after that.',
   ),
+  leave_from_ordinal_file: optional(
+    path(),
+    'File with a number, for a StatefulSet that is to shrink: a node whose `node_name` ends with this number or a higher one (`althing-3`, `althing-3.althing-headless`) asks its cluster to remove it when it is told to stop. It is read at that moment; an empty one says that nobody leaves.',
+  ),
   tls_cert_file: optional(
     path(),
     'Certificate (PEM) of this node, with its chain: the HTTP API and the status port speak TLS with it. Files that are replaced are taken up within two seconds, or at SIGHUP.',
