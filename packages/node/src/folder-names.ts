@@ -9,6 +9,9 @@ export const REMOVED_NAME = 'removed';
 /** Says that the node was removed from its cluster while it served. */
 export const LEFT_NAME = 'left';
 
+/** Says that what the folder holds is not what the other members of the cluster hold. */
+export const DIVERGED_NAME = 'diverged';
+
 /** What `althing recover` works in. While it is there, the rest may be a half of this and a half of that. */
 export const RECOVERING_NAME = 'recovering';
 
@@ -16,6 +19,7 @@ export const RECOVERING_NAME = 'recovering';
 export const FOLDER_NAMES: readonly string[] = [
   ...CLUSTER_FILE_NAMES,
   ...SCHEDULE_FILE_NAMES,
+  DIVERGED_NAME,
   LEFT_NAME,
   REMOVED_NAME,
 ];
@@ -27,6 +31,7 @@ export const FOLDER_NAMES: readonly string[] = [
 export const OWN_NAMES: readonly string[] = [
   ...CLUSTER_FILE_NAMES,
   ...SCHEDULE_FILE_NAMES,
+  DIVERGED_NAME,
   LEFT_NAME,
   'log',
   'state',

@@ -15,6 +15,7 @@ import {
 } from './config/index.js';
 import { FOLDER_NAMES, isRecovering } from './folder-names.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
+import { refuseDiverged } from './life/diverged.js';
 import { type RunningNode, StartError } from './life/running-node.js';
 import { endAtStrayErrors } from './life/stray-errors.js';
 import { createLogger } from './logger.js';
@@ -71,6 +72,7 @@ async function startOnce(config: Config, options: StartOptions): Promise<Running
       ExitCode.DataDamaged,
     );
   }
+  refuseDiverged(config.storagePath);
   const folder = await openFolder(config.storagePath, {
     reserveBytes: config.diskReserveMb * MiB,
     inUseWaitMs: FOLDER_WAIT_MS,

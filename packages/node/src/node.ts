@@ -14,7 +14,7 @@ import { NodeCluster } from './cluster/node-cluster.js';
 import { noteLeft } from './cluster/set-aside.js';
 import { type Config, ExitCode } from './config/index.js';
 import { NodeConsensus, type NodeEvent } from './consensus/node-consensus.js';
-import { ROOT_GROUP } from './consensus/protocol.js';
+import { type GroupId, ROOT_GROUP } from './consensus/protocol.js';
 import { type CountedElsewhere, Counters } from './counters.js';
 import { systemEnvironment } from './environment.js';
 import type { HttpListener } from './http/listener.js';
@@ -22,6 +22,7 @@ import { openApi } from './http/node-api.js';
 import type { Identity } from './identity.js';
 import { bootstrapCluster, DEFAULT_PASSWORD, hasDefaultPassword } from './life/bootstrap.js';
 import { catchUp } from './life/catch-up.js';
+import { DivergedError, noteDiverged } from './life/diverged.js';
 import { makeEngine } from './life/engine.js';
 import { describe, exitCodeOf, isDamage } from './life/failures.js';
 import { greet, warnOfDefaultPassword } from './life/greet.js';
@@ -335,6 +336,7 @@ export class Node implements RunningNode {
       log,
       changed: (session) => this.sessionChanged(session),
       onDefect: (error) => this.internalError(error),
+      onDiverged: (group, index) => this.diverged(group, index),
       onFailure: (message, error) => this.fail(message, error),
     });
   }
@@ -480,6 +482,20 @@ export class Node implements RunningNode {
     this.failure = error;
     if (wasMember) noteLeft(folder.path, Date.now());
     this.end(config.rejoinWhenRemoved && !wasMember ? ExitCode.Fatal : error.exitCode);
+  }
+
+  /** Ends the node because its state is not that of the majority. */
+  private diverged(group: GroupId, index: number): void {
+    if (this.ended) return;
+    const { path } = this.parts.folder;
+    const collection = this.engine.root.collections.get(group)?.name;
+    const what =
+      group === ROOT_GROUP ? 'what it holds of users and collections' : `its collection ${collection}`;
+    const error = new DivergedError(what, path);
+    this.parts.log.fatal({ event: 'diverged', group, index }, error.message);
+    this.failure = error;
+    noteDiverged(path, what);
+    this.end(error.exitCode);
   }
 
   /** Ends the node because it can't go on. */

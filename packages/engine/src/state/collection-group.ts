@@ -1,4 +1,4 @@
-import type { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, type ByteWriter } from '../bytes.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
@@ -45,6 +45,14 @@ export class CollectionGroup extends Group {
     out.varint(thingCount);
     out.varint(suspects.size);
     for (const id of suspects) out.varint(id);
+  }
+
+  /** What of the record META is the same on all nodes: each knows by itself where garbage may be. */
+  static sharedMeta(meta: Uint8Array): Uint8Array {
+    const input = new ByteReader(meta);
+    input.u8();
+    for (let count = 0; count < 3; count++) input.varint();
+    return meta.subarray(0, meta.length - input.remaining);
   }
 
   protected override readMeta(input: ByteReader): void {

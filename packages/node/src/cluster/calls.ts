@@ -13,6 +13,7 @@ export const CallKind = {
   NodeRequest: 4,
   Member: 5,
   Restore: 6,
+  StateCheck: 7,
   Leave: 8,
 } as const;
 

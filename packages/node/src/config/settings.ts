@@ -253,6 +253,11 @@ const storage = {
     60_000,
     'Shortest time between two searches of a collection for things that refer to each other while nothing else refers to them.',
   ),
+  state_check_interval_ms: setting(
+    durationOrNone(1000, 86_400_000),
+    300_000,
+    'Time between two comparisons of what the members of a cluster hold of a collection that changes. 0 for none.',
+  ),
   checkpoint_interval_ms: setting(
     duration(100, 3_600_000),
     5000,

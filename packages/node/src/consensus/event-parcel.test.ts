@@ -22,8 +22,8 @@ test('events come out as they went in, in order', () => {
       group: 2,
       last: place,
       entries: [
-        { index: 3, term: 1, payload: bytes('x') },
-        { index: 4, term: 2, payload: bytes('yz') },
+        { index: 3, term: 1, hash: 76, payload: bytes('x') },
+        { index: 4, term: 2, hash: 77, payload: bytes('yz') },
       ],
     },
     { kind: 'entries', group: 0, last: place, entries: [] },

@@ -11,6 +11,7 @@ interface PackedEntries extends Omit<Entries, 'kind' | 'entries'> {
   readonly kind: 'packed_entries';
   readonly indexes: number[];
   readonly terms: number[];
+  readonly hashes: number[];
   readonly sizes: number[];
 }
 
@@ -80,11 +81,12 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
   for (const event of events) {
     switch (event.kind) {
       case 'packed_entries': {
-        const { group, last, indexes, terms, sizes } = event;
+        const { group, last, indexes, terms, hashes, sizes } = event;
         const entries = sizes.map(
           (size, i): CommittedEntry => ({
             index: indexes[i] as number,
             term: terms[i] as number,
+            hash: hashes[i] as number,
             payload: next(size),
           }),
         );
@@ -118,6 +120,7 @@ function packEntries({ group, last, entries }: Entries, add: (payload: Uint8Arra
     last,
     indexes: entries.map(({ index }) => index),
     terms: entries.map(({ term }) => term),
+    hashes: entries.map(({ hash }) => hash),
     sizes: entries.map(({ payload }) => add(payload)),
   };
 }

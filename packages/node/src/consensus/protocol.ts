@@ -133,9 +133,7 @@ export type JoinAnswer =
   | { readonly kind: 'wait' | 'refused'; readonly reason: string }
   | { readonly kind: 'removed' };
 
-export interface CommittedEntry {
-  readonly index: number;
-  readonly term: number;
+export interface CommittedEntry extends Place {
   readonly payload: Uint8Array;
 }
 
@@ -174,6 +172,8 @@ export type Event =
   | { readonly kind: 'following'; readonly group: GroupId; readonly term: number; readonly leader: number }
   /** The next `count` of this node's own proposals are committed. */
   | { readonly kind: 'committed'; readonly group: GroupId; readonly count: number; readonly last: Place }
+  /** A mark lies behind the entry with this index, which may not be committed yet. `marked` or `mark_lost` follows. */
+  | { readonly kind: 'mark_placed'; readonly group: GroupId; readonly id: number; readonly index: number }
   | { readonly kind: 'marked'; readonly group: GroupId; readonly id: number; readonly applied: Applied }
   | { readonly kind: 'mark_lost'; readonly group: GroupId; readonly id: number }
   /** A read may be served once the state holds everything up to `index`; null: ask again. */

@@ -176,7 +176,9 @@ export class RaftGroup {
       this.context.emit({ kind: 'mark_lost', group: this.id, id });
       return;
     }
-    this.marks.push({ id, index: this.raft.status().lastIndex });
+    const { lastIndex: index } = this.raft.status();
+    this.marks.push({ id, index });
+    this.context.emit({ kind: 'mark_placed', group: this.id, id, index });
     this.reachMarks();
   }
 
@@ -589,6 +591,6 @@ function placeOf({ index, term, hash }: Place): Place {
   return { index, term, hash };
 }
 
-function entryOf({ index, term, payload }: Entry): CommittedEntry {
-  return { index, term, payload };
+function entryOf({ index, term, hash, payload }: Entry): CommittedEntry {
+  return { index, term, hash, payload };
 }

@@ -74,8 +74,8 @@ function goOnFrom(session: GroupSession, place: Applied, node: NodeId): void {
   const effects = session.id === ROOT_GROUP ? effectsOfLoss(session.group as RootGroup, node) : NOTHING;
   const head = { time: Math.floor(Date.now()), request: null, key: null, reply: NO_REPLY };
   const payload = encodeEntry(head, effects, new ByteWriter());
-  const { index, term, membership } = place;
-  session.handle({ kind: 'entries', group: session.id, entries: [{ index, term, payload }], last: place });
+  const { index, membership } = place;
+  session.handle({ kind: 'entries', group: session.id, entries: [{ ...place, payload }], last: place });
   session.handle({ kind: 'membership', group: session.id, index, membership });
 }
 

@@ -115,6 +115,36 @@ export class Checkpointer {
     return (await Promise.all(due.map((session) => this.start(session)))).every((durable) => durable);
   }
 
+  /**
+   * Writes the state of a group as it is in this very moment, and opens something before anything else of the group is
+   * written.
+   *
+   * @param placed told the index that the state stands for, as soon as that is known
+   * @returns what `open` gave; null when the state could not be written now, or some of it was taken back
+   */
+  async capture<T>(
+    session: GroupSession,
+    placed: (index: number) => void,
+    open: () => Promise<T>,
+  ): Promise<T | null> {
+    if (this.running.has(session) || !this.allowed(session)) return null;
+    this.holds += 1;
+    try {
+      const durable = this.isDirty(session)
+        ? this.start(session, placed)
+        : new Promise<boolean>((resolve) =>
+            session.mark(
+              () => resolve(this.isStored(session)),
+              () => resolve(false),
+              placed,
+            ),
+          );
+      return (await durable) ? await open() : null;
+    } finally {
+      this.holds -= 1;
+    }
+  }
+
   /** Checkpoints may be made again, and are made at once. */
   release(): void {
     this.holds -= 1;
@@ -146,11 +176,11 @@ export class Checkpointer {
   }
 
   /** @returns whether it is durable */
-  private start(session: GroupSession): Promise<boolean> {
+  private start(session: GroupSession, placed?: (index: number) => void): Promise<boolean> {
     const { onDone, onFailure, monotonic } = this.options;
     const begin = monotonic();
     const things = session.group.dirty.size;
-    const run = this.write(session)
+    const run = this.write(session, placed)
       .then(
         (bytes) => {
           // What came meanwhile is not older than the beginning.
@@ -172,7 +202,7 @@ export class Checkpointer {
   }
 
   /** @returns bytes of what was written; 0 if some of it was taken back */
-  private async write(session: GroupSession): Promise<number> {
+  private async write(session: GroupSession, placed?: (index: number) => void): Promise<number> {
     const { group, changedBytes } = session;
     const abandon = (): void => {
       group.abandonCheckpoint();
@@ -180,7 +210,7 @@ export class Checkpointer {
     };
     const checkpoint = this.options.state.store.beginCheckpoint(session.id);
     try {
-      const bytes = await this.fill(checkpoint, session);
+      const bytes = await this.fill(checkpoint, session, placed);
       if (bytes > 0) group.dirty.release();
       else abandon();
       return bytes;
@@ -194,7 +224,11 @@ export class Checkpointer {
   }
 
   /** @returns bytes of the checkpoint, which is durable then; 0 if some of it was taken back */
-  private async fill(checkpoint: Checkpoint, session: GroupSession): Promise<number> {
+  private async fill(
+    checkpoint: Checkpoint,
+    session: GroupSession,
+    placed?: (index: number) => void,
+  ): Promise<number> {
     const { group } = session;
     const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
@@ -202,7 +236,9 @@ export class Checkpointer {
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
     const results = session.captureResults();
-    const place = new Promise<Applied | null>((resolve) => session.mark(resolve, () => resolve(null)));
+    const place = new Promise<Applied | null>((resolve) =>
+      session.mark(resolve, () => resolve(null), placed),
+    );
     session.changedBytes = 0;
     for (const { kind, id, part, value } of changes.records.values()) {
       if (value === null) sink.delete(kind, id, part);

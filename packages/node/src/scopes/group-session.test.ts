@@ -1,5 +1,6 @@
-import { ErrorCode, QueryError } from '@althing/engine';
+import { ByteWriter, ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
+import { encodeEntry, NO_REPLY } from './entry.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
 import { shown, TestBench } from './test-bench.js';
 
@@ -117,6 +118,35 @@ describe('a session that stands still', () => {
     session().resume();
     expect(shown(change)).toBe('1');
     expect(session().leading).toBe(true);
+  });
+});
+
+describe('who wants to look at a state at an index', () => {
+  const place = (index: number) => ({ index, term: 5, hash: index * 10 });
+
+  test('is called while it stands there: at once, before what is behind it, or never when it is past', async () => {
+    const { session } = bound(await bench());
+    const head = { time: 1, request: null, key: null, reply: NO_REPLY };
+    const payload = encodeEntry(head, new Uint8Array(0), new ByteWriter());
+    session().handle({ kind: 'following', group: STUFF, term: 5, leader: 9 });
+    const now = session().appliedIndex;
+    const seen: string[] = [];
+    const look = (index: number): void =>
+      session().whenAt(now + index, (there) => {
+        const where = session().appliedIndex - now;
+        seen.push(`${index}: ${there ? `at ${where}` : 'no'}`);
+      });
+    look(0);
+    look(-1);
+    look(2);
+    const entries = [1, 2, 3].map((n) => ({ ...place(now + n), payload }));
+    session().handle({ kind: 'entries', group: STUFF, entries, last: place(now + 4) });
+    look(7);
+    session().handle({ kind: 'entries', group: STUFF, entries: [], last: place(now + 8) });
+    look(9);
+    session().handle({ kind: 'leading', group: STUFF, office: 77 });
+    look(9);
+    expect(seen).toEqual(['0: at 0', '-1: no', '2: at 2', '7: at 8', '9: no', '9: no']);
   });
 });
 

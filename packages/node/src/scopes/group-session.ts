@@ -64,8 +64,16 @@ export interface Names {
 
 /** A place that is to be found: see `Command.mark`. */
 interface Mark {
+  readonly placed: (index: number) => void;
   readonly reached: (applied: Applied) => void;
   readonly lost: () => void;
+}
+
+/** Who wants to look at the state when it stands at an index, and no further. */
+interface Watch {
+  readonly index: number;
+  /** Called while the state stands there; with false when that is over, or can't come any more. */
+  readonly done: (there: boolean) => void;
 }
 
 export interface SessionContext {
@@ -126,6 +134,7 @@ export class GroupSession {
   changedBytes = 0;
   private readonly marks = new Map<number, Mark>();
   private nextMark = 1;
+  private watch: Watch | null = null;
   private readonly reads: ReadIndexes;
   private resultTable: Results;
   private roleChanges = 0;
@@ -161,6 +170,7 @@ export class GroupSession {
 
   /** The state was replaced by that of a snapshot, while the session was paused. */
   replaceState(group: Group, results: Results, applied: Applied): void {
+    this.endWatch(false);
     this.state = group;
     this.resultTable = results;
     this.appliedPlace = applied;
@@ -366,15 +376,34 @@ export class GroupSession {
   /**
    * Finds the place in the log behind everything that the state holds now. The state must not change between the call and
    * what it stands for. `lost` is called when some of it was taken back.
+   *
+   * @param placed told the index before everything up to there is committed
    */
-  mark(reached: (applied: Applied) => void, lost: () => void): void {
+  mark(
+    reached: (applied: Applied) => void,
+    lost: () => void,
+    placed: (index: number) => void = () => {},
+  ): void {
     if (this.office === 0) {
+      placed(this.appliedPlace.index);
       reached(this.appliedPlace);
       return;
     }
     const id = this.nextMark++;
-    this.marks.set(id, { reached, lost });
+    this.marks.set(id, { placed, reached, lost });
     this.context.consensus.send({ kind: 'mark', group: this.id, office: this.office, id });
+  }
+
+  /**
+   * Calls back while the state of this node, which must not lead, stands at an index: before anything behind it is
+   * applied. One at a time: who asked before is told that it is over.
+   */
+  whenAt(index: number, done: (there: boolean) => void): void {
+    this.endWatch(false);
+    const isPast = this.appliedPlace.index > index;
+    if (isPast || this.office !== 0 || this.suspended || this.held !== null || this.abandoned) done(false);
+    else if (this.appliedPlace.index === index) done(true);
+    else this.watch = { index, done };
   }
 
   handle(event: Event): void {
@@ -393,6 +422,7 @@ export class GroupSession {
         this.apply(event);
         return;
       case 'leading':
+        this.endWatch(false);
         this.office = event.office;
         this.suspended = false;
         this.leaderId = 0;
@@ -412,6 +442,9 @@ export class GroupSession {
         return;
       case 'membership':
         this.appliedPlace = { ...this.appliedPlace, membership: event.membership };
+        return;
+      case 'mark_placed':
+        this.marks.get(event.id)?.placed(event.index);
         return;
       case 'marked':
         this.takeMark(event.id)?.reached(event.applied);
@@ -479,6 +512,7 @@ export class GroupSession {
   /** Gives up everything that waits, because the node stops or the group is gone. */
   abandon(error: QueryError): void {
     this.abandoned = true;
+    this.endWatch(false);
     const open = new QueryError(error.code, `${error.message}; the change may or may not take effect`);
     for (const { kind, respond } of this.takeWaiting()) {
       if (kind === 'write') respond({ ok: false, error: open, lost: 'unknown' });
@@ -517,10 +551,20 @@ export class GroupSession {
     }
     if (left > 0)
       throw new Error(`${left} more changes of group ${this.id} are committed than were proposed`);
-    this.appliedPlace = { ...this.appliedPlace, ...last };
+    this.moveTo(last);
     this.compactWaiting();
     this.reads.appliedTo(last.index);
     this.context.changed(this);
+  }
+
+  private moveTo({ index, term, hash }: Place): void {
+    this.appliedPlace = { ...this.appliedPlace, index, term, hash };
+  }
+
+  private endWatch(there: boolean): void {
+    const { watch } = this;
+    this.watch = null;
+    watch?.done(there);
   }
 
   private takeImposed(effects: Uint8Array): void {
@@ -531,14 +575,17 @@ export class GroupSession {
 
   private apply({ entries, last }: Extract<Event, { kind: 'entries' }>): void {
     for (const entry of entries) {
+      if (this.watch !== null && entry.index > this.watch.index) this.endWatch(true);
       const { head, effects } = decodeEntry(entry.payload);
       this.lastTime = Math.max(this.lastTime, head.time);
       this.group.apply(effects);
       this.resultTable.note(head);
       if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
       this.changedBytes += entry.payload.length;
+      if (this.watch !== null) this.moveTo(entry);
     }
-    this.appliedPlace = { ...this.appliedPlace, ...last };
+    this.moveTo(last);
+    if (this.watch !== null && last.index >= this.watch.index) this.endWatch(true);
     this.context.consensus.send({ kind: 'applied', group: this.id, index: last.index });
     this.reads.appliedTo(last.index);
     this.context.changed(this);

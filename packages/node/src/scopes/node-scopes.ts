@@ -4,7 +4,7 @@ import { DiskFullError } from '@althing/storage';
 import type { Calls } from '../cluster/calls.js';
 import type { ClusterRecord } from '../cluster/cluster-record.js';
 import type { Config } from '../config/index.js';
-import type { Consensus, NodeId } from '../consensus/protocol.js';
+import type { Consensus, GroupId, NodeId } from '../consensus/protocol.js';
 import { delay } from '../life/timers.js';
 import type { Logger } from '../logger.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
@@ -17,11 +17,12 @@ import { Reopening } from './reopening.js';
 import { Sessions } from './sessions.js';
 import { Snapshots } from './snapshots.js';
 import type { State } from './state.js';
+import { type StateCheck, StateChecks } from './state-checks.js';
 
 export interface NodeScopesOptions {
   readonly config: Pick<
     Config,
-    'checkpointIntervalMs' | 'checkpointSizeMb' | 'cacheSizeMb' | 'garbageIntervalMs'
+    'checkpointIntervalMs' | 'checkpointSizeMb' | 'cacheSizeMb' | 'garbageIntervalMs' | 'stateCheckIntervalMs'
   >;
   readonly engine: Engine;
   readonly state: State;
@@ -37,6 +38,8 @@ export interface NodeScopesOptions {
   readonly changed: (session: GroupSession) => void;
   /** A search for garbage or the opening of a group failed, or what should be sent to another node is damaged. */
   readonly onDefect: (error: unknown) => void;
+  /** The state of a group is another one than that of the majority. */
+  readonly onDiverged: (group: GroupId, index: number) => void;
   /** The node can't go on. */
   readonly onFailure: (message: string, error: unknown) => void;
 }
@@ -57,6 +60,7 @@ export class NodeScopes {
   private readonly snapshots: Snapshots;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
+  private readonly stateChecks: StateChecks;
   private readonly reopening: Reopening;
 
   constructor(options: NodeScopesOptions) {
@@ -76,6 +80,7 @@ export class NodeScopes {
       setImmediate(work),
     );
     this.garbage = this.makeGarbageCollector();
+    this.stateChecks = this.makeStateChecks();
   }
 
   /** Does what is due. To be called several times a second. */
@@ -83,6 +88,7 @@ export class NodeScopes {
     for (const session of this.sessions.all) {
       this.checkpointer.consider(session);
       this.garbage.consider(session);
+      this.stateChecks.consider(session);
     }
     this.memory.consider();
   }
@@ -162,6 +168,36 @@ export class NodeScopes {
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: onDefect,
     });
+  }
+
+  private makeStateChecks(): StateChecks {
+    const { config, state, calls, nodeId, clocks, onDiverged, onDefect } = this.options;
+    return new StateChecks({
+      nodeId,
+      state,
+      checkpointer: this.checkpointer,
+      calls,
+      session: (group) => this.sessions.ofGroup(group),
+      intervalMs: config.stateCheckIntervalMs,
+      monotonic: clocks.monotonic,
+      delay,
+      report: (check) => this.stateChecked(check),
+      onDiverged,
+      onDamage: onDefect,
+    });
+  }
+
+  private stateChecked({ group, index, outcome, minority }: StateCheck): void {
+    const { figures, log } = this.options;
+    const event = { event: 'state_check', group, index, outcome };
+    if (outcome === 'equal') figures.checked('ok');
+    else figures.checked(outcome === 'different' ? 'mismatch' : 'incomplete');
+    if (outcome !== 'different') {
+      log.debug(event, 'the states of the members were compared');
+      return;
+    }
+    const who = minority.length === 0 ? 'none has a majority' : `the minority is ${minority.join(', ')}`;
+    log.error({ ...event, minority }, `the members of a group hold different states: ${who}`);
   }
 
   private checkpointDone(session: GroupSession, { things, durationMs, bytes }: CheckpointReport): void {

@@ -28,6 +28,7 @@ import { Reopening } from '../scopes/reopening.js';
 import { Sessions } from '../scopes/sessions.js';
 import { Snapshots } from '../scopes/snapshots.js';
 import { State } from '../scopes/state.js';
+import { type StateCheck, StateChecks } from '../scopes/state-checks.js';
 import { ConsensusSide, type Frame } from './consensus-side.js';
 import { type Machine, NODE_PORT } from './machine.js';
 import type { Planted } from './mutants.js';
@@ -57,6 +58,8 @@ export interface Surroundings {
   readonly onEvent: (process: Process, event: Event) => void;
   /** Told before messages leave. */
   readonly onTransmit: (process: Process, group: GroupId, messages: readonly Message[]) => void;
+  /** Told of each comparison of states. */
+  readonly onStateCheck: (process: Process, check: StateCheck) => void;
   /** The process can't go on. */
   readonly onFailure: (process: Process, what: string, error: unknown) => void;
 }
@@ -97,6 +100,7 @@ export class Process {
   sessions: Sessions | null = null;
   checkpointer: Checkpointer | null = null;
   private reopening: Reopening | null = null;
+  private stateChecks: StateChecks | null = null;
   state: State | null = null;
   router: Router | null = null;
   members: Members | null = null;
@@ -343,9 +347,26 @@ export class Process {
       propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
       onFailure: (error) => this.fail('the search for garbage failed', error),
     });
+    this.stateChecks = this.makeStateChecks(state);
     this.members = this.makeMembers();
     this.members.rootChanged();
     this.engineThread.every(HOUSEKEEPING_MS, () => this.keepHouse());
+  }
+
+  private makeStateChecks(state: State): StateChecks {
+    return new StateChecks({
+      nodeId: this.machine.nodeId,
+      state,
+      checkpointer: this.getCheckpointer(),
+      calls: this.calls,
+      session: (group) => this.getSessions().ofGroup(group),
+      intervalMs: this.world.swarm.stateCheckIntervalMs,
+      monotonic: () => this.monotonic(),
+      delay: (ms, work) => this.engineThread.after(ms, work),
+      report: (check) => this.world.onStateCheck(this, check),
+      onDiverged: (group) => this.fail('its state is not that of the majority', new Error(`group ${group}`)),
+      onDamage: (error) => this.fail('a state could not be compared', error),
+    });
   }
 
   private makeMembers(): Members {
@@ -470,6 +491,7 @@ export class Process {
     for (const session of this.getSessions().all) {
       this.getCheckpointer().consider(session);
       if (swarm.collectsGarbage) this.garbage.consider(session);
+      this.stateChecks?.consider(session);
     }
     this.memory.consider();
     this.disk.consider();

@@ -1,5 +1,5 @@
 /** Whether all nodes hold the same state, record by record. */
-import { ByteReader, RecordKind } from '@althing/engine';
+import { CollectionGroup, RecordKind } from '@althing/engine';
 import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 import type { GroupSession } from '../scopes/group-session.js';
 import type { Process } from './process.js';
@@ -50,7 +50,8 @@ async function textsOf(process: Process): Promise<Map<GroupId, string>> {
     for await (const { kind, id, part, value } of state.store.scan(session.id)) {
       // Each node numbers the records of procedures by itself.
       // Each knows by itself where garbage may be.
-      const bytes = kind === RecordKind.META && session.id !== ROOT_GROUP ? withoutSuspects(value) : value;
+      const isShort = kind === RecordKind.META && session.id !== ROOT_GROUP;
+      const bytes = isShort ? Buffer.from(CollectionGroup.sharedMeta(value)) : value;
       const name = kind === RecordKind.PROCEDURE ? 'procedure' : `${kind} ${id} ${part}`;
       lines.push(`${name}: ${bytes.toString('hex')}`);
     }
@@ -67,14 +68,6 @@ async function written({ checkpointer, engineThread }: Process, session: GroupSe
     if (checkpointer?.isDirty(session) !== true) return;
     await new Promise<void>((resolve) => engineThread.after(500, resolve));
   }
-}
-
-/** What counts in a collection's counters: format, changes, next id, things. */
-function withoutSuspects(meta: Buffer): Buffer {
-  const input = new ByteReader(meta);
-  input.u8();
-  for (let count = 0; count < 3; count++) input.varint();
-  return meta.subarray(0, meta.length - input.remaining);
 }
 
 function differenceOf(left: string, right: string): string {

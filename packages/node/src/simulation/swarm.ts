@@ -27,6 +27,7 @@ export interface Swarm {
   readonly balances: boolean;
   /** How long a node must be gone before another one takes its place. */
   readonly replaceAfterMs: number;
+  readonly stateCheckIntervalMs: number;
   /** How long a request may take, in milliseconds. */
   readonly waitMs: number;
   readonly disk: DiskQuality;
@@ -130,5 +131,6 @@ export function drawSwarm(seed: number): Swarm {
       ['come_back', nodes < 3 || draw.chance(0.8) ? 0 : 10],
     ],
     guests: draw.chance(0.3),
+    stateCheckIntervalMs: pick(0, 100, 500, 2000),
   };
 }

@@ -109,6 +109,14 @@ export class World {
           for (const message of messages) this.watcher.onTransmit(process, group, view, message);
         });
       },
+      onStateCheck: (process, { group, index, outcome, minority }) => {
+        this.reached.add(`states are compared: ${outcome}`);
+        this.note(() => `${process.machine.name} states of group ${group} at ${index}: ${outcome}`);
+        const where = `group ${group} at ${index}: ${minority}`;
+        this.guard(() => {
+          if (outcome === 'different') throw new Violation('I4', `states differ in ${where}`);
+        });
+      },
       onFailure: (process, what, error) => this.failed(process, what, error),
     };
     this.makeMachines();

@@ -238,7 +238,10 @@ export class MiniLog {
   }
 
   private entries(first: number, payloads: readonly { readonly payload: Uint8Array }[]): CommittedEntry[] {
-    return payloads.map(({ payload }, i) => ({ index: first + i, term: this.office, payload }));
+    return payloads.map(({ payload }, i) => {
+      const index = first + i;
+      return { index, term: this.office, hash: index, payload };
+    });
   }
 
   private tellAll(event: (node: NodeId) => Event): void {
