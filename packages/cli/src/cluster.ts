@@ -2,17 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type ClusterStatus, groupTable, nodeTable, readStatus } from './cluster-status.js';
 import type { CommandDefinition } from './command.js';
-import {
-  addConnectionOptions,
-  type Connection,
-  connectionOf,
-  nonEmpty,
-  QueryFailed,
-  runQuery,
-  textOption,
-  UsageError,
-} from './connection.js';
+import { addConnectionOptions, type Connection, connectionOf, QueryFailed, runQuery } from './connection.js';
 import { ConnectionError } from './http.js';
+import { nonEmpty, textOption, UsageError } from './input.js';
 import { type Io, tell, write } from './io.js';
 import { askPassword } from './password.js';
 import { WireError } from './wire/index.js';

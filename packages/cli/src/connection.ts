@@ -2,27 +2,27 @@
  * How a command reaches a node, and as whom: options and environment variables that all such commands have.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { errorIn, exchange } from './http.js';
+import { type ClientTls, errorIn, exchange } from './http.js';
+import { nonEmpty, textOption, UsageError } from './input.js';
 import type { Io } from './io.js';
 import { askPassword } from './password.js';
 import { scopePath } from './scope.js';
+import { addTlsOptions, tlsOf } from './tls.js';
 import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from './wire/index.js';
 
 /** A node, and who asks it. */
 export interface Connection {
   readonly url: URL;
+  readonly tls: ClientTls;
   readonly authorization: string;
   readonly timeoutMs: number;
 }
-
-/** Something that the caller wrote is wrong; nothing was sent. */
-export class UsageError extends Error {}
 
 /** A node answered with an error. */
 export class QueryFailed extends Error {}
 
 export function addConnectionOptions(command: Command): Command {
-  return command
+  return addTlsOptions(command)
     .option('--url <url>', 'the node (ALTHING_URL; default http://127.0.0.1:9210)')
     .option('--token <token>', 'token to log in with (better: ALTHING_TOKEN)')
     .option(
@@ -41,8 +41,9 @@ export function addConnectionOptions(command: Command): Command {
  */
 export async function connectionOf(command: Command, io: Io): Promise<Connection> {
   const url = urlOf(textOption(command, 'url'), io);
+  const tls = tlsOf(command, io);
   const authorization = await authorizationOf(textOption(command, 'token'), textOption(command, 'user'), io);
-  return { url, authorization, timeoutMs: Number(command.getOptionValue('timeout')) * 1000 };
+  return { url, tls, authorization, timeoutMs: Number(command.getOptionValue('timeout')) * 1000 };
 }
 
 /**
@@ -64,16 +65,6 @@ export async function runQuery(
   const error = errorIn(answer, 'msgpack');
   const number = error.code === undefined ? '' : ` (${error.code})`;
   throw new QueryFailed(`${error.name}${number}: ${error.message}`);
-}
-
-/** An option as commander has it, if it is a string. */
-export function textOption(command: Command, name: string): string | undefined {
-  const value: unknown = command.getOptionValue(name);
-  return typeof value === 'string' ? value : undefined;
-}
-
-export function nonEmpty(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text;
 }
 
 function seconds(text: string): number {

@@ -2,15 +2,24 @@
  * One request to a node over HTTP, and what can go wrong on the way.
  */
 import { randomUUID } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
 import { decodeMessagePack, isWireMap, parseJson, type WireValue } from './wire/index.js';
 
 export type Format = 'json' | 'msgpack';
 
+/** What requests over https show and trust: contents of PEM files. */
+export interface ClientTls {
+  /** Authorities of nodes, in place of those that Node.js knows. */
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
 export interface Exchange {
   /** Where the node is: http or https, with an optional path in front of the scopes. */
   readonly url: URL;
+  readonly tls: ClientTls;
   /** The scope's path, encoded, beginning with `/`. */
   readonly path: string;
   readonly authorization: string | undefined;
@@ -43,12 +52,13 @@ export class ConnectionError extends Error {
 export function exchange(wanted: Exchange): Promise<Answer> {
   const request = wanted.url.protocol === 'https:' ? httpsRequest : httpRequest;
   const contentType = wanted.format === 'json' ? 'application/json' : 'application/msgpack';
-  const options: RequestOptions = {
+  const options: HttpsOptions = {
     method: 'POST',
     hostname: wanted.url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: wanted.url.port,
     path: `${wanted.url.pathname.replace(/\/+$/, '')}${wanted.path}`,
     agent: false,
+    ...wanted.tls,
     headers: {
       'Content-Type': contentType,
       'Content-Length': wanted.body.length,
@@ -144,9 +154,12 @@ export function connectionError(
       );
     case code.startsWith('HPE_'):
       return new ConnectionError(`${where} does not speak HTTP: check the port, and http or https, in --url`);
-    case code === 'EPROTO' || code.startsWith('ERR_SSL') || code.includes('CERT') || code.includes('SIGNED'):
+    case code === 'EPROTO' ||
+      code.startsWith('ERR_SSL') ||
+      code.includes('CERT') ||
+      /SIGNED|SIGNATURE/.test(code):
       return new ConnectionError(
-        `no TLS connection to ${where}: ${message}: check http or https in --url, and the certificate`,
+        `no TLS connection to ${where}: ${message}: check http or https in --url, and the certificates (--tls-ca-file, --tls-cert-file)`,
       );
     default:
       return new ConnectionError(`${where}: ${message}`);

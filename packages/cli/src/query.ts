@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, connectionOf, textOption, UsageError } from './connection.js';
+import { addConnectionOptions, connectionOf } from './connection.js';
 import { ConnectionError, errorIn, exchange, type Format } from './http.js';
+import { textOption, UsageError } from './input.js';
 import { type Io, readInput, tell, write } from './io.js';
 import { scopePath } from './scope.js';
 import {

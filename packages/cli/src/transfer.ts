@@ -60,13 +60,14 @@ function begin(
   headers: Readonly<Record<string, string | number>>,
   signal: AbortSignal,
 ): ClientRequest {
-  const { url, authorization, timeoutMs } = connection;
+  const { url, tls, authorization, timeoutMs } = connection;
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
     method: 'POST',
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port,
     path: `${url.pathname.replace(/\/+$/, '')}${path}`,
     agent: false,
+    ...tls,
     headers: { ...headers, Authorization: authorization },
     signal,
   });

@@ -2,8 +2,9 @@
  * How a command that moves backups ends.
  */
 import type { Command } from 'commander';
-import { QueryFailed, UsageError } from './connection.js';
+import { QueryFailed } from './connection.js';
 import { ConnectionError, partsOf } from './http.js';
+import { UsageError } from './input.js';
 import { type Io, tell } from './io.js';
 
 /** Does what a command is for. */

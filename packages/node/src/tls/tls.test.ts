@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import {
   copyFileSync,
@@ -194,6 +194,39 @@ describeTls('a node with certificates', () => {
     for (const agent of agents) agent.destroy();
   });
 
+  test('is there for the command `althing` with a certificate, and not without one', async () => {
+    const node = await launch({
+      tls_cert_file: file('127.0.0.1.crt'),
+      tls_key_file: file('127.0.0.1.key'),
+      tls_api_client_ca_file: file('ca.crt'),
+    });
+    await serves(node);
+    const trust = { ALTHING_TLS_CA_FILE: file('ca.crt') };
+    const own = ['--tls-cert-file', file('127.0.0.2.crt'), '--tls-key-file', file('127.0.0.2.key')];
+    const all = { ALTHING_TLS_CERT_FILE: own[1] ?? '', ALTHING_TLS_KEY_FILE: own[3] ?? '', ...trust };
+    const backup = file('a.backup');
+
+    expect(await althing(node, trust, 'query', '//stuff', '.x = 1;', ...own)).toMatchObject({
+      code: 0,
+      output: '1\n',
+    });
+    expect(await althing(node, all, 'cluster', 'status')).toMatchObject({ code: 0 });
+    expect(await althing(node, all, 'backup', backup)).toMatchObject({ code: 0 });
+    // It goes over, and is refused there.
+    expect(await althing(node, all, 'restore', backup)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('the cluster is not empty'),
+    });
+    expect(await althing(node, trust, 'query', '//stuff', '.x;')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('certificate'),
+    });
+    expect(await althing(node, {}, 'query', '//stuff', '.x;', ...own)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('--tls-ca-file'),
+    });
+  });
+
   test('does not start with unfit ones', async () => {
     const node = await launch({ tls_cert_file: file('other.crt'), tls_key_file: file('127.0.0.1.key') });
     expect(await node.ended()).toBe(2);
@@ -294,6 +327,23 @@ function send(
     );
     sent.on('error', reject);
     sent.end(body);
+  });
+}
+
+/** Runs the command `althing` as `admin`. */
+function althing(
+  node: RealNode,
+  environment: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const program = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+  const { PATH = '' } = process.env;
+  const url = `https://127.0.0.1:${node.port}`;
+  const env = { PATH, ALTHING_URL: url, ALTHING_USER: 'admin', ALTHING_PASSWORD: 'pass', ...environment };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) => {
+      resolve({ code: child.exitCode, output: stdout + stderr });
+    });
   });
 }
 
