@@ -26,7 +26,7 @@ test('events come out as they went in, in order', () => {
         { index: 4, term: 2, hash: 77, payload: bytes('yz') },
       ],
     },
-    { kind: 'entries', group: 0, last: place, entries: [] },
+    { kind: 'entries', group: 0, last: place, entries: [], membership: bytes('members') },
     { kind: 'returned', id: 5, payload: null },
     { kind: 'returned', id: 6, payload: bytes('an answer') },
     { kind: 'leading', group: 2, office: 8 },

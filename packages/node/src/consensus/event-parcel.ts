@@ -81,7 +81,7 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
   for (const event of events) {
     switch (event.kind) {
       case 'packed_entries': {
-        const { group, last, indexes, terms, hashes, sizes } = event;
+        const { indexes, terms, hashes, sizes, ...rest } = event;
         const entries = sizes.map(
           (size, i): CommittedEntry => ({
             index: indexes[i] as number,
@@ -90,7 +90,7 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
             payload: next(size),
           }),
         );
-        handle({ kind: 'entries', group, last, entries });
+        handle({ ...rest, kind: 'entries', entries });
         break;
       }
       case 'packed_called': {
@@ -113,11 +113,10 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
   }
 }
 
-function packEntries({ group, last, entries }: Entries, add: (payload: Uint8Array) => number): PackedEntries {
+function packEntries({ entries, ...rest }: Entries, add: (payload: Uint8Array) => number): PackedEntries {
   return {
+    ...rest,
     kind: 'packed_entries',
-    group,
-    last,
     indexes: entries.map(({ index }) => index),
     terms: entries.map(({ term }) => term),
     hashes: entries.map(({ hash }) => hash),

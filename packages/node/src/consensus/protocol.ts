@@ -150,6 +150,8 @@ export type Event =
       readonly group: GroupId;
       readonly entries: readonly CommittedEntry[];
       readonly last: Place;
+      /** That which is in force from `last` on, if it changed there; `membership` follows all the same. */
+      readonly membership?: Uint8Array;
     }
   /** The membership changed with the entry at this index. */
   | {

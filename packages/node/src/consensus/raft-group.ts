@@ -503,12 +503,15 @@ export class RaftGroup {
     let own = 0;
     let lastOwn: Place | null = null;
     let last: Place | null = null;
-    const flush = (): void => {
+    const flush = (membership?: Uint8Array): void => {
       if (lastOwn !== null) {
         this.watch?.committed(lastOwn.index, own);
         this.context.emit({ kind: 'committed', group: this.id, count: own, last: placeOf(lastOwn) });
       }
-      if (last !== null) this.context.emit({ kind: 'entries', group: this.id, entries, last: placeOf(last) });
+      if (last !== null) {
+        const event: Event = { kind: 'entries', group: this.id, entries, last: placeOf(last) };
+        this.context.emit(membership === undefined ? event : { ...event, membership });
+      }
       own = 0;
       lastOwn = null;
       entries = [];
@@ -524,7 +527,8 @@ export class RaftGroup {
         last = entry;
       }
       if (entry.kind === 'change') {
-        flush();
+        const changed = committedMemberships.find(({ index }) => index === entry.index);
+        flush(changed === undefined ? undefined : encodeMembership(changed.membership));
         // A mark gets the membership that was in force there, and not a later one.
         this.reachMarks(entry.index - 1);
         this.membershipChanged(entry, committedMemberships);

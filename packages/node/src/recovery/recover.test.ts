@@ -37,7 +37,7 @@ describe('althing recover', () => {
     await first.value('//late', '.x = {a: [1, 2, 3]};');
     // A state on disk that the root scope on disk knows nothing of.
     await first.value('/t', "new_collection('large');");
-    await first.value('//large', '.x = range(3000).map(|| text);', { text: 'x'.repeat(1000) });
+    await first.value('//large', '.x = range(3000).map(|| text); nil;', { text: 'x'.repeat(1000) });
     await until(async () => {
       const page = (await first.probe('/metrics')).text;
       return Number(/^althing_checkpoint_bytes_total (\d+)$/m.exec(page)?.[1]) > 1_000_000;

@@ -1,5 +1,7 @@
 import { ByteWriter, ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
+import { membershipOf } from 'raft-ts';
+import { encodeMembership } from '../consensus/membership.js';
 import { encodeEntry, NO_REPLY } from './entry.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
 import { shown, TestBench } from './test-bench.js';
@@ -147,6 +149,18 @@ describe('who wants to look at a state at an index', () => {
     session().handle({ kind: 'leading', group: STUFF, office: 77 });
     look(9);
     expect(seen).toEqual(['0: at 0', '-1: no', '2: at 2', '7: at 8', '9: no', '9: no']);
+  });
+
+  test('finds the membership that is in force there', async () => {
+    const { session } = bound(await bench());
+    session().handle({ kind: 'following', group: STUFF, term: 5, leader: 9 });
+    const index = session().appliedIndex + 1;
+    const membership = encodeMembership(membershipOf([1, 2, 3]));
+    const seen: (readonly number[])[] = [];
+    session().whenAt(index, () => seen.push(session().membership.voters));
+    session().handle({ kind: 'entries', group: STUFF, entries: [], last: place(index), membership });
+    session().handle({ kind: 'membership', group: STUFF, index, membership });
+    expect(seen).toEqual([[1, 2, 3]]);
   });
 });
 

@@ -573,7 +573,7 @@ export class GroupSession {
     if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
   }
 
-  private apply({ entries, last }: Extract<Event, { kind: 'entries' }>): void {
+  private apply({ entries, last, membership }: Extract<Event, { kind: 'entries' }>): void {
     for (const entry of entries) {
       if (this.watch !== null && entry.index > this.watch.index) this.endWatch(true);
       const { head, effects } = decodeEntry(entry.payload);
@@ -585,6 +585,8 @@ export class GroupSession {
       if (this.watch !== null) this.moveTo(entry);
     }
     this.moveTo(last);
+    // Who looks at the state here takes the membership with it.
+    if (membership !== undefined) this.appliedPlace = { ...this.appliedPlace, membership };
     if (this.watch !== null && last.index >= this.watch.index) this.endWatch(true);
     this.context.consensus.send({ kind: 'applied', group: this.id, index: last.index });
     this.reads.appliedTo(last.index);
