@@ -85,6 +85,7 @@ const DEVELOPMENT_FOLDERS: ReadonlySet<string> = new Set([
   'chaos',
   'durability',
   'example',
+  'exploration',
   'generator',
   'rehearsal',
   'simulation',

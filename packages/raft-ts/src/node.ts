@@ -38,6 +38,11 @@ export class RaftNode {
     settle(core);
   }
 
+  /** What is behind the door: for tools of this package that have to see all of it. */
+  static coreOf(node: RaftNode): Core {
+    return node.#core;
+  }
+
   get id(): NodeId {
     return this.#core.id;
   }

@@ -42,6 +42,16 @@ export class LeaderReads {
     return this.#waiting.length;
   }
 
+  /** All of them, in the order in which they came; for a look inside. */
+  get waiting(): readonly WaitingRead[] {
+    return this.#waiting;
+  }
+
+  /** The latest round that was confirmed. */
+  get confirmed(): number {
+    return this.#confirmed;
+  }
+
   /** The latest round that was started. */
   get round(): number {
     return this.#round;
@@ -106,7 +116,7 @@ export class LeaderReads {
 }
 
 /** A read that a follower was asked for. */
-interface AskedRead {
+export interface AskedRead {
   readonly context: unknown;
   readonly tick: number;
 }
@@ -125,6 +135,23 @@ export class ForwardedReads {
 
   get count(): number {
     return this.#asked.length + this.#waiting.length;
+  }
+
+  /** The question under way, or the last one; for a look inside, like the next three. */
+  get id(): number {
+    return this.#id;
+  }
+
+  get askedTick(): number {
+    return this.#askedTick;
+  }
+
+  get asked(): readonly AskedRead[] {
+    return this.#asked;
+  }
+
+  get waiting(): readonly AskedRead[] {
+    return this.#waiting;
   }
 
   /** Whether the next question may go out. */

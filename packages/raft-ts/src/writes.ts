@@ -33,7 +33,8 @@ export interface Completion {
   readonly messages: readonly Message[];
 }
 
-interface Pending {
+/** A write that was handed out. */
+export interface PendingWrite {
   readonly sequence: number;
   readonly term: Term;
   /** The last index that this write can attest. Lowered when entries of it are overwritten by a later write. */
@@ -46,11 +47,16 @@ interface Pending {
 }
 
 export class WritesInFlight {
-  #pending: Pending[] = [];
+  #pending: PendingWrite[] = [];
   #lastSequence = 0;
 
   get count(): number {
     return this.#pending.length;
+  }
+
+  /** All of them, oldest first; for a look inside. */
+  get pending(): readonly PendingWrite[] {
+    return this.#pending;
   }
 
   /** The tick in which the oldest one was handed out; `now` if there is none. */

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Mutant } from '../mutants.js';
+import { type Bounds, BoundsError, DEFAULT_BOUNDS, modelOf } from './bounds.js';
+import { explore, type Report } from './explore.js';
+import { Explorer } from './explorer.js';
+import { PLANTED } from './planted.js';
+
+const SMALL: Bounds = { ...DEFAULT_BOUNDS, terms: 1, entries: 0, crashes: 1, messages: 2 };
+
+function exploreAll(bounds: Bounds, ...mutants: Mutant[]): Report {
+  const limits = { states: 1_000_000, ms: Number.POSITIVE_INFINITY };
+  return explore(bounds, new Set(mutants), limits, () => {});
+}
+
+describe('an exploration', () => {
+  test('of a small cluster sees every state, always the same number, and no violation', () => {
+    const { outcome } = exploreAll(SMALL);
+    expect(outcome).toMatchObject({ complete: true, finding: null, states: 8577, depth: 22 });
+  });
+
+  test('takes states for the same only if the same follows from them', () => {
+    const explorer = new Explorer(modelOf(SMALL, new Set()));
+    explorer.run(() => false);
+    expect(explorer.automaton.audit()).toBeGreaterThan(200);
+  });
+
+  test('with nodes renamed sees less, and nothing else', () => {
+    const bounds = { ...SMALL, crashes: 0 };
+    const model = modelOf(bounds, new Set());
+    const merged = new Explorer(model).run(() => false);
+    const single = new Explorer({ ...model, renamings: model.renamings.slice(0, 1) }).run(() => false);
+    expect(single).toMatchObject({ complete: true, finding: null, depth: merged.depth });
+    expect(merged.states).toBeLessThan(single.states);
+    expect(merged.states * model.renamings.length).toBeGreaterThanOrEqual(single.states);
+  });
+
+  test('tells a planted bug by a shortest path', () => {
+    const bounds = PLANTED.get('vote_twice_after_restart')!;
+    const { outcome, lines } = exploreAll(bounds, 'vote_twice_after_restart');
+    expect(outcome.finding?.problem).toMatch(/^I1: (\d) votes for \1 and for \d in term 2$/);
+    expect(lines.filter((line) => /^ +\d+ {2}/.test(line))).toHaveLength(outcome.finding!.steps.length);
+    expect(lines.join('\n')).toContain('dies and starts again');
+    expect(lines.at(-1)).toContain('Violation: I1');
+  });
+
+  test('stops at its limit', () => {
+    const report = explore(
+      DEFAULT_BOUNDS,
+      new Set(),
+      { states: 5000, ms: Number.POSITIVE_INFINITY },
+      () => {},
+    );
+    expect(report.outcome).toMatchObject({ complete: false, finding: null });
+    expect(report.outcome.states).toBeGreaterThanOrEqual(5000);
+  });
+
+  test('has bounds that make sense', () => {
+    expect(() => modelOf({ ...SMALL, changes: ['+9'] }, new Set())).toThrow(BoundsError);
+    expect(() => modelOf({ ...SMALL, changes: ['4'] }, new Set())).toThrow(BoundsError);
+    expect(() => modelOf({ ...SMALL, changes: ['+1+2+3'] }, new Set())).toThrow(BoundsError);
+  });
+});

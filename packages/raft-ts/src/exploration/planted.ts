@@ -1,0 +1,19 @@
+/** Planted bugs that an exploration finds, and small bounds within which each shows. */
+import type { Mutant } from '../mutants.js';
+import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
+
+/** Bounds by the planted bug; what is not said is as by default, without crashes. */
+export const PLANTED: ReadonlyMap<Mutant, Bounds> = new Map([
+  within('send_before_sync', { terms: 1 }),
+  within('vote_not_persisted', { terms: 1 }),
+  within('vote_twice_after_restart', { terms: 1, entries: 0, crashes: 1 }),
+  within('no_noop', { terms: 1 }),
+  within('append_overwrites_committed', { terms: 1, entries: 2, repeats: 1 }),
+  within('no_truncation_on_conflict', { writes: 0 }),
+  within('commit_beyond_last', { beats: 1, writes: 0 }),
+  within('read_without_quorum', { entries: 0, reads: 1, writes: 0 }),
+]);
+
+function within(name: Mutant, bounds: Partial<Bounds>): readonly [Mutant, Bounds] {
+  return [name, { ...DEFAULT_BOUNDS, crashes: 0, ...bounds }];
+}
