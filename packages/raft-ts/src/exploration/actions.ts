@@ -22,9 +22,7 @@ export type Action =
   /** The host fetches what is ready. */
   | { readonly kind: 'fetch' }
   /** A message arrives, and is under way once more. */
-  | { readonly kind: 'repeat'; readonly message: Message }
-  /** The network loses a message. */
-  | { readonly kind: 'lose'; readonly message: Message };
+  | { readonly kind: 'repeat'; readonly message: Message };
 
 export type ActionKind = Action['kind'];
 
@@ -40,7 +38,6 @@ export function actionOf(code: number, messages: readonly Message[]): Action {
   switch (kind) {
     case 'deliver':
     case 'repeat':
-    case 'lose':
       return { kind, message: messages[argument]! };
     case 'propose':
     case 'change':
@@ -73,7 +70,6 @@ const CODES: Readonly<Record<ActionKind, number>> = {
   change: 8,
   fetch: 9,
   repeat: 10,
-  lose: 11,
 };
 const KINDS: readonly ActionKind[] = [
   'deliver',
@@ -87,5 +83,4 @@ const KINDS: readonly ActionKind[] = [
   'change',
   'fetch',
   'repeat',
-  'lose',
 ];

@@ -2,8 +2,8 @@
  * All states of a small cluster, breadth first: the nodes, the messages under way, and how much of everything may still
  * happen. A state that was seen, also with the nodes renamed, is not followed again.
  *
- * The network keeps a message until it arrives: that it is lost is the same as that it never arrives, so a loss is a step
- * only where there are more messages than the network holds. A message that changes nothing where it arrives is not
+ * The network keeps a message until it arrives: that it is lost is the same as that it never arrives. Only if there are
+ * more messages than the network holds, some are lost, in every choice. A message that changes nothing where it arrives is not
  * delivered: the same follows when it is still under way. One that can not change anything any more is taken away. A node that dies is started at once: while it is down nothing
  * happens there, and nothing need happen after.
  */
@@ -15,7 +15,7 @@ import { Ints, mix32, PairTable } from './fingerprints.js';
 import { brokenInvariant } from './invariants.js';
 import { COMMIT, DISK_TERM, HAS_READY, LEADER, ROLE, TERM, WRITES } from './views.js';
 
-/** One step of a path; `node` is 0 where the network acts. */
+/** One step of a path: what happens to a node. */
 export interface Step {
   readonly node: number;
   readonly code: number;
@@ -82,7 +82,7 @@ export class Explorer {
     this.#nodes = Int32Array.from(model.ids, (id) => this.automaton.firstState(id));
     this.#nextNodes = this.#nodes.slice();
     this.#nextMessages = new Int32Array(model.bounds.messages + SENDS_MAX);
-    this.#visit(leftOf(model), 0, 0);
+    this.#visit(leftOf(model), 0);
   }
 
   /** Explores until everything was seen, a violation was found, or `isOver` says so, which is asked now and then. */
@@ -127,13 +127,8 @@ export class Explorer {
   }
 
   #follow(): void {
-    const messages = this.#messages;
-    if (messages.length > this.#model.bounds.messages) {
-      for (const message of messages) this.#lose(message);
-      return;
-    }
     for (let node = 0; node < this.#nodes.length; node += 1) this.#followNode(node);
-    for (const message of messages) this.#deliver(message);
+    for (const message of this.#messages) this.#deliver(message);
   }
 
   #followNode(node: number): void {
@@ -217,13 +212,25 @@ export class Explorer {
     this.#takeMessages(arrived, node + 1);
     const from = sendsFrom.values[row]!;
     for (let at = from; at < from + sendsCount.values[row]!; at += 1) this.#insert(sends.values[at]!);
-    this.#visit(this.#left - cost, node + 1, code);
+    this.#lose(this.#nextCount - this.#model.bounds.messages, 0, this.#left - cost, code * NODES + node + 1);
   }
 
-  #lose(message: number): void {
-    this.#nextNodes.set(this.#nodes);
-    this.#takeMessages(message, 0);
-    this.#visit(this.#left, 0, codeOf('lose', message));
+  /** Loses messages, in every choice of those from a place on, and comes to the states that are left. */
+  #lose(count: number, first: number, left: number, step: number): void {
+    if (count <= 0) {
+      this.#visit(left, step);
+      return;
+    }
+    const messages = this.#nextMessages;
+    for (let at = first; at <= this.#nextCount - count; at += 1) {
+      const lost = messages[at]!;
+      messages.copyWithin(at, at + 1, this.#nextCount);
+      this.#nextCount -= 1;
+      this.#lose(count - 1, at, left, step);
+      messages.copyWithin(at + 1, at, this.#nextCount);
+      messages[at] = lost;
+      this.#nextCount += 1;
+    }
   }
 
   /** The messages under way, but for one, and for those that do nothing any more at a node that went on. */
@@ -260,12 +267,12 @@ export class Explorer {
   }
 
   /** Comes to the next state; if it is new, it is checked, and followed later. */
-  #visit(left: number, node: number, code: number): void {
+  #visit(left: number, step: number): void {
     this.#fingerprint(left);
     const known = this.#seen.count;
     if (this.#seen.add(this.#high, this.#low) < known) return;
     this.#before.push(this.#current);
-    this.#steps.push(code * NODES + node);
+    this.#steps.push(step);
     const problem = brokenInvariant(this.automaton.views, this.#nextNodes, this.#model.quorum);
     if (problem !== null) this.#found(problem, known, null);
     this.#coming.push(left);

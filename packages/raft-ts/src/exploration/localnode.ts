@@ -63,8 +63,6 @@ export class LocalNode {
       case 'repeat':
         this.#deliver(action.message);
         return;
-      case 'lose':
-        return;
       case 'campaign':
         node.campaign();
         return;
@@ -131,7 +129,8 @@ export class LocalNode {
   }
 
   #fetch(): void {
-    const { messages, reads } = this.host.ready();
+    const { messages, reads, committed } = this.host.ready();
+    for (const entry of committed) this.witness.onCommitted(this.host, entry);
     for (const message of messages) this.#send(message);
     for (const read of reads) {
       if (read.outcome !== 'ready') continue;
@@ -163,7 +162,7 @@ export class LocalNode {
       random: () => first,
       contents: this.#contents,
       trace: (event) => {
-        this.witness.onTrace(event);
+        this.witness.onTrace(this.host, event);
         this.#listener?.(event);
       },
     });

@@ -37,8 +37,6 @@ function actionText(node: NodeId, action: Action, { bounds }: Model): string {
       return `${formatMessage(action.message)} arrives`;
     case 'repeat':
       return `${formatMessage(action.message)} arrives, and will arrive again`;
-    case 'lose':
-      return `${formatMessage(action.message)} is lost`;
     case 'campaign':
       return `the election timeout of ${node} runs out`;
     case 'propose':

@@ -1,5 +1,7 @@
 /** What the invariants, and the choice of what can happen next, need of each state of a node: as integers in one array. */
+import { murmur3 } from '../hash.js';
 import { RaftNode } from '../node.js';
+import type { Membership } from '../types.js';
 import type { Model } from './bounds.js';
 import { Ints } from './fingerprints.js';
 import type { LocalNode } from './localnode.js';
@@ -18,7 +20,10 @@ export const WRITES = 6;
 export const HAS_READY = 7;
 /** The term that the node can not fall behind any more. */
 export const DISK_TERM = 8;
-const LISTS = 9;
+/** The index of the change that brought the membership in force, and a hash of that membership. */
+export const MEMBERSHIP_INDEX = 9;
+export const MEMBERSHIP = 10;
+const LISTS = 11;
 
 export const FOLLOWER = 0;
 export const CANDIDATE = 1;
@@ -65,6 +70,8 @@ export class Views {
     view[LAST] = log.last;
     view[DISK_LAST] = disk.lastIndex();
     view[DISK_TERM] = host.disk.hardState.term;
+    view[MEMBERSHIP_INDEX] = core.membershipIndex;
+    view[MEMBERSHIP] = hashOf(core.tracker.membership);
     view[LED] = witness.led;
     view[COMMIT] = witness.commit;
     view[WRITES] = host.writes.length;
@@ -79,4 +86,8 @@ export class Views {
     for (const [index, hash] of witness.committed.entries()) view[this.committed + index] = hash;
     for (const [term, index] of witness.committedIn.entries()) view[this.committedIn + term] = index;
   }
+}
+
+function hashOf(membership: Membership): number {
+  return murmur3(Uint8Array.from(JSON.stringify(membership), (char) => char.charCodeAt(0)));
 }

@@ -3,12 +3,13 @@
  * It is part of the state that is explored. Names of invariants are those of `testing/checker.ts`.
  */
 import type { Core } from '../core.js';
+import { isRemoved, isVoter } from '../membership.js';
 import type { Message } from '../messages.js';
 import { RaftNode } from '../node.js';
 import { Violation } from '../testing/checker.js';
 import type { Host } from '../testing/host.js';
 import type { TraceEvent } from '../trace.js';
-import type { Index, NodeId } from '../types.js';
+import type { Entry, Index, NodeId } from '../types.js';
 
 export class Witness {
   lives = 1;
@@ -44,7 +45,12 @@ export class Witness {
     return facts;
   }
 
-  onTrace(event: TraceEvent): void {
+  onTrace(host: Host, event: TraceEvent): void {
+    if (event.type === 'vote' && event.refused === null && !event.pre) {
+      const { membership } = host.node;
+      const isOver = isRemoved(membership, event.candidate) || isRemoved(membership, event.node);
+      check(!isOver, 'I11', `${event.node} votes for ${event.candidate}, and one of them was removed`);
+    }
     if (event.type !== 'role' || event.role !== 'leader') return;
     const bit = 1 << event.term;
     check((this.led & bit) === 0, 'I1', `${event.node} leads twice in term ${event.term}`);
@@ -61,6 +67,13 @@ export class Witness {
     }
   }
 
+  /** An entry is to be applied: it must be on the disk. */
+  onCommitted({ id, disk }: Host, { index, hash }: Entry): void {
+    const { log } = disk;
+    const isDurable = log.lastIndex() >= index && (index < log.firstIndex() || log.hash(index) === hash);
+    check(isDurable, 'I6', `${id} is to apply ${index} before it is durable`);
+  }
+
   /** Something happened: what is known as committed stays so, and a leader can commit what it found in its log. */
   onState(core: Core): void {
     const { log, id, term } = core;
@@ -71,6 +84,7 @@ export class Witness {
       this.committed.push(index < log.first - 1 ? 0 : log.hashAt(index));
     }
     if (core.role !== 'leader') return;
+    check(isVoter(core.tracker.membership, id), 'I11', `${id} leads without being a voter`);
     check(log.lastTerm === term, 'I3', `${id} leads in term ${term} without an entry of its own`);
     put(this.committedIn, term, log.commit);
   }
