@@ -25,7 +25,7 @@ COPY packages/cli/package.json packages/cli/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages/ packages/
-RUN node packages/language/generator/main.mjs && npx tsc -b packages/cli
+RUN node packages/language/generator/main.mjs && npx tsc -b packages/cli && node packages/cli/generator/bundle.mjs
 RUN npm prune --omit=dev --ignore-scripts
 COPY deploy/docker/ deploy/docker/
 RUN node deploy/docker/trim.mjs /app

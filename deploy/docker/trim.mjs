@@ -40,10 +40,10 @@ function trimClassicLevel(folder) {
   for (const name of ['deps', 'src', 'binding.cc', 'binding.gyp']) remove(join(folder, name));
 }
 
-/** Of a package of ours: the manifest, `bin/`, and `dist/` without tests and types stay. */
+/** Of a package of ours: the manifest, `bin/`, what is bundled, and `dist/` without tests and types stay. */
 function trimPackage(folder) {
   for (const name of readdirSync(folder)) {
-    if (!['package.json', 'bin', 'dist', 'node_modules'].includes(name)) remove(join(folder, name));
+    if (!['package.json', 'bin', 'bundle', 'dist', 'node_modules'].includes(name)) remove(join(folder, name));
   }
   removeFiles(join(folder, 'dist'), (name) => /\.test\.js$|\.d\.ts$|\.map$|\.tsbuildinfo$/.test(name));
 }

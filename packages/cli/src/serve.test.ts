@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -223,10 +223,9 @@ describe('the command line', () => {
   });
 
   test('without a build the program says what to run', async () => {
-    const program = fileURLToPath(new URL('../bin/althing.js', import.meta.url));
-    mkdirSync(join(folder, 'bin'));
+    const bin = fileURLToPath(new URL('../bin', import.meta.url));
+    cpSync(bin, join(folder, 'bin'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    copyFileSync(program, join(folder, 'bin', 'althing.js'));
     const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
       execFile(process.execPath, [join(folder, 'bin', 'althing.js'), 'version'], (error, _, text) => {
         resolve({ code: error?.code, stderr: text });

@@ -1,0 +1,53 @@
+/**
+ * Puts the compiled code of all packages into a few files, in the folder `bundle`: a process that loads five files instead
+ * of five hundred starts in half the time. What comes from other projects stays outside. Does nothing when the bundle is
+ * as new as what it is made of.
+ */
+import { renameSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { isBundleCurrent } from '../bin/bundled.js';
+
+const home = fileURLToPath(new URL('..', import.meta.url));
+const target = `${home}bundle`;
+const made = `${home}bundle.new`;
+const former = `${home}bundle.old`;
+
+/** Only what belongs to this project goes in. */
+const outside = {
+  name: 'outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ kind, path }) =>
+      kind === 'entry-point' || path === 'raft-ts' || path.startsWith('@althing/')
+        ? undefined
+        : { path, external: true },
+    );
+  },
+};
+
+if (!isBundleCurrent()) {
+  for (const folder of [made, former]) rmSync(folder, { recursive: true, force: true });
+  await build({
+    entryPoints: {
+      index: `${home}dist/index.js`,
+      // Loaded by its name, beside the file that starts it.
+      worker: `${home}../node/dist/consensus/worker.js`,
+    },
+    outdir: made,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    plugins: [outside],
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+  try {
+    renameSync(target, former);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  renameSync(made, target);
+  rmSync(former, { recursive: true, force: true });
+}
