@@ -2,6 +2,7 @@
  * What a command sees of the world: streams, environment, signals. Tests hand in their own.
  */
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
@@ -43,6 +44,20 @@ export function write(stream: Writable, content: string | Uint8Array): Promise<v
   return new Promise((resolve) => {
     stream.write(content, () => resolve());
   });
+}
+
+/** How long a process that is about to end waits for who reads its output, in milliseconds. */
+const LAST_WORDS_MS = 1000;
+
+/**
+ * Writes before the process ends, and waits a while until the stream has taken this and all that came before: a node must
+ * end also when nobody reads its log.
+ */
+export async function writeLast(stream: Writable, content: string): Promise<void> {
+  const enough = new AbortController();
+  const waited = pause(LAST_WORDS_MS, undefined, { signal: enough.signal }).catch(() => {});
+  await Promise.race([write(stream, content), waited]);
+  enough.abort();
 }
 
 /** Writes a line for people. */

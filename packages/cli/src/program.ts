@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { backupCommand } from './backup.js';
 import { clusterCommand } from './cluster.js';
 import type { CommandDefinition } from './command.js';
-import { type Io, processIo, write } from './io.js';
+import { type Io, processIo, writeLast } from './io.js';
 import { queryCommand } from './query.js';
 import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
@@ -60,7 +60,7 @@ export async function main(args: readonly string[], io: Io = processIo()): Promi
     if (!(error instanceof CommanderError)) throw error;
     exitCode = error.exitCode === 0 ? 0 : usageExitCode;
   }
-  await write(io.stdout, output.join(''));
-  await write(io.stderr, errors.join(''));
+  await writeLast(io.stdout, output.join(''));
+  await writeLast(io.stderr, errors.join(''));
   return exitCode ?? usageExitCode;
 }

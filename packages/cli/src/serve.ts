@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
-import { type Io, tell, write } from './io.js';
+import { type Io, tell, write, writeLast } from './io.js';
 import type { LoadedConfig, RunningNode, SettingKey, StartNode } from './node.js';
 import { version } from './version.js';
 
@@ -52,14 +52,14 @@ const SECRET_DOC =
 export async function serve(command: Command, io: Io, node: ServerPackage): Promise<number> {
   try {
     const loaded = load(command, io, node);
-    for (const warning of loaded.warnings) await tell(io, `althing: warning: ${warning}`);
+    for (const warning of loaded.warnings) void tell(io, `althing: warning: ${warning}`);
     if (command.getOptionValue('printConfig') === true) {
       await write(io.stdout, node.printConfig(loaded));
       return node.ExitCode.Done;
     }
     return await run(loaded, io, node, () => load(command, io, node));
   } catch (error) {
-    await tell(io, described(error));
+    await writeLast(io.stderr, `${described(error)}\n`);
     return exitCodeOf(error, node.ExitCode.Fatal);
   }
 }

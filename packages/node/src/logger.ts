@@ -1,5 +1,5 @@
-import { Writable } from 'node:stream';
 import { type LogFn, type Logger as PinoLogger, pino } from 'pino';
+import { type LogOutput, openLogOutput } from './log-output.js';
 
 export type Logger = PinoLogger;
 
@@ -10,6 +10,8 @@ export interface LoggerOptions {
   readonly nodeName: string;
   /** Told of each line, with its level as a number: 20 is debug, 60 the most severe. */
   readonly onLine?: (level: number) => void;
+  /** Told of each line that could not be written, because who reads the log is too slow. */
+  readonly onDrop?: () => void;
 }
 
 /** The levels of the settings, as the log calls them. */
@@ -21,11 +23,8 @@ export const LOG_LEVELS = {
   critical: 'fatal',
 } as const;
 
-/** Bytes of log that wait for a slow reader at most; what comes then is lost. */
-const BUFFER_BYTES_MAX = 1024 * 1024;
-
 /** The log of the process on standard output. Writing never waits for who reads it. */
-export function createLogger({ level, format, nodeName, onLine }: LoggerOptions): Logger {
+export function createLogger({ level, format, nodeName, onLine, onDrop }: LoggerOptions): Logger {
   const text = format === 'text' || (format === 'auto' && process.stdout.isTTY === true);
   const options = {
     ...lineOptions(nodeName),
@@ -37,10 +36,13 @@ export function createLogger({ level, format, nodeName, onLine }: LoggerOptions)
       },
     },
   };
-  if (text) return pino(options, new TextLines());
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: BUFFER_BYTES_MAX });
-  destination.on('drop', () => {});
-  return pino(options, destination);
+  const output = openLogOutput({
+    dropped: onDrop ?? (() => {}),
+    recovered: (lines) =>
+      logger.warn({ event: 'log_lines_dropped', lines }, `${lines} lines of the log are missing here`),
+  });
+  const logger = pino(options, text ? new TextLines(output) : output);
+  return logger;
 }
 
 /** What all lines look like. */
@@ -72,20 +74,19 @@ function cleanField(key: string, value: unknown): unknown {
 }
 
 /** Turns log lines into text for people. */
-class TextLines extends Writable {
-  override _write(line: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const {
-      time,
-      level,
-      msg,
-      node: _node,
-      ...fields
-    } = JSON.parse(line.toString()) as Record<string, unknown>;
+class TextLines implements LogOutput {
+  private readonly output: LogOutput;
+
+  constructor(output: LogOutput) {
+    this.output = output;
+  }
+
+  write(line: string): void {
+    const { time, level, msg, node: _node, ...fields } = JSON.parse(line) as Record<string, unknown>;
     const details = Object.entries(fields)
       .filter(([key]) => key !== 'event')
       .map(([key, value]) => ` ${key}=${JSON.stringify(value)}`)
       .join('');
-    process.stdout.write(`${String(time)} ${String(level).toUpperCase()} ${String(msg)}${details}\n`);
-    done();
+    this.output.write(`${String(time)} ${String(level).toUpperCase()} ${String(msg)}${details}\n`);
   }
 }

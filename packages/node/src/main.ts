@@ -109,6 +109,7 @@ async function startInFolder(
       format: config.logFormat,
       nodeName: config.nodeName,
       onLine: (level) => countLine(metrics, level),
+      onDrop: () => metrics.add('logDropped'),
     });
     for (const warning of checkMemory(config, processMemory()).warnings)
       log.warn({ event: 'memory' }, warning);

@@ -157,6 +157,7 @@ export const FAMILIES = {
   ),
   backups: counter('althing_backups_total', 'Backups taken', [['outcome', RESULTS]]),
   logMessages: counter('althing_log_messages_total', 'Lines in the log', [['level', LEVELS]]),
+  logDropped: counter('althing_log_lines_dropped_total', 'Lines that could not be written'),
 } as const satisfies Record<string, Family>;
 
 export type FamilyName = keyof typeof FAMILIES;

@@ -159,6 +159,15 @@ export class RealNode {
     return this.child.pid ?? 0;
   }
 
+  /** Reads nothing more of what the node prints: what it can't get rid of fills up. */
+  stopReading(): void {
+    this.child.stdout?.pause();
+  }
+
+  readAgain(): void {
+    this.child.stdout?.resume();
+  }
+
   /** Waits for the end of the process, and gives its exit code; null when a signal ended it. */
   ended(timeoutMs = STOP_TIMEOUT_MS): Promise<number | null> {
     return within(this.exited, 'the end of the node', timeoutMs);
