@@ -8,7 +8,7 @@
 
 /** Kinds of frames that the transport keeps to itself; below `FIRST_OWN_KIND` they belong to its users, but for `Beat`. */
 export const FrameKind = {
-  /** A sign of life, without payload. */
+  /** A sign of life; with a payload, a byte 1, it says that nothing is heard of who gets it. */
   Beat: 0,
   Part: 0xf0,
   Open: 0xf1,

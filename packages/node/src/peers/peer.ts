@@ -45,6 +45,9 @@ const RETRY_LAST_MS = 1000;
 /** A connection that breaks sooner than this is not made again at once, lest two nodes do nothing else. */
 const STEADY_MS = 1000;
 
+/** What a beat carries to a peer that has no connection to this node. Who does not know of it takes it for any beat. */
+const UNHEARD = Buffer.of(1);
+
 export class Peer {
   readonly nodeId: number;
   /** What it last told of itself; null before it was met. */
@@ -113,8 +116,9 @@ export class Peer {
     const parts = new PartReader();
     channel.onBytes = () => this.hear();
     channel.onFrame = (kind, payload) => {
-      if (kind === FrameKind.Beat) return;
-      if (kind === FrameKind.Part) {
+      if (kind === FrameKind.Beat) {
+        if (payload.length > 0) this.unheard();
+      } else if (kind === FrameKind.Part) {
         const whole = parts.push(payload);
         if (whole !== null) this.owner.frame(this, whole.kind, whole.payload);
       } else if (kind < FIRST_OWN_KIND) this.owner.frame(this, kind, payload);
@@ -127,8 +131,10 @@ export class Peer {
 
   /** To be called every heartbeat. */
   beat(): void {
-    if (this.sending !== null && !this.sentSinceBeat && this.sending.outbox.isIdle) {
-      this.sending.outbox.push(FrameKind.Beat, [], false);
+    if (this.sending !== null) {
+      const { outbox } = this.sending;
+      if (this.hearing === null) outbox.push(FrameKind.Beat, [UNHEARD], false);
+      else if (!this.sentSinceBeat && outbox.isIdle) outbox.push(FrameKind.Beat, [], false);
     }
     this.sentSinceBeat = false;
     const silent = this.owner.now() - this.lastHeard > this.owner.silenceMs;
@@ -180,6 +186,17 @@ export class Peer {
     const { channel } = this.sending;
     if (!channel.isOpen) this.lostSending();
     else this.owner.broke(this);
+  }
+
+  /**
+   * The peer hears nothing of this node. A connection on which nothing arrives any more stands here for many minutes, while
+   * who should hear has long given it up.
+   */
+  private unheard(): void {
+    // It may have said so before a new connection got there.
+    if (this.sending === null || this.owner.now() - this.connectedAt < STEADY_MS) return;
+    this.sending.channel.destroy();
+    this.lostSending();
   }
 
   private lostSending(): void {

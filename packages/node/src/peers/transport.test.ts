@@ -289,6 +289,16 @@ describe('connections that break', () => {
     await until(() => one.transport.isUp(2) && two.transport.isUp(1), 'both are up again');
   });
 
+  test('a connection that dies in silence is given up by who sends on it, too', async () => {
+    const [one, two, proxy] = await pairWithProxy();
+    await until(() => steady(one), 'the connection has stood for a while');
+    proxy.deaden();
+    await until(() => two.has('down 1'), 'who hears nothing has noticed');
+    await until(() => two.transport.isUp(1), 'there is another connection');
+    one.transport.send(2, 1, Buffer.from('again'));
+    await until(() => two.frames.some(({ payload }) => payload === 'again'), 'frames arrive again');
+  });
+
   /** Node 2 is dialled by way of a proxy. */
   async function pairWithProxy(): Promise<[TestNode, TestNode, Recorder]> {
     const one = await start(1, { silenceMs: 500, limits: { connectMs: 300, greetingMs: 300 } });
@@ -301,10 +311,11 @@ describe('connections that break', () => {
   }
 
   function steady(node: TestNode): boolean {
-    firstHeard ??= node.transport.lastHeard(2);
-    return node.transport.lastHeard(2) > firstHeard + 1200;
+    const lastHeard = node.transport.lastHeard(2);
+    if (!firstHeard.has(node)) firstHeard.set(node, lastHeard);
+    return lastHeard > (firstHeard.get(node) ?? 0) + 1200;
   }
-  let firstHeard: number | null = null;
+  const firstHeard = new Map<TestNode, number>();
 });
 
 describe('questions', () => {
@@ -402,6 +413,8 @@ class Recorder {
   private readonly chunks: Buffer[] = [];
   private isFirst = true;
   private isStalled = false;
+  /** Sockets that nothing passes through any more, not even the news that they were closed. */
+  private readonly dead = new Set<Socket>();
 
   static async start(target: number): Promise<Recorder> {
     const recorder = new Recorder(target);
@@ -422,16 +435,17 @@ class Recorder {
         socket.on('error', () => {});
         socket.on('close', () => {
           this.sockets.delete(socket);
+          if (this.dead.has(socket)) return;
           near.destroy();
           far.destroy();
         });
       }
       near.on('data', (chunk: Buffer) => {
         if (records) this.chunks.push(chunk);
-        if (!this.isStalled) far.write(chunk);
+        if (!this.isStalled && !this.dead.has(near)) far.write(chunk);
       });
       far.on('data', (chunk: Buffer) => {
-        if (!this.isStalled) near.write(chunk);
+        if (!this.isStalled && !this.dead.has(far)) near.write(chunk);
       });
     });
   }
@@ -446,6 +460,11 @@ class Recorder {
 
   stall(): void {
     this.isStalled = true;
+  }
+
+  /** Connections that stand stall for ever; those to come do not. */
+  deaden(): void {
+    for (const socket of this.sockets) this.dead.add(socket);
   }
 
   flow(): void {
