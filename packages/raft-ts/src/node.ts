@@ -73,6 +73,11 @@ export class RaftNode {
     return this.#core.log.commit;
   }
 
+  /** The log is durable up to here on this node. */
+  get stableIndex(): Index {
+    return this.#core.log.stable;
+  }
+
   /** One unit of time has passed. */
   tick(): void {
     tick(this.#core);

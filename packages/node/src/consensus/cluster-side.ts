@@ -146,7 +146,7 @@ export class ClusterSide {
     this.loadTimer = setInterval(() => {
       // Whom the root group let go may show only after the list that lacks them.
       this.tellTransport();
-      this.links.tellLoad(this.peers, host.leading);
+      this.links.tellLoad(this.peers, host.load);
       this.links.ping(this.peers);
       host.balance(this.links.leading);
     }, LOAD_MS);

@@ -18,6 +18,7 @@ import { decodeMembership } from './membership.js';
 import { type Applied, type Command, type Event, type GroupId, type NodeId, ROOT_GROUP } from './protocol.js';
 import { type GroupContext, RaftGroup } from './raft-group.js';
 import { hashBehind } from './raft-log.js';
+import { SlowDisk } from './slow-disk.js';
 
 export interface GroupHostOptions {
   readonly nodeId: number;
@@ -56,6 +57,7 @@ export class GroupHost {
   private readonly context: GroupContext;
   private readonly writer: LogWriter;
   private readonly disk: DiskWatch;
+  private readonly slowDisk: SlowDisk;
   private readonly early = new EarlyMessages();
   private readonly handover: Handover;
   private ticks = 0;
@@ -69,6 +71,12 @@ export class GroupHost {
     this.disk = new DiskWatch({
       lowBytes: lowDiskBytes,
       changed: (level, freeBytes) => emit({ kind: 'disk', level, freeBytes }),
+    });
+    const slowTicks = Math.max(2, Math.floor(this.electionTicks / 2));
+    this.slowDisk = new SlowDisk({
+      slowTicks,
+      wellTicks: WELL_ELECTIONS * this.electionTicks,
+      changed: (isSlow) => emit(slowDiskNews(isSlow)),
     });
     this.writer = new LogWriter(log, {
       full: () => this.guarded(() => this.logFull()),
@@ -92,7 +100,7 @@ export class GroupHost {
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       guarded: (work) => this.guarded(work),
     };
-    this.handover = new Handover({ groups: this.groups, isUp: options.isUp, emit });
+    this.handover = new Handover({ groups: this.groups, isUp: options.isUp, slowTicks, emit });
   }
 
   handle(command: Command): void {
@@ -108,6 +116,7 @@ export class GroupHost {
         else if (!this.options.isUp(group.leader)) group.leaderGone();
       }
       this.early.tick();
+      this.slowDisk.tick(this.outrunTicks);
       this.handover.tick();
       this.ticks += 1;
       if (this.ticks % FOLLOW_TICKS === 0) this.followRoot();
@@ -143,6 +152,11 @@ export class GroupHost {
   /** The nodes that were removed from the cluster. */
   get removed(): readonly NodeId[] {
     return this.groups.get(ROOT_GROUP)?.members.removed ?? [];
+  }
+
+  /** Number of groups that this node leads; as many as can be if it should lead none. */
+  get load(): number {
+    return this.slowDisk.isSlow || this.handover.isGivingAway ? FULL_LOAD : this.leading;
   }
 
   /** Number of groups that this node leads. */
@@ -226,6 +240,13 @@ export class GroupHost {
       learners: learners.length,
       reachable: isLeader ? voters.filter((node) => heard.has(node)).length : 0,
     };
+  }
+
+  /** Of the group that is worst. */
+  private get outrunTicks(): number {
+    let worst = 0;
+    for (const { outrunTicks } of this.groups.values()) worst = Math.max(worst, outrunTicks);
+    return worst;
   }
 
   private get electionTicks(): number {
@@ -453,6 +474,23 @@ function snapshotOf(bytes: Uint8Array): InstallSnapshot {
   const message = decodeMessage(bytes);
   if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
   return message;
+}
+
+/** Election timeouts without a slow write until a disk is well again. */
+const WELL_ELECTIONS = 10;
+
+/** The load of a node that should lead nothing: more groups than any other leads. */
+const FULL_LOAD = 2 ** 31;
+
+function slowDiskNews(isSlow: boolean): Event {
+  return isSlow
+    ? {
+        kind: 'log',
+        level: 'warn',
+        event: 'slow_disk',
+        message: 'the disk is slower than those of other nodes: they are to lead in place of this one',
+      }
+    : { kind: 'log', level: 'info', event: 'disk_quick', message: 'the disk is as quick as others again' };
 }
 
 /** Ticks between two looks at whether the groups have the right members. */

@@ -1,9 +1,17 @@
+import type { Status } from 'raft-ts';
 import type { Command, Event, GroupId, NodeId } from './protocol.js';
 import type { RaftGroup } from './raft-group.js';
 
+/** What there is to know of a group whose leadership may move. */
+export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 'transfer'> & {
+  status(): Pick<Status, 'transferTo'>;
+};
+
 export interface HandoverOptions {
-  readonly groups: ReadonlyMap<GroupId, RaftGroup>;
+  readonly groups: ReadonlyMap<GroupId, MovableGroup>;
   readonly isUp: (node: NodeId) => boolean;
+  /** Ticks for which the disk of a leader may lack what others have. */
+  readonly slowTicks: number;
   readonly emit: (event: Event) => void;
 }
 
@@ -20,7 +28,10 @@ interface Task {
   ticks: number;
 }
 
-/** Moves leaderships to other nodes: when a node leaves, when it is told to, and to spread them evenly. */
+/**
+ * Moves leaderships to other nodes: when a node leaves, when it is told to, when its disk is slow, and to spread them
+ * evenly.
+ */
 export class Handover {
   private readonly options: HandoverOptions;
   private readonly tasks: Task[] = [];
@@ -44,14 +55,20 @@ export class Handover {
     if (on) this.work();
   }
 
+  /** Whether all leaderships go to others. */
+  get isGivingAway(): boolean {
+    return this.leaving || this.givesAway;
+  }
+
   tick(): void {
     for (const task of this.tasks) task.ticks += 1;
     this.work();
+    this.giveToQuicker();
   }
 
   /** @param leading how many groups each of the other nodes leads */
   balance(leading: ReadonlyMap<NodeId, number>): void {
-    if (this.leaving || this.givesAway || this.tasks.length > 0) return;
+    if (this.isGivingAway || this.tasks.length > 0) return;
     const own = [...this.options.groups.values()].filter((group) => group.role === 'leader');
     let least: NodeId = 0;
     let count = own.length;
@@ -73,8 +90,14 @@ export class Handover {
       this.tasks.splice(this.tasks.indexOf(task), 1);
       this.options.emit({ kind: 'handed_over', id: task.command.id, left });
     }
-    if (!this.leaving && !this.givesAway) return;
+    if (!this.isGivingAway) return;
     for (const group of this.options.groups.values()) this.transfer(group, 0);
+  }
+
+  /** Everybody waits for the disk of a leader, while a majority of the others has on theirs what is not on that one. */
+  private giveToQuicker(): void {
+    for (const group of this.options.groups.values())
+      if (group.outrunTicks >= this.options.slowTicks) this.transfer(group, 0);
   }
 
   /** @returns how many groups this node still leads of those that it should not */
@@ -90,7 +113,7 @@ export class Handover {
     return left;
   }
 
-  private transfer(group: RaftGroup, to: NodeId): void {
+  private transfer(group: MovableGroup, to: NodeId): void {
     if (group.role !== 'leader' || group.status().transferTo !== 0) return;
     group.transfer(to, this.options.isUp);
   }

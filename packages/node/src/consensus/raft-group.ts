@@ -22,6 +22,7 @@ import type { LogWriter } from './log-writer.js';
 import { canGoOnWithout, decodeMembership, encodeMembership } from './membership.js';
 import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
 import { operationsOf, RaftLog } from './raft-log.js';
+import { OutrunWatch } from './slow-disk.js';
 
 /** What a group needs of the host that drives it. */
 export interface GroupContext {
@@ -79,6 +80,7 @@ export class RaftGroup {
   private decodedMembership: Membership;
   private quietTicks = 0;
   private readonly lag = new LagWatch();
+  private readonly outrun = new OutrunWatch();
 
   /**
    * @param applied where the state of this node stands, which is durable there
@@ -146,8 +148,16 @@ export class RaftGroup {
     this.process();
   }
 
+  /** Ticks for which the log of this node has lacked an entry that is committed. */
+  get outrunTicks(): number {
+    return this.outrun.ticks;
+  }
+
   tick(): void {
     this.raft.tick();
+    // While a snapshot is installed there is no log.
+    const { commitIndex, stableIndex } = this.raft;
+    this.outrun.tick(commitIndex, this.installing === null ? stableIndex : commitIndex);
     this.process();
     this.goOn();
     this.fallSilent();

@@ -114,7 +114,7 @@ export class ConsensusSide {
     });
     thread.every(swarm.tickMs, () => this.tick());
     thread.every(LOAD_MS, () => {
-      this.links.tellLoad([...this.peers.keys()], this.host.leading);
+      this.links.tellLoad([...this.peers.keys()], this.host.load);
       if (swarm.balances) this.host.balance(this.links.leading);
     });
     thread.every(LAG_LOOK_MS, () => this.host.watchLag(options.scheduler.now));

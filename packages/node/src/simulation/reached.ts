@@ -43,6 +43,7 @@ export class Reached {
   onEvent(event: Event): void {
     this.add(`event ${event.kind}`);
     if (event.kind === 'disk') this.add(`disk ${event.level}`);
+    if (event.kind === 'log') this.add(`log ${event.event}`);
   }
 
   /** A process ends without warning. */
@@ -279,6 +280,7 @@ const PLACES: readonly string[] = [
   'kill of a node that leads',
   'kill of a node that leads and has uncommitted entries',
   'kill of a node that sends a snapshot',
+  'log slow_disk',
   'move is failed',
   'move is ok',
   'move is unknown',

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { Handover, type MovableGroup } from './handover.js';
+import { decodeMembership, genesis } from './membership.js';
+
+const SLOW_TICKS = 5;
+
+/** A group that this node leads, and how often it was to be given away. */
+class Led implements MovableGroup {
+  readonly role = 'leader';
+  readonly members = decodeMembership(genesis([1, 2, 3], new Uint8Array(16)).membership);
+  outrunTicks = 0;
+  transferTo = 0;
+  transfers = 0;
+
+  status(): { readonly transferTo: number } {
+    return { transferTo: this.transferTo };
+  }
+
+  transfer(to: number): boolean {
+    this.transfers += 1;
+    this.transferTo = to === 0 ? 2 : to;
+    return true;
+  }
+}
+
+describe('leaderships', () => {
+  test('move away from a disk that has lacked for long what others have, group by group', () => {
+    const [slow, other] = [new Led(), new Led()];
+    const groups = new Map([
+      [0, slow],
+      [1, other],
+    ]);
+    const handover = new Handover({ groups, isUp: () => true, slowTicks: SLOW_TICKS, emit: () => {} });
+
+    slow.outrunTicks = SLOW_TICKS - 1;
+    handover.tick();
+    expect([slow.transfers, other.transfers]).toEqual([0, 0]);
+
+    slow.outrunTicks = SLOW_TICKS;
+    handover.tick();
+    expect([slow.transfers, other.transfers]).toEqual([1, 0]);
+
+    // While it is under way, nothing more is asked for.
+    handover.tick();
+    expect(slow.transfers).toBe(1);
+  });
+});
