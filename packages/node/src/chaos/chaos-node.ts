@@ -1,18 +1,20 @@
 /** A node of a chaos run: the process, its data, its clock. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SettingKey } from '../config/index.js';
 import { SmallDisk } from '../durability/small-disk.js';
 import { until, within } from '../testing/index.js';
+import { LogReader } from './log-reader.js';
 import type { NetworkPlace } from './network.js';
 import type { Endpoint } from './requests.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
 const READY_MS = 60_000;
 const STOP_MS = 60_000;
+const PROBE_MS = 2000;
 const DISK_MB = 256;
 
 export interface ChaosNodeOptions {
@@ -34,7 +36,7 @@ export class ChaosNode {
   readonly endpoint: Endpoint;
   readonly disk: SmallDisk | null;
   private readonly options: ChaosNodeOptions;
-  private readonly logFile: string;
+  readonly logReader: LogReader;
   private child: ChildProcess | null = null;
   private ended: Promise<string> = Promise.resolve('');
   /** Whether its end is wanted. */
@@ -48,7 +50,7 @@ export class ChaosNode {
     this.name = `node ${at + 1}`;
     this.endpoint = { host: place.apiHost, port: place.apiPort };
     this.disk = ownDisk ? SmallDisk.mount(DISK_MB) : null;
-    this.logFile = join(folder, `node${at + 1}.log`);
+    this.logReader = new LogReader(join(folder, `node${at + 1}.log`));
     mkdirSync(this.data, { recursive: true });
   }
 
@@ -62,10 +64,11 @@ export class ChaosNode {
   }
 
   get log(): string {
-    return readFileSync(this.logFile, 'utf8');
+    return this.logReader.text;
   }
 
-  start(): void {
+  /** @param filesMax how many files it may have open, if not as many as this process */
+  start(filesMax?: number): void {
     if (this.isRunning) return;
     const { place, settings, environment } = this.options;
     const all: Partial<Record<SettingKey, string | number>> = {
@@ -80,13 +83,14 @@ export class ChaosNode {
     };
     const variables = Object.entries(all).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, `${value}`]);
     const { PATH = '' } = process.env;
-    const [program = process.execPath, ...args] = [...place.prefix, process.execPath, PROGRAM, 'serve'];
-    const log = openSync(this.logFile, 'a');
+    const limit = filesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', `${filesMax}`];
+    const command = [...place.prefix, ...limit, process.execPath, PROGRAM, 'serve'];
+    const [program = process.execPath, ...args] = command;
+    const { input } = this.logReader;
     const child = spawn(program, args, {
       env: { PATH, ...environment, ...Object.fromEntries(variables) },
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', input, input],
     });
-    closeSync(log);
     this.child = child;
     this.isEnding = false;
     const killWithUs = (): void => void child.kill('SIGKILL');
@@ -145,29 +149,41 @@ export class ChaosNode {
   /** Removes what is not in the folder of the run. */
   clear(): void {
     this.disk?.unmount();
+    this.logReader.close();
+  }
+
+  /** Resident memory of the process in MB, where the system tells. */
+  get memoryMb(): number | null {
+    const file = `/proc/${this.child?.pid}/status`;
+    if (!existsSync(file)) return null;
+    const status = readFileSync(file, 'utf8');
+    return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
   }
 
   async whenReady(): Promise<void> {
     await until(() => this.isReady(), `${this.name} is ready`, READY_MS);
   }
 
-  /** What `/ready` says. */
-  private isReady(): Promise<boolean> {
+  /** Whether `/ready` says so. */
+  private async isReady(): Promise<boolean> {
+    return (await this.probe('/ready').catch(() => null))?.status === 200;
+  }
+
+  /** Asks the status port. */
+  probe(path: string): Promise<{ readonly status: number; readonly text: string }> {
     const { apiHost, statusPort } = this.options.place;
-    return new Promise((resolve) => {
-      const options = {
-        host: apiHost,
-        port: statusPort,
-        path: '/ready',
-        agent: false,
-        timeout: 2000,
-      } as const;
+    return new Promise((resolve, reject) => {
+      const options = { host: apiHost, port: statusPort, path, agent: false, timeout: PROBE_MS } as const;
       const asked = get(options, (response) => {
-        response.resume();
-        resolve(response.statusCode === 200);
+        let text = '';
+        response.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('error', reject);
       });
-      asked.on('timeout', () => asked.destroy());
-      asked.on('error', () => resolve(false));
+      asked.on('timeout', () => asked.destroy(new Error(`${this.name} did not answer ${path}`)));
+      asked.on('error', reject);
     });
   }
 

@@ -2,9 +2,8 @@
  * Clocks that jump: a small library that is loaded into a node's process and adds to the time of day what a file says.
  * Monotonic clocks go on as ever, as they do when an operator sets the time.
  */
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildLibrary, type Preload, SharedCells } from './preload.js';
 
 const SOURCE = `#define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,44 +44,31 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
 `;
 
 export class Clocks {
-  private readonly folder: string;
   private readonly library: string;
+  private readonly offsets: readonly SharedCells[];
 
-  /** @returns null, and why, when the library can't be built here */
-  static build(folder: string): Clocks | string {
-    if (process.platform !== 'linux') return 'clocks can only be changed on Linux';
-    const source = join(folder, 'clock.c');
-    const library = join(folder, 'clock.so');
-    writeFileSync(source, SOURCE);
-    try {
-      execFileSync('cc', ['-O2', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
-    } catch (error) {
-      return `clocks can't be changed without a C compiler (${(error as Error).message.split('\n')[0]})`;
-    }
-    return new Clocks(folder, library);
+  /**
+   * @param nodes how many there are
+   * @throws {Error} when the library can't be built here
+   */
+  constructor(folder: string, nodes: number) {
+    this.library = buildLibrary(folder, 'clock', SOURCE);
+    this.offsets = Array.from({ length: nodes }, (_, at) => new SharedCells(join(folder, `clock${at}`), 1));
   }
 
-  private constructor(folder: string, library: string) {
-    this.folder = folder;
-    this.library = library;
-  }
-
-  /** The environment of the node at a place. */
-  environment(place: number): Readonly<Record<string, string>> {
-    return { LD_PRELOAD: this.library, CHAOS_CLOCK: this.fileOf(place) };
+  /** What the node at a place has to load. */
+  preload(place: number): Preload {
+    return { library: this.library, variables: { CHAOS_CLOCK: this.offsetOf(place).path } };
   }
 
   /** Sets how many seconds a node's clock is ahead. */
   set(place: number, seconds: number): void {
-    const offset = Buffer.alloc(8);
-    offset.writeBigInt64LE(BigInt(seconds));
-    // In place: the file is mapped into the process.
-    writeFileSync(this.fileOf(place), offset, { flag: this.isNew.delete(place) ? 'w' : 'r+' });
+    this.offsetOf(place).set([seconds]);
   }
 
-  private readonly isNew = new Set([0, 1, 2, 3, 4, 5, 6]);
-
-  private fileOf(place: number): string {
-    return join(this.folder, `clock${place}`);
+  private offsetOf(place: number): SharedCells {
+    const offset = this.offsets[place];
+    if (offset === undefined) throw new Error(`there is no node ${place}`);
+    return offset;
   }
 }

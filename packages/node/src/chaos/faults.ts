@@ -3,41 +3,21 @@
  * before it can be undone waits for that itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Draw } from '../simulation/random.js';
 import type { ChaosNode } from './chaos-node.js';
-import type { Clocks } from './clock.js';
-import type { Fleet } from './fleet.js';
+import { diskFaultKinds } from './disk-fault-kinds.js';
+import {
+  anyNode,
+  type Begun,
+  type FaultKind,
+  leader,
+  nothing,
+  possible,
+  startAll,
+  type Target,
+} from './fault-kind.js';
+import { linkFaultKinds } from './link-fault-kinds.js';
 import type { Cut } from './network.js';
-
-export interface Target {
-  readonly fleet: Fleet;
-  readonly clocks: Clocks | null;
-  readonly draw: Draw;
-  /** The collection that clients use. */
-  readonly collection: string;
-  readonly finding: (text: string) => void;
-}
-
-export interface Begun {
-  readonly detail: string;
-  /** Ends it. */
-  readonly undo: () => Promise<void>;
-}
-
-export interface FaultKind {
-  readonly name: string;
-  readonly doc: string;
-  /** Whether it must be the only one, on a cluster that is well. */
-  readonly alone: boolean;
-  /** How long it lasts, in milliseconds: least and most. */
-  readonly lastsMs: readonly [number, number];
-  /** Why it is not possible here; null when it is. */
-  readonly problem: (target: Omit<Target, 'collection'>) => string | null;
-  readonly begin: (target: Target) => Promise<Begun>;
-}
-
-const possible = (): null => null;
-const nothing = (): Promise<void> => Promise.resolve();
+import { processFaultKinds } from './process-fault-kinds.js';
 
 /** How long a node that was removed may take to find out and end, in milliseconds. */
 const REMOVAL_MS = 30_000;
@@ -224,12 +204,12 @@ export const faultKinds: readonly FaultKind[] = [
     doc: "a node's clock jumps, and back again",
     alone: false,
     lastsMs: [200, 3000],
-    problem: ({ clocks }) => (clocks === null ? 'it takes Linux and a C compiler' : null),
+    problem: ({ tampering }) => (tampering === null ? 'it takes Linux and a C compiler' : null),
     begin: async (target) => {
       const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
       const seconds = target.draw.pick([-172_800, -3600, -5, 5, 3600, 172_800]);
-      target.clocks?.set(node.at, seconds);
-      const undo = async (): Promise<void> => target.clocks?.set(node.at, 0);
+      target.tampering?.clocks.set(node.at, seconds);
+      const undo = async (): Promise<void> => target.tampering?.clocks.set(node.at, 0);
       return { detail: `${node.name} by ${seconds} s`, undo };
     },
   },
@@ -297,16 +277,10 @@ export const faultKinds: readonly FaultKind[] = [
       return { detail: node.name, undo: () => startAll([node]) };
     },
   },
+  ...diskFaultKinds,
+  ...linkFaultKinds,
+  ...processFaultKinds,
 ];
-
-function anyNode({ fleet, draw }: Target): ChaosNode {
-  const up = fleet.nodes.filter(({ isUp }) => isUp);
-  return draw.pick(up.length === 0 ? fleet.nodes : up);
-}
-
-async function leader(target: Target): Promise<ChaosNode> {
-  return (await target.fleet.leaderOf(target.collection)) ?? anyNode(target);
-}
 
 async function kill(_: Target, node: ChaosNode): Promise<Begun> {
   await node.kill();
@@ -329,8 +303,4 @@ function cut({ fleet }: Target, part: readonly ChaosNode[]): Begun {
     ),
   );
   return { detail: part.map(({ name }) => name).join(', '), undo: async () => fleet.network.heal() };
-}
-
-async function startAll(nodes: readonly ChaosNode[]): Promise<void> {
-  for (const node of nodes) node.start();
 }

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import type { SettingKey } from '../config/index.js';
 import { ChaosNode } from './chaos-node.js';
-import type { Clocks } from './clock.js';
 import { answerOf, INFO, infoOf, type Member, settle } from './members.js';
 import type { Network } from './network.js';
 import { Requests } from './requests.js';
+import type { Tampering } from './tampering.js';
 
 const PASSWORD = 'chaos';
 
@@ -13,15 +13,17 @@ export interface FleetOptions {
   readonly network: Network;
   readonly folder: string;
   readonly ownDisks: boolean;
-  readonly clocks: Clocks | null;
+  readonly tampering: Tampering | null;
   /** Called when a node ends though nobody ended it. */
   readonly onEnd: (node: ChaosNode, how: string) => void;
 }
 
+export const ELECTION_TIMEOUT_MS = 500;
+
 /** Timing that lets much happen in little time. */
 const SETTINGS: Partial<Record<SettingKey, string | number>> = {
   admin_password: PASSWORD,
-  election_timeout_ms: 500,
+  election_timeout_ms: ELECTION_TIMEOUT_MS,
   heartbeat_ms: 50,
   request_timeout_ms: 3000,
   replace_after_ms: 2000,
@@ -38,22 +40,22 @@ export class Fleet {
   readonly network: Network;
   readonly requests = new Requests(`Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`);
 
-  constructor({ network, folder, ownDisks, clocks, onEnd }: FleetOptions) {
+  constructor({ network, folder, ownDisks, tampering, onEnd }: FleetOptions) {
     this.network = network;
     const cluster = network.places.map(({ name, nodePort }) => `${name}:${nodePort}`).join(',');
     const secret = randomBytes(16).toString('hex');
-    this.nodes = network.places.map((place, at) => {
-      clocks?.set(at, 0);
-      return new ChaosNode({
-        at,
-        place,
-        folder,
-        ownDisk: ownDisks,
-        settings: { ...SETTINGS, cluster, cluster_secret: secret },
-        environment: clocks?.environment(at) ?? {},
-        onEnd,
-      });
-    });
+    this.nodes = network.places.map(
+      (place, at) =>
+        new ChaosNode({
+          at,
+          place,
+          folder,
+          ownDisk: ownDisks,
+          settings: { ...SETTINGS, cluster, cluster_secret: secret },
+          environment: tampering?.environment(at) ?? {},
+          onEnd,
+        }),
+    );
     this.members = this.nodes.map((node) => ({
       name: node.name,
       get isRunning() {
@@ -89,9 +91,9 @@ export class Fleet {
     return member;
   }
 
-  /** Which node leads a collection, as far as nodes that are up know. */
-  async leaderOf(collection: string): Promise<ChaosNode | undefined> {
-    const at = this.nodes.findIndex(({ isUp }) => isUp);
+  /** Which node leads a collection, as far as nodes that are up know, of those but for one. */
+  async leaderOf(collection: string, except?: ChaosNode): Promise<ChaosNode | undefined> {
+    const at = this.nodes.findIndex((node) => node.isUp && node !== except);
     if (at === -1) return undefined;
     const { outcome, value } = await this.member(at).ask('/n', INFO);
     if (outcome !== 'ok') return undefined;

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SmallDisk } from '../durability/small-disk.js';
 import { check } from './check.js';
-import { type FaultKind, faultKinds } from './faults.js';
+import type { FaultKind } from './fault-kind.js';
+import { faultKinds } from './faults.js';
 import { Namespaces, namespacesProblem, runInside } from './namespaces.js';
 import { Proxies } from './proxies.js';
 import { type Record, RecordError, readRecord } from './record.js';
@@ -29,7 +30,7 @@ compared, and the history of what the clients saw is checked: linearizability, l
 Faults:
 ${faultKinds.map(({ name, doc }) => `  ${name.padEnd(16)}${doc}`).join('\n')}
 
-Network namespaces and full disks take root, with iproute2 and nftables; clocks a C compiler. What is not possible is left
+Network namespaces and full disks take root, with iproute2 and nftables; clocks and bad disks a C compiler. What is not possible is left
 out, and told.`;
 
 const UNIT_MS: Readonly<{ [unit: string]: number }> = { s: 1000, m: 60_000, h: 3_600_000 };

@@ -4,10 +4,12 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import type { Cut, Network, NetworkPlace } from './network.js';
+import { endianness } from 'node:os';
+import type { Cut, Deadened, Network, NetworkPlace } from './network.js';
 
 const TABLE = 'table bridge chaos { chain links { type filter hook forward priority 0; policy accept; }; }';
 const CHAIN = 'bridge chaos links';
+const NODE_PORT = 9220;
 const NAME = /^althing-chaos-(\d+)-/;
 
 /** Why there can be no such network here; null when there can. */
@@ -61,7 +63,7 @@ export class Namespaces implements Network {
       apiHost: addressOf(at),
       apiPort: 9210,
       statusPort: 9230,
-      nodePort: 9220,
+      nodePort: NODE_PORT,
       prefix: ['ip', 'netns', 'exec', `${prefix}${at}`],
     }));
     run('nft', [TABLE]);
@@ -81,6 +83,24 @@ export class Namespaces implements Network {
     throw new Error('packets can not be delayed here');
   }
 
+  deaden(links: readonly Cut[]): Deadened {
+    const ends = links.flatMap(([from, to]) => this.dialled(from, to).map((port) => ({ from, to, port })));
+    for (const { from, to, port } of ends) {
+      const [dialler, dialled] = [addressOf(from), addressOf(to)];
+      run('nft', [
+        `add rule ${CHAIN} ip saddr ${dialler} ip daddr ${dialled} tcp sport ${port} tcp dport ${NODE_PORT} drop; ` +
+          `add rule ${CHAIN} ip saddr ${dialled} ip daddr ${dialler} tcp sport ${NODE_PORT} tcp dport ${port} drop`,
+      ]);
+    }
+    return {
+      remaining: () =>
+        ends.filter(
+          ({ from, to, port }) =>
+            this.dialled(from, to).includes(port) || this.accepted(from, to).includes(port),
+        ).length,
+    };
+  }
+
   heal(): void {
     run('nft', [`flush chain ${CHAIN}`]);
   }
@@ -89,6 +109,45 @@ export class Namespaces implements Network {
     this.heal();
     return Promise.resolve();
   }
+
+  /** The ports of a node from which it has dialled another one. */
+  private dialled(from: number, to: number): number[] {
+    return this.connections(from)
+      .filter(([, remote]) => remote.address === addressOf(to) && remote.port === NODE_PORT)
+      .map(([local]) => local.port);
+  }
+
+  /** The ports of a node on connections that another one has accepted. */
+  private accepted(from: number, to: number): number[] {
+    return this.connections(to)
+      .filter(([local, remote]) => remote.address === addressOf(from) && local.port === NODE_PORT)
+      .map(([, remote]) => remote.port);
+  }
+
+  /** The connections of a host that stand, by their ends; see proc_net_tcp of the kernel. */
+  private connections(place: number): (readonly [local: End, remote: End])[] {
+    const [program = '', ...prefix] = this.places[place]?.prefix ?? [];
+    const table = execFileSync(program, [...prefix, 'cat', '/proc/net/tcp'], { encoding: 'latin1' });
+    return table
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state]) => state === ESTABLISHED)
+      .map(([, local = '', remote = '']) => [endOf(local), endOf(remote)] as const);
+  }
+}
+
+interface End {
+  readonly address: string;
+  readonly port: number;
+}
+
+const ESTABLISHED = '01';
+
+/** As in `0100630A:1F90`: the bytes of an address in the order of the machine, and a port. */
+function endOf(text: string): End {
+  const bytes = [...Buffer.from(text.slice(0, 8), 'hex')];
+  if (endianness() === 'LE') bytes.reverse();
+  return { address: bytes.join('.'), port: Number.parseInt(text.slice(9), 16) };
 }
 
 function addressOf(at: number): string {

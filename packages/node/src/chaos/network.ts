@@ -18,6 +18,12 @@ export interface NetworkPlace {
 /** Messages from one node to another are lost; by places, from 0. */
 export type Cut = readonly [from: number, to: number];
 
+/** Connections that died in silence. */
+export interface Deadened {
+  /** How many of them a node takes for alive. */
+  remaining(): number;
+}
+
 export interface Network {
   readonly title: string;
   readonly places: readonly NetworkPlace[];
@@ -31,6 +37,12 @@ export interface Network {
   lose(percent: number): void;
   /** Delays everything between all nodes. */
   delay(ms: number): void;
+  /**
+   * Connections that stand lose everything from now on, and nobody is told; new ones are fine.
+   *
+   * @param links from who dialled to who was dialled
+   */
+  deaden(links: readonly Cut[]): Deadened;
   /** Everything gets through again. */
   heal(): void;
   close(): Promise<void>;

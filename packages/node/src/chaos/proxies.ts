@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../testing/index.js';
-import type { Cut, Network, NetworkPlace } from './network.js';
+import type { Cut, Deadened, Network, NetworkPlace } from './network.js';
 
 /** In how many bytes at the beginning of a connection the name of the dialer is looked for. */
 const GREETING_BYTES_MAX = 8192;
@@ -64,6 +64,14 @@ export class Proxies implements Network {
     this.delayMs = ms;
   }
 
+  deaden(links: readonly Cut[]): Deadened {
+    const dead = [...this.links].filter(({ from, to }) =>
+      links.some((link) => link.join() === `${from},${to}`),
+    );
+    for (const link of dead) this.halt(link);
+    return { remaining: () => dead.filter((link) => this.links.has(link)).length };
+  }
+
   heal(): void {
     this.cuts.clear();
     this.delayMs = 0;
@@ -105,10 +113,13 @@ export class Proxies implements Network {
 
   /** Stops a link whose direction is cut. What the node answers there goes the other way, and is lost with it. */
   private hold(link: Link): void {
-    const { from, to, sockets } = link;
-    if (from === null || !this.cuts.has(`${from},${to}`)) return;
+    const { from, to } = link;
+    if (from !== null && this.cuts.has(`${from},${to}`)) this.halt(link);
+  }
+
+  private halt(link: Link): void {
     link.isHeld = true;
-    for (const socket of sockets) socket.pause();
+    for (const socket of link.sockets) socket.pause();
   }
 
   private pass(link: Link, socket: Socket, data: Buffer): void {

@@ -3,14 +3,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Draw } from '../simulation/random.js';
 import { Clients } from './clients.js';
-import { Clocks } from './clock.js';
-import type { FaultKind } from './faults.js';
+import type { FaultKind } from './fault-kind.js';
 import { Fleet } from './fleet.js';
 import { FleetAccess } from './fleet-access.js';
 import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
 import { storm } from './storm.js';
+import { Tampering } from './tampering.js';
 
 export interface RunOptions {
   readonly seed: number;
@@ -30,11 +30,14 @@ export interface RunOptions {
 const ATTEMPTS_MAX = 4;
 /** Clients work undisturbed for a while at the beginning and at the end. */
 const QUIET_MS = 1000;
+const LAST_WORDS_MS = 100;
 
 export async function run(options: RunOptions): Promise<Recorder> {
   const { seed, network, folder, kinds, tell, diskProblem } = options;
   mkdirSync(folder, { recursive: true });
-  const clocks = Clocks.build(folder);
+  const built = Tampering.build(folder, network.places.length);
+  const tampering = typeof built === 'string' ? null : built;
+  if (typeof built === 'string') tell(`clocks and disks are left alone: ${built}`);
   const recorder = new Recorder(join(folder, 'history.jsonl'), {
     seed,
     nodes: network.places.length,
@@ -45,10 +48,13 @@ export async function run(options: RunOptions): Promise<Recorder> {
     network,
     folder,
     ownDisks: diskProblem === null,
-    clocks: typeof clocks === 'string' ? null : clocks,
+    tampering,
     onEnd: (node, how) => {
-      recorder.finding(`${node.name} ended by itself with ${how}: ${lastWords(node.log)}`);
       node.start();
+      // Its last words may still be in the pipe.
+      setTimeout(() => {
+        recorder.finding(`${node.name} ended by itself with ${how}: ${lastWords(node.log)}`);
+      }, LAST_WORDS_MS);
     },
   });
   const habits = new Draw(seed, 'clients');
@@ -60,7 +66,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     attempts: ATTEMPTS_MAX,
   });
   try {
-    const possible = possibleKinds(kinds, fleet, typeof clocks === 'string' ? null : clocks, tell);
+    const possible = possibleKinds(kinds, fleet, tampering, tell);
     await fleet.start();
     tell(`${fleet.nodes.length} nodes serve`);
     await clients.start(options.clients);
@@ -69,7 +75,7 @@ export async function run(options: RunOptions): Promise<Recorder> {
     const end = performance.now() + options.durationMs;
     const parts = { fleet, clients, recorder, draw, kinds: possible, tell, until: end };
     const { isInterrupted } = options;
-    await storm({ ...parts, clocks: typeof clocks === 'string' ? null : clocks, isInterrupted });
+    await storm({ ...parts, tampering, isInterrupted });
     tell('the storm is over');
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
@@ -89,12 +95,12 @@ export async function run(options: RunOptions): Promise<Recorder> {
 function possibleKinds(
   kinds: readonly FaultKind[],
   fleet: Fleet,
-  clocks: Clocks | null,
+  tampering: Tampering | null,
   tell: (text: string) => void,
 ): FaultKind[] {
   const draw = new Draw(0, 'none');
   return kinds.filter(({ name, problem }) => {
-    const why = problem({ fleet, clocks, draw, finding: () => {} });
+    const why = problem({ fleet, tampering, draw, finding: () => {} });
     if (why !== null) tell(`${name} is left out: ${why}`);
     return why === null;
   });

@@ -2,15 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Draw } from '../simulation/random.js';
 import type { Clients } from './clients.js';
-import type { Clocks } from './clock.js';
-import type { Begun, FaultKind } from './faults.js';
+import type { Begun, FaultKind } from './fault-kind.js';
 import type { Fleet } from './fleet.js';
 import type { Recorder } from './record.js';
+import type { Tampering } from './tampering.js';
 
 export interface StormOptions {
   readonly fleet: Fleet;
   readonly clients: Clients;
-  readonly clocks: Clocks | null;
+  readonly tampering: Tampering | null;
   readonly recorder: Recorder;
   readonly draw: Draw;
   readonly kinds: readonly FaultKind[];
@@ -53,7 +53,7 @@ export async function storm(options: StormOptions): Promise<void> {
 
 /** Begins faults shortly one after the other, lets them last, and ends them. */
 async function strike(options: StormOptions, kinds: readonly FaultKind[]): Promise<void> {
-  const { draw, fleet, clients, clocks, recorder, tell } = options;
+  const { draw, fleet, clients, tampering, recorder, tell } = options;
   await Promise.all(
     kinds.map(async (kind, at) => {
       await pause(at * draw.int(0, 1000));
@@ -62,7 +62,7 @@ async function strike(options: StormOptions, kinds: readonly FaultKind[]): Promi
       const finding = (text: string): void => recorder.finding(text);
       let begun: Begun;
       try {
-        begun = await kind.begin({ fleet, clocks, draw, collection, finding });
+        begun = await kind.begin({ fleet, tampering, draw, collection, finding });
       } catch (error) {
         // One fault may leave nothing to another: a node that is to hand over may be cut off.
         begun = { detail: `did not begin: ${(error as Error).message}`, undo: async () => {} };
