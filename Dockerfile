@@ -28,7 +28,7 @@ COPY packages/ packages/
 RUN node packages/language/generator/main.mjs && npx tsc -b packages/cli && node packages/cli/generator/bundle.mjs
 RUN npm prune --omit=dev --ignore-scripts
 COPY deploy/docker/ deploy/docker/
-RUN node deploy/docker/trim.mjs /app
+RUN node deploy/docker/sbom.mjs > sbom.cdx.json && node deploy/docker/trim.mjs /app
 
 # tini forwards signals to node and reaps what is left over; it is copied so that the image has no traces of apt.
 FROM ${NODE_IMAGE} AS init
@@ -54,7 +54,7 @@ RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /us
   && chmod 2770 /data /secrets /backup /certs
 
 COPY --from=init /usr/bin/tini-static /usr/bin/tini
-COPY --from=build /app/package.json /app/package.json
+COPY --from=build /app/package.json /app/sbom.cdx.json /app/
 COPY --from=build /app/node_modules/ /app/node_modules/
 COPY --from=build /app/packages/ /app/packages/
 COPY --from=build /app/deploy/docker/ /app/deploy/docker/

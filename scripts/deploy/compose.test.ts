@@ -29,7 +29,8 @@ describe('docker-compose.yml', () => {
 
   test.each(nodes)('%s gets settings that exist and fit together', (name) => {
     const environment = stringsOf(recordOf(services[name]).environment);
-    const known = new Set(settingKeys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`]));
+    const settings = settingKeys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`]);
+    const known = new Set([...settings, 'NODE_OPTIONS']);
     expect(Object.keys(environment).filter((variable) => !known.has(variable))).toEqual([]);
     const { config, warnings } = loadConfig({
       environment: { ...environment, SERVICE_LOG_LEVEL: 'info' },
@@ -60,6 +61,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  test('a node is checked often enough that the balancer can be there within seconds', () => {
+    for (const name of nodes) {
+      const { interval, retries } = recordOf(recordOf(services[name]).healthcheck);
+      const [, every = 0] = /^(\d+)s$/.exec(String(interval)) ?? [];
+      expect(Number(every)).toBeLessThanOrEqual(2);
+      // As patient as the image: 3 checks in 15 s.
+      expect(Number(every) * Number(retries)).toBeGreaterThanOrEqual(15);
+    }
+  });
+
   test('no node waits for another one', () => {
     for (const name of nodes)
       expect(Object.keys(recordOf(recordOf(services[name]).depends_on))).toEqual(['secrets']);
@@ -72,7 +83,7 @@ describe('docker-compose.yml', () => {
       const { mem_limit, pids_limit } = recordOf(service);
       expect([name, mem_limit, pids_limit]).toEqual([
         name,
-        expect.stringMatching(/^\d+[mg]$/),
+        expect.stringMatching(/^(?:\d+[mg]|\$\{ALTHING_MEMORY:-\d+[mg]\})$/),
         expect.any(Number),
       ]);
       expect([name, read_only, cap_drop, security_opt]).toEqual([

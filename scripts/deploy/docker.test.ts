@@ -261,6 +261,33 @@ describe('the scripts of the image', () => {
     });
   });
 
+  describe('sbom.mjs', () => {
+    test('lists what an image holds, and nothing else, the same each time', async () => {
+      const [first, second] = await Promise.all([run('sbom.mjs', []), run('sbom.mjs', [])]);
+      expect(first.code).toBe(0);
+      expect(second.output).toBe(first.output);
+      const document: unknown = JSON.parse(first.output.slice(first.output.indexOf('{')));
+      expect(document).toMatchObject({
+        bomFormat: 'CycloneDX',
+        metadata: { component: { name: 'althing' } },
+      });
+      const { components = [] } = document as { components?: readonly { readonly purl: string }[] };
+      const purls = components.map(({ purl }) => purl.replace(/@[^@]*$/, ''));
+      // As the lock file has it: what the packages need, and what that needs.
+      const lock = JSON.parse(textOf('package-lock.json')) as {
+        readonly packages: Readonly<Record<string, { name?: string; dev?: boolean; link?: boolean }>>;
+      };
+      const expected = Object.entries(lock.packages)
+        .filter(([path, { dev, link }]) => path !== '' && dev !== true && link !== true)
+        .map(
+          ([path, { name }]) =>
+            `pkg:npm/${(name ?? path.replace(/^(?:packages|.*node_modules)\//, '')).replace('@', '%40')}`,
+        );
+      expect(purls.sort()).toEqual(expected.sort());
+      expect(purls).toContain('pkg:npm/uws-pack');
+    }, 30_000);
+  });
+
   describe('healthcheck.mjs', () => {
     test.each([
       [200, 0],
@@ -286,6 +313,14 @@ describe('the scripts of the image', () => {
 });
 
 describe('the Dockerfile', () => {
+  test('puts the list of what is in the image into it, made before the tools for that are gone', () => {
+    const text = textOf('Dockerfile');
+    expect(text).toMatch(
+      /^RUN node deploy\/docker\/sbom\.mjs > sbom\.cdx\.json && node deploy\/docker\/trim\.mjs/m,
+    );
+    expect(text).toMatch(/^COPY --from=build .*\/app\/sbom\.cdx\.json .*\/app\/$/m);
+  });
+
   test('copies the manifest of every package', () => {
     const text = textOf('Dockerfile');
     for (const name of readdirSync(join(project, 'packages'))) {

@@ -193,6 +193,32 @@ describe('what only an eye would notice', () => {
     if (expected.length > 0) expect(comparable(rendered)).toEqual(comparable(expected));
   });
 
+  test('large nodes are a component and values of the chart, and have the heap that goes with their memory', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+    const pathTo = (name: string): string => relative(folder, join(project, 'deploy/kubernetes', name));
+    writeFileSync(
+      join(folder, 'kustomization.yaml'),
+      stringify({ resources: [pathTo('overlays/production')], components: [pathTo('components/large')] }),
+    );
+    const expected = kustomized(folder).filter(({ kind }) => kind !== 'Namespace');
+    rmSync(folder, { recursive: true });
+    const [[production], [large]] = ['production', 'large'].map((name) =>
+      yamlOf(`deploy/helm/values-${name}.yaml`),
+    ) as [unknown[], unknown[]];
+    const rendered = renderedChart(production, large);
+    if (expected.length > 0) expect(comparable(rendered)).toEqual(comparable(expected));
+    for (const objects of [rendered, renderedChart(production)]) {
+      const set = objects.find(({ kind }) => kind === 'StatefulSet');
+      const [container] = containersOf(at(set, 'spec', 'template', 'spec'));
+      const [, gigabytes = Number.NaN] =
+        /^(\d+)Gi$/.exec(String(at(container, 'resources', 'limits', 'memory'))) ?? [];
+      const options = listOf(container?.env).find((item) => at(item, 'name') === 'NODE_OPTIONS');
+      // Up to 4 GB Node.js takes half of it by itself.
+      const wanted = `--max-old-space-size=${Math.floor(Number(gigabytes) * 1024 * 0.6)}`;
+      expect(at(options, 'value')).toBe(Number(gigabytes) > 4 ? wanted : undefined);
+    }
+  });
+
   test('no file of the deployment holds a secret', () => {
     for (const path of filesIn('deploy')) {
       if (!/\.(?:ya?ml)$/.test(path) || path.includes('/templates/')) continue;
