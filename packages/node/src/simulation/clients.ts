@@ -5,7 +5,7 @@ import type { Reply } from '../request.js';
 import type { Action, Operation } from './history.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
-import type { Draw } from './random.js';
+import { Draw } from './random.js';
 import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
 import type { World } from './world.js';
 
@@ -34,27 +34,43 @@ interface Question {
   readonly user?: string;
 }
 
+/** One that asks, and the moments at which it may. */
+interface Agent {
+  /** As decisions name it. */
+  readonly name: string;
+  readonly client: number;
+  /** When its moments come, whatever it does at them. */
+  readonly times: Draw;
+  /** Its latest moment, and the number of that. */
+  time: number;
+  moment: number;
+}
+
 type Answer = (outcome: Operation['outcome'], answer: unknown, index: number, error: string) => void;
 
 export class Clients {
   readonly history: Operation[] = [];
   private readonly world: World;
   private readonly draw: Draw;
+  /** Which node is asked: what is asked does not depend on it. */
+  private readonly nodeDraw: Draw;
   private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
   private working = true;
   private restUntil = 0;
-  private values = 0;
+  private probes = 0;
   /** Collections that are known to be set up. */
   private readonly ready = new Set<string>();
 
   constructor(world: World, draw: Draw) {
     this.world = world;
     this.draw = draw;
+    this.nodeDraw = new Draw(world.seed, 'nodes to ask', world.scheduler);
   }
 
   start(): void {
-    for (let client = 0; client < this.world.swarm.clients; client++) this.next(client);
-    if (this.world.swarm.guests) this.admitGuest();
+    const { clients, guests } = this.world.swarm;
+    for (let client = 0; client < clients; client++) this.next(this.agent(`c${client}`, client));
+    if (guests) this.admitGuest(this.agent('keeper', KEEPER));
   }
 
   stop(): void {
@@ -80,70 +96,84 @@ export class Clients {
     for (const each of [...this.pending]) if (each.process === process) each.lose();
   }
 
-  private next(client: number): void {
-    this.later(() => this.work(client));
+  private agent(name: string, client: number): Agent {
+    const { seed, scheduler } = this.world;
+    return { name, client, times: new Draw(seed, `times of ${name}`), time: scheduler.now, moment: -1 };
   }
 
-  private work(client: number): void {
+  private next(agent: Agent): void {
+    this.later(agent, () => this.work(agent));
+  }
+
+  private work(agent: Agent): void {
     const collection = this.draw.chance(0.8) ? COLLECTIONS[0] : COLLECTIONS[1];
-    if (!this.ready.has(collection)) this.setUp(client, collection);
-    else this.operate(client, collection);
+    if (!this.ready.has(collection)) this.setUp(agent, collection);
+    else this.operate(agent, collection);
   }
 
-  private setUp(client: number, collection: string): void {
+  private setUp(agent: Agent, collection: string): void {
     const process = this.nodeFor(collection);
-    if (process === null) return this.next(client);
+    if (process === null) return this.next(agent);
     const isThere = process.engine.root.collectionsByName.has(collection);
     const [where, code] = isThere ? [collection, SET_UP] : [null, `new_collection('${collection}'); nil;`];
     this.ask(process, { collection: where, code, key: null }, (outcome) => {
       if (outcome === 'ok' && isThere) this.ready.add(collection);
-      this.next(client);
+      this.next(agent);
     });
   }
 
-  private operate(client: number, collection: string): void {
+  private operate(agent: Agent, collection: string): void {
     const process = this.nodeFor(collection);
-    if (process === null) return this.next(client);
-    const action = drawAction(this.draw, () => `v${this.values++}`);
-    this.begin(client, process, collection, action, this.draw.chance(0.3), () => this.next(client));
+    const name = nameOf(agent);
+    if (process === null || !this.world.decisions.take(name)) return this.next(agent);
+    const action = drawAction(this.draw, () => name);
+    this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
   }
 
   /** A user is made who comes and goes. */
-  private admitGuest(): void {
-    this.later(() => {
+  private admitGuest(keeper: Agent): void {
+    this.later(keeper, () => {
       const process = this.nodeFor(null);
-      if (process === null || !this.ready.has(VISITED)) return this.admitGuest();
+      if (process === null || !this.ready.has(VISITED)) return this.admitGuest(keeper);
       const code = `if (!has_user('${GUEST}')) new_user('${GUEST}'); nil;`;
       this.ask(process, { collection: null, code, key: null }, (outcome) => {
-        if (outcome !== 'ok') return this.admitGuest();
-        this.keepDoor('allow');
-        this.visit();
+        if (outcome !== 'ok') return this.admitGuest(keeper);
+        this.keepDoor(keeper);
+        this.visit(this.agent('guest', VISITOR));
       });
     });
   }
 
-  private keepDoor(kind: 'allow' | 'forbid'): void {
-    this.later(() => {
+  private keepDoor(keeper: Agent): void {
+    this.later(keeper, () => {
       const process = this.nodeFor(null);
-      if (process === null) return this.keepDoor(kind);
-      const other = kind === 'allow' ? 'forbid' : 'allow';
-      this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(other));
+      if (process === null || !this.world.decisions.take(nameOf(keeper))) return this.keepDoor(keeper);
+      const kind = this.draw.chance(0.5) ? 'allow' : 'forbid';
+      this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(keeper));
     });
   }
 
-  private visit(): void {
-    this.later(() => {
+  private visit(guest: Agent): void {
+    this.later(guest, () => {
       const process = this.nodeFor(null);
-      if (process === null) return this.visit();
-      this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit());
+      if (process === null || !this.world.decisions.take(nameOf(guest))) return this.visit(guest);
+      this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit(guest));
     });
   }
 
-  private later(work: () => void): void {
+  /**
+   * Waits for the next moment of an agent. Its moments are as far from each other as it mostly waits between two things
+   * that it does; those that pass while it waits for an answer are missed. So none of them depends on what it does.
+   */
+  private later(agent: Agent, work: () => void): void {
     const { scheduler, swarm } = this.world;
-    scheduler.after(this.draw.exponential(swarm.clientMs), () => {
+    do {
+      agent.time += agent.times.exponential(swarm.clientMs);
+      agent.moment += 1;
+    } while (agent.time < scheduler.now);
+    scheduler.at(agent.time, () => {
       if (!this.working) return;
-      if (scheduler.now < this.restUntil) this.later(work);
+      if (scheduler.now < this.restUntil) this.later(agent, work);
       else work();
     });
   }
@@ -159,7 +189,7 @@ export class Clients {
     const [collection] = COLLECTIONS;
     if (process === null || !this.working || !this.ready.has(collection)) return;
     const action: Action =
-      kind === 'read' ? { kind, lists: [list] } : { kind, lists: [list], value: `v${this.values++}` };
+      kind === 'read' ? { kind, lists: [list] } : { kind, lists: [list], value: `probe ${this.probes++}` };
     this.begin(PROBER, process, collection, action, false, () => {});
   }
 
@@ -188,7 +218,8 @@ export class Clients {
     this.history.push(operation);
     const key = hasKey ? keyOf(id) : null;
     const user = client === VISITOR ? GUEST : ADMIN;
-    this.attempt(operation, process, { collection, code: codeOf(action, id), key, user }, 1, done);
+    const code = codeOf(action, this.draw.bits());
+    this.attempt(operation, process, { collection, code, key, user }, 1, done);
   }
 
   /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
@@ -230,7 +261,8 @@ export class Clients {
       open = false;
       this.pending.delete(entry);
       this.world.note(
-        () => `answer ${process.machine.name} ${code} ${outcome} ${JSON.stringify(value)} ${index} ${error}`,
+        () => `answer to ${code} ${outcome} ${JSON.stringify(value)} ${index} ${error}`,
+        process.machine,
       );
       answer(outcome, value, index, error);
     };
@@ -239,7 +271,7 @@ export class Clients {
     const back: Answer = (...result) => {
       scheduler.after(this.draw.exponential(1), () => end(...result));
     };
-    this.world.note(() => `ask ${process.machine.name} ${code}`);
+    this.world.note(() => `ask ${code}`, process.machine);
     scheduler.after(this.draw.exponential(1), () => {
       if (!process.alive || !process.isOpen) return end('failed', null, 0, 'connection refused');
       process.engineThread.after(0, () => handle(process, question, back));
@@ -251,13 +283,18 @@ export class Clients {
   private nodeFor(collection: string | null): Process | null {
     const open = this.world.processes.filter(({ isOpen }) => isOpen);
     if (open.length === 0) return null;
-    if (collection === null || this.draw.chance(0.5)) return this.draw.pick(open);
+    if (collection === null || this.nodeDraw.chance(0.5)) return this.nodeDraw.pick(open);
     const leader = open.find((process) => {
       const id = process.engine.root.collectionsByName.get(collection)?.id ?? 0;
       return process.session(id)?.leading;
     });
-    return leader ?? this.draw.pick(open);
+    return leader ?? this.nodeDraw.pick(open);
   }
+}
+
+/** Names what an agent does at its present moment. */
+function nameOf({ name, moment }: Agent): string {
+  return `${name}.${moment}`;
 }
 
 function keyOf(id: number): Key {

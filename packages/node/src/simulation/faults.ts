@@ -128,7 +128,7 @@ export class Faults {
     if (world.present.length < 3 || !this.isSound) return;
     world.stop(machine, () => {
       const what = machine.damage(draw);
-      world.note(() => `damage at ${machine.name}: ${what}`);
+      world.note(() => `damage: ${what}`, machine);
       world.scheduler.after(draw.exponential(300), () => world.start(machine));
     });
   }

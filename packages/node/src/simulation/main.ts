@@ -1,11 +1,13 @@
 /** `npm run simulate`: simulated lives of clusters, replayable by their seeds. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { type Cut, EXTRAS } from './cut.js';
 import { findMutants } from './find-mutants.js';
 import { allMutants } from './mutants.js';
 import { Pool } from './pool.js';
-import { missingPlaces, REACHED_WITHIN } from './reached.js';
-import { simulate } from './simulate.js';
+import { repeat, replay, shrinkAndReplay } from './replay.js';
+import { runSeeds } from './run-seeds.js';
+import { drawSwarm } from './swarm.js';
 import { workAsChild } from './work.js';
 
 const HELP = `Simulated lives of whole clusters: the real code under a virtual clock, a simulated network and simulated disks.
@@ -14,34 +16,28 @@ Each seed is a life of its own, and always the same one.
   npm run simulate                        1000 seeds
   npm run simulate -- --seeds 20000       so many seeds, --from the first of them
   npm run simulate -- --for 1h            as many as there is time for (s, m, h)
-  npm run simulate -- --seed 42           one seed; when it fails, with what happened before (--log: all that happens)
   npm run simulate -- --reached           and how many lives came into each of the situations that matter
   npm run simulate -- --mutants           plants bugs, one at a time, and looks for each in up to --seeds seeds (2000)
-  npm run simulate -- --mutants --only a,b    only these; --seed 42 --only a: one life with that bug
+  npm run simulate -- --mutants --only a,b    only these
+
+  npm run simulate -- --seed 42           one seed; when it fails, with what happened before (--log: all that happens)
+  npm run simulate -- --seed 42 --only a  with planted bugs
+  npm run simulate -- --seed 42 --shrink  makes a life that fails as small as it fails for the same reason; --for 1m
+  npm run simulate -- --seed 42 --times 100   lives it again and again: each must be the same life
+
+  Of one seed, something can be left out:
+    --nodes N, --clients N, --storm MS    fewer nodes and clients, faults for a shorter time
+    --without a,b                         kinds of faults; also ${EXTRAS.join(', ')}
+    --keep f12,c3.7                       all faults and operations but these; none: all
 
   --workers N                             processes (default: as many as there are processors)
 `;
 
-/** Lines that are shown before a failure. */
-const LAST_LINES = 200;
-const FAILURES_MAX = 20;
+/** How long it may take to make a life small, in milliseconds. */
+const SHRINK_MS = 60_000;
 
 async function main(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: 'boolean', default: false },
-      seed: { type: 'string' },
-      seeds: { type: 'string' },
-      from: { type: 'string', default: '1' },
-      for: { type: 'string' },
-      log: { type: 'boolean', default: false },
-      reached: { type: 'boolean', default: false },
-      workers: { type: 'string' },
-      mutants: { type: 'boolean', default: false },
-      only: { type: 'string' },
-    },
-  });
+  const values = valuesOf(args);
   if (values.help) {
     console.log(HELP);
     return 0;
@@ -49,91 +45,71 @@ async function main(args: readonly string[]): Promise<number> {
   const workers = numberOf('workers', values.workers, availableParallelism());
   const from = numberOf('from', values.from, 1);
   const names = values.only === undefined ? null : values.only.split(',');
-  const unknown = names?.find((name) => !allMutants().includes(name));
-  if (unknown !== undefined)
-    throw new UsageError(`there is no mutant ${unknown}; all: ${allMutants().join(' ')}`);
-  if (values.seed !== undefined) return replay(numberOf('seed', values.seed, 1), names ?? [], values.log);
+  checkNames('mutant', names ?? [], allMutants());
+  const ms = values.for === undefined ? null : durationOf(values.for);
   const pool = new Pool(workers);
   try {
+    if (values.seed !== undefined) {
+      const seed = numberOf('seed', values.seed, 1);
+      const life = { seed, mutants: names ?? [], cut: cutOf(values) };
+      if (values.shrink) return await shrinkAndReplay(pool, workers, life, ms ?? SHRINK_MS);
+      if (values.times === undefined) return await replay(life, values.log);
+      return await repeat(pool, workers, life, numberOf('times', values.times, 1));
+    }
     if (values.mutants) {
       return await findMutants(pool, names ?? allMutants(), from, numberOf('seeds', values.seeds, 2000));
     }
-    const ms = values.for === undefined ? Number.POSITIVE_INFINITY : durationOf(values.for);
-    const endless = values.for !== undefined && values.seeds === undefined;
-    return await runMany(
-      pool,
-      from,
-      endless ? Number.MAX_SAFE_INTEGER : numberOf('seeds', values.seeds, 1000),
-      ms,
-      values.reached,
-    );
+    const isEndless = ms !== null && values.seeds === undefined;
+    const count = isEndless ? Number.MAX_SAFE_INTEGER : numberOf('seeds', values.seeds, 1000);
+    return await runSeeds(pool, from, count, ms ?? Number.POSITIVE_INFINITY, values.reached);
   } finally {
     pool.close();
   }
 }
 
-/** Runs one seed, and shows how it went. */
-async function replay(seed: number, mutants: readonly string[], all: boolean): Promise<number> {
-  const lines: string[] = [];
-  const log = (line: string): void => {
-    if (all) console.log(line);
-    else if (lines.push(line) > 2 * LAST_LINES) lines.splice(0, LAST_LINES);
-  };
-  try {
-    console.log(await simulate({ seed, mutants: new Set(mutants), log }));
-    return 0;
-  } catch (error) {
-    for (const line of lines.slice(-LAST_LINES)) console.log(line);
-    console.log(`\nseed ${seed} fails:`, error);
-    return 1;
-  }
+type Values = ReturnType<typeof valuesOf>;
+
+function valuesOf(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+      seeds: { type: 'string' },
+      from: { type: 'string' },
+      for: { type: 'string' },
+      log: { type: 'boolean', default: false },
+      shrink: { type: 'boolean', default: false },
+      times: { type: 'string' },
+      nodes: { type: 'string' },
+      clients: { type: 'string' },
+      storm: { type: 'string' },
+      without: { type: 'string' },
+      keep: { type: 'string' },
+      reached: { type: 'boolean', default: false },
+      workers: { type: 'string' },
+      mutants: { type: 'boolean', default: false },
+      only: { type: 'string' },
+    },
+  }).values;
 }
 
-async function runMany(
-  pool: Pool,
-  from: number,
-  count: number,
-  ms: number,
-  tellsReached: boolean,
-): Promise<number> {
-  const began = performance.now();
-  const sum = { seeds: 0, events: 0, operations: 0, acknowledged: 0 };
-  const failures: string[] = [];
-  const reached = new Map<string, number>();
-  await pool.run({
-    next: (at) =>
-      at < count && performance.now() - began < ms && failures.length < FAILURES_MAX ? from + at : null,
-    mutants: [],
-    onResult: (result) => {
-      sum.seeds += 1;
-      if (result.error !== null) {
-        failures.push(`seed ${result.seed}`);
-        console.log(
-          `seed ${result.seed}: ${result.error}\n  replay: npm run simulate -- --seed ${result.seed}`,
-        );
-        return;
-      }
-      sum.events += result.events;
-      sum.operations += result.operations;
-      sum.acknowledged += result.acknowledged;
-      for (const place of result.reached) reached.set(place, (reached.get(place) ?? 0) + 1);
-    },
-  });
-  const seconds = (performance.now() - began) / 1000;
-  const { seeds, events, operations, acknowledged } = sum;
-  console.log(
-    `${seeds} seeds in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(1)} a second): ${events} events, ` +
-      `${operations} operations, ${acknowledged} of them acknowledged`,
-  );
-  if (tellsReached) {
-    for (const [place, lives] of [...reached].sort()) console.log(`${String(lives).padStart(8)} ${place}`);
-  }
-  const missing = missingPlaces(reached);
-  // Fewer lives may miss what is rare.
-  const isBlind = missing.length > 0 && seeds >= REACHED_WITHIN;
-  if (isBlind) console.log(`no life came into these situations, and some should: ${missing.join('; ')}`);
-  console.log(`${seeds - failures.length} passed, ${failures.length} failed`);
-  return failures.length === 0 && !isBlind ? 0 : 1;
+/** What of the life of one seed is left out. */
+function cutOf({ nodes, clients, storm, without, keep }: Values): Cut {
+  const kinds = without?.split(',') ?? [];
+  checkNames('kind of fault', kinds, [...EXTRAS, ...drawSwarm(1).faults.map(([kind]) => kind)]);
+  return {
+    nodes: nodes === undefined ? null : numberOf('nodes', nodes, 1),
+    clients: clients === undefined ? null : numberOf('clients', clients, 1),
+    stormMs: storm === undefined ? null : numberOf('storm', storm, 1),
+    without: kinds,
+    keep: keep === undefined ? null : keep === 'none' ? [] : keep.split(','),
+  };
+}
+
+function checkNames(what: string, names: readonly string[], all: readonly string[]): void {
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new UsageError(`there is no ${what} ${unknown}; all: ${all.join(' ')}`);
 }
 
 /** What is wrong with how this was called. */

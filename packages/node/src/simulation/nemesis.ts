@@ -5,7 +5,7 @@ import { Faults } from './faults.js';
 import type { Machine } from './machine.js';
 import { Plans } from './plans.js';
 import type { Process } from './process.js';
-import type { Draw } from './random.js';
+import { Draw } from './random.js';
 import type { World } from './world.js';
 
 export type FaultKind =
@@ -56,6 +56,8 @@ const MACHINES_MAX = 6;
 export class Nemesis {
   private readonly world: World;
   private readonly draw: Draw;
+  /** When faults come, whatever they do. */
+  private readonly times: Draw;
   private readonly faults: Faults;
   private readonly plans: Plans;
   /** Until when leaders are hunted, in milliseconds. */
@@ -66,12 +68,13 @@ export class Nemesis {
   constructor(world: World, draw: Draw) {
     this.world = world;
     this.draw = draw;
+    this.times = new Draw(world.seed, 'times of faults');
     this.faults = new Faults(world, draw);
     this.plans = new Plans(this.faults);
   }
 
   start(): void {
-    this.plan();
+    this.plan(0);
   }
 
   /** No more faults. */
@@ -98,13 +101,13 @@ export class Nemesis {
     }
     if (event.type === 'membership' && event.membership.outgoing.length > 0) {
       plans.onJoint(process, group);
-      if (draw.chance(0.3)) {
+      if (draw.chance(0.3) && this.mayStrike) {
         world.scheduler.after(draw.exponential(soonMs), () => {
           this.strike(process, process.host?.status(group)?.term ?? 0, group);
         });
       }
     }
-    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1)) {
+    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1) && this.mayStrike) {
       world.scheduler.after(draw.exponential(soonMs / 2), () => {
         if (faults.raging && process.alive) faults.crash(process.machine, draw.chance(0.5));
       });
@@ -134,28 +137,35 @@ export class Nemesis {
     const { machine, host } = process;
     const status = host?.status(group);
     if (!faults.raging || !process.alive || status?.role !== 'leader' || status.term !== term) return;
-    this.world.note(() => `strikes ${machine.name}, leader of group ${group}`);
+    this.world.note(() => `strikes the leader of group ${group}`, machine);
     if (draw.chance(0.7)) faults.crash(machine, draw.chance(0.5), draw.exponential(400));
     else faults.isolate(machine, draw.exponential(600));
   }
 
-  private plan(): void {
-    const { swarm, scheduler } = this.world;
-    scheduler.after(this.draw.exponential(swarm.faultMs), () => {
+  /** Whether faults come by themselves at moments that are worth it. */
+  private get mayStrike(): boolean {
+    return this.world.decisions.allows('strikes');
+  }
+
+  /** @param number of the fault, whether or not the ones before came */
+  private plan(number: number): void {
+    const { swarm, scheduler, decisions } = this.world;
+    scheduler.after(this.times.exponential(swarm.faultMs), () => {
       if (!this.faults.raging) return;
       const kind = this.draw.weighted(swarm.faults);
-      if (kind !== undefined && scheduler.now >= this.faults.calmUntil) this.inject(kind);
-      this.plan();
+      const mayCome = kind !== undefined && decisions.allows(kind) && scheduler.now >= this.faults.calmUntil;
+      if (mayCome && decisions.take(`f${number}`)) this.inject(kind, number);
+      this.plan(number + 1);
     });
   }
 
-  private inject(kind: FaultKind): void {
+  private inject(kind: FaultKind, number: number): void {
     const { world, draw, faults, plans } = this;
     const machines = world.present;
     const machine = draw.pick(machines);
     const leader = (): Machine => faults.leader() ?? machine;
     const asked = (): Machine => plans.asked() ?? machine;
-    world.note(() => `fault ${kind} ${machine.name}`);
+    world.note(() => `f${number} fault ${kind}`, machine);
     world.reached.add(`fault ${kind}`);
     const actions: Readonly<Record<FaultKind, () => void>> = {
       crash: () => faults.crash(machine, true),

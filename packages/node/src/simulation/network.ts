@@ -1,5 +1,5 @@
 import type { NodeId } from '../consensus/protocol.js';
-import type { Draw } from './random.js';
+import { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 
 /** How bad the network is. */
@@ -16,16 +16,17 @@ export interface NetworkQuality {
 /** Links between nodes, each of one direction. */
 export class Network {
   private readonly scheduler: Scheduler;
-  private readonly draw: Draw;
+  private readonly seed: number;
+  private readonly draws = new Map<string, Draw>();
   quality: NetworkQuality;
   private readonly cutLinks = new Set<string>();
   /** What is added to the time on a link, in milliseconds. */
   private readonly slowLinks = new Map<string, number>();
   private readonly lastArrival = new Map<string, number>();
 
-  constructor(scheduler: Scheduler, draw: Draw, quality: NetworkQuality) {
+  constructor(scheduler: Scheduler, seed: number, quality: NetworkQuality) {
     this.scheduler = scheduler;
-    this.draw = draw;
+    this.seed = seed;
     this.quality = quality;
   }
 
@@ -35,11 +36,12 @@ export class Network {
    * @param isCall whether it goes over a connection: it does not arrive twice, and not before one that was sent earlier
    */
   carry(from: NodeId, to: NodeId, isCall: boolean, arrive: () => void): void {
-    const { draw, quality } = this;
+    const { quality } = this;
+    const draw = this.drawOf(`${from}>${to}${isCall ? ' call' : ''}`);
     if (this.isCut(from, to) || draw.int(0, 999) < quality.lostPerMille) return;
     const track = isCall ? `${from}>${to} call` : quality.reorders ? null : `${from}>${to}`;
-    this.plan(from, to, track, arrive);
-    if (!isCall && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, track, arrive);
+    this.plan(from, to, draw, track, arrive);
+    if (!isCall && draw.int(0, 999) < quality.doubledPerMille) this.plan(from, to, draw, track, arrive);
   }
 
   /** Whether nothing gets from one node to another. */
@@ -66,14 +68,16 @@ export class Network {
 
   /** Heals each link with some probability. */
   healSome(probability: number): void {
-    for (const link of [...this.cutLinks]) if (this.draw.chance(probability)) this.cutLinks.delete(link);
+    for (const link of [...this.cutLinks]) {
+      if (this.drawOf(link).chance(probability)) this.cutLinks.delete(link);
+    }
   }
 
   /** @param track on which everything arrives in order; null for none */
-  private plan(from: NodeId, to: NodeId, track: string | null, arrive: () => void): void {
+  private plan(from: NodeId, to: NodeId, draw: Draw, track: string | null, arrive: () => void): void {
     const { now } = this.scheduler;
     const late = this.slowLinks.get(`${from}>${to}`) ?? 0;
-    let time = now + this.draw.exponential(this.quality.delayMs) + late;
+    let time = now + draw.exponential(this.quality.delayMs) + late;
     if (track !== null) {
       time = Math.max(time, this.lastArrival.get(track) ?? 0);
       this.lastArrival.set(track, time);
@@ -81,5 +85,15 @@ export class Network {
     this.scheduler.at(time, () => {
       if (!this.isCut(from, to)) arrive();
     });
+  }
+
+  /** What befalls one link does not depend on what others carry. */
+  private drawOf(link: string): Draw {
+    let draw = this.draws.get(link);
+    if (draw === undefined) {
+      draw = new Draw(this.seed, `network ${link}`, this.scheduler);
+      this.draws.set(link, draw);
+    }
+    return draw;
   }
 }

@@ -231,7 +231,7 @@ export class Plans {
     this.figure = null;
     world.network.heal();
     this.faults.crash(figure.first, draw.chance(0.5), draw.exponential(1500) + 1000);
-    world.note(() => `the second leader ${figure.second?.name} comes back`);
+    world.note(() => 'the second leader comes back', figure.second ?? figure.first);
   }
 
   /** Longer than the others need to elect somebody else. */

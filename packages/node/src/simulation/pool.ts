@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { Assignment, Result } from './work.js';
+import { WHOLE } from './cut.js';
+import { type Assignment, type Result, resultOf } from './work.js';
 
 export interface Job {
   /** The seed with a number, from 0 on; null when there are no more. */
@@ -29,7 +30,7 @@ export class Pool {
         const seed = job.next(number);
         if (seed === null) return;
         number += 1;
-        job.onResult(await this.live({ seed, mutants: job.mutants }));
+        job.onResult(await this.live({ seed, mutants: job.mutants, cut: WHOLE }));
       }
     };
     await Promise.all(Array.from({ length: this.size }, worker));
@@ -39,7 +40,8 @@ export class Pool {
     for (const child of this.idle.splice(0)) child.disconnect();
   }
 
-  private live(assignment: Assignment): Promise<Result> {
+  /** Lives one life. What goes wrong is told by the result. */
+  live(assignment: Assignment): Promise<Result> {
     const child = this.idle.pop() ?? fork(new URL('main.js', import.meta.url), { serialization: 'advanced' });
     return new Promise((resolve) => {
       const end = (result: Result, isUsable: boolean): void => {
@@ -59,5 +61,5 @@ export class Pool {
 }
 
 function failed(seed: number, error: string): Result {
-  return { seed, error, ended: false, events: 0, operations: 0, acknowledged: 0, reached: [] };
+  return { ...resultOf(seed), error, ended: false };
 }

@@ -42,8 +42,8 @@ import { Line, Thread } from './thread.js';
 export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly swarm: Swarm;
-  /** Random numbers that the process makes for itself. */
-  readonly draw: Draw;
+  /** Random numbers of a machine, for one purpose. */
+  readonly drawFor: (machine: Machine, purpose: string) => Draw;
   readonly planted: Planted;
   readonly send: (from: Process, to: NodeId, frame: Frame) => void;
   /** The ids of all nodes that there are. */
@@ -110,6 +110,7 @@ export class Process {
   /** Whether everything is open. */
   isOpen = false;
   private readonly world: Surroundings;
+  private readonly draw: Draw;
   private readonly commands: Line<Command>;
   private readonly events: Line<Event>;
   private readonly calls: Calls;
@@ -124,12 +125,15 @@ export class Process {
     this.machine = machine;
     this.incarnation = machine.starts;
     this.world = world;
-    const { scheduler, draw, swarm } = world;
+    const { scheduler, swarm } = world;
+    this.draw = world.drawFor(machine, 'process');
     this.bugs = new NodeBugs(world.planted.node, machine.nodeId, () => this.wallClock());
     this.consensusThread = new Thread(scheduler);
     this.engineThread = new Thread(scheduler);
-    const delay = (): number => draw.exponential(swarm.threadMs);
-    const late = (): number => delay() + this.lateMs;
+    const commandDraw = world.drawFor(machine, 'commands');
+    const eventDraw = world.drawFor(machine, 'events');
+    const late = (): number => commandDraw.exponential(swarm.threadMs) + this.lateMs;
+    const delay = (): number => eventDraw.exponential(swarm.threadMs);
     this.commands = new Line(scheduler, this.consensusThread, late, (command) =>
       this.consensus?.handle(this.bugs.command(command)),
     );
@@ -238,13 +242,13 @@ export class Process {
 
   private openConsensus(): Promise<ConsensusSide> {
     const { machine, world } = this;
-    const { scheduler, swarm, draw, planted, nodes } = world;
+    const { scheduler, swarm, planted, nodes } = world;
     return ConsensusSide.open({
       machine,
       thread: this.consensusThread,
       scheduler,
       swarm,
-      draw,
+      draw: world.drawFor(machine, 'consensus'),
       planted,
       nodes,
       emit: (event) => this.emit(event),
@@ -385,7 +389,7 @@ export class Process {
       state: () => ({ status: 'READY', committed: 0, stored: 0 }),
       replaceAfterMs: world.swarm.replaceAfterMs,
       monotonic: () => this.monotonic(),
-      random: () => world.draw.unit(),
+      random: () => this.draw.unit(),
       report: () => {},
       changed: () => {},
     });
@@ -409,7 +413,7 @@ export class Process {
   }
 
   private environment(): Environment {
-    const { draw } = this.world;
+    const { draw } = this;
     return {
       now: () => this.wallClock(),
       monotonic: () => this.monotonic(),

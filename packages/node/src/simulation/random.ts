@@ -1,29 +1,47 @@
 import { type RandomSource, seededRandom } from 'raft-ts';
 
+/** What tells the time, in milliseconds. */
+export interface Clock {
+  readonly now: number;
+}
+
 /**
  * Random decisions of one kind. Each purpose has a stream of its own, so that one more draw for one of them does not
- * change the others.
+ * change the others. With a clock, each moment has one: what is drawn then does not depend on what was drawn before, so
+ * that a life from which something is left out goes on as it did, where that makes no difference.
  */
 export class Draw {
-  private readonly source: RandomSource;
+  private readonly seed: number;
+  private readonly stream: number;
+  private readonly clock: Clock | null;
+  private source: RandomSource;
+  private moment = Number.NaN;
 
-  constructor(seed: number, purpose: string) {
-    this.source = seededRandom(seed, hashOf(purpose));
+  constructor(seed: number, purpose: string, clock: Clock | null = null) {
+    this.seed = seed;
+    this.stream = hashOf(purpose);
+    this.clock = clock;
+    this.source = seededRandom(seed, this.stream);
   }
 
   /** A random 32-bit integer. */
   bits(): number {
+    const { clock } = this;
+    if (clock !== null && clock.now !== this.moment) {
+      this.moment = clock.now;
+      this.source = seededRandom(this.seed, hashAt(this.stream, clock.now));
+    }
     return this.source();
   }
 
   /** Uniform in [0, 1). */
   unit(): number {
-    return this.source() / 2 ** 32;
+    return this.bits() / 2 ** 32;
   }
 
   /** An integer from `low` to `high`, both included. */
   int(low: number, high: number): number {
-    return low + (this.source() % (high - low + 1));
+    return low + (this.bits() % (high - low + 1));
   }
 
   chance(probability: number): boolean {
@@ -32,7 +50,7 @@ export class Draw {
 
   /** One of several. */
   pick<Value>(values: readonly Value[]): Value {
-    return values[this.source() % values.length] as Value;
+    return values[this.bits() % values.length] as Value;
   }
 
   /** Exponentially distributed, at most twenty times the mean. */
@@ -53,12 +71,12 @@ export class Draw {
   shuffled<Value>(values: readonly Value[]): Value[] {
     const left = [...values];
     const result: Value[] = [];
-    while (left.length > 0) result.push(...left.splice(this.source() % left.length, 1));
+    while (left.length > 0) result.push(...left.splice(this.bits() % left.length, 1));
     return result;
   }
 
   bytes(count: number): Uint8Array {
-    return Uint8Array.from({ length: count }, () => this.source() & 0xff);
+    return Uint8Array.from({ length: count }, () => this.bits() & 0xff);
   }
 }
 
@@ -67,4 +85,11 @@ function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
+}
+
+/** Mixes a time into the hash of a purpose. */
+function hashAt(stream: number, time: number): number {
+  let hash = Math.imul(stream ^ Math.floor(time), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 15) ^ Math.floor((time % 1) * 2 ** 32), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

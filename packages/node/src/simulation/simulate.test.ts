@@ -1,8 +1,13 @@
 /**
  * A few lives; `npm run simulate` lives thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
  */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { simulate } from './simulate.js';
+import type { Happening } from './table.js';
 
 const SEEDS = 12;
 
@@ -22,10 +27,30 @@ describe('simulated clusters', () => {
   test('the same seed leads to the same life', async () => {
     const seed = 2;
     const first: string[] = [];
-    const report = await simulate({ seed, log: (line) => first.push(line) });
+    const report = await simulate({ seed, log: (happening) => first.push(rowOf(happening)) });
     const second: string[] = [];
-    expect(await simulate({ seed, log: (line) => second.push(line) })).toEqual(report);
+    expect(await simulate({ seed, log: (happening) => second.push(rowOf(happening)) })).toEqual(report);
     expect(second).toEqual(first);
+  }, 60_000);
+
+  test('garbage collections do not change a life', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const seed = 2;
+    const { traceHash } = await simulate({ seed });
+    const log = (): void => {
+      if (Math.random() < 0.02) collect();
+    };
+    expect((await simulate({ seed, log })).traceHash).toBe(traceHash);
+  }, 60_000);
+
+  test('the life is the same in a process that compiles nothing', async () => {
+    const seed = 2;
+    const { traceHash } = await simulate({ seed });
+    const main = new URL('main.js', import.meta.url).pathname;
+    const args = ['--jitless', main, '--seed', String(seed), '--times', '1', '--workers', '1'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toContain(`1 of 1: trace ${traceHash},`);
   }, 60_000);
 
   test('a planted bug is found', async () => {
@@ -37,3 +62,7 @@ describe('simulated clusters', () => {
     expect(findings).toHaveLength(1);
   }, 60_000);
 });
+
+function rowOf({ timeMs, machine, what }: Happening): string {
+  return `${timeMs} ${machine} ${what}`;
+}

@@ -57,24 +57,27 @@ export async function simulate(options: WorldOptions): Promise<SimulationReport>
 
 async function live(world: World): Promise<void> {
   const { swarm, clients, nemesis } = world;
-  const draw = new Draw(world.seed, 'life');
+  const { seed } = world;
+  const draw = new Draw(seed, 'life');
+  const [triesCore, restMs, restarts] = [draw.chance(0.4), draw.exponential(500), draw.chance(0.3)];
+  const starts = new Draw(seed, 'starts');
   for (const machine of world.machines)
-    world.scheduler.after(draw.exponential(50), () => world.start(machine));
+    world.scheduler.after(starts.exponential(50), () => world.start(machine));
   await world.run(() => isSettled(world), START_MS);
   demandSettled(world, 'after the start');
   clients.start();
   nemesis.start();
   await world.run(() => false, swarm.stormMs);
   nemesis.stop();
-  if (draw.chance(0.4)) await coreWorks(world, draw);
+  if (triesCore) await coreWorks(world, new Draw(seed, 'core'));
   heal(world, world.present);
-  await world.run(() => false, draw.exponential(500));
+  await world.run(() => false, restMs);
   clients.stop();
   await world.run(() => !clients.busy && isSettled(world), HEAL_MS);
   demandSettled(world, 'after healing');
   await checkEverything(world);
-  if (draw.chance(0.3)) {
-    for (const machine of world.present) world.crash(machine, draw.chance(0.5));
+  if (restarts) {
+    for (const machine of world.present) world.crash(machine, starts.chance(0.5));
     for (const machine of world.present) world.start(machine);
     await world.run(() => isSettled(world), HEAL_MS);
     demandSettled(world, 'after a restart of all');

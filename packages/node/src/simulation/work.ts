@@ -1,17 +1,26 @@
 /** What a child process of the pool does: lives, one after the other. */
 import { inspect } from 'node:util';
+import type { Cut } from './cut.js';
+import { Anomaly } from './history.js';
 import { simulate } from './simulate.js';
+import { Violation } from './watcher.js';
 
 /** What the parent asks for. */
 export interface Assignment {
   readonly seed: number;
   readonly mutants: readonly string[];
+  readonly cut: Cut;
 }
 
 /** What came of it; `error` is null when all was well. */
 export interface Result {
   readonly seed: number;
   readonly error: string | null;
+  /** What was broken: equal for two lives that fail for the same reason. Empty when all was well. */
+  readonly broken: string;
+  /** Faults that came, and what clients did, in that order, by their names. */
+  readonly decisions: readonly string[];
+  readonly traceHash: number;
   /** Whether the life came to its end; its process may have died, or taken too long. */
   readonly ended: boolean;
   readonly events: number;
@@ -27,21 +36,41 @@ export function workAsChild(): void {
   });
 }
 
-async function live({ seed, mutants }: Assignment): Promise<Result> {
+/** A result before anything is known. */
+export function resultOf(seed: number): Result {
+  return {
+    seed,
+    error: null,
+    broken: '',
+    decisions: [],
+    traceHash: 0,
+    ended: true,
+    events: 0,
+    operations: 0,
+    acknowledged: 0,
+    reached: [],
+  };
+}
+
+/** Lives a life; what goes wrong is told by the result. */
+export async function live({ seed, mutants, cut }: Assignment): Promise<Result> {
+  const decisions: string[] = [];
+  const onDecision = (name: string): void => {
+    decisions.push(name);
+  };
+  const result = { ...resultOf(seed), decisions };
   try {
-    const { events, operations, acknowledged, reached } = await simulate({ seed, mutants: new Set(mutants) });
-    return { seed, error: null, ended: true, events, operations, acknowledged, reached };
+    return { ...result, ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision })) };
   } catch (error) {
-    return {
-      seed,
-      error: textOf(error),
-      ended: true,
-      events: 0,
-      operations: 0,
-      acknowledged: 0,
-      reached: [],
-    };
+    return { ...result, error: textOf(error), broken: brokenBy(error) };
   }
+}
+
+function brokenBy(error: unknown): string {
+  if (error instanceof Violation) return error.invariant;
+  // Which list or register it was does not matter.
+  if (error instanceof Anomaly) return error.check.split(' ')[0] ?? '';
+  return error instanceof Error ? error.name : 'unknown';
 }
 
 function textOf(error: unknown): string {

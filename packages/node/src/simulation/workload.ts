@@ -68,7 +68,7 @@ export function drawAction(draw: Draw, nextValue: () => string): Action {
   }
 }
 
-/** The code for an action; `number` is one that no other action has. */
+/** The code for an action; a number makes the others differ. */
 export function codeOf(action: Action, number: number): string {
   switch (action.kind) {
     case 'append': {

@@ -1,11 +1,12 @@
 /** A cluster of simulated nodes, with everything around it. */
 import { DiskFullError, StorageError } from '@althing/storage';
-import { formatTrace } from 'raft-ts';
+import { formatTrace, type TraceEvent } from 'raft-ts';
 import type { Founder } from '../cluster/cluster-record.js';
 import { ExitCode } from '../config/exit-codes.js';
 import { FrameKind } from '../consensus/frames.js';
 import type { JoinAnswer } from '../consensus/protocol.js';
 import { Clients } from './clients.js';
+import { type Cut, cutSwarm, Decisions, WHOLE } from './cut.js';
 import { Machine, NODE_PORT } from './machine.js';
 import { plantedBy } from './mutants.js';
 import { Nemesis } from './nemesis.js';
@@ -15,14 +16,19 @@ import { Draw } from './random.js';
 import { Reached } from './reached.js';
 import { Scheduler } from './scheduler.js';
 import { drawSwarm, type Swarm } from './swarm.js';
+import { type Happening, rolesOf } from './table.js';
 import { Violation, Watcher } from './watcher.js';
 
 export interface WorldOptions {
   readonly seed: number;
   /** Names of planted bugs. */
   readonly mutants?: ReadonlySet<string>;
-  /** Gets a line for everything that happens. */
-  readonly log?: (line: string) => void;
+  /** What is left out. */
+  readonly cut?: Cut;
+  /** Told of everything that happens. */
+  readonly log?: (happening: Happening) => void;
+  /** Told of each fault that comes and each thing that a client does, by its name. */
+  readonly onDecision?: (name: string) => void;
 }
 
 /** Time between two questions of a node that wants to join, and between two looks at who was removed, in milliseconds. */
@@ -30,6 +36,15 @@ const JOIN_MS = 300;
 const RETIRE_MS = 500;
 /** Time until a node is started again that a full disk ended. */
 const RESTART_MS = 300;
+
+/** Transitions of a group that tell how it fares, beside all its routine. */
+const TURNING_POINTS: ReadonlySet<string> = new Set<TraceEvent['type']>([
+  'role',
+  'truncate',
+  'membership',
+  'snapshot',
+  'change_proposed',
+]);
 
 /** Events of a life at most. */
 const TURNS_MAX = 1_000_000;
@@ -47,6 +62,7 @@ export class World {
   readonly network: Network;
   readonly machines: Machine[] = [];
   readonly watcher: Watcher;
+  readonly decisions: Decisions;
   readonly clients: Clients;
   readonly nemesis: Nemesis;
   /** A hash of everything that happened: equal runs have equal ones. */
@@ -54,7 +70,7 @@ export class World {
   private readonly options: WorldOptions;
   private readonly surroundings: Surroundings;
   private readonly crashDraw: Draw;
-  private readonly identityDraw: Draw;
+  private readonly joinDraw: Draw;
   private readonly clusterId: Uint8Array;
   readonly reached = new Reached();
   private violation: unknown = null;
@@ -64,17 +80,19 @@ export class World {
     const { seed } = options;
     this.seed = seed;
     this.options = options;
-    this.swarm = drawSwarm(seed);
+    const cut = options.cut ?? WHOLE;
+    this.swarm = cutSwarm(drawSwarm(seed), cut);
+    this.decisions = new Decisions(cut, (name) => options.onDecision?.(name));
     const { scheduler, swarm } = this;
     this.watcher = new Watcher(swarm.raft.maxPendingEntries ?? Number.MAX_SAFE_INTEGER);
-    this.network = new Network(scheduler, new Draw(seed, 'network'), swarm.network);
-    this.crashDraw = new Draw(seed, 'crash');
-    this.identityDraw = new Draw(seed, 'identity');
-    this.clusterId = this.identityDraw.bytes(16);
+    this.network = new Network(scheduler, seed, swarm.network);
+    this.crashDraw = new Draw(seed, 'crash', scheduler);
+    this.joinDraw = new Draw(seed, 'join', scheduler);
+    this.clusterId = new Draw(seed, 'cluster').bytes(16);
     this.surroundings = {
       scheduler,
       swarm,
-      draw: new Draw(seed, 'process'),
+      drawFor: ({ nodeId }, purpose) => new Draw(seed, `${purpose} ${nodeId}`, scheduler),
       planted: plantedBy(options.mutants ?? new Set()),
       nodes: () => this.present.map(({ nodeId }) => nodeId),
       heard: (by, from) => this.heard(by, from),
@@ -90,14 +108,15 @@ export class World {
       },
       onTrace: (process, group, event) => {
         this.mix(group, event.type.length);
-        this.note(() => `raft ${process.machine.name} group ${group}: ${formatTrace(event)}`);
+        const isRoutine = !TURNING_POINTS.has(event.type);
+        this.note(() => `raft group ${group}: ${formatTrace(event)}`, process.machine, isRoutine);
         this.guard(() => this.watcher.onTrace(process, group, event));
         this.reached.onTrace(process, group, event);
         this.nemesis.onTrace(process, group, event);
       },
       onEvent: (process, event) => {
         this.mix(event.kind.length, 'group' in event ? event.group : 0);
-        this.note(() => `event ${process.machine.name} ${eventText(event)}`);
+        this.note(() => `event ${eventText(event)}`, process.machine, true);
         this.guard(() => this.watcher.onEvent(process, event));
         this.reached.onEvent(event);
         this.nemesis.onEvent(process, event);
@@ -111,7 +130,7 @@ export class World {
       },
       onStateCheck: (process, { group, index, outcome, minority }) => {
         this.reached.add(`states are compared: ${outcome}`);
-        this.note(() => `${process.machine.name} states of group ${group} at ${index}: ${outcome}`);
+        this.note(() => `states of group ${group} at ${index}: ${outcome}`, process.machine);
         const where = `group ${group} at ${index}: ${minority}`;
         this.guard(() => {
           if (outcome === 'different') throw new Violation('I4', `states differ in ${where}`);
@@ -120,8 +139,8 @@ export class World {
       onFailure: (process, what, error) => this.failed(process, what, error),
     };
     this.makeMachines();
-    this.clients = new Clients(this, new Draw(seed, 'clients'));
-    this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis'));
+    this.clients = new Clients(this, new Draw(seed, 'clients', scheduler));
+    this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis', scheduler));
   }
 
   /** The processes that live. */
@@ -147,7 +166,7 @@ export class World {
 
   start(machine: Machine): void {
     if (machine.process !== null || machine.isGone || machine.isStopping) return;
-    this.note(() => `start ${machine.name}`);
+    this.note(() => 'start', machine);
     machine.starts += 1;
     machine.process = new Process(machine, this.surroundings);
     machine.process.start();
@@ -157,7 +176,7 @@ export class World {
   crash(machine: Machine, powerCut: boolean): boolean {
     const { process } = machine;
     if (process === null) return false;
-    this.note(() => `${powerCut ? 'power cut' : 'kill'} ${machine.name}`);
+    this.note(() => (powerCut ? 'power cut' : 'kill'), machine);
     this.reached.onCrash(process, powerCut);
     this.end(machine, process);
     if (powerCut) machine.powerCut(() => this.crashDraw.unit());
@@ -179,7 +198,7 @@ export class World {
   stop(machine: Machine, stopped: () => void): void {
     const { process } = machine;
     if (!process?.consensus) return;
-    this.note(() => `stop ${machine.name}`);
+    this.note(() => 'stop', machine);
     this.end(machine, process);
     machine.isStopping = true;
     const done = (): void => {
@@ -195,12 +214,17 @@ export class World {
     this.crash(machine, true);
     machine.isGone = true;
     const keepsId = this.surroundings.planted.node.has('wiped_node_keeps_id');
-    return this.addMachine(keepsId ? machine.nodeId : this.newNodeId(), machine.name, null);
+    return this.addMachine(
+      keepsId ? machine.nodeId : this.nodeIdOf(this.machines.length),
+      machine.name,
+      null,
+    );
   }
 
   /** A machine that wants to join the cluster. */
   grow(): Machine {
-    return this.addMachine(this.newNodeId(), `n${this.machines.length}`, null);
+    const number = this.machines.length;
+    return this.addMachine(this.nodeIdOf(number), `n${number}`, null);
   }
 
   /** The machines that are, or want to be, part of the cluster. */
@@ -232,8 +256,20 @@ export class World {
     return this.machines.findLast((machine) => machine.nodeId === nodeId);
   }
 
-  note(text: () => string): void {
-    this.options.log?.(`${this.scheduler.now.toFixed(2).padStart(10)} ${text()}`);
+  /** Tells the log what happens, if there is one; where, if it is one machine that does it or that it happens to. */
+  note(text: () => string, at?: Machine, isRoutine = false): void {
+    this.options.log?.({
+      timeMs: this.scheduler.now,
+      machine: at?.name ?? null,
+      what: this.named(text()),
+      isRoutine,
+      roles: rolesOf(this.machines),
+    });
+  }
+
+  /** A text with the names of the machines in place of their ids. */
+  private named(text: string): string {
+    return text.replace(/\d{4,}/g, (number) => this.machineOf(Number(number))?.name ?? number);
   }
 
   violate(error: unknown): void {
@@ -248,9 +284,8 @@ export class World {
   }
 
   private makeMachines(): void {
-    const nodeIds = Array.from({ length: this.swarm.nodes }, () => this.newNodeId());
-    const founders = nodeIds.map((nodeId, at) => ({
-      nodeId,
+    const founders = Array.from({ length: this.swarm.nodes }, (_none, at) => ({
+      nodeId: this.nodeIdOf(at),
       name: `n${at}`,
       host: `n${at}`,
       port: NODE_PORT,
@@ -259,8 +294,9 @@ export class World {
     this.retireRemoved();
   }
 
-  private newNodeId(): number {
-    return this.identityDraw.int(1, 2 ** 31) * 2 ** 10 + this.machines.length;
+  /** @param number of the machine, in the order in which they come */
+  private nodeIdOf(number: number): number {
+    return new Draw(this.seed, `node ${number}`).int(1, 2 ** 31) * 2 ** 10 + number;
   }
 
   private addMachine(nodeId: number, name: string, founders: readonly Founder[] | null): Machine {
@@ -270,7 +306,7 @@ export class World {
       name,
       cluster: { clusterId, founders },
       scheduler,
-      draw: new Draw(seed, `disk ${machines.length}`),
+      draw: new Draw(seed, `disk ${machines.length}`, scheduler),
       quality: swarm.disk,
     });
     machines.push(machine);
@@ -289,7 +325,7 @@ export class World {
         ({ consensus }) => consensus !== null && consensus.host !== process.host,
       );
       if (others.length === 0) return;
-      const target = this.identityDraw.pick(others);
+      const target = this.joinDraw.pick(others);
       const take = ({ kind }: JoinAnswer): void => {
         if (isDone) return;
         isDone = kind === 'accepted' || kind === 'removed';
@@ -323,7 +359,7 @@ export class World {
   }
 
   private retire(machine: Machine): void {
-    this.note(() => `${machine.name} (${machine.nodeId}) was removed and ends`);
+    this.note(() => `${machine.nodeId} was removed and ends`, machine);
     this.crash(machine, false);
     machine.isGone = true;
   }
@@ -378,15 +414,20 @@ function isDamage(error: unknown): boolean {
   return error instanceof NodeFailure && error.exitCode === ExitCode.DataDamaged;
 }
 
-/** Why another node refused a call. */
-function refusalText(kind: string, payload: Uint8Array): string {
-  return kind === 'returned' && payload[0] === 1
-    ? `: ${Buffer.from(payload.subarray(1)).toString('utf8')}`
-    : '';
+function eventText(event: { readonly kind: string }): string {
+  const shorten = (_key: string, value: unknown): unknown => {
+    const bytes = bytesOf(value);
+    if (bytes === null) return value;
+    // A call that another node refused returns the reason.
+    const isRefusal = event.kind === 'returned' && bytes[0] === 1;
+    return isRefusal ? Buffer.from(bytes.subarray(1)).toString('utf8') : `${bytes.length} bytes`;
+  };
+  return JSON.stringify(event, shorten).slice(0, 300);
 }
 
-function eventText(event: { readonly kind: string }): string {
-  return JSON.stringify(event, (_key, value: unknown) =>
-    value instanceof Uint8Array ? `${value.length} bytes${refusalText(event.kind, value)}` : value,
-  ).slice(0, 300);
+/** The bytes of a value; a buffer has been turned into an object when it comes here. */
+function bytesOf(value: unknown): Uint8Array | null {
+  if (value instanceof Uint8Array) return value;
+  const isBuffer = typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
+  return isBuffer && 'data' in value && Array.isArray(value.data) ? Uint8Array.from(value.data) : null;
 }

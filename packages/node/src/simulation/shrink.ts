@@ -1,0 +1,153 @@
+/** Makes the life of a seed that fails as small as it still fails for the same reason. */
+import { type Cut, cutSwarm, extrasOf } from './cut.js';
+import { deltaDebug } from './delta-debug.js';
+import { drawSwarm, type Swarm } from './swarm.js';
+import type { Assignment, Result } from './work.js';
+
+export interface ShrinkOptions {
+  readonly seed: number;
+  readonly mutants: readonly string[];
+  /** What is left out to begin with. */
+  readonly cut: Cut;
+  readonly live: (assignment: Assignment) => Promise<Result>;
+  /** Lives that are lived at once. */
+  readonly workers: number;
+  /** Whether it has to be enough. */
+  readonly isOver: () => boolean;
+  /** Told how far it is. */
+  readonly report: (line: string) => void;
+}
+
+export interface Shrunk {
+  readonly cut: Cut;
+  readonly error: string;
+  /** Lives that were lived for it. */
+  readonly lives: number;
+  /** Faults and operations, before and after. */
+  readonly decisionsBefore: number;
+  readonly decisions: readonly string[];
+}
+
+/** Parts of the storm that are tried, from the shortest on. */
+const STORM_PARTS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];
+
+/** @returns null if the life does not fail */
+export async function shrink(options: ShrinkOptions): Promise<Shrunk | null> {
+  const { seed, mutants, cut, live } = options;
+  const whole = await live({ seed, mutants, cut });
+  return whole.error === null ? null : new Shrinker(options, whole, whole.error).run();
+}
+
+class Shrinker {
+  private readonly options: ShrinkOptions;
+  private readonly whole: Result;
+  private error: string;
+  private cut: Cut;
+  private lives = 1;
+
+  constructor(options: ShrinkOptions, whole: Result, error: string) {
+    this.options = options;
+    this.whole = whole;
+    this.error = error;
+    this.cut = { ...options.cut, keep: whole.decisions };
+  }
+
+  async run(): Promise<Shrunk> {
+    const extras = extrasOf(this.swarm);
+    const kinds = this.swarm.faults.flatMap(([kind, weight]) => (weight > 0 ? [kind] : []));
+    this.tell('all of it');
+    await this.shorten();
+    await this.dropKinds([...extras, ...kinds]);
+    await this.dropActors();
+    await this.dropDecisions();
+    await this.dropActors();
+    await this.shorten();
+    // Which faults come is told by the decisions that are left.
+    this.cut = { ...this.cut, without: extras.filter((extra) => this.cut.without.includes(extra)) };
+    await this.dropKinds(extras.filter((extra) => !this.cut.without.includes(extra)));
+    await this.dropDecisions();
+    const decisions = this.cut.keep ?? [];
+    const decisionsBefore = this.whole.decisions.length;
+    return { cut: this.cut, error: this.error, lives: this.lives, decisionsBefore, decisions };
+  }
+
+  /** The faults end earlier. */
+  private async shorten(): Promise<void> {
+    const { stormMs } = this.swarm;
+    await this.first(STORM_PARTS.map((part) => ({ ...this.cut, stormMs: Math.ceil(stormMs * part) })));
+    this.tell('a shorter storm');
+  }
+
+  private async dropKinds(kinds: readonly string[]): Promise<void> {
+    const { without } = this.cut;
+    const cutTo = (left: readonly string[]): Cut => ({
+      ...this.cut,
+      without: [...without, ...kinds.filter((kind) => !left.includes(kind))],
+    });
+    await deltaDebug(kinds, async (attempts) => {
+      const tried = [...attempts];
+      const at = await this.first(tried.map(cutTo));
+      return at === null ? null : { at, left: tried[at] ?? [] };
+    });
+    this.tell('fewer kinds of faults');
+  }
+
+  /** Fewer clients and nodes. */
+  private async dropActors(): Promise<void> {
+    const { clients: clientCount, nodes: nodeCount } = this.swarm;
+    const upTo = (count: number): number[] => Array.from({ length: count - 1 }, (_none, at) => at + 1);
+    await this.first(upTo(clientCount).map((clients) => ({ ...this.cut, clients })));
+    await this.first(upTo(nodeCount).map((nodes) => ({ ...this.cut, nodes })));
+    this.tell('fewer nodes and clients');
+  }
+
+  private async dropDecisions(): Promise<void> {
+    await deltaDebug(this.cut.keep ?? [], async (attempts) => {
+      const at = await this.first(mapped(attempts, (keep) => ({ ...this.cut, keep })));
+      // What the life did not come to is not needed either.
+      return at === null ? null : { at, left: this.cut.keep ?? [] };
+    });
+    this.tell('fewer decisions');
+  }
+
+  /** Lives smaller lives, and takes over the first that fails as the whole one did. */
+  private async first(cuts: Iterable<Cut>): Promise<number | null> {
+    const { seed, mutants, live, workers, isOver } = this.options;
+    const found: { at: number; result: Result; cut: Cut }[] = [];
+    const queue = cuts[Symbol.iterator]();
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (found.length === 0 && !isOver()) {
+        const { value: cut, done } = queue.next();
+        if (done) return;
+        const at = next++;
+        this.lives += 1;
+        const result = await live({ seed, mutants, cut });
+        if (result.broken === this.whole.broken && result.ended) found.push({ at, result, cut });
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, worker));
+    const [best] = found.sort((left, right) => left.at - right.at);
+    if (best === undefined) return null;
+    this.cut = { ...best.cut, keep: best.result.decisions };
+    this.error = best.result.error ?? this.error;
+    return best.at;
+  }
+
+  /** As it is now. */
+  private get swarm(): Swarm {
+    return cutSwarm(drawSwarm(this.options.seed), this.cut);
+  }
+
+  private tell(what: string): void {
+    const { nodes, clients, stormMs } = this.swarm;
+    this.options.report(
+      `${this.lives} lives, ${what}: ${this.cut.keep?.length ?? 0} decisions, ` +
+        `${nodes} nodes, ${clients} clients, ${stormMs} ms`,
+    );
+  }
+}
+
+function* mapped<From, To>(items: Iterable<From>, change: (item: From) => To): Generator<To> {
+  for (const item of items) yield change(item);
+}
