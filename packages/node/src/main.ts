@@ -13,6 +13,7 @@ import {
   isLoopback,
   processMemory,
 } from './config/index.js';
+import { descriptorLimit, fittingTables } from './descriptors.js';
 import { FOLDER_NAMES, isRecovering } from './folder-names.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
 import { refuseDiverged } from './life/diverged.js';
@@ -77,6 +78,7 @@ async function startOnce(config: Config, options: StartOptions): Promise<Running
     reserveBytes: config.diskReserveMb * MiB,
     inUseWaitMs: FOLDER_WAIT_MS,
     alsoAllowed: FOLDER_NAMES,
+    level: { openFilesMax: fittingTables(descriptorLimit()) },
   });
   return startInFolder(config, options, folder);
 }

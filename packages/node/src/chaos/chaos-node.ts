@@ -34,6 +34,7 @@ export class ChaosNode {
   readonly at: number;
   readonly name: string;
   readonly endpoint: Endpoint;
+  readonly statusEndpoint: Endpoint;
   readonly disk: SmallDisk | null;
   private readonly options: ChaosNodeOptions;
   readonly logReader: LogReader;
@@ -49,6 +50,7 @@ export class ChaosNode {
     this.at = at;
     this.name = `node ${at + 1}`;
     this.endpoint = { host: place.apiHost, port: place.apiPort };
+    this.statusEndpoint = { host: place.apiHost, port: place.statusPort };
     this.disk = ownDisk ? SmallDisk.mount(DISK_MB) : null;
     this.logReader = new LogReader(join(folder, `node${at + 1}.log`));
     mkdirSync(this.data, { recursive: true });
@@ -171,9 +173,8 @@ export class ChaosNode {
 
   /** Asks the status port. */
   probe(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const { apiHost, statusPort } = this.options.place;
     return new Promise((resolve, reject) => {
-      const options = { host: apiHost, port: statusPort, path, agent: false, timeout: PROBE_MS } as const;
+      const options = { ...this.statusEndpoint, path, agent: false, timeout: PROBE_MS } as const;
       const asked = get(options, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (part: string) => {

@@ -60,7 +60,7 @@ export const processFaultKinds: readonly FaultKind[] = [
       const node = anyNode(target);
       const files = target.draw.pick([128, 256, 512]);
       await restart(node, files);
-      const clients = await idleClients(node, 2 * files);
+      const clients = await idleClients(node, files);
       await pause(IDLE_MS);
       const left = clients.filter(({ destroyed }) => !destroyed).length;
       for (const client of clients) client.destroy();
@@ -102,8 +102,10 @@ async function restart(node: ChaosNode, filesMax?: number): Promise<void> {
   await node.whenReady();
 }
 
-async function idleClients({ endpoint }: ChaosNode, count: number): Promise<Socket[]> {
-  const clients = Array.from({ length: count }, () => connect(endpoint));
+/** @param each how many for each of its ports for clients */
+async function idleClients({ endpoint, statusEndpoint }: ChaosNode, each: number): Promise<Socket[]> {
+  const endpoints = [endpoint, statusEndpoint];
+  const clients = endpoints.flatMap((one) => Array.from({ length: each }, () => connect(one)));
   await Promise.all(
     clients.map(async (client) => {
       client.on('error', () => {});

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { ExitCode } from '../config/exit-codes.js';
+import { descriptorLimit, fittingProbes } from '../descriptors.js';
 import { metricsPage } from '../metrics/consensus-page.js';
 import { REFUSALS } from '../metrics/families.js';
 import { GroupFigures } from '../metrics/group-figures.js';
@@ -184,7 +185,7 @@ async function start(): Promise<void> {
   await look().catch(() => {});
   const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
   const view = viewOf(host, cluster, log, leader);
-  const server = new StatusServer(view, options.statusTls);
+  const server = new StatusServer(view, options.statusTls, fittingProbes(descriptorLimit()));
   const statusPort = options.statusPort === 0 ? 0 : await listen(server);
   const timers = [
     setInterval(() => {

@@ -6,13 +6,13 @@ import type { PasswordHasher } from '../auth/password.js';
 import { scopeText } from '../checks.js';
 import { type Config, portInUse } from '../config/index.js';
 import type { Counters } from '../counters.js';
+import { descriptorLimit, fittingConnections } from '../descriptors.js';
 import { delay } from '../life/timers.js';
 import type { Logger } from '../logger.js';
 import type { EngineMetrics } from '../metrics/engine-metrics.js';
 import type { Reply, Request } from '../request.js';
 import type { Router } from '../router.js';
 import type { TlsFiles } from './apps.js';
-import { descriptorLimit, fittingConnections } from './descriptors.js';
 import { HttpListener, type HttpOptions } from './listener.js';
 
 export interface NodeApiOptions extends Pick<HttpOptions, 'transfers' | 'refusal' | 'wait' | 'onDefect'> {

@@ -45,15 +45,17 @@ export interface StatusTls {
 const PROBES: ReadonlySet<string> = new Set(['/healthy', '/ready', '/started', '/leader']);
 
 const TIMEOUT_MS = 5000;
-const CONNECTIONS_MAX = 256;
 
 export class StatusServer {
   private readonly view: StatusView;
   private readonly server: Server | TlsServer;
   private readonly needsCertificate: boolean;
 
-  /** @param tls null for plain HTTP */
-  constructor(view: StatusView, tls: StatusTls | null = null) {
+  /**
+   * @param tls null for plain HTTP
+   * @param connectionsMax further ones are closed at once
+   */
+  constructor(view: StatusView, tls: StatusTls | null = null, connectionsMax = 256) {
     this.view = view;
     this.needsCertificate = tls !== null && tls.apiClientCa !== null;
     const options = {
@@ -68,7 +70,7 @@ export class StatusServer {
       tls === null
         ? createServer(options, answer)
         : createTlsServer({ ...options, ...secureOptions(tls), handshakeTimeout: TIMEOUT_MS }, answer);
-    this.server.maxConnections = CONNECTIONS_MAX;
+    this.server.maxConnections = connectionsMax;
     this.server.on('clientError', (_error, socket) => socket.destroy());
   }
 

@@ -32,6 +32,8 @@ export type LevelStoreOptions = {
   readonly cacheBytes?: number;
   /** Memory table; up to two are in use. Default 8 MiB. */
   readonly writeBufferBytes?: number;
+  /** Tables that are open at a time, each with a file descriptor. Default 2000; LevelDB takes at least 74. */
+  readonly openFilesMax?: number;
 };
 
 /** LevelDB in a folder of its own. Not compressed, so that hot reads copy once and tables can be verified. */
@@ -54,7 +56,7 @@ export class LevelStore implements KeyValueStore {
       cacheSize: options.cacheBytes ?? 32 * MEBIBYTE,
       writeBufferSize: options.writeBufferBytes ?? 8 * MEBIBYTE,
       maxFileSize: 4 * MEBIBYTE,
-      maxOpenFiles: 2000,
+      maxOpenFiles: options.openFilesMax ?? 2000,
     });
     await guarded(folder, () => db.open());
     return new LevelStore(db);

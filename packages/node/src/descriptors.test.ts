@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { freePorts, RawConnection, until } from '../testing/index.js';
-import { descriptorLimit, fittingConnections, limitIn } from './descriptors.js';
+import { descriptorLimit, fittingConnections, fittingProbes, fittingTables, limitIn } from './descriptors.js';
+import { freePorts, RawConnection, until } from './testing/index.js';
 
-const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../cli/bin/althing.js', import.meta.url));
 
 describe('connections', () => {
   test.each([
@@ -26,6 +26,16 @@ describe('connections', () => {
     expect(lines).toHaveLength(fitting === wanted ? 0 : 1);
     for (const line of lines)
       for (const n of [wanted, descriptors, fitting]) expect(line).toContain(String(n));
+  });
+
+  test.each([
+    [null, 2000, 256],
+    [20_000, 2000, 256],
+    [4096, 1024, 204],
+    [256, 64, 12],
+    [10, 64, 1],
+  ])('with %s descriptors: %i tables, %i connections to the status port', (descriptors, tables, probes) => {
+    expect([fittingTables(descriptors), fittingProbes(descriptors)]).toEqual([tables, probes]);
   });
 
   test('are limited by what the system tells', () => {
@@ -67,6 +77,11 @@ onLinux(
       await until(
         () => connections.filter(({ isClosed }) => isClosed).length === 50,
         'those beyond are closed',
+      );
+      for (let i = 0; i < 40; i++) connections.push(await RawConnection.open(statusPort));
+      await until(
+        () => connections.filter(({ isClosed }) => isClosed).length === 50 + 25,
+        'those at the status port are closed as well',
       );
       const [first] = connections;
       const answer = await first?.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n').answer();

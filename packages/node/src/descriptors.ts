@@ -1,15 +1,33 @@
 /**
- * File descriptors: each connection takes one, and a node that has none left can not open its files either. So connections
- * leave some of what the process may have.
+ * File descriptors: each connection takes one, and a node that has none left can not open its files either, and ends. So
+ * everything of which there can be many has its share of what the process may have.
  */
 import { readFileSync } from 'node:fs';
-import type { Logger } from '../logger.js';
+import type { Logger } from './logger.js';
 
-/**
- * Kept for everything else: the tables of the state (LevelDB opens 2000 at most), connections to the status port (256) and
- * between nodes, the log, backups.
- */
+/** Kept for everything else: tables of the state, connections to the status port and between nodes, the log, backups. */
 const KEPT = 2500;
+
+/** With fewer descriptors than this, tables and the status port have to do with less, too. */
+const FEW = 2 * KEPT;
+
+const TABLES_MAX = 2000;
+/** LevelDB does not go below. */
+const TABLES_MIN = 64;
+
+const PROBES_MAX = 256;
+
+/** How many tables of the state may be open: a quarter, if there are few. */
+export function fittingTables(descriptors: number | null): number {
+  if (descriptors === null || descriptors >= FEW) return TABLES_MAX;
+  return Math.max(TABLES_MIN, Math.floor(descriptors / 4));
+}
+
+/** How many connections the status port takes: a few, if there are few. */
+export function fittingProbes(descriptors: number | null): number {
+  if (descriptors === null || descriptors >= FEW) return PROBES_MAX;
+  return Math.max(1, Math.floor(descriptors / 20));
+}
 
 /** How many connections fit, of those that are wished for; warns when it is not all of them. */
 export function fittingConnections(wanted: number, descriptors: number | null, log: Logger): number {
