@@ -11,6 +11,7 @@ describe('the image', () => {
     const image = readImage(textOf('Dockerfile'));
     expect(image.entrypoint.slice(-2)).toEqual(['node', '/app/packages/cli/bin/althing.js']);
     expect(image.command).toEqual(['serve']);
+    expect(image.healthIntervalMs).toBe(5000);
     expect(image.environment).toMatchObject({ SERVICE_STORAGE_PATH: '/data', TZ: 'UTC' });
   });
 
@@ -20,7 +21,12 @@ describe('the image', () => {
 });
 
 describe('a service', () => {
-  const image = { entrypoint: ['program'], command: ['serve'], environment: { A: '1', B: '2' } };
+  const image = {
+    entrypoint: ['program'],
+    command: ['serve'],
+    environment: { A: '1', B: '2' },
+    healthIntervalMs: 5000,
+  };
 
   test('of the compose file is as it is there, with the defaults of variables', () => {
     const service = readService(textOf('docker-compose.yml'), 'node1', readImage(textOf('Dockerfile')));
@@ -30,6 +36,7 @@ describe('a service', () => {
       restarts: true,
       stopSignal: 'SIGTERM',
       stopGraceMs: 60_000,
+      healthIntervalMs: 2000,
       environment: {
         SERVICE_CLUSTER: 'node0:9220,node1:9220,node2:9220',
         SERVICE_CLUSTER_SECRET_FILE: '/secrets/cluster_secret',
@@ -51,6 +58,7 @@ describe('a service', () => {
       restarts: false,
       stopSignal: 'SIGTERM',
       stopGraceMs: 10_000,
+      healthIntervalMs: 5000,
     });
     expect(readService(text, 'b', image)).toMatchObject({ entrypoint: ['sh'], restarts: true });
   });

@@ -5,6 +5,8 @@ export interface Image {
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Milliseconds between two health checks. */
+  readonly healthIntervalMs: number;
 }
 
 export interface Service {
@@ -20,6 +22,8 @@ export interface Service {
   readonly stopSignal: string;
   /** Milliseconds from the signal to SIGKILL. */
   readonly stopGraceMs: number;
+  /** Milliseconds between two health checks, and from the start to the first one. */
+  readonly healthIntervalMs: number;
 }
 
 /** A file that is not as the rehearsal expects it. */
@@ -45,6 +49,7 @@ export function readImage(dockerfile: string): Image {
     entrypoint: list('ENTRYPOINT'),
     command: list('CMD'),
     environment: Object.fromEntries(variables),
+    healthIntervalMs: intervalOf(last.findLast((line) => line.startsWith('HEALTHCHECK ')) ?? ''),
   };
 }
 
@@ -74,7 +79,20 @@ export function readService(compose: string, name: string, image: Image): Servic
     restarts: service.restart === 'unless-stopped',
     stopSignal: String(service.stop_signal ?? 'SIGTERM'),
     stopGraceMs: secondsOf(String(service.stop_grace_period ?? '10s')) * 1000,
+    healthIntervalMs: healthOf(service, name) ?? image.healthIntervalMs,
   };
+}
+
+/** What a service says of the time between its health checks, in milliseconds. */
+function healthOf(service: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const { interval } = recordOf(service.healthcheck ?? {}, `healthcheck of ${name}`);
+  return interval === undefined ? undefined : secondsOf(String(interval)) * 1000;
+}
+
+/** Docker's own default is 30 s. */
+function intervalOf(instruction: string): number {
+  const [, interval = '30s'] = /--interval=(\S+)/.exec(instruction) ?? [];
+  return secondsOf(interval) * 1000;
 }
 
 /** `${NAME:-default}` is the default; `$$` is a dollar sign. */

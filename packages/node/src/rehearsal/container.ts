@@ -26,6 +26,8 @@ const READY_MS = 90_000;
 /** Docker waits a tenth of a second before it starts again what has ended, and twice as long each further time. */
 const RESTART_MS = 100;
 const RESTART_MAX_MS = 5000;
+/** Whoever ran that long is started again as soon as the first time. */
+const RESTART_RESET_MS = 10_000;
 const API_PORT = 9210;
 const STATUS_PORT = 9230;
 
@@ -38,12 +40,20 @@ export class Container {
   private child: ChildProcess | null = null;
   private ended: Promise<string> = Promise.resolve('');
   private isWanted = false;
+  private startedAt = 0;
+  /** Starts in a row that came to nothing. */
+  private failures = 0;
 
   /** Made, with an address of its own, and not started. */
   constructor(options: ContainerOptions) {
     this.options = options;
     this.name = options.hostname;
     this.address = options.machine.addressFor(options.hostname);
+  }
+
+  /** Of the process; 0 while there is none. */
+  get pid(): number {
+    return this.child?.pid ?? 0;
   }
 
   get isRunning(): boolean {
@@ -67,6 +77,7 @@ export class Container {
   start(): void {
     this.isWanted = true;
     if (this.isRunning) return;
+    this.startedAt = performance.now();
     const { service, machine, hostname, mounts, environment, logFile } = this.options;
     machine.attach([hostname, service.name], this.address);
     const log = openSync(logFile, 'a');
@@ -122,7 +133,24 @@ export class Container {
     await this.ended;
   }
 
-  /** Waits until it is healthy, as its health check tells. */
+  /** Waits until Docker takes it for healthy: until the first health check that finds it ready. */
+  async whenHealthy(): Promise<void> {
+    const { healthIntervalMs } = this.options.service;
+    for (let check = 1; ; check++) {
+      await pause(this.startedAt + check * healthIntervalMs - performance.now());
+      if ((await this.probe('/ready')) === 200) return;
+      if (performance.now() > this.startedAt + READY_MS) throw new Error(`${this.name} does not get healthy`);
+    }
+  }
+
+  /** The id of the cluster that it belongs to. */
+  async clusterId(): Promise<string> {
+    const answer = await fetch(`http://${this.address}:${STATUS_PORT}/status`);
+    const { cluster_id } = (await answer.json()) as { readonly cluster_id: string };
+    return cluster_id;
+  }
+
+  /** Waits until it is ready. */
   async whenReady(): Promise<void> {
     await until(async () => (await this.probe('/ready')) === 200, `${this.name} is ready`, READY_MS);
   }
@@ -145,7 +173,9 @@ export class Container {
     appendFileSync(logFile, `-- ended with ${how}\n`);
     this.ends.push(how);
     onEnd(this, how);
-    await pause(Math.min(RESTART_MS * 2 ** (this.ends.length - 1), RESTART_MAX_MS));
+    if (performance.now() - this.startedAt >= RESTART_RESET_MS) this.failures = 0;
+    await pause(Math.min(RESTART_MS * 2 ** this.failures, RESTART_MAX_MS));
+    this.failures += 1;
     if (this.isWanted && service.restarts) this.start();
   }
 }

@@ -149,11 +149,47 @@ export const lostMajority: Scene = {
   },
 };
 
-function foundersOf(stack: Stack): readonly Container[] {
+export const downAndUp: Scene = {
+  name: 'down and up',
+  allows: 'any',
+  play: async ({ stack, tell }) => {
+    const before = await clusterOf(stack);
+    const ends = (await stack.down()).filter((how) => how !== 'code 0');
+    if (ends.length > 0) throw new Error(`when all were stopped, some ended with ${ends.join(', ')}`);
+    await stack.up();
+    await stack.settle(true);
+    await until(async () => (await stack.ask('//stuff', '1 + 1;')).outcome === 'ok', 'it serves again');
+    expectSame(before, await clusterOf(stack), 'down and up');
+    tell('the same cluster, with the same secrets, on the same volumes');
+    const processes = stack.containers.map(({ pid }) => pid);
+    await stack.up();
+    expectSame(before, await clusterOf(stack), 'a second up');
+    expectSame(
+      processes,
+      stack.containers.map(({ pid }) => pid),
+      'a second up',
+    );
+    tell('a second "up" changed nothing');
+  },
+};
+
+/** What makes a cluster this one: what its nodes say that it is, who its members are, and its secrets. */
+async function clusterOf(stack: Stack): Promise<readonly unknown[]> {
+  const { nodes } = await infoFrom(stack);
+  const members = nodes.map(({ node_id, node_name }) => `${node_id} ${node_name}`);
+  const ids = await Promise.all(stack.containers.map((container) => container.clusterId()));
+  return [...ids, ...members, ...stack.secrets];
+}
+
+function expectSame(before: readonly unknown[], after: readonly unknown[], by: string): void {
+  if (String(before) !== String(after)) throw new Error(`${by} did not leave the cluster as it was`);
+}
+
+export function foundersOf(stack: Stack): readonly Container[] {
   return stack.containers.filter(({ isScaled }) => !isScaled);
 }
 
-async function replaced(stack: Stack, name: string, tell: (text: string) => void): Promise<void> {
+export async function replaced(stack: Stack, name: string, tell: (text: string) => void): Promise<void> {
   const start = performance.now();
   const how = await stack.recreate(name);
   if (how !== 'code 0') throw new Error(`${name} ended with ${how} when it was stopped`);
@@ -168,7 +204,7 @@ async function crashed(stack: Stack, container: Container, tell: (text: string) 
 }
 
 /** The node that leads a collection, as the cluster knows it. */
-async function leaderOf(stack: Stack, collection: string): Promise<Container | undefined> {
+export async function leaderOf(stack: Stack, collection: string): Promise<Container | undefined> {
   const { nodes, groups } = await infoFrom(stack);
   const leader = groups.find(({ scope }) => scope === `@collection:${collection}`)?.leader;
   const name = nodes.find(({ node_id }) => node_id === leader)?.node_name;

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { settle } from '../chaos/members.js';
 import { Requests, type Response } from '../chaos/requests.js';
-import { until } from '../testing/index.js';
+import { basic, until } from '../testing/index.js';
 import { Balancer } from './balancer.js';
 import { DeploymentError, type Image, readImage, readService, type Service } from './compose.js';
 import { Container, type Mounts, runOnce } from './container.js';
@@ -12,6 +12,7 @@ import type { Machine } from './machine.js';
 
 const FOUNDERS = ['node0', 'node1', 'node2'] as const;
 const SCALED = 'more';
+const SECRETS = ['cluster_secret', 'admin_password'] as const;
 const SERVES_MS = 20_000;
 
 export interface StackOptions {
@@ -64,13 +65,32 @@ export class Stack {
     const { machine } = this.options;
     const { how, output } = await runOnce(machine, this.service('secrets'), [], this.mounts(), '');
     if (how !== 'code 0') throw new DeploymentError(`the service "secrets" ended with ${how}: ${output}`);
-    const password = readFileSync(join(this.options.folder, 'secrets/admin_password'), 'utf8').trim();
-    this.requests.authorization = `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`;
   }
 
-  /** The founders, not started. */
+  /** What the service "secrets" made. */
+  get secrets(): readonly string[] {
+    return SECRETS.map((name) => readFileSync(join(this.options.folder, 'secrets', name), 'utf8'));
+  }
+
+  /** The founders; those that are not there yet are made, and not started. */
   createFounders(): readonly Container[] {
-    return FOUNDERS.map((name) => this.create(name, name));
+    return FOUNDERS.map((name) => this.byName.get(name) ?? this.create(name, name));
+  }
+
+  /** `docker compose up -d --wait`: what is there stays as it is. */
+  async up(): Promise<void> {
+    await this.makeSecrets();
+    const founders = this.createFounders();
+    for (const founder of founders) founder.start();
+    await Promise.all(founders.map((founder) => founder.whenHealthy()));
+    this.startBalancer();
+  }
+
+  /** `docker compose down`: the containers go, the volumes stay; gives how each of them ended. */
+  async down(): Promise<readonly string[]> {
+    const ends = await this.stop();
+    this.byName.clear();
+    return ends;
   }
 
   /** `docker compose up -d --force-recreate --no-deps --wait NAME`; gives how the former container ended. */
@@ -106,14 +126,23 @@ export class Stack {
     this.byName.delete(container.name);
   }
 
+  /** Starts the balancer, unless there is one. */
   startBalancer(): void {
+    if (this.balancer !== null) return;
     const { machine, project, folder } = this.options;
     const config = readFileSync(join(project, 'deploy/haproxy/haproxy.cfg'), 'utf8');
     this.balancer = new Balancer(machine, config, join(folder, 'logs'));
   }
 
+  /** From now on what is asked is asked as the administrator of a new cluster. */
+  beAdmin(): void {
+    const [, password = ''] = this.secrets;
+    this.requests.authorization = basic('admin', password.trim());
+  }
+
   /** Makes a token for what is asked, as soon as the balancer serves. */
   async login(): Promise<void> {
+    this.beAdmin();
     let token: unknown;
     const isIn = async (): Promise<boolean> => {
       const { outcome, value } = await this.ask('/t', "new_token('admin', nil, 'rehearsal');");

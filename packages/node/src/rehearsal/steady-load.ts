@@ -1,0 +1,130 @@
+/** A steady load: so many writes and reads a second through the balancer, also while answers are on their way. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Response } from '../chaos/requests.js';
+
+/** How clients reach the cluster; it never throws. */
+export type Ask = (
+  scope: string,
+  code: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Response>;
+
+export interface Rates {
+  readonly writesPerS: number;
+  readonly readsPerS: number;
+}
+
+/** Time between two looks at what is due, in milliseconds. */
+const TICK_MS = 5;
+/** Most writes, and most reads, that wait for an answer: as many clients as there may be. What is due beyond is not sent. */
+const WAITING_MAX = 500;
+
+/**
+ * Every write adds one to a counter, and carries an idempotency key of its own, so that the counter tells in the end whether
+ * something was lost or done twice.
+ */
+export class SteadyLoad {
+  /** What went wrong with requests that failed. */
+  readonly failures: string[] = [];
+  reads = 0;
+  /** Requests that were due and not sent, since too many waited for their answers. */
+  skipped = 0;
+  private readonly ask: Ask;
+  private readonly scope: string;
+  /** When writes were sent and answered, in the order of the answers. */
+  private readonly answered: { readonly sent: number; readonly end: number }[] = [];
+  private unknown = 0;
+  private isStopped = false;
+  private work: Promise<void> = Promise.resolve();
+  private keys = 0;
+
+  constructor(ask: Ask, scope: string) {
+    this.ask = ask;
+    this.scope = scope;
+  }
+
+  /** Makes the counter. */
+  async prepare(): Promise<void> {
+    const { outcome, error } = await this.ask(this.scope, '.n = 0;');
+    if (outcome !== 'ok') throw new Error(`the counter can not be made: ${error}`);
+  }
+
+  /** Begins; what was counted before stays. */
+  start(rates: Rates): void {
+    this.isStopped = false;
+    this.work = Promise.all([
+      this.pace(rates.writesPerS, () => this.write()),
+      this.pace(rates.readsPerS, () => this.read()),
+    ]).then(() => {});
+  }
+
+  /** Sends nothing more, and waits for the answers. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.work;
+  }
+
+  get writes(): number {
+    return this.answered.length;
+  }
+
+  /** Whether a write was answered that was sent after a moment. */
+  hasWritten(since: number): boolean {
+    const last = this.answered.at(-1);
+    return last !== undefined && (last.sent > since || this.answered.some(({ sent }) => sent > since));
+  }
+
+  /** The longest time without the answer to a write, between two moments, in milliseconds. */
+  longestGap(from: number, to: number): number {
+    const ends = this.answered.map(({ end }) => end).filter((end) => end > from && end < to);
+    const all = [from, ...ends, to];
+    return Math.max(...all.slice(1).map((end, at) => end - (all[at] as number)));
+  }
+
+  /** What is wrong with the counter: changes that were lost, or done twice; null when nothing is. */
+  async problem(): Promise<string | null> {
+    const { outcome, value, error } = await this.ask(this.scope, '.n;');
+    if (outcome !== 'ok') return `the counter can not be read: ${error}`;
+    const count = Number(value);
+    if (count < this.writes) return `${this.writes - count} writes lost`;
+    const most = this.writes + this.unknown;
+    return count > most ? `${count - most} writes done twice` : null;
+  }
+
+  private async pace(perS: number, send: () => Promise<void>): Promise<void> {
+    const begin = performance.now();
+    let waiting = 0;
+    const done = (): void => {
+      waiting -= 1;
+    };
+    for (let begun = 0; perS > 0 && !this.isStopped; ) {
+      const due = Math.floor(((performance.now() - begin) / 1000) * perS);
+      for (; begun < due; begun++) {
+        if (waiting < WAITING_MAX) {
+          waiting += 1;
+          void send().then(done);
+        } else this.skipped += 1;
+      }
+      await pause(TICK_MS);
+    }
+    while (waiting > 0) await pause(TICK_MS);
+  }
+
+  private async write(): Promise<void> {
+    const sent = performance.now();
+    const response = await this.send('.n += 1;', { 'Idempotency-Key': `load-${this.keys++}` });
+    if (response.outcome === 'ok') this.answered.push({ sent, end: performance.now() });
+    if (response.outcome === 'unknown') this.unknown += 1;
+  }
+
+  private async read(): Promise<void> {
+    const { outcome } = await this.send('.n;', {});
+    if (outcome === 'ok') this.reads += 1;
+  }
+
+  private async send(code: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+    const response = await this.ask(this.scope, code, headers);
+    if (response.outcome !== 'ok') this.failures.push(`${code} ${response.error}`);
+    return response;
+  }
+}
