@@ -34,6 +34,8 @@ export interface GroupHostOptions {
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
+  /** Ticks for which the disk of a leader may lack what others have on theirs; half an election timeout by default. */
+  readonly slowDiskTicks?: number;
   /** Told when a write of the log begins, and when one is done; whether more are under way. */
   readonly writing?: () => void;
   readonly written?: (more: boolean) => void;
@@ -72,7 +74,7 @@ export class GroupHost {
       lowBytes: lowDiskBytes,
       changed: (level, freeBytes) => emit({ kind: 'disk', level, freeBytes }),
     });
-    const slowTicks = Math.max(2, Math.floor(this.electionTicks / 2));
+    const slowTicks = options.slowDiskTicks ?? Math.max(2, Math.floor(this.electionTicks / 2));
     this.slowDisk = new SlowDisk({
       slowTicks,
       wellTicks: WELL_ELECTIONS * this.electionTicks,

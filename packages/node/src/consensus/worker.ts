@@ -94,6 +94,9 @@ const LEADERLESS_ELECTIONS = 3;
 /** What a node without others keeps of its log in memory: nobody asks for more, and much of it makes long pauses. */
 const LONE_CACHE_BYTES = 1024 * 1024;
 
+/** A disk that makes others wait for less than this is not slow, however short the election timeout, in milliseconds. */
+const SLOW_DISK_MS = 300;
+
 /** Time between two looks at how far the groups lag, in milliseconds. */
 const LAG_LOOK_MS = 250;
 
@@ -178,6 +181,7 @@ async function start(): Promise<void> {
     watch: (group) => figures.watch(group),
     logTail: options.cluster.secret === null ? 0 : LOG_TAIL,
     lowDiskBytes: options.lowDiskBytes,
+    slowDiskTicks: Math.ceil(Math.max(options.electionTicks / 2, SLOW_DISK_MS / options.tickMs)),
   });
   cluster.attach(host);
   const look = (): Promise<void> =>
