@@ -55,14 +55,18 @@ test('a node leaves at SIGTERM when the file names its ordinal or a lower one, a
 
   // It leads everything, the list of members included.
   await transferTo(3, [first, members[1]], again);
-  expect(await again.value('//stuff', '.x += 1;')).toBe(2);
-  await again.stop({ keep: true });
+  const clients = [again, again, first].map((node) => clientOf(node, first));
+  await until(() => clients.every(({ count }) => count > 0), 'clients work');
+  again.signal('SIGTERM');
+  expect(await again.ended()).toBe(ExitCode.Done);
   expect(again.log).toContain('"event":"left"');
   await untilMembers(first, [0, 1, 2]);
-  expect(await first.value('//stuff', '.x += 1;')).toBe(3);
+  const counts = await Promise.all(clients.map((client) => client.stop()));
+  const sum = counts.reduce((all, count) => all + count, 1);
+  expect(await first.value('//stuff', '.x;')).toBe(sum);
 
   const back = await restarted(again, { ...settings[3], rejoin_when_removed: 'true' });
-  expect(await back.value('//stuff', '.x;')).toBe(3);
+  expect(await back.value('//stuff', '.x;')).toBe(sum);
   expect(await back.value('/n', 'node_info().load().node_id;')).toBe(4);
 });
 
@@ -126,6 +130,32 @@ async function restarted(former: RealNode, settings: TestSettings = {}): Promise
   await node.whenReady();
   node.authorization = former.authorization;
   return node;
+}
+
+/** Writes to a node without a pause, and to another one from when the first says that it closes the connection. */
+function clientOf(node: RealNode, other: RealNode) {
+  let isStopped = false;
+  const client = {
+    count: 0,
+    /** Gives how often it wrote; fails when it could not. */
+    stop: async (): Promise<number> => {
+      isStopped = true;
+      await work;
+      return client.count;
+    },
+  };
+  const write = async (): Promise<void> => {
+    let place = node;
+    while (!isStopped) {
+      const answer = await place.query('//stuff', '.x += 1;');
+      if (answer.status !== 200) throw place.explained(`${answer.statusLine} ${answer.text}`);
+      client.count += 1;
+      if (answer.headers.get('connection') === 'close') place = other;
+    }
+  };
+  const work = write();
+  work.catch(() => {});
+  return client;
 }
 
 /** Has the others give what they lead to a node, until it leads the root group. */
