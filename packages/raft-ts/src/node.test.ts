@@ -105,6 +105,18 @@ describe('a node', () => {
     expect(node.proposeChange(change)).toMatchObject({ status: 'dropped', reason: 'context_too_large' });
   });
 
+  test('takes proposals while it leads, hands over to nobody, and has room for one more', () => {
+    const { node, log } = alone({ maxPendingEntries: 2 });
+    expect(node.takesProposals).toBe(false);
+    node.campaign();
+    work(node, log);
+    expect(node.takesProposals).toBe(true);
+    node.propose([bytes('a'), bytes('b')]);
+    expect(node.takesProposals).toBe(false);
+    work(node, log);
+    expect(node.takesProposals).toBe(true);
+  });
+
   test('limits the reads that wait, at the leader and at a follower', () => {
     const cluster = new Cluster({
       seed: 1,

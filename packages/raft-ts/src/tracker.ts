@@ -93,7 +93,7 @@ export class Tracker {
 
   /** How the election stands. Only votes of voters count. */
   verdict(): Verdict {
-    if (this.#incoming.length === 0) return 'lost';
+    assert(this.#incoming.length > 0, 'An election without voters');
     const incoming = this.#verdictOf(this.#incoming);
     return isJoint(this.#membership) ? bothVerdicts(incoming, this.#verdictOf(this.#outgoing)) : incoming;
   }
