@@ -127,6 +127,8 @@ async function goalsOf(
   measure: () => Promise<readonly Goal[]>,
 ): Promise<number> {
   let isFine = false;
+  // With the process end those that it started.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
   try {
     const goals = await measure();
     console.log(`\n${goalTable(goals)}`);
