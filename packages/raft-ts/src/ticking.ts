@@ -1,4 +1,5 @@
 /** Time passes. */
+import { assert } from './assert.js';
 import type { Core } from './core.js';
 import { campaign } from './election.js';
 import { broadcastHeartbeats } from './heartbeats.js';
@@ -43,7 +44,8 @@ function tickFollower(core: Core): void {
 /** Whether a quorum was heard of within the last election timeout. */
 function hasActiveQuorum(core: Core): boolean {
   const self = core.tracker.progressOf(core.id);
-  if (self !== undefined) self.lastActive = core.now;
+  assert(self !== undefined, 'A leader is a member');
+  self.lastActive = core.now;
   return core.now - core.tracker.quorumOf(lastActive) < core.settings.electionTicks;
 }
 

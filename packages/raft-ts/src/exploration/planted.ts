@@ -2,7 +2,7 @@
 import type { Mutant } from '../mutants.js';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
 
-/** Bounds by the planted bug; what is not said is as by default, without crashes. */
+/** Bounds by the planted bug; what is not said is as by default, with a message more. */
 export const PLANTED: ReadonlyMap<Mutant, Bounds> = new Map([
   within('send_before_sync', { terms: 1 }),
   within('vote_not_persisted', { terms: 1 }),
@@ -21,5 +21,5 @@ export const PLANTED: ReadonlyMap<Mutant, Bounds> = new Map([
 ]);
 
 function within(name: Mutant, bounds: Partial<Bounds>): readonly [Mutant, Bounds] {
-  return [name, { ...DEFAULT_BOUNDS, crashes: 0, ...bounds }];
+  return [name, { ...DEFAULT_BOUNDS, messages: 3, ...bounds }];
 }
