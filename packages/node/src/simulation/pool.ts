@@ -40,8 +40,17 @@ export class Pool {
     for (const child of this.idle.splice(0)) child.disconnect();
   }
 
+<<<<<<< HEAD
+  /**
+   * Lives one life. What goes wrong is told by the result.
+   *
+   * @param patienceMs real time after which a life that does not end is given up
+   */
+  live(assignment: Assignment, patienceMs = PATIENCE_MS): Promise<Result> {
+=======
   /** Lives one life. What goes wrong is told by the result. */
   live(assignment: Assignment): Promise<Result> {
+>>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     const child = this.idle.pop() ?? fork(new URL('main.js', import.meta.url), { serialization: 'advanced' });
     return new Promise((resolve) => {
       const end = (result: Result, isUsable: boolean): void => {
@@ -52,7 +61,7 @@ export class Pool {
         resolve(result);
       };
       const lost = (what: string): void => end(failed(assignment.seed, what), false);
-      const timer = setTimeout(() => lost(`does not end within ${PATIENCE_MS} ms`), PATIENCE_MS);
+      const timer = setTimeout(() => lost(`does not end within ${patienceMs.toFixed(0)} ms`), patienceMs);
       child.once('message', (result) => end(result as Result, true));
       child.once('exit', (code, signal) => lost(`the process ended with ${signal ?? code}`));
       child.send(assignment);
