@@ -128,11 +128,7 @@ export class Clients {
   private operate(agent: Agent, collection: string): void {
     const process = this.nodeFor(collection);
     const name = nameOf(agent);
-<<<<<<< HEAD
     if (process === null || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
-=======
-    if (process === null || !this.world.decisions.take(name)) return this.next(agent);
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     const action = drawAction(this.draw, () => name);
     this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
   }
@@ -154,12 +150,8 @@ export class Clients {
   private keepDoor(keeper: Agent): void {
     this.later(keeper, () => {
       const process = this.nodeFor(null);
-<<<<<<< HEAD
       if (process === null || !this.world.decisions.take(nameOf(keeper), OPERATION))
         return this.keepDoor(keeper);
-=======
-      if (process === null || !this.world.decisions.take(nameOf(keeper))) return this.keepDoor(keeper);
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
       const kind = this.draw.chance(0.5) ? 'allow' : 'forbid';
       this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(keeper));
     });
@@ -168,11 +160,7 @@ export class Clients {
   private visit(guest: Agent): void {
     this.later(guest, () => {
       const process = this.nodeFor(null);
-<<<<<<< HEAD
       if (process === null || !this.world.decisions.take(nameOf(guest), OPERATION)) return this.visit(guest);
-=======
-      if (process === null || !this.world.decisions.take(nameOf(guest))) return this.visit(guest);
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
       this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit(guest));
     });
   }

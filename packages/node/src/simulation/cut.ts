@@ -73,17 +73,10 @@ export function cutSwarm(swarm: Swarm, cut: Cut): Swarm {
 export class Decisions {
   private readonly without: ReadonlySet<string>;
   private readonly keep: ReadonlySet<string> | null;
-<<<<<<< HEAD
   private readonly onTaken: (name: string, kind: string) => void;
 
   /** @param onTaken told of each that is taken */
   constructor({ without, keep }: Cut, onTaken: (name: string, kind: string) => void) {
-=======
-  private readonly onTaken: (name: string) => void;
-
-  /** @param onTaken told of each that is taken */
-  constructor({ without, keep }: Cut, onTaken: (name: string) => void) {
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     this.without = new Set(without);
     this.keep = keep === null ? null : new Set(keep);
     this.onTaken = onTaken;
@@ -95,15 +88,9 @@ export class Decisions {
   }
 
   /** Whether something is done; then it counts. */
-<<<<<<< HEAD
   take(name: string, kind: string): boolean {
     if (this.keep !== null && !this.keep.has(name)) return false;
     this.onTaken(name, kind);
-=======
-  take(name: string): boolean {
-    if (this.keep !== null && !this.keep.has(name)) return false;
-    this.onTaken(name);
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     return true;
   }
 }

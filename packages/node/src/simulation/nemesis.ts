@@ -154,11 +154,7 @@ export class Nemesis {
       if (!this.faults.raging) return;
       const kind = this.draw.weighted(swarm.faults);
       const mayCome = kind !== undefined && decisions.allows(kind) && scheduler.now >= this.faults.calmUntil;
-<<<<<<< HEAD
       if (mayCome && decisions.take(`f${number}`, kind)) this.inject(kind, number);
-=======
-      if (mayCome && decisions.take(`f${number}`)) this.inject(kind, number);
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
       this.plan(number + 1);
     });
   }

@@ -40,17 +40,12 @@ export class Pool {
     for (const child of this.idle.splice(0)) child.disconnect();
   }
 
-<<<<<<< HEAD
   /**
    * Lives one life. What goes wrong is told by the result.
    *
    * @param patienceMs real time after which a life that does not end is given up
    */
   live(assignment: Assignment, patienceMs = PATIENCE_MS): Promise<Result> {
-=======
-  /** Lives one life. What goes wrong is told by the result. */
-  live(assignment: Assignment): Promise<Result> {
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     const child = this.idle.pop() ?? fork(new URL('main.js', import.meta.url), { serialization: 'advanced' });
     return new Promise((resolve) => {
       const end = (result: Result, isUsable: boolean): void => {

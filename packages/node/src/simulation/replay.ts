@@ -16,12 +16,9 @@ export interface Life {
 /** Happenings that are shown before a failure. */
 const LAST = 200;
 
-<<<<<<< HEAD
 /** Real time that a life gets at least, when there is hardly any left. */
 const PATIENCE_MIN_MS = 1000;
 
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
 /**
  * Lives one life. When it fails, tells what happened last, and how to see that again: everything, or of a small life only
  * what is more than routine, so that more of it is seen.
@@ -54,7 +51,6 @@ export async function replay({ seed, mutants, cut }: Life, all: boolean): Promis
 
 /** Makes a life that fails small, and replays what is left of it. */
 export async function shrinkAndReplay(pool: Pool, workers: number, life: Life, ms: number): Promise<number> {
-<<<<<<< HEAD
   const began = performance.now();
   const leftMs = (): number => began + ms - performance.now();
   const shrunk = await shrink({
@@ -62,15 +58,6 @@ export async function shrinkAndReplay(pool: Pool, workers: number, life: Life, m
     workers,
     live: (assignment) => pool.live(assignment, Math.max(PATIENCE_MIN_MS, leftMs())),
     isOver: () => leftMs() <= 0,
-=======
-  const end = performance.now() + ms;
-  const began = performance.now();
-  const shrunk = await shrink({
-    ...life,
-    workers,
-    live: (assignment) => pool.live(assignment),
-    isOver: () => performance.now() > end,
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     report: (line) => console.log(line),
   });
   if (shrunk === null) {

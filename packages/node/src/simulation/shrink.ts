@@ -31,7 +31,6 @@ export interface Shrunk {
 /** Parts of the storm that are tried, from the shortest on. */
 const STORM_PARTS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];
 
-<<<<<<< HEAD
 /**
  * @returns null if the life does not fail
  * @throws if it does not come to an end
@@ -40,12 +39,6 @@ export async function shrink(options: ShrinkOptions): Promise<Shrunk | null> {
   const { seed, mutants, cut, live } = options;
   const whole = await live({ seed, mutants, cut });
   if (!whole.ended) throw new Error(`seed ${seed}: ${whole.error}`);
-=======
-/** @returns null if the life does not fail */
-export async function shrink(options: ShrinkOptions): Promise<Shrunk | null> {
-  const { seed, mutants, cut, live } = options;
-  const whole = await live({ seed, mutants, cut });
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
   return whole.error === null ? null : new Shrinker(options, whole, whole.error).run();
 }
 
@@ -53,11 +46,8 @@ class Shrinker {
   private readonly options: ShrinkOptions;
   private readonly whole: Result;
   private error: string;
-<<<<<<< HEAD
   /** The kinds of the decisions that are left. */
   private kinds: readonly string[];
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
   private cut: Cut;
   private lives = 1;
 
@@ -65,28 +55,17 @@ class Shrinker {
     this.options = options;
     this.whole = whole;
     this.error = error;
-<<<<<<< HEAD
     this.kinds = whole.kinds;
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     this.cut = { ...options.cut, keep: whole.decisions };
   }
 
   async run(): Promise<Shrunk> {
     const extras = extrasOf(this.swarm);
-<<<<<<< HEAD
     this.tell('all of it');
     await this.shorten();
     await this.dropActors();
     const kinds = this.swarm.faults.flatMap(([kind]) => (this.kinds.includes(kind) ? [kind] : []));
     await this.dropKinds([...extras, ...kinds]);
-=======
-    const kinds = this.swarm.faults.flatMap(([kind, weight]) => (weight > 0 ? [kind] : []));
-    this.tell('all of it');
-    await this.shorten();
-    await this.dropKinds([...extras, ...kinds]);
-    await this.dropActors();
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     await this.dropDecisions();
     await this.dropActors();
     await this.shorten();
@@ -159,10 +138,7 @@ class Shrinker {
     if (best === undefined) return null;
     this.cut = { ...best.cut, keep: best.result.decisions };
     this.error = best.result.error ?? this.error;
-<<<<<<< HEAD
     this.kinds = best.result.kinds;
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     return best.at;
   }
 

@@ -20,11 +20,8 @@ export interface Result {
   readonly broken: string;
   /** Faults that came, and what clients did, in that order, by their names. */
   readonly decisions: readonly string[];
-<<<<<<< HEAD
   /** The kinds of those. */
   readonly kinds: readonly string[];
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
   readonly traceHash: number;
   /** Whether the life came to its end; its process may have died, or taken too long. */
   readonly ended: boolean;
@@ -48,10 +45,7 @@ export function resultOf(seed: number): Result {
     error: null,
     broken: '',
     decisions: [],
-<<<<<<< HEAD
     kinds: [],
-=======
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     traceHash: 0,
     ended: true,
     events: 0,
@@ -64,7 +58,6 @@ export function resultOf(seed: number): Result {
 /** Lives a life; what goes wrong is told by the result. */
 export async function live({ seed, mutants, cut }: Assignment): Promise<Result> {
   const decisions: string[] = [];
-<<<<<<< HEAD
   const kinds = new Set<string>();
   const onDecision = (name: string, kind: string): void => {
     decisions.push(name);
@@ -75,25 +68,8 @@ export async function live({ seed, mutants, cut }: Assignment): Promise<Result> 
     result = { ...result, ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision })) };
   } catch (error) {
     result = { ...result, error: textOf(error), broken: brokenBy(error) };
-=======
-  const onDecision = (name: string): void => {
-    decisions.push(name);
-  };
-  const result = { ...resultOf(seed), decisions };
-  try {
-    return { ...result, ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision })) };
-  } catch (error) {
-    return { ...result, error: textOf(error), broken: brokenBy(error) };
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
   }
   return { ...result, decisions, kinds: [...kinds] };
-}
-
-function brokenBy(error: unknown): string {
-  if (error instanceof Violation) return error.invariant;
-  // Which list or register it was does not matter.
-  if (error instanceof Anomaly) return error.check.split(' ')[0] ?? '';
-  return error instanceof Error ? error.name : 'unknown';
 }
 
 function brokenBy(error: unknown): string {

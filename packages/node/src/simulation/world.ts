@@ -27,13 +27,8 @@ export interface WorldOptions {
   readonly cut?: Cut;
   /** Told of everything that happens. */
   readonly log?: (happening: Happening) => void;
-<<<<<<< HEAD
   /** Told of each fault that comes and each thing that a client does, by its name, and of which kind it is. */
   readonly onDecision?: (name: string, kind: string) => void;
-=======
-  /** Told of each fault that comes and each thing that a client does, by its name. */
-  readonly onDecision?: (name: string) => void;
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
 }
 
 /** Time between two questions of a node that wants to join, and between two looks at who was removed, in milliseconds. */
@@ -87,11 +82,7 @@ export class World {
     this.options = options;
     const cut = options.cut ?? WHOLE;
     this.swarm = cutSwarm(drawSwarm(seed), cut);
-<<<<<<< HEAD
     this.decisions = new Decisions(cut, (name, kind) => options.onDecision?.(name, kind));
-=======
-    this.decisions = new Decisions(cut, (name) => options.onDecision?.(name));
->>>>>>> 6e5b4bd76d8d5f2c1c125dc226bab04bd74f8d5f
     const { scheduler, swarm } = this;
     this.watcher = new Watcher(swarm.raft.maxPendingEntries ?? Number.MAX_SAFE_INTEGER);
     this.network = new Network(scheduler, seed, swarm.network);
