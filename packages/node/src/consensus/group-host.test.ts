@@ -297,6 +297,21 @@ test('a state that another node sent may be ahead of the log: it was killed befo
   expect(bench.log.view(GROUP)).toMatchObject({ firstIndex: 8, lastIndex: 7 });
 });
 
+test('a state that another node sent may end where the log ends, with another entry: that one goes', async () => {
+  const bench = await new Bench().start();
+  bench.open();
+  bench.propose(await bench.leads(), 'a', 'b', 'c');
+  await bench.settle();
+  const { lastIndex: index, term } = bench.status();
+  bench.kill();
+  await bench.start();
+  bench.open({ ...ORIGIN, index, term: term + 1, membership: membershipOfAnother() }, false);
+  await bench.settle();
+  expect(bench.take()).not.toContain('failed 4');
+  expect(bench.log.view(GROUP)).toMatchObject({ firstIndex: index + 1, lastIndex: index });
+  expect(bench.log.view(GROUP).term(index)).toBe(term + 1);
+});
+
 test('a leader that is behind with applying knows who its members are: no voter becomes a learner', async () => {
   const bench = await new Bench().start();
   const other = await new Bench(Number.POSITIVE_INFINITY, 2).start();

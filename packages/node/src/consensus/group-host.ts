@@ -15,7 +15,15 @@ import type { WatchGroup } from './group-watch.js';
 import { Handover } from './handover.js';
 import { LogWriter } from './log-writer.js';
 import { decodeMembership } from './membership.js';
-import { type Applied, type Command, type Event, type GroupId, type NodeId, ROOT_GROUP } from './protocol.js';
+import {
+  type Applied,
+  type Command,
+  type Event,
+  type GroupId,
+  type NodeId,
+  type Place,
+  ROOT_GROUP,
+} from './protocol.js';
 import { type GroupContext, RaftGroup } from './raft-group.js';
 import { hashBehind } from './raft-log.js';
 import { SlowDisk } from './slow-disk.js';
@@ -466,7 +474,9 @@ export function misfitOf(
 }
 
 /** Whether the log, as far as can be told, has the entry that the state ends with. */
-export function hashFits(view: LogView, { index, hash }: Pick<Applied, 'index' | 'hash'>): boolean {
+export function hashFits(view: LogView, { index, term, hash }: Place): boolean {
+  // The entry itself tells even if none is behind it.
+  if (index >= view.firstIndex && index <= view.lastIndex && view.term(index) !== term) return false;
   const found = hashBehind(view, index);
   return found === null || found === hash;
 }

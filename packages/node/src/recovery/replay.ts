@@ -88,7 +88,7 @@ export function readLog(
 }
 
 /** Whether the log has what comes behind a state, and not something else. */
-export function goesOn(view: LogView, applied: Pick<Applied, 'index' | 'hash'>): boolean {
+export function goesOn(view: LogView, applied: Place): boolean {
   return view.hardState !== undefined && view.lastIndex >= applied.index && hashFits(view, applied);
 }
 
