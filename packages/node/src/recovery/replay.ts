@@ -2,7 +2,7 @@ import type { LogStore, LogView } from '@althing/storage';
 import { changedMembership, changeProblem, decodeChange, type Entry, type Membership } from 'raft-ts';
 import { hashFits, MisfitError, misfitOf } from '../consensus/group-host.js';
 import { decodeMembership } from '../consensus/membership.js';
-import type { Applied, Command, Consensus, Event, GroupId, Place } from '../consensus/protocol.js';
+import type { Command, Consensus, Event, GroupId, Place } from '../consensus/protocol.js';
 import { RaftLog } from '../consensus/raft-log.js';
 import type { LogEnd } from './recovered.js';
 
