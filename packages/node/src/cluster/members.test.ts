@@ -225,6 +225,30 @@ describe('a member that is to leave', () => {
     expect(world.sent('change_membership')).toHaveLength(1);
   });
 
+  test('is asked again, and again, while it leads groups that do not let it go', async () => {
+    world.collections = [membershipOf([100, 101, 102])];
+    world.members.rootChanged();
+    await world.answerCall(new CallError('timeout', 'no answer'));
+    world.takeMembership();
+    const asked = (): number => world.calls.filter(([, kind]) => kind === CallKind.Handover).length;
+    expect(asked()).toBe(1);
+    for (const [ms, times] of [
+      [2900, 1],
+      [200, 2],
+      [2900, 2],
+      [200, 3],
+    ] as const) {
+      world.wait(ms);
+      expect(asked()).toBe(times);
+      // Besides that it says hello now and then.
+      for (const _ of world.calls) await world.answerCall();
+    }
+    world.collections = [membershipOf([100, 102])];
+    world.members.tick();
+    world.session.commit();
+    expect(world.root.members.has(101)).toBe(false);
+  });
+
   test('is not asked when it can not be reached', () => {
     world.down(101);
     world.members.rootChanged();

@@ -77,6 +77,9 @@ const HELLO_MS = 2000;
 /** How long a member may take to give away what it leads, in milliseconds. */
 const HANDOVER_MS = 10_000;
 
+/** Time after which a node that goes, and leads all the same, is asked once more to give that away, in milliseconds. */
+const ASK_AGAIN_MS = 3000;
+
 /** Pause after something that did not work, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -97,8 +100,8 @@ export class Members {
   private readonly joining = new Map<NodeId, number[]>();
   /** The change of Raft's membership that is under way; 0 for none. */
   private changing = 0;
-  /** Members that leave, and gave away what they led or can't be asked to. */
-  private readonly readyToGo = new Set<NodeId>();
+  /** When members that leave were last asked to give away what they lead, whether they heard it or not. */
+  private readonly askedAt = new Map<NodeId, number>();
   private readonly asking = new Set<NodeId>();
   /** What is done when leaderships are handed over. */
   private readonly handovers = new Map<number, () => void>();
@@ -154,7 +157,7 @@ export class Members {
     switch (event.kind) {
       case 'peer':
         this.peers.noteLink(event.node, event.up, event.version);
-        this.readyToGo.delete(event.node);
+        this.askedAt.delete(event.node);
         if (event.up) this.helloAt = 0;
         this.reconcile();
         return;
@@ -353,7 +356,8 @@ export class Members {
       members: root().members,
       membership: session.membership,
       memberships,
-      isReadyToGo: (node) => this.readyToGo.has(node) || !this.peers.isUp(node) || !root().members.has(node),
+      isReadyToGo: (node) => this.askedAt.has(node) || !this.peers.isUp(node) || !root().members.has(node),
+      wasJustAsked: (node) => this.wasJustAsked(node),
       isUp: (node) => this.peers.isUp(node),
     });
     switch (step?.kind) {
@@ -400,12 +404,17 @@ export class Members {
     this.lastProblem = problem;
   }
 
+  private wasJustAsked(node: NodeId): boolean {
+    const asked = this.askedAt.get(node) ?? Number.NEGATIVE_INFINITY;
+    return !this.peers.isUp(node) || this.options.monotonic() - asked < ASK_AGAIN_MS;
+  }
+
   private askToHandOver(node: NodeId): void {
     if (this.asking.has(node)) return;
     this.asking.add(node);
     const done = (): void => {
       this.asking.delete(node);
-      this.readyToGo.add(node);
+      this.askedAt.set(node, this.options.monotonic());
       this.reconcile();
     };
     // Who can't be asked is removed all the same; its groups elect other leaders.

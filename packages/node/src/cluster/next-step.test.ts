@@ -20,6 +20,7 @@ function step(members: readonly MemberInfo[], membership: Membership, more: Part
     membership,
     memberships: () => [membership],
     isReadyToGo: () => true,
+    wasJustAsked: () => true,
     isUp: () => true,
     ...more,
   });
@@ -97,8 +98,8 @@ describe('the next step of the leader', () => {
     expect(step(members, alone, { memberships: () => null })).toBeNull();
     expect(step(members, alone, { memberships: () => [alone, NO_MEMBERS] })).toBeNull();
     // It was out of reach when the root group let it go, came back, and leads the other group.
-    const isReadyToGo = (): boolean => false;
-    expect(step(members, alone, { memberships: () => [both], isReadyToGo })).toEqual({
+    const wasJustAsked = (): boolean => false;
+    expect(step(members, alone, { memberships: () => [both], wasJustAsked })).toEqual({
       kind: 'ask_handover',
       node: LEAVING.nodeId,
     });
@@ -135,6 +136,7 @@ describe('step by step', () => {
           membership: root,
           memberships: () => [after],
           isReadyToGo,
+          wasJustAsked: isReadyToGo,
           isUp: () => true,
         });
         if (next === null && collection === root) break;

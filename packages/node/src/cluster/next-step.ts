@@ -13,6 +13,8 @@ export interface ClusterPicture {
   readonly memberships: () => readonly Membership[] | null;
   /** Whether a member was asked already to give away what it leads, or can't be asked. */
   readonly isReadyToGo: (node: NodeId) => boolean;
+  /** Whether that was a moment ago, or it can't be asked now. */
+  readonly wasJustAsked: (node: NodeId) => boolean;
   /** Whether another member can be reached. */
   readonly isUp: (node: NodeId) => boolean;
 }
@@ -69,9 +71,9 @@ function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture
 
 /**
  * Who was out of reach when the root group let it go does not know that it goes. It may have come back and lead other
- * groups, which then do not let it go: it is asked to give them away.
+ * groups, which then do not let it go: it is asked to give them away, again and again, since it may not have heard it.
  */
-function forget({ members, membership, memberships, isReadyToGo }: ClusterPicture): NextStep | null {
+function forget({ members, membership, memberships, wasJustAsked }: ClusterPicture): NextStep | null {
   const leaving = [...members.values()].filter((member) => member.leaving);
   const others = leaving.length === 0 ? null : memberships();
   // A node that is new knows nothing of a group before it is taken in there.
@@ -79,6 +81,6 @@ function forget({ members, membership, memberships, isReadyToGo }: ClusterPictur
   const all = [membership, ...others];
   const gone = leaving.filter(({ nodeId }) => !all.some((each) => isMember(each, nodeId)));
   if (gone.length > 0) return { kind: 'forget', members: gone };
-  const back = leaving.find(({ nodeId }) => !isMember(membership, nodeId) && !isReadyToGo(nodeId));
+  const back = leaving.find(({ nodeId }) => !isMember(membership, nodeId) && !wasJustAsked(nodeId));
   return back === undefined ? null : { kind: 'ask_handover', node: back.nodeId };
 }

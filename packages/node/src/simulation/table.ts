@@ -35,7 +35,7 @@ export function rolesOf(machines: readonly Machine[]): Map<string, string> {
 export function tableOf(happenings: readonly Happening[]): string[] {
   const names = [...new Set(happenings.flatMap(({ roles }) => [...roles.keys()]))].sort();
   const widths = names.map((name) =>
-    Math.max(name.length, ...happenings.map(({ roles }) => 1 + (roles.get(name)?.length ?? 0))),
+    happenings.reduce((most, { roles }) => Math.max(most, 1 + (roles.get(name)?.length ?? 0)), name.length),
   );
   const line = (time: string, cells: readonly string[], what: string): string =>
     [time.padStart(TIME_WIDTH), ...cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)), what].join('  ');
