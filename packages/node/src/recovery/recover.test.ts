@@ -99,6 +99,7 @@ describe('althing recover', () => {
   test('goes on where it was interrupted, and no node starts before', async () => {
     cluster = await RealCluster.start(3);
     await cluster.node(1).value('//stuff', '.x = 1;');
+    expect(await cluster.node(1).value('//stuff', '.x;')).toBe(1);
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     const data = join(cluster.node(1).folder, 'data');
     const copy = join(cluster.node(1).folder, 'copy');
