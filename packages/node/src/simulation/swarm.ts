@@ -131,6 +131,6 @@ export function drawSwarm(seed: number): Swarm {
       ['come_back', nodes < 3 || draw.chance(0.8) ? 0 : 10],
     ],
     guests: draw.chance(0.3),
-    stateCheckIntervalMs: pick(0, 100, 500, 2000),
+    stateCheckIntervalMs: pick(0, 200, 1000, 4000),
   };
 }
