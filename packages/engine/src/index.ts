@@ -58,6 +58,7 @@ export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
 export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
 export type { Procedure, Scope, ScopeKind } from './state/scope.js';
+export { sharedThing } from './state/thing-record.js';
 export { DamagedStateError } from './state/store.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';

@@ -305,15 +305,16 @@ export class Pieces implements Backing {
 }
 
 /** The numbers of the pieces in a table, of which nothing else is wanted. */
-export function readParts(input: ByteReader): number[] {
+export function readTable(input: ByteReader): { readonly parts: readonly number[]; readonly items: number } {
   input.varint();
   input.varint();
   const parts: number[] = [];
+  let items = 0;
   for (let count = input.varint(); count > 0; count--) {
     parts.push(input.varint());
-    input.varint();
+    items += input.varint();
   }
-  return parts;
+  return { parts, items };
 }
 
 /** New pieces for so many items; at least one. */

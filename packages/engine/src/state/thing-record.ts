@@ -7,13 +7,15 @@
  *
  * `value` is described in `value-codec.ts`. Effects that store new things have the same properties, but for pieces.
  */
-import { ByteReader, type ByteWriter } from '../bytes.js';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { PIECED_MIN, type PieceSink, Pieces, readParts } from './pieces.js';
+import { readRecord } from './large-record.js';
+import { PIECED_MIN, type PieceSink, Pieces, readTable } from './pieces.js';
+import { RecordKind, type RecordSource } from './records.js';
 import type { Store } from './store.js';
-import { readValue, visitThings, writeValue } from './value-codec.js';
+import { readValue, visitThings, writeListHead, writeValue } from './value-codec.js';
 
 /** The code of a list in pieces, beside those of values. */
 const PIECES = 0x18;
@@ -63,11 +65,47 @@ export function visitThingsOfRecord(
       continue;
     }
     input.u8();
-    for (const part of readParts(input)) {
+    for (const part of readTable(input).parts) {
       const piece = new ByteReader(readPiece(part));
       while (piece.remaining > 0) visitThings(piece, visit);
     }
   }
+}
+
+/**
+ * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts large lists into pieces
+ * of its own.
+ *
+ * @throws FormatError
+ */
+export function* sharedThing(id: number, source: RecordSource): Generator<Uint8Array, void, undefined> {
+  const read = (part: number): Uint8Array => {
+    const found = readRecord(source, RecordKind.THING, id, part);
+    if (found === undefined) throw new FormatError(`record ${part} of thing ${id} is missing`);
+    return found.value;
+  };
+  const record = read(0);
+  const input = new ByteReader(record);
+  input.varint();
+  input.bytes(input.varint());
+  let from = 0;
+  for (let count = input.varint(); count > 0; count--) {
+    input.bytes(input.varint());
+    if (input.peek() !== PIECES) {
+      visitThings(input, () => {});
+      continue;
+    }
+    yield record.subarray(from, input.offset);
+    input.u8();
+    const { parts, items } = readTable(input);
+    // As it would stand in the record in one piece.
+    const head = new ByteWriter(16);
+    writeListHead(head, items);
+    yield head.take();
+    for (const part of parts) yield read(part);
+    from = input.offset;
+  }
+  yield record.subarray(from);
 }
 
 /** The restriction and the properties, as in the effect that stores a new thing. */

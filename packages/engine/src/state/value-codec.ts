@@ -95,8 +95,7 @@ function writeObject(
     out.u8(Code.FLOAT);
     out.f64(value.value);
   } else if (value instanceof List) {
-    out.u8(value.tuple ? Code.TUPLE : Code.LIST);
-    out.varint(value.length);
+    writeListHead(out, value.length, value.tuple);
     for (const item of value.items) writeValue(out, item);
   } else if (value instanceof ThingSet) {
     out.u8(Code.SET);
@@ -122,6 +121,12 @@ function writeObject(
     out.u8(Code.MPDATA);
     out.blob(value.data);
   }
+}
+
+/** What stands before the items of a list. */
+export function writeListHead(out: ByteWriter, length: number, isTuple = false): void {
+  out.u8(isTuple ? Code.TUPLE : Code.LIST);
+  out.varint(length);
 }
 
 function writeDateTime(out: ByteWriter, value: DateTimeValue): void {

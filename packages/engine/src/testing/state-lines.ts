@@ -5,6 +5,7 @@ import { CollectionGroup } from '../state/collection-group.js';
 import { allThings } from '../state/describe.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { eachThing } from '../state/store.js';
+import { sharedThing } from '../state/thing-record.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
@@ -21,6 +22,19 @@ export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8A
   };
   for (const thing of allThings(group)) group.saveThing(thing, sink);
   return records;
+}
+
+/** What the records say that must be the same on all nodes, a line for each thing. */
+export function sharedLines(records: ReadonlyMap<string, Uint8Array>): string {
+  const ids = [...records.keys()]
+    .filter((name) => name.endsWith(':0'))
+    .map((name) => Number.parseInt(name, 10));
+  const hexOf = (id: number): string =>
+    Array.from(sharedThing(id, sourceOf(records)), (bytes) => Buffer.from(bytes).toString('hex')).join('');
+  return ids
+    .sort((a, b) => a - b)
+    .map((id) => `#${id} ${hexOf(id)}`)
+    .join('\n');
 }
 
 export function sourceOf(records: ReadonlyMap<string, Uint8Array>): RecordSource {

@@ -65,12 +65,15 @@ describe('nodes that compare their states', () => {
   }, 60_000);
 
   test('agree while changes come in', async () => {
-    cluster = await RealCluster.start(3, { state_check_interval_ms: 1000 });
+    cluster = await RealCluster.start(3, { state_check_interval_ms: 1000, checkpoint_interval_ms: 300 });
     let stops = false;
+    await cluster.node(1).value('//stuff', '.large = range(1000); nil;');
+    // Each node cuts the large list into pieces when it makes a checkpoint.
+    const change = '.large.extend(range(30)); if (.large.len() > 4000) .large.splice(300, 2500); nil;';
     const load = Promise.all(
       cluster.nodes.map(async (node, i) => {
         for (let n = 0; !stops; n++)
-          await node.value('//stuff', `.list${i} = range(${n % 50}); .n${n % 100} = ${n};`);
+          await node.value('//stuff', `.list${i} = range(${n % 50}); .n${n % 100} = ${n}; ${change}`);
       }),
     );
     const equal = async (): Promise<boolean> => {

@@ -3,7 +3,7 @@
  * tells the other members the index that this stands for before they can have applied it all, so that each writes
  * the same moment; then all compare the hashes of what they wrote. Calls between the engine sides:
  *
- *   call   := 1 group:varint index:varint                     what is your state at this index?
+ *   call   := 1 group:varint index:varint version:varint      what is your state at this index?
  *           | 2 group:varint index:varint                     you differ from the majority
  *   answer := digest:32 bytes | nothing
  *
@@ -16,7 +16,7 @@ import { isDamage } from '../life/failures.js';
 import type { Checkpointer } from './checkpointer.js';
 import type { GroupSession } from './group-session.js';
 import type { State } from './state.js';
-import { stateDigest } from './state-digest.js';
+import { DIGEST_VERSION, stateDigest } from './state-digest.js';
 
 /** What came of a comparison. */
 export interface StateCheck {
@@ -128,6 +128,7 @@ export class StateChecks {
     out.u8(ASK);
     out.varint(group);
     out.varint(index);
+    out.varint(DIGEST_VERSION);
     try {
       const digest = await this.options.calls.call(node, CallKind.StateCheck, out.take(), READ_MS);
       return { node, digest: digest.length === DIGEST_BYTES ? Buffer.from(digest) : null };
@@ -176,7 +177,8 @@ export class StateChecks {
       return new Uint8Array(0);
     }
     const session = this.options.session(group);
-    if (what !== ASK || session === undefined) throw new Error('there is nothing to be compared');
+    if (what !== ASK || session === undefined || input.varint() !== DIGEST_VERSION)
+      throw new Error('there is nothing to be compared');
     const digest = await this.readAt(session, index);
     if (digest === null) throw new Error('the state of this index can not be had');
     return digest;

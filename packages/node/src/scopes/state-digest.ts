@@ -1,17 +1,25 @@
 /**
- * What tells whether two nodes hold the same state of a group: a hash over its records as they lie on the disk.
+ * What tells whether two nodes hold the same state of a group: a hash over what is stored of it.
  *
  *   digest := SHA-256 of (record* procedure*), the records in their order, the procedures in the order of their hashes
- *   record := kind:u8 id:u64 part:u32 length:u32 value
+ *   record := kind:u8 id:u64 part:u32 content
  *
- * A node numbers the records of procedures by itself, and knows by itself where garbage may be: neither is in it.
+ * Some of what is stored is each node's own, and not in it: the numbers of the records of procedures, where garbage may
+ * be, and into which pieces a large list is cut. **Whoever changes how anything is stored** must see to it that the digest
+ * stays the same, or give it another version: else nodes of two versions would take each other for damaged.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { CollectionGroup, RecordKind } from '@althing/engine';
+import { CollectionGroup, RecordKind, sharedThing } from '@althing/engine';
 import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/storage';
 import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 
-const NAME_BYTES = 17;
+/** Digests of two versions can't be compared. */
+export const DIGEST_VERSION = 1;
+
+const NAME_BYTES = 13;
+
+/** Bytes of the records of one thing that are held in memory. Of a larger one it only counts that it is there. */
+const THING_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
  * Reads a view of a group to its end.
@@ -33,31 +41,84 @@ export async function stateDigest(
   return digest.end();
 }
 
-class StateDigest {
+/** A thing whose records are still coming. */
+interface Thing {
+  readonly id: number;
+  /** By part. */
+  readonly records: Map<number, Uint8Array>;
+  bytes: number;
+}
+
+export class StateDigest {
   private readonly hash: Hash = createHash('sha256');
   private readonly procedures: Buffer[] = [];
   private readonly isRoot: boolean;
+  private thing: Thing | null = null;
 
   constructor(group: GroupId) {
     this.isRoot = group === ROOT_GROUP;
   }
 
-  add({ kind, id, part, value }: StateRecord): void {
+  /** Takes a record, in their order. Its value must stay as it is until the next thing came. */
+  add({ kind, id, part, value }: Pick<StateRecord, 'kind' | 'id' | 'part'> & { value: Uint8Array }): void {
+    if (kind === RecordKind.THING) {
+      this.addThing(id, part, value);
+      return;
+    }
+    this.endThing();
     if (kind === RecordKind.PROCEDURE) {
       this.procedures.push(createHash('sha256').update(value).digest());
       return;
     }
     const shared = kind === RecordKind.META && !this.isRoot ? CollectionGroup.sharedMeta(value) : value;
+    this.name(kind, id, part);
+    this.content([shared]);
+  }
+
+  end(): Buffer {
+    this.endThing();
+    for (const procedure of this.procedures.sort(Buffer.compare)) this.hash.update(procedure);
+    return this.hash.digest();
+  }
+
+  private addThing(id: number, part: number, value: Uint8Array): void {
+    if (this.thing?.id !== id) {
+      this.endThing();
+      this.thing = { id, records: new Map(), bytes: 0 };
+    }
+    const { thing } = this;
+    thing.bytes += value.length;
+    if (thing.bytes <= THING_BYTES_MAX) thing.records.set(part, value);
+    else thing.records.clear();
+  }
+
+  private endThing(): void {
+    const { thing } = this;
+    if (thing === null) return;
+    this.thing = null;
+    const { id, records, bytes } = thing;
+    // What is left of a thing that was removed says nothing.
+    if (!records.has(0) && bytes <= THING_BYTES_MAX) return;
+    this.name(RecordKind.THING, id, 0);
+    if (bytes > THING_BYTES_MAX) return;
+    this.content(sharedThing(id, { read: (_kind, _id, part) => records.get(part) }));
+  }
+
+  private name(kind: number, id: number, part: number): void {
     const name = Buffer.allocUnsafe(NAME_BYTES);
     name.writeUInt8(kind, 0);
     name.writeBigUInt64BE(BigInt(id), 1);
     name.writeUInt32BE(part, 9);
-    name.writeUInt32BE(shared.length, 13);
-    this.hash.update(name).update(shared);
+    this.hash.update(name);
   }
 
-  end(): Buffer {
-    for (const procedure of this.procedures.sort(Buffer.compare)) this.hash.update(procedure);
-    return this.hash.digest();
+  private content(parts: Iterable<Uint8Array>): void {
+    let length = 0;
+    for (const part of parts) {
+      this.hash.update(part);
+      length += part.length;
+    }
+    // Behind it, since only then it is known.
+    this.hash.update(String(length));
   }
 }

@@ -15,6 +15,7 @@ import {
   newGroup,
   reopened,
   savedRecords,
+  sharedLines,
   sourceOf,
   stateLines,
 } from '../state-lines.js';
@@ -127,6 +128,9 @@ export class World {
     // The leader goes on with what a checkpoint would have written, from which it reads thing by thing.
     const old = harness.collection;
     const records = savedRecords(old);
+    const stored = sharedLines(savedRecords(follower));
+    const other = differenceOf('what the follower stores', sharedLines(records), stored);
+    if (other !== null) return other;
     const copy = differenceOf(
       'a node that starts',
       this.collectionLines(old),
