@@ -245,7 +245,7 @@ describe('who does not belong here', () => {
 
     const received = await exchange(one.port, recorder.recorded);
     await until(() => one.logged('wrong_secret'), 'it was refused');
-    expect(received.includes(FrameKind.Welcome)).toBe(false);
+    expect(kindsOf(received)).not.toContain(FrameKind.Welcome);
     expect(one.frames.length).toBe(1);
   });
 
@@ -486,3 +486,10 @@ test('the secret is never sent', async () => {
   expect(recorder.recorded.includes('node2')).toBe(true);
   expect(recorder.recorded.includes(SECRET)).toBe(false);
 });
+
+/** The kinds of the frames in a row of bytes. */
+function kindsOf(bytes: Buffer): number[] {
+  const kinds: number[] = [];
+  for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32BE(at)) kinds.push(bytes.readUInt8(at + 4));
+  return kinds;
+}

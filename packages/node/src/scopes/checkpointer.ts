@@ -49,6 +49,7 @@ export class Checkpointer {
   private readonly dirtySince = new Map<GroupSession, number>();
   /** How often `hold` was called, but for those that are released. */
   private holds = 0;
+  private restsUntil = 0;
 
   constructor(options: CheckpointerOptions) {
     this.options = options;
@@ -57,6 +58,7 @@ export class Checkpointer {
   /** Starts a checkpoint of a group when it is due. To be called now and then. */
   consider(session: GroupSession): void {
     this.noteAge(session);
+    if (this.options.monotonic() < this.restsUntil) return;
     if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
     const since = monotonic() - (this.doneAt.get(session) ?? 0);
@@ -143,6 +145,11 @@ export class Checkpointer {
     } finally {
       this.holds -= 1;
     }
+  }
+
+  /** Starts no checkpoint by itself for so many milliseconds. */
+  rest(ms: number): void {
+    this.restsUntil = this.options.monotonic() + ms;
   }
 
   /** Checkpoints may be made again, and are made at once. */

@@ -18,6 +18,7 @@ class Bench {
       release: () => {
         this.holds -= 1;
       },
+      rest: () => {},
     },
     sessions: {
       pause: async () => {

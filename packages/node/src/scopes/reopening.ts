@@ -4,9 +4,15 @@ import type { State } from './state.js';
 
 export interface ReopeningParts {
   readonly state: Pick<State, 'isOpen' | 'reopen'>;
-  readonly checkpointer: Pick<Checkpointer, 'hold' | 'release'>;
+  readonly checkpointer: Pick<Checkpointer, 'hold' | 'release' | 'rest'>;
   readonly sessions: Pick<Sessions, 'pause' | 'resume' | 'shut'>;
 }
+
+/**
+ * How long the first checkpoint waits after that, in milliseconds. It may find no room once more, and then nothing can be
+ * done that makes room, such as deleting a collection.
+ */
+const REST_MS = 1000;
 
 /** Opens the state on disk again while nothing works on it. */
 export class Reopening {
@@ -39,6 +45,7 @@ export class Reopening {
     sessions.resume();
     this.isHolding = false;
     checkpointer.release();
+    checkpointer.rest(REST_MS);
     return isWorthIt;
   }
 }
