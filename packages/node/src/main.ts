@@ -78,9 +78,21 @@ async function startOnce(config: Config, options: StartOptions): Promise<Running
     reserveBytes: config.diskReserveMb * MiB,
     inUseWaitMs: FOLDER_WAIT_MS,
     alsoAllowed: FOLDER_NAMES,
-    level: { openFilesMax: fittingTables(descriptorLimit()) },
+    level: {
+      openFilesMax: fittingTables(descriptorLimit()),
+      writeBufferBytes: fittingBuffer(config.diskReserveMb * MiB),
+    },
   });
   return startInFolder(config, options, folder);
+}
+
+/**
+ * The memory table of LevelDB, in bytes. Its logs hold two of them at most, and more when the disk is full while it writes
+ * one to a table; opening it again turns all that into tables, for which the reserve must do.
+ */
+function fittingBuffer(reserveBytes: number): number {
+  const largest = 8 * MiB;
+  return reserveBytes === 0 ? largest : Math.min(largest, Math.max(MiB, Math.floor(reserveBytes / 8)));
 }
 
 /** Makes the folder of a node that was removed that of a new one. */

@@ -22,6 +22,14 @@ beforeEach(async () => {
 
 afterEach(() => rm(parent, { recursive: true }));
 
+/** Bytes of all files of LevelDB. */
+async function levelBytes(): Promise<number> {
+  const level = path.join(folder, 'state', 'level');
+  const names = await readdir(level);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(path.join(level, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 async function modeOf(name: string): Promise<number> {
   return (await stat(path.join(folder, name))).mode & 0o777;
 }
@@ -143,6 +151,30 @@ describe('openFolder', () => {
     const again = await StateStore.open({ store: await opened.reopenStateStore(), disk: opened.stateDisk });
     expect(again.identity()).toEqual(Buffer.from('node 1'));
     await again.close();
+    await opened.close();
+  });
+
+  test('a group that is dropped gives its space back to the disk, and what opening takes is known', async () => {
+    const opened = await openFolder(folder, OPTIONS);
+    const state = await StateStore.open({ store: opened.stateStore, disk: opened.stateDisk });
+    const atFirst = await opened.bytesToReopen();
+    for (const group of [1, 2]) {
+      const checkpoint = state.beginCheckpoint(group);
+      for (let id = 1; id <= 3000; id++) checkpoint.put(1, id, 0, Buffer.alloc(3000, id));
+      await checkpoint.commit({ index: 1, term: 1, context: Buffer.alloc(0) });
+    }
+    const full = await levelBytes();
+    expect(full).toBeGreaterThan(18_000_000);
+    await state.dropGroup(1);
+    await state.swept();
+    expect(await levelBytes()).toBeLessThan(0.7 * full);
+    expect(state.read(2, 1, 3000)?.length).toBe(3000);
+
+    const checkpoint = state.beginCheckpoint(2);
+    for (let id = 1; id <= 100; id++) checkpoint.put(1, id, 0, Buffer.alloc(3000, 1));
+    await checkpoint.commit({ index: 2, term: 1, context: Buffer.alloc(0) });
+    expect(await opened.bytesToReopen()).toBeGreaterThan(atFirst + 300_000);
+    await state.close();
     await opened.close();
   });
 

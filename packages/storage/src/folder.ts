@@ -6,9 +6,11 @@ import { NodeDisk, syncFolder } from './disk/node-disk.js';
 import { DiskFullError, FolderContentError, FolderInUseError, isDiskFull } from './errors.js';
 import type { KeyValueStore } from './kv/key-value-store.js';
 import { LevelStore, type LevelStoreOptions } from './kv/level-store.js';
+import { bytesToOpen } from './kv/leveldb-files.js';
 import { MarkFile } from './mark.js';
 import { isAlive, OWNER_NAME, readOwner, removeOwner, writeOwner } from './owner.js';
 import { RESERVE_NAME, Reserve } from './reserve.js';
+import { redoNumber } from './state/redo-file.js';
 
 export type FolderOptions = {
   /** Size of the reserve file. Default 64 MiB; 0 for none. */
@@ -29,6 +31,11 @@ export type DataFolder = {
   /** For `StateStore.open`, which closes the store. */
   readonly stateDisk: Disk;
   readonly stateStore: KeyValueStore;
+  /**
+   * Free bytes that closing the store and opening it again takes, less what that gives back before; so it may be negative.
+   * Exact only while the store does nothing.
+   */
+  bytesToReopen(): Promise<number>;
   /** Opens the store once more after it was closed: one that had no room takes writes again then. */
   reopenStateStore(): Promise<KeyValueStore>;
   /** False if the disk has had no room for the reserve, or it was released. */
@@ -43,6 +50,8 @@ export type DataFolder = {
 
 const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
 const IN_USE_PAUSE_MS = 20;
+/** What opening the state takes besides its logs: a manifest, the indexes of tables, marks. */
+const OPENING_BYTES = 1024 * 1024;
 
 /**
  * Opens a data folder, or lays out a new one:
@@ -66,6 +75,7 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
   const logPath = path.join(folder, 'log');
   const statePath = path.join(folder, 'state');
   const levelPath = path.join(statePath, 'level');
+  const stateDisk = new NodeDisk(statePath);
   const level = options.level ?? {};
   let stateStore = await withReserve(reserve, async () => {
     for (const made of [logPath, statePath, levelPath]) await mkdir(made, { recursive: true, mode: 0o700 });
@@ -83,9 +93,17 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
     path: folder,
     logPath,
     logDisk: new NodeDisk(logPath),
-    stateDisk: new NodeDisk(statePath),
+    stateDisk,
     get stateStore() {
       return stateStore;
+    },
+    async bytesToReopen() {
+      const files = await stateDisk.list();
+      const redo = files.reduce(
+        (sum, { name, bytes }) => sum + (redoNumber(name) === undefined ? 0 : bytes),
+        0,
+      );
+      return (await bytesToOpen(levelPath)) + redo + OPENING_BYTES;
     },
     async reopenStateStore() {
       // This process has verified the tables before, or made them.

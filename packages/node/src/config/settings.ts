@@ -277,7 +277,7 @@ const storage = {
   disk_reserve_mb: setting(
     size('MB', 0, 1_048_576),
     64,
-    'Space kept aside on the disk. When the disk is full, changes are refused and the reserve is used to recover.',
+    'Space kept aside on the disk. When the disk is full, changes are refused and the reserve is used to recover; less than 32 may not suffice for that.',
   ),
 };
 

@@ -10,10 +10,10 @@ const problem = SmallDisk.problem();
 if (problem !== null) console.warn(`The tests of a full disk are skipped: ${problem}`);
 const testOnSmallDisk = problem === null ? test : test.skip;
 
-const DISK_MB = 64;
+const DISK_MB = 128;
 
 const SETTINGS: TestSettings = {
-  disk_reserve_mb: 8,
+  disk_reserve_mb: 32,
   log_segment_mb: 1,
   checkpoint_interval_ms: 100,
   checkpoint_size_mb: 1,
@@ -206,7 +206,7 @@ async function diskLevel(node: RealNode): Promise<string> {
 
 /** @returns whether a change was refused */
 async function fillLarge(node: RealNode): Promise<boolean> {
-  const text = 'x'.repeat(20_000);
+  const text = 'x'.repeat(100_000);
   const code = ".large = is_list(.get('large')) ? .large : []; .large.push(text); nil;";
   const answer = await node.query('//large', code, { text });
   if (answer.status !== 200) expect(answer.verdict).toBe('503 -51');

@@ -16,6 +16,7 @@ class Bench {
     reserve: this,
     reserveBytes: RESERVE,
     freeBytes: async () => this.free,
+    bytesToReopen: async () => RESERVE / 2,
     setLevel: (level) => this.said.push(`set ${level}`),
     reopenState: async (makeRoom) => {
       this.said.push(this.hasReserve ? 'reopens with the reserve' : 'reopens');

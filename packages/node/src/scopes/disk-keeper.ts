@@ -6,6 +6,8 @@ export interface DiskKeeperOptions {
   readonly reserve: Reserve;
   /** Free bytes on the disk of the state. */
   readonly freeBytes: () => Promise<number>;
+  /** Free bytes that opening the state again takes. */
+  readonly bytesToReopen: () => Promise<number>;
   /** Size of the reserve; 0 for none. */
   readonly reserveBytes: number;
   /** Changes are taken, or not, from now on. */
@@ -37,9 +39,6 @@ export type DiskEvent =
   | { readonly kind: 'state_shut' }
   | { readonly kind: 'state_reopened' };
 
-/** Free bytes that opening the state may need: LevelDB turns what lies in its log into a table. */
-const REOPEN_BYTES = 32 * 1024 * 1024;
-
 /**
  * Brings a node through a full disk. Changes are refused from when little is left. When the log or the state can't be
  * written, the reserve is given up, so that a checkpoint can be made and the log be cut. A state that had no room is
@@ -62,6 +61,11 @@ export class DiskKeeper {
   /** How much room there is, all in all: `full` when the log or the state has none. */
   get level(): DiskLevel {
     return this.said;
+  }
+
+  /** Whether the state had no room for a write, and takes no further ones until it was opened again. */
+  get isStateFull(): boolean {
+    return this.stateFull;
   }
 
   /** The room that the log has is another one than before. */
@@ -109,9 +113,8 @@ export class DiskKeeper {
   }
 
   private async reopenState(): Promise<void> {
-    const { reserve, freeBytes, reserveBytes, reopenState, report } = this.options;
-    const needed = reserveBytes > 0 ? Math.min(reserveBytes / 2, REOPEN_BYTES) : REOPEN_BYTES;
-    const hasRoom = async (): Promise<boolean> => (await freeBytes()) >= needed;
+    const { reserve, freeBytes, bytesToReopen, reopenState, report } = this.options;
+    const hasRoom = async (): Promise<boolean> => (await freeBytes()) >= (await bytesToReopen());
     const makeRoom = async (): Promise<boolean> => {
       // At the last moment: others on a full disk take whatever they find.
       if (reserve.hasReserve) await this.releaseReserve();

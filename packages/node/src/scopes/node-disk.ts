@@ -17,6 +17,7 @@ export function keepDisk({ config, folder, log, ...actions }: NodeDiskOptions): 
     ...actions,
     reserve: folder,
     freeBytes: () => folder.stateDisk.freeBytes(),
+    bytesToReopen: () => folder.bytesToReopen(),
     reserveBytes: config.diskReserveMb * MiB,
     report: (event) => report(log, event),
   });

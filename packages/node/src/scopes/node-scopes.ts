@@ -142,7 +142,7 @@ export class NodeScopes {
   }
 
   private makeCheckpointer(): Checkpointer {
-    const { config, state, consensus, clocks } = this.options;
+    const { config, state, consensus, disk, clocks } = this.options;
     return new Checkpointer({
       state,
       consensus,
@@ -150,7 +150,7 @@ export class NodeScopes {
       sizeBytes: config.checkpointSizeMb * MiB,
       monotonic: clocks.monotonic,
       yield: nextTurn,
-      blocked: (session) => session.isImposing || this.snapshots.isReceiving(session.id),
+      blocked: (session) => disk.isStateFull || session.isImposing || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => this.checkpointDone(session, report),
     });

@@ -332,7 +332,7 @@ export class Process {
       sizeBytes: swarm.checkpointBytes,
       monotonic,
       yield: () => new Promise((resolve) => this.engineThread.after(0, resolve)),
-      blocked: (session) => this.snapshots.isReceiving(session.id),
+      blocked: (session) => this.disk.isStateFull || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => {
         if (error instanceof DiskFullError) this.disk.noteStateFull();
         else this.fail(`the checkpoint of group ${session.id} failed`, error);
@@ -404,6 +404,7 @@ export class Process {
         restoreReserve: () => Promise.resolve(),
       },
       freeBytes: () => Promise.resolve(machine.isStateFull ? 0 : Number.MAX_SAFE_INTEGER),
+      bytesToReopen: () => Promise.resolve(1),
       reserveBytes: 0,
       setLevel: (level) => this.sessions?.setDisk(level),
       reopenState: (makeRoom) => this.getReopening().attempt(makeRoom),

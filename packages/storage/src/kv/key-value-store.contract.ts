@@ -126,6 +126,23 @@ export function describeKeyValueStore(
       expect(await all(everything)).toEqual(['a=1', 'b=2']);
     });
 
+    test('a compaction gives back the room of what was deleted, and keeps the rest', async () => {
+      for (const from of [0, 2000]) {
+        const batch = store.batch();
+        for (let i = from; i < from + 2000; i++)
+          batch.put(key(String(i).padStart(6, '0')), Buffer.alloc(1000, i));
+        await batch.write({ sync: false });
+      }
+      await store.flush();
+      const batch = store.batch();
+      for (let i = 0; i < 3000; i++) batch.delete(key(String(i).padStart(6, '0')));
+      await batch.write({ sync: true });
+      await store.compact({ from: key('000000'), to: key('003000') });
+      expect(await store.approximateBytes({ from: key('000000'), to: key('003000') })).toBeLessThan(100_000);
+      const found = await all(everything, { keysOnly: true }, 700);
+      expect([found.length, found[0]]).toEqual([1000, '003000=']);
+    });
+
     test('a large range comes whole', async () => {
       const batch = store.batch();
       for (let i = 0; i < 5000; i++) batch.put(key(String(i).padStart(6, '0')), Buffer.alloc(500, i));

@@ -20,6 +20,15 @@ export interface KeyValueStore {
    */
   flush(): Promise<void>;
 
+  /** Bytes that a range takes on the disk, roughly, with what was deleted and is still there. */
+  approximateBytes(range: KeyRange): Promise<number>;
+
+  /**
+   * Gives the disk back what was deleted in a range, where nothing else would for a long time. Takes as long as reading all
+   * of it.
+   */
+  compact(range: KeyRange): Promise<void>;
+
   /** A consistent view, to be closed by whoever asked for it. */
   snapshot(): KeyValueSnapshot;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -6,7 +6,7 @@ import { DamagedStateError, FolderInUseError } from '../errors.js';
 import { seeded } from '../testing/random.js';
 import { describeKeyValueStore } from './key-value-store.contract.js';
 import { LevelStore } from './level-store.js';
-import { readLog, verifyLevelDb } from './leveldb-files.js';
+import { bytesToOpen, readLog, removeObsoleteFiles, verifyLevelDb } from './leveldb-files.js';
 
 let folder: string;
 
@@ -122,5 +122,41 @@ describe('LevelStore', () => {
     }
     await writeFile(file, content);
     await (await LevelStore.open(folder, { createIfMissing: false })).close();
+  });
+
+  test('what a compaction left on a full disk is removed before the opening, and nothing else', async () => {
+    await filled();
+    const before = await readdir(folder);
+    const logs = before.filter((name) => name.endsWith('.log'));
+    const sizes = await Promise.all(logs.map(async (name) => (await stat(path.join(folder, name))).size));
+    const logBytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(logBytes).toBeGreaterThan(10_000);
+    expect(await bytesToOpen(folder)).toBe(logBytes);
+
+    // A table that was not finished, and a log of which all is in tables.
+    await writeFile(path.join(folder, '900001.ldb'), Buffer.alloc(200_000));
+    await writeFile(path.join(folder, '000001.log'), Buffer.alloc(1000));
+    expect(await bytesToOpen(folder)).toBe(logBytes - 201_000);
+    await removeObsoleteFiles(folder);
+    expect((await readdir(folder)).sort()).toEqual([...before].sort());
+
+    await writeFile(path.join(folder, '900001.ldb'), Buffer.alloc(200_000));
+    const store = await LevelStore.open(folder, { createIfMissing: false });
+    for (let round = 0; round < 3; round++)
+      expect(store.getSync(Buffer.from(`key ${round} 299`))?.length).toBe(50);
+    await store.close();
+    expect(await readdir(folder)).not.toContain('900001.ldb');
+  });
+
+  test('nothing is removed next to a manifest that does not hold', async () => {
+    await filled();
+    await writeFile(path.join(folder, '900001.ldb'), 'evidence');
+    const manifest = (await readdir(folder)).find((name) => name.startsWith('MANIFEST'))!;
+    const content = await readFile(path.join(folder, manifest));
+    content[10]! ^= 1;
+    await writeFile(path.join(folder, manifest), content);
+    await expect(removeObsoleteFiles(folder)).rejects.toThrow(DamagedStateError);
+    await expect(LevelStore.open(folder, { createIfMissing: false })).rejects.toThrow(DamagedStateError);
+    expect(await readdir(folder)).toContain('900001.ldb');
   });
 });

@@ -17,7 +17,7 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from './key-value-store.js';
-import { hasLevelDb, verifyLevelDb } from './leveldb-files.js';
+import { hasLevelDb, removeObsoleteFiles, verifyLevelDb } from './leveldb-files.js';
 
 export type LevelStoreOptions = {
   /** Make an empty store if there is none; without it a missing store is damage. */
@@ -47,6 +47,7 @@ export class LevelStore implements KeyValueStore {
     if (exists) {
       await probeLock(folder);
       await verifyLevelDb(folder, options.verify !== 'quick');
+      await removeObsoleteFiles(folder);
     }
     const db: Db = new Level<Uint8Array, Uint8Array>(folder, {
       keyEncoding: 'view',
@@ -110,12 +111,26 @@ export class LevelStore implements KeyValueStore {
 
   /** A compaction of a range that is always empty: LevelDB then turns its memory table into a file, and no more. */
   flush(): Promise<void> {
+    return this.compact({ from: NO_KEY, to: NO_KEY });
+  }
+
+  approximateBytes({ from, to }: KeyRange): Promise<number> {
+    return guarded(this.#db.location, async () =>
+      Number(await Reflect.apply(this.#own('approximateSize'), this.#db, [from, to])),
+    );
+  }
+
+  compact({ from, to }: KeyRange): Promise<void> {
     return guarded(this.#db.location, async () => {
-      // The universal type of `Level` does not tell of the methods that only LevelDB has.
-      const compactRange: unknown = Reflect.get(this.#db, 'compactRange');
-      if (typeof compactRange !== 'function') throw new MisuseError('this LevelDB can not be flushed');
-      await Reflect.apply(compactRange, this.#db, [NO_KEY, NO_KEY]);
+      await Reflect.apply(this.#own('compactRange'), this.#db, [from, to]);
     });
+  }
+
+  /** The universal type of `Level` does not tell of the methods that only LevelDB has. */
+  #own(name: 'approximateSize' | 'compactRange'): (from: Uint8Array, to: Uint8Array) => unknown {
+    const method: unknown = Reflect.get(this.#db, name);
+    if (!isMethod(method)) throw new MisuseError(`this is no LevelDB: it has no ${name}`);
+    return method;
   }
 
   snapshot(): KeyValueSnapshot {
@@ -160,6 +175,10 @@ async function probeLock(folder: string): Promise<void> {
   );
   await probe.close();
   if (causes(error).some((cause) => codeOf(cause) === 'LEVEL_LOCKED')) throw toStorageError(error, folder);
+}
+
+function isMethod(value: unknown): value is (from: Uint8Array, to: Uint8Array) => unknown {
+  return typeof value === 'function';
 }
 
 async function guarded<T>(folder: string, task: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 /**
  * Checks the files of a LevelDB folder before LevelDB opens it. LevelDB itself trusts most of what it reads: with a
  * flipped bit in a table a key is just not found, in the filter of a table too, and a compaction copies the damage
- * under a fresh checksum. Nothing here changes a file.
+ * under a fresh checksum. Also clears away what LevelDB has no use for; nothing else here changes a file.
  *
  * Formats, from LevelDB's `doc/log_format.md`, `doc/table_format.md`, `db/version_edit.cc` and `table/format.cc`:
  *
@@ -23,7 +23,7 @@
  * Checksums are CRC-32C, masked. The write-ahead log is not checked here: its end may be torn, and what is lost before
  * the end is found by the state store's journal.
  */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32c } from '../crc32c.js';
 import { DamagedStateError } from '../errors.js';
@@ -43,14 +43,9 @@ export async function hasLevelDb(folder: string): Promise<boolean> {
  * @throws DamagedStateError
  */
 export async function verifyLevelDb(folder: string, readsTables = true): Promise<VerifyReport> {
-  const current = await readText(folder, 'CURRENT');
-  const manifest = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
-  if (manifest === undefined)
-    throw new DamagedStateError(`${path.join(folder, 'CURRENT')} does not name a manifest`);
-  const edits = readLog(await readWhole(folder, manifest), manifest);
+  const { tables } = await readManifest(folder);
   const names = new Set(await readdir(folder));
   let bytes = 0;
-  const tables = liveTables(edits, manifest);
   for (const [number, size] of tables) {
     const name = tableName(number, names);
     if (name === undefined) throw new DamagedStateError(`table ${number} is missing`);
@@ -59,6 +54,53 @@ export async function verifyLevelDb(folder: string, readsTables = true): Promise
     bytes += size;
   }
   return { tables: tables.size, bytes };
+}
+
+/**
+ * Removes tables and logs that the manifest does not know (any more), such as what a compaction wrote before the disk was
+ * full. LevelDB does the same, but only after it has found room for the tables that it makes of its log. The database must be
+ * closed.
+ *
+ * @throws DamagedStateError
+ */
+export async function removeObsoleteFiles(folder: string): Promise<void> {
+  const { obsolete } = await survey(folder);
+  for (const name of obsolete) await rm(path.join(folder, name));
+}
+
+/**
+ * Free bytes that opening the database takes, for the tables that become of its log; less what {@link removeObsoleteFiles}
+ * gives back before, so it may be negative. The database may be open, but should not be working.
+ *
+ * @throws DamagedStateError
+ */
+export async function bytesToOpen(folder: string): Promise<number> {
+  const { logs, obsolete } = await survey(folder);
+  return (await bytesOf(folder, logs)) - (await bytesOf(folder, obsolete));
+}
+
+/** The logs that LevelDB reads when it opens the database, and the files that it would remove then. */
+async function survey(folder: string): Promise<{ readonly logs: string[]; readonly obsolete: string[] }> {
+  const { tables, log, formerLog } = await readManifest(folder);
+  const logs: string[] = [];
+  const obsolete: string[] = [];
+  for (const name of await readdir(folder)) {
+    const match = /^(\d+)\.(log|ldb|sst)$/.exec(name);
+    if (match === null) continue;
+    const number = Number(match[1]);
+    if (match[2] !== 'log') {
+      if (!tables.has(number)) obsolete.push(name);
+    } else if (number >= log || number === formerLog) logs.push(name);
+    else obsolete.push(name);
+  }
+  return { logs, obsolete };
+}
+
+async function bytesOf(folder: string, names: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(path.join(folder, name)).catch(() => null))?.size ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**
@@ -156,26 +198,42 @@ function handlesIn(content: Buffer, { offset, size }: Handle, name: string): Han
   return handles;
 }
 
-/** Number and size of each table that the edits leave. */
-function liveTables(edits: readonly Buffer[], name: string): Map<number, number> {
-  const tables = new Map<number, number>();
-  for (const edit of edits) {
+/** What the edits of a manifest leave. */
+type Manifest = {
+  /** Number and size of each table. */
+  readonly tables: Map<number, number>;
+  /** Logs with this number or a higher one are not all in tables; nor is `formerLog`. 0 for none. */
+  log: number;
+  formerLog: number;
+};
+
+async function readManifest(folder: string): Promise<Manifest> {
+  const current = await readText(folder, 'CURRENT');
+  const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
+  if (name === undefined)
+    throw new DamagedStateError(`${path.join(folder, 'CURRENT')} does not name a manifest`);
+  const manifest: Manifest = { tables: new Map(), log: 0, formerLog: 0 };
+  for (const edit of readLog(await readWhole(folder, name), name)) {
     const fields = new Fields(edit, name);
-    while (!fields.atEnd) takeEdit(fields, tables, name);
+    while (!fields.atEnd) takeEdit(fields, manifest, name);
   }
-  return tables;
+  return manifest;
 }
 
-function takeEdit(fields: Fields, tables: Map<number, number>, name: string): void {
+function takeEdit(fields: Fields, manifest: Manifest, name: string): void {
   const tag = fields.varint();
   switch (tag) {
     case 1:
       fields.string();
       return;
     case 2:
+      manifest.log = fields.varint();
+      return;
+    case 9:
+      manifest.formerLog = fields.varint();
+      return;
     case 3:
     case 4:
-    case 9:
       fields.varint();
       return;
     case 5:
@@ -184,12 +242,12 @@ function takeEdit(fields: Fields, tables: Map<number, number>, name: string): vo
       return;
     case 6:
       fields.varint();
-      tables.delete(fields.varint());
+      manifest.tables.delete(fields.varint());
       return;
     case 7: {
       fields.varint();
       const number = fields.varint();
-      tables.set(number, fields.varint());
+      manifest.tables.set(number, fields.varint());
       fields.string();
       fields.string();
       return;

@@ -46,6 +46,9 @@ export class MemoryStore {
       iterate: (range, options) => this.#iterate(life, range, options),
       batch: () => this.#batch(life),
       flush: () => this.#flush(life),
+      // What was deleted takes no room here.
+      approximateBytes: () => Promise.resolve(0),
+      compact: () => Promise.resolve(),
       snapshot: () => new MemorySnapshot(this.#current.share()),
       close: () => this.#complete(life, { kind: 'close', count: 0 }, () => undefined),
     };

@@ -66,6 +66,10 @@ const FORMAT = 1;
 const MARK_NAME = 'mark';
 const FETCHED_PAIRS = 512;
 const CLEARED_KEYS = 1000;
+/** What is deleted is given back to the disk in steps of this size, */
+const RECLAIMED_BYTES = 64 * 1024 * 1024;
+/** and not if it is less than this. */
+const WORTH_RECLAIMING_BYTES = 1024 * 1024;
 
 /**
  * The state of all groups: records that are changed by checkpoints, each of which takes a group from one applied index
@@ -434,14 +438,19 @@ export class StateStore {
 
   async #sweepAll(): Promise<void> {
     for (let next = this.#clearing[0]; next !== undefined && this.#isOpen; next = this.#clearing[0]) {
-      if (await this.#sweepOne(next.group, next.generation)) this.#clearing.shift();
+      const edges = await this.#sweepOne(next.group, next.generation);
+      if (edges === null) return;
+      this.#clearing.shift();
+      await this.#reclaim(edges);
     }
   }
 
-  /** False if the store was closed before the end. */
-  async #sweepOne(group: number, generation: number): Promise<boolean> {
+  /** @returns keys that cut what was deleted into slices, the ends included; null if the store was closed before the end */
+  async #sweepOne(group: number, generation: number): Promise<readonly Uint8Array[] | null> {
+    const range = recordRange(group, generation);
+    const edges = [range.from];
     // One cursor for all: a new one would have to pass over everything that was deleted before it.
-    const cursor = this.#store.iterate(recordRange(group, generation), { keysOnly: true });
+    const cursor = this.#store.iterate(range, { keysOnly: true });
     try {
       for (let hasBulk = false; this.#isOpen; hasBulk = true) {
         const pairs = await cursor.next(CLEARED_KEYS);
@@ -454,13 +463,29 @@ export class StateStore {
         };
         if (isLast) {
           await this.#journal.write(changes);
-          return true;
+          return [...edges, range.to];
         }
         await this.#journal.writeBulk(changes);
+        edges.push(pairs[pairs.length - 1]?.[0] ?? range.to);
       }
-      return false;
+      return null;
     } finally {
       await cursor.close();
+    }
+  }
+
+  /**
+   * Gives the disk back what a sweep deleted: without this that would lie there until so much else was written that the
+   * store puts its files in order. In steps, so that closing does not wait for long; what is left of it is no loss.
+   */
+  async #reclaim(edges: readonly Uint8Array[]): Promise<void> {
+    let from = edges[0];
+    for (const [i, to] of edges.entries()) {
+      if (!this.#isOpen || from === undefined) return;
+      const bytes = await this.#store.approximateBytes({ from, to });
+      if (bytes < (i === edges.length - 1 ? WORTH_RECLAIMING_BYTES : RECLAIMED_BYTES)) continue;
+      await this.#store.compact({ from, to });
+      from = to;
     }
   }
 
