@@ -1,5 +1,5 @@
 /**
- * A process that runs nodes for its parent: `{ start: number, settings }` starts one, `{ discard: number }` ends it. It
+ * A process that runs nodes for its parent: `{ start: number, environment }` starts one, `{ discard: number }` ends it. It
  * answers with `{ ready: number }`, `{ failed: number, message }` and `{ gone: number }`.
  */
 import { loadConfig, type RunningNode, startNode } from '@althing/node';

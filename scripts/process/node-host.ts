@@ -1,6 +1,6 @@
 /**
- * Many short-lived nodes in one process: a node that is started among others costs a fifth of one with a process of its
- * own, which has to load and warm up all modules first.
+ * Many short-lived nodes in one process: a node that is started among others costs less than one with a process of its own,
+ * which has to load and warm up all modules first.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { rmSync } from 'node:fs';

@@ -537,11 +537,12 @@ export class RaftGroup {
         last = entry;
       }
       if (entry.kind === 'change') {
-        const changed = committedMemberships.find(({ index }) => index === entry.index);
-        flush(changed === undefined ? undefined : encodeMembership(changed.membership));
+        const changed = committedMemberships.find(({ index }) => index === entry.index)?.membership;
+        const encoded = changed === undefined ? undefined : encodeMembership(changed);
+        flush(encoded);
         // A mark gets the membership that was in force there, and not a later one.
         this.reachMarks(entry.index - 1);
-        this.membershipChanged(entry, committedMemberships);
+        if (changed !== undefined && encoded !== undefined) this.membershipChanged(entry, changed, encoded);
       }
       if (entry.kind === 'noop' && this.raft.role === 'leader' && entry.term === this.raft.term) {
         flush();
@@ -559,18 +560,11 @@ export class RaftGroup {
     this.goOn();
   }
 
-  private membershipChanged(entry: Entry, memberships: Ready['committedMemberships']): void {
-    const changed = memberships.find(({ index }) => index === entry.index);
-    if (changed === undefined) return;
-    this.membership = encodeMembership(changed.membership);
-    this.decodedMembership = changed.membership;
+  private membershipChanged(entry: Entry, membership: Membership, encoded: Uint8Array): void {
+    this.membership = encoded;
+    this.decodedMembership = membership;
     this.answerChanges(entry);
-    this.context.emit({
-      kind: 'membership',
-      group: this.id,
-      index: entry.index,
-      membership: this.membership,
-    });
+    this.context.emit({ kind: 'membership', group: this.id, index: entry.index, membership: encoded });
   }
 
   /** Answers the marks up to an index. All entries up to there were handed over, so they are durable here. */

@@ -133,7 +133,7 @@ describe('who wants to look at a state at an index', () => {
     session().handle({ kind: 'following', group: STUFF, term: 5, leader: 9 });
     const now = session().appliedIndex;
     const seen: string[] = [];
-    const look = (index: number): void =>
+    const look = (index: number): (() => void) =>
       session().whenAt(now + index, (there) => {
         const where = session().appliedIndex - now;
         seen.push(`${index}: ${there ? `at ${where}` : 'no'}`);
@@ -148,7 +148,23 @@ describe('who wants to look at a state at an index', () => {
     look(9);
     session().handle({ kind: 'leading', group: STUFF, office: 77 });
     look(9);
-    expect(seen).toEqual(['0: at 0', '-1: no', '2: at 2', '7: at 8', '9: no', '9: no']);
+    session().handle({ kind: 'following', group: STUFF, term: 6, leader: 9 });
+    const giveUp = look(10);
+    giveUp();
+    giveUp();
+    look(11);
+    giveUp();
+    session().handle({ kind: 'entries', group: STUFF, entries: [], last: place(now + 11) });
+    expect(seen).toEqual([
+      '0: at 0',
+      '-1: no',
+      '2: at 2',
+      '7: at 8',
+      '9: no',
+      '9: no',
+      '10: no',
+      '11: at 11',
+    ]);
   });
 
   test('finds the membership that is in force there', async () => {

@@ -397,13 +397,19 @@ export class GroupSession {
   /**
    * Calls back while the state of this node, which must not lead, stands at an index: before anything behind it is
    * applied. One at a time: who asked before is told that it is over.
+   *
+   * @returns what ends the wait: `done` is called with false then, unless it was called
    */
-  whenAt(index: number, done: (there: boolean) => void): void {
+  whenAt(index: number, done: (there: boolean) => void): () => void {
     this.endWatch(false);
     const isPast = this.appliedPlace.index > index;
     if (isPast || this.office !== 0 || this.suspended || this.held !== null || this.abandoned) done(false);
     else if (this.appliedPlace.index === index) done(true);
     else this.watch = { index, done };
+    const { watch } = this;
+    return () => {
+      if (watch !== null && this.watch === watch) this.endWatch(false);
+    };
   }
 
   handle(event: Event): void {

@@ -187,12 +187,14 @@ export class StateChecks {
   /** The digest of the state of a group that this node follows at an index; null when it is past, or does not come. */
   private readAt(session: GroupSession, index: number): Promise<Buffer | null> {
     return new Promise((resolve) => {
-      const cancel = this.options.delay(WAIT_MS, () => session.whenAt(0, () => {}));
-      session.whenAt(index, (there) => {
+      let cancel = (): void => {};
+      const giveUp = session.whenAt(index, (there) => {
         cancel();
         if (there) void this.read(session, () => {}).then(resolve);
         else resolve(null);
       });
+      // When that is over already, this comes to nothing.
+      cancel = this.options.delay(WAIT_MS, giveUp);
     });
   }
 

@@ -49,7 +49,7 @@ interface Thing {
   bytes: number;
 }
 
-export class StateDigest {
+class StateDigest {
   private readonly hash: Hash = createHash('sha256');
   private readonly procedures: Buffer[] = [];
   private readonly isRoot: boolean;
@@ -60,7 +60,7 @@ export class StateDigest {
   }
 
   /** Takes a record, in their order. Its value must stay as it is until the next thing came. */
-  add({ kind, id, part, value }: Pick<StateRecord, 'kind' | 'id' | 'part'> & { value: Uint8Array }): void {
+  add({ kind, id, part, value }: StateRecord): void {
     if (kind === RecordKind.THING) {
       this.addThing(id, part, value);
       return;
