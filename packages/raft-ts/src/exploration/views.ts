@@ -25,8 +25,8 @@ export const MEMBERSHIP_INDEX = 9;
 export const MEMBERSHIP = 10;
 const LISTS = 11;
 
-export const FOLLOWER = 0;
-export const CANDIDATE = 1;
+const FOLLOWER = 0;
+const CANDIDATE = 1;
 export const LEADER = 2;
 
 export class Views {
