@@ -256,6 +256,7 @@ const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, (typeof REFUSALS)[number]>>
   removed: 'removed',
   version: 'version',
   garbage: 'garbage',
+  damaged: 'damaged',
 };
 
 function countRefusal(cause: PeerLogCause): void {

@@ -52,7 +52,7 @@ export const QUANTILES = ['0.5', '0.99', '1'] as const;
 export const COLLECTIONS_OF_GARBAGE = ['minor', 'major', 'other'] as const;
 export const CERTIFICATES = ['node', 'client_ca', 'api_client_ca'] as const;
 export const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const;
-export const REFUSALS = ['secret', 'cluster', 'removed', 'version', 'garbage'] as const;
+export const REFUSALS = ['secret', 'cluster', 'removed', 'version', 'garbage', 'damaged'] as const;
 export const CHECKS = ['ok', 'mismatch', 'incomplete'] as const;
 
 export type Rejection = (typeof REJECTIONS)[number];

@@ -10,6 +10,9 @@ const KEEP_ALIVE_MS = 10_000;
 /** How long the last bytes may take to leave when a connection is ended, in milliseconds. */
 const END_MS = 500;
 
+/** Version of the protocol from which on frames have checks. */
+const CHECKED_SINCE = 3;
+
 /** Label of what the two sides of a TLS connection derive from it and nobody else can know. */
 const EXPORTER_LABEL = 'EXPORTER-althing-peers';
 
@@ -23,6 +26,7 @@ export class Channel {
   /** Called once: the connection is gone. The error tells why, if it was not just closed. */
   onEnd: (error: Error | null) => void = () => {};
   private readonly reader = new FrameReader((kind, payload) => this.onFrame(kind, payload));
+  private checks = false;
   private ended = false;
 
   constructor(socket: Socket, address: string) {
@@ -46,13 +50,24 @@ export class Channel {
     return this.socket.exportKeyingMaterial(32, EXPORTER_LABEL, Buffer.alloc(0));
   }
 
-  /** The other side has proved who it is: large frames are allowed. */
-  trust(): void {
+  /** Whether frames have checks. */
+  get isChecked(): boolean {
+    return this.checks;
+  }
+
+  /**
+   * The other side has proved who it is: large frames are allowed.
+   *
+   * @param version of the protocol that is spoken from here on
+   */
+  trust(version: number): void {
+    this.checks = version >= CHECKED_SINCE && !(this.socket instanceof TLSSocket);
     this.reader.bytesMax = FRAME_BYTES_MAX;
+    this.reader.isChecked = this.checks;
   }
 
   send(kind: number, payload: Uint8Array): void {
-    if (!this.ended) this.socket.write(encodeFrame(kind, payload));
+    if (!this.ended) this.socket.write(encodeFrame(kind, payload, this.checks));
   }
 
   /** Closes at once; what waits is not sent. `onEnd` is not called. */

@@ -90,7 +90,7 @@ export function dial(request: DialRequest, done: (outcome: DialOutcome) => void)
       if (step.frame !== null) channel.send(step.frame.kind, step.frame.payload);
       if (step.kind === 'refused') finish({ kind: 'refused', refused: step.refused });
       if (step.kind === 'done') {
-        channel.trust();
+        channel.trust(step.greeted.version);
         finish({ kind: 'open', channel, greeted: step.greeted });
       }
     };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  DamagedFrameError,
   encodeFrame,
   FRAME_BYTES_MAX,
   FrameError,
@@ -11,33 +12,60 @@ import {
 } from './frame.js';
 
 /** Reads pieces of a stream; `bytesMax` is what is allowed. */
-function read(pieces: readonly Buffer[], bytesMax = FRAME_BYTES_MAX): string[] {
+function read(pieces: readonly Buffer[], bytesMax = FRAME_BYTES_MAX, isChecked = false): string[] {
   const frames: string[] = [];
   const reader = new FrameReader((kind, payload) => frames.push(`${kind} ${payload.toString('latin1')}`));
   reader.bytesMax = bytesMax;
+  reader.isChecked = isChecked;
   for (const piece of pieces) reader.push(piece);
   return frames;
 }
 
 describe('frames', () => {
-  const stream = Buffer.concat([
-    encodeFrame(1, Buffer.from('one')),
-    encodeFrame(2, Buffer.alloc(0)),
-    encodeFrame(255, Buffer.from('a somewhat longer frame')),
-  ]);
+  const streamOf = (isChecked: boolean): Buffer =>
+    Buffer.concat([
+      encodeFrame(1, Buffer.from('one'), isChecked),
+      encodeFrame(2, Buffer.alloc(0), isChecked),
+      encodeFrame(255, Buffer.from('a somewhat longer frame'), isChecked),
+    ]);
+  const stream = streamOf(false);
   const frames = ['1 one', '2 ', '255 a somewhat longer frame'];
 
-  test('come out as they went in, however the stream is cut', () => {
-    expect(read([stream])).toEqual(frames);
-    for (let size = 1; size < 12; size++) {
-      const pieces = Array.from({ length: Math.ceil(stream.length / size) }, (_, at) =>
-        stream.subarray(at * size, (at + 1) * size),
-      );
-      expect(read(pieces)).toEqual(frames);
+  test.each([false, true])(
+    'come out as they went in, however the stream is cut (checked: %p)',
+    (isChecked) => {
+      const whole = streamOf(isChecked);
+      expect(read([whole], FRAME_BYTES_MAX, isChecked)).toEqual(frames);
+      for (let size = 1; size < 20; size++) {
+        const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+          whole.subarray(at * size, (at + 1) * size),
+        );
+        expect(read(pieces, FRAME_BYTES_MAX, isChecked)).toEqual(frames);
+      }
+      for (let cut = 0; cut <= whole.length; cut++) {
+        const halves = [whole.subarray(0, cut), whole.subarray(cut)];
+        expect(read(halves, FRAME_BYTES_MAX, isChecked)).toEqual(frames);
+      }
+    },
+  );
+
+  test('of which a bit is flipped are found, and what comes behind is not read', () => {
+    const whole = streamOf(true);
+    for (let bit = 0; bit < whole.length * 8; bit++) {
+      const flipped = Buffer.from(whole);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => read([flipped], FRAME_BYTES_MAX, true)).toThrow(DamagedFrameError);
     }
-    for (let cut = 0; cut <= stream.length; cut++) {
-      expect(read([stream.subarray(0, cut), stream.subarray(cut)])).toEqual(frames);
-    }
+  });
+
+  test('may get checks from one to the next', () => {
+    const seen: number[] = [];
+    const reader = new FrameReader((kind) => {
+      seen.push(kind);
+      reader.isChecked = true;
+    });
+    reader.push(Buffer.concat([encodeFrame(7, Buffer.from('plain')), streamOf(true)]));
+    expect(seen).toEqual([7, 1, 2, 255]);
   });
 
   test('that are cut off wait', () => {
@@ -70,7 +98,7 @@ describe('frames', () => {
 
 describe('frames in pieces', () => {
   const piece = (kind: number, text: string, last: boolean): Buffer =>
-    Buffer.concat([partHeader(kind, text.length, last), Buffer.from(text)]).subarray(5);
+    Buffer.concat([partHeader(kind, Buffer.from(text), last, false), Buffer.from(text)]).subarray(5);
 
   test('are put together', () => {
     const reader = new PartReader();
@@ -90,10 +118,8 @@ describe('frames in pieces', () => {
 
   test('have a largest size all together', () => {
     const reader = new PartReader();
-    const part = Buffer.concat([
-      partHeader(2, 8 * 1024 * 1024, false),
-      Buffer.alloc(8 * 1024 * 1024),
-    ]).subarray(5);
+    const large = Buffer.alloc(8 * 1024 * 1024);
+    const part = Buffer.concat([partHeader(2, large, false, false), large]).subarray(5);
     const pushAll = (): void => {
       for (let count = 0; count < 10; count++) reader.push(part);
     };

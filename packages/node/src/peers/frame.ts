@@ -2,9 +2,15 @@
  * What goes over a connection between two nodes, in each direction: frames.
  *
  *   frame   := length:u32 kind:u8 payload        big endian; `length` counts kind and payload
+ *   checked := length:u32 kind:u8 payloadCheck:u32 headCheck:u32 payload
+ *                                                instead, once both sides are known, where TLS does not check what comes
  *   payload := part                              of kind Part: a large frame in pieces, so that others get between
  *   part    := last:u8 kind:u8 bytes             0 or 1; `kind` and bytes of the whole; one frame at a time is in pieces
+ *
+ * The checks are CRC-32 (of zlib): one of the payload, one of what comes before it in the head. The checksum of TCP lets one of
+ * 65,536 damaged packets pass.
  */
+import { crc32 } from 'node:zlib';
 
 /** Kinds of frames that the transport keeps to itself; below `FIRST_OWN_KIND` they belong to its users, but for `Beat`. */
 export const FrameKind = {
@@ -28,9 +34,13 @@ export const FRAME_BYTES_MAX = 72 * 1024 * 1024;
 /** Longest frame before that. */
 export const GREETING_BYTES_MAX = 16 * 1024;
 
-export const FRAME_HEADER_BYTES = 5;
+/** Of a frame with checks, which has the longer one. */
+export const FRAME_HEADER_BYTES = 13;
 
 const LENGTH_BYTES = 4;
+const PLAIN_HEADER_BYTES = 5;
+/** Where the check of the head is: behind what it is the check of. */
+const HEAD_CHECK_AT = 9;
 const PART_HEADER_BYTES = 2;
 
 /** Bytes that are no frames, or frames that are not allowed at this point. */
@@ -38,26 +48,36 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** The bytes before a payload. */
-export function frameHeader(kind: number, payloadLength: number): Buffer {
-  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  header.writeUInt32BE(payloadLength + 1, 0);
+/** A frame is not what was sent. */
+export class DamagedFrameError extends FrameError {}
+
+/**
+ * The bytes before a payload, which is given in parts.
+ *
+ * @param isChecked whether it has checks
+ */
+export function frameHeader(kind: number, parts: readonly Uint8Array[], isChecked: boolean): Buffer {
+  const header = Buffer.allocUnsafe(isChecked ? FRAME_HEADER_BYTES : PLAIN_HEADER_BYTES);
+  let length = 1;
+  for (const part of parts) length += part.length;
+  header.writeUInt32BE(length, 0);
   header[LENGTH_BYTES] = kind;
+  if (!isChecked) return header;
+  let check = 0;
+  for (const part of parts) check = crc32(part, check);
+  header.writeUInt32BE(check, PLAIN_HEADER_BYTES);
+  header.writeUInt32BE(crc32(header.subarray(0, HEAD_CHECK_AT)), HEAD_CHECK_AT);
   return header;
 }
 
-export function encodeFrame(kind: number, payload: Uint8Array): Buffer {
-  return Buffer.concat([frameHeader(kind, payload.length), payload]);
+export function encodeFrame(kind: number, payload: Uint8Array, isChecked = false): Buffer {
+  return Buffer.concat([frameHeader(kind, [payload], isChecked), payload]);
 }
 
 /** The bytes before a piece of a large frame. */
-export function partHeader(kind: number, pieceLength: number, last: boolean): Buffer {
-  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES + PART_HEADER_BYTES);
-  header.writeUInt32BE(pieceLength + 1 + PART_HEADER_BYTES, 0);
-  header[LENGTH_BYTES] = FrameKind.Part;
-  header[FRAME_HEADER_BYTES] = last ? 1 : 0;
-  header[FRAME_HEADER_BYTES + 1] = kind;
-  return header;
+export function partHeader(kind: number, piece: Uint8Array, last: boolean, isChecked: boolean): Buffer {
+  const head = Buffer.of(last ? 1 : 0, kind);
+  return Buffer.concat([frameHeader(FrameKind.Part, [head, piece], isChecked), head]);
 }
 
 /**
@@ -67,6 +87,8 @@ export function partHeader(kind: number, pieceLength: number, last: boolean): Bu
 export class FrameReader {
   /** Longest frame that is taken. */
   bytesMax = GREETING_BYTES_MAX;
+  /** Whether frames have checks. */
+  isChecked = false;
   private readonly onFrame: (kind: number, payload: Buffer) => void;
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
@@ -77,7 +99,7 @@ export class FrameReader {
     this.onFrame = onFrame;
   }
 
-  /** @throws FrameError: the connection is of no use any more */
+  /** @throws FrameError, DamagedFrameError: the connection is of no use any more */
   push(chunk: Buffer): void {
     if (this.stopped) return;
     let bytes = chunk;
@@ -106,20 +128,31 @@ export class FrameReader {
     let at = 0;
     while (!this.stopped) {
       const left = bytes.length - at;
-      this.neededBytes = LENGTH_BYTES;
-      if (left < LENGTH_BYTES) break;
-      const length = bytes.readUInt32BE(at);
-      if (length === 0) throw new FrameError('a frame without a kind');
-      if (length > this.bytesMax)
-        throw new FrameError(`a frame of ${length} bytes; allowed are ${this.bytesMax}`);
-      this.neededBytes = LENGTH_BYTES + length;
+      this.neededBytes = this.isChecked ? FRAME_HEADER_BYTES : LENGTH_BYTES;
       if (left < this.neededBytes) break;
-      const payload = bytes.subarray(at + FRAME_HEADER_BYTES, at + this.neededBytes);
+      const length = this.lengthAt(bytes, at);
+      const header = this.isChecked ? FRAME_HEADER_BYTES : PLAIN_HEADER_BYTES;
+      this.neededBytes = header + length - 1;
+      if (left < this.neededBytes) break;
+      const payload = bytes.subarray(at + header, at + this.neededBytes);
       const kind = bytes[at + LENGTH_BYTES]!;
+      if (this.isChecked && crc32(payload) !== bytes.readUInt32BE(at + PLAIN_HEADER_BYTES))
+        throw new DamagedFrameError(`a frame of kind ${kind} with ${length} bytes came damaged`);
       at += this.neededBytes;
       this.onFrame(kind, payload);
     }
     return bytes.subarray(at);
+  }
+
+  private lengthAt(bytes: Buffer, at: number): number {
+    const checkAt = at + HEAD_CHECK_AT;
+    if (this.isChecked && crc32(bytes.subarray(at, checkAt)) !== bytes.readUInt32BE(checkAt))
+      throw new DamagedFrameError('the head of a frame came damaged');
+    const length = bytes.readUInt32BE(at);
+    if (length === 0) throw new FrameError('a frame without a kind');
+    if (length > this.bytesMax)
+      throw new FrameError(`a frame of ${length} bytes; allowed are ${this.bytesMax}`);
+    return length;
   }
 }
 

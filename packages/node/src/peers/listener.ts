@@ -152,7 +152,7 @@ export class PeerListener {
       if (step.kind === 'send') return;
       done();
       if (step.kind === 'done') {
-        channel.trust();
+        channel.trust(step.greeted.version);
         channel.onEnd = () => {};
         options.accept(channel, step.greeted);
       } else {

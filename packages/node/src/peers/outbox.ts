@@ -23,6 +23,7 @@ const JOINED_BYTES_MAX = 16 * 1024;
 export class Outbox {
   private readonly socket: Socket;
   private readonly limits: OutboxLimits;
+  private readonly isChecked: boolean;
   private urgent: Uint8Array[] = [];
   private urgentBytes = 0;
   private readonly bulk: BulkFrame[] = [];
@@ -30,9 +31,11 @@ export class Outbox {
   private scheduled = false;
   private pumping = false;
 
-  constructor(socket: Socket, limits: OutboxLimits) {
+  /** @param isChecked whether its frames have checks */
+  constructor(socket: Socket, limits: OutboxLimits, isChecked: boolean) {
     this.socket = socket;
     this.limits = limits;
+    this.isChecked = isChecked;
   }
 
   /** Whether nothing waits. */
@@ -55,7 +58,7 @@ export class Outbox {
     } else {
       const waiting = this.urgentBytes + this.socket.writableLength;
       if (waiting > 0 && waiting + length > this.limits.urgentBytesMax) return false;
-      this.urgent.push(frameHeader(kind, length), ...payload);
+      this.urgent.push(frameHeader(kind, payload, this.isChecked), ...payload);
       this.urgentBytes += FRAME_HEADER_BYTES + length;
     }
     if (!this.scheduled) {
@@ -105,7 +108,7 @@ export class Outbox {
       const last = frame.sent === frame.bytes.length;
       if (last) this.bulk.shift();
       this.socket.cork();
-      this.socket.write(partHeader(frame.kind, piece.length, last));
+      this.socket.write(partHeader(frame.kind, piece, last, this.isChecked));
       const full = this.socket.writableLength + piece.length >= BULK_WINDOW_BYTES;
       this.socket.write(piece, full ? () => this.pump() : undefined);
       this.socket.uncork();

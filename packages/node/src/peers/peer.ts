@@ -9,7 +9,7 @@
  */
 import type { Channel } from './channel.js';
 import { type Credentials, type DialOutcome, type DialRequest, dial } from './dial.js';
-import { FIRST_OWN_KIND, FrameKind, PartReader } from './frame.js';
+import { FIRST_OWN_KIND, FrameError, FrameKind, PartReader } from './frame.js';
 import { type PeerIdentity, Purpose } from './greeting-format.js';
 import { Outbox, type OutboxLimits } from './outbox.js';
 
@@ -34,6 +34,8 @@ export interface PeerOwner {
   readonly missed: (peer: Peer, place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>) => void;
   readonly frame: (peer: Peer, kind: number, payload: Buffer) => void;
   readonly changed: (peer: Peer, up: boolean) => void;
+  /** What came from it is no frame, or not what it sent; the connection is made anew. */
+  readonly unreadable: (peer: Peer, address: string, error: FrameError) => void;
   /** Frames to it or from it may be lost, although it lives. */
   readonly broke: (peer: Peer) => void;
 }
@@ -123,7 +125,10 @@ export class Peer {
         if (whole !== null) this.owner.frame(this, whole.kind, whole.payload);
       } else if (kind < FIRST_OWN_KIND) this.owner.frame(this, kind, payload);
     };
-    channel.onEnd = () => this.lostHearing();
+    channel.onEnd = (error) => {
+      if (error instanceof FrameError) this.owner.unreadable(this, channel.address, error);
+      this.lostHearing();
+    };
     if (before !== null) this.owner.broke(this);
     if (this.sending === null) this.dialSoon();
     this.check();
@@ -266,7 +271,7 @@ export class Peer {
     this.mending = false;
     this.connectedAt = this.owner.now();
     this.useAnnounced = false;
-    this.sending = { channel, outbox: new Outbox(channel.socket, this.owner.limits) };
+    this.sending = { channel, outbox: new Outbox(channel.socket, this.owner.limits, channel.isChecked) };
     channel.onFrame = () => {};
     channel.onEnd = () => this.lostSending();
     if (mended) this.owner.broke(this);

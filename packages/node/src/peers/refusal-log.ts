@@ -9,6 +9,8 @@ export type PeerLogCause =
   | 'wrong_node'
   /** Bytes that are no greeting, or a frame that is too large. */
   | 'garbage'
+  /** Bytes of a member that are not what it sent. */
+  | 'damaged'
   /** No greeting in time. */
   | 'silent'
   | 'crowded'

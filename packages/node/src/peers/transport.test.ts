@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.js';
@@ -73,6 +74,32 @@ describe('members of a cluster', () => {
     expect(urgent).toEqual([true, true, true, false, false]);
     expect(bulk).toEqual([true, true, true, false, false]);
     expect(one.transport.send(2, 1, Buffer.alloc(80 * 1024 * 1024), true)).toBe(false);
+  });
+
+  test('what comes damaged is not taken, and the connection is made anew', async () => {
+    const one = await start(1);
+    const two = await start(2);
+    const line = await NoisyLine.to(two.port);
+    running.push(line);
+    one.transport.setPeers([{ ...two.address, port: line.port }], []);
+    two.transport.setPeers([one.address], []);
+    const payload = Buffer.alloc(3000, 'payload');
+    for (let round = 1; round <= 3; round++) {
+      await until(() => one.transport.isUp(2) && two.transport.isUp(1), 'both are up');
+      const before = two.frames.length;
+      await until(() => {
+        one.transport.send(2, 1, payload);
+        one.transport.send(2, 2, payload, true);
+        return two.frames.length > before + 20;
+      }, 'frames come');
+      const damaged = line.flip();
+      await until(() => {
+        one.transport.send(2, 1, payload);
+        return damaged.isDone && line.connections > round;
+      }, 'the connection is made anew');
+    }
+    for (const frame of two.frames) expect(frame.payload).toBe(payload.toString());
+    expect(two.logs.filter(({ cause }) => cause === 'damaged').length).toBe(1);
   });
 
   test('nothing is sent to who is not there', async () => {
@@ -369,6 +396,65 @@ test('a node without a secret does not listen', async () => {
   introduce(alone);
   expect(alone.port).toBe(0);
 });
+
+/** A line to a port on which now and then a bit is flipped, on the way there. */
+class NoisyLine {
+  connections = 0;
+  private toFlip: { isDone: boolean } | null = null;
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+
+  static async to(port: number): Promise<NoisyLine> {
+    const line = new NoisyLine(port);
+    line.server.listen(0, '127.0.0.1');
+    await once(line.server, 'listening');
+    return line;
+  }
+
+  private constructor(port: number) {
+    this.server = createServer((near) => {
+      this.connections += 1;
+      const far = connect(port, '127.0.0.1');
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => other.destroy());
+      }
+      far.on('data', (chunk: Buffer) => near.write(chunk));
+      near.on('data', (chunk: Buffer) => far.write(this.pass(chunk)));
+    });
+  }
+
+  get port(): number {
+    const address = this.server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** The next thing that goes over the line gets there with a flipped bit. */
+  flip(): { readonly isDone: boolean } {
+    const toFlip = { isDone: false };
+    this.toFlip = toFlip;
+    return toFlip;
+  }
+
+  close(): void {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private pass(chunk: Buffer): Buffer {
+    if (this.toFlip === null) return chunk;
+    this.toFlip.isDone = true;
+    this.toFlip = null;
+    const flipped = Buffer.from(chunk);
+    const bit = Math.floor(Math.random() * flipped.length * 8);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    return flipped;
+  }
+}
 
 function opening(): Buffer {
   return encodeFrame(FrameKind.Open, encodeOpen({ min: 1, max: 1, nonce: Buffer.alloc(32) }));

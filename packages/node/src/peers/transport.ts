@@ -97,8 +97,9 @@ export interface TransportLimits extends OutboxLimits {
  * Versions of the protocol that this software speaks.
  *
  *   2   a forwarded request may have a name (forwarding/format.ts)
+ *   3   frames have checks (frame.ts)
  */
-export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 2 };
+export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 3 };
 
 const MiB = 1024 * 1024;
 
@@ -311,6 +312,10 @@ export class Transport {
         if (!this.closed) options.onFrame(peer.nodeId, kind, payload);
       },
       changed: (peer, up) => this.changed(peer, up),
+      unreadable: (peer, address, error) => {
+        const name = peer.identity?.name ?? peer.nodeId;
+        this.note('damaged', address, `what came from the node "${name}" can not be read: ${error.message}`);
+      },
       broke: (peer) => options.onBroke?.(peer.nodeId),
     };
   }
