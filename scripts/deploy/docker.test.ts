@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -286,6 +295,114 @@ describe('the scripts of the image', () => {
       expect(purls.sort()).toEqual(expected.sort());
       expect(purls).toContain('pkg:npm/uws-pack');
     }, 30_000);
+  });
+
+  describe('trim.mjs', () => {
+    const put = (...paths: readonly string[]): void => {
+      for (const path of paths) {
+        mkdirSync(join(folder, path, '..'), { recursive: true });
+        writeFileSync(join(folder, path), '');
+      }
+    };
+    const left = (): string[] =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.startsWith('node_modules') || path.startsWith('packages'))
+        .sort();
+    beforeEach(() => {
+      const uws = ['x64', 'arm64', 'arm'].flatMap((arch) => ['115', '127'].map((n) => `linux_${arch}_${n}`));
+      put(
+        ...uws.map((name) => `node_modules/uWebSockets.js/dist/bin/uws_${name}.node`),
+        'node_modules/uWebSockets.js/dist/index.d.mts',
+        'node_modules/uWebSockets.js/dist/index.mjs',
+        'node_modules/classic-level/binding.cc',
+        'node_modules/classic-level/deps/leveldb/db.cc',
+        'node_modules/classic-level/index.js',
+        'node_modules/classic-level/prebuilds/darwin-x64+arm64/classic-level.node',
+        'node_modules/classic-level/prebuilds/linux-arm64/classic-level.armv8.node',
+        'node_modules/classic-level/prebuilds/linux-x64/classic-level.musl.node',
+        'node_modules/classic-level/prebuilds/linux-x64/classic-level.node',
+        'node_modules/.package-lock.json',
+        'node_modules/@jest/core/README.md',
+        'node_modules/pino/LICENSE.md',
+        'node_modules/pino/README.md',
+        'node_modules/pino/lib/tools.js',
+        'node_modules/pino/lib/tools.js.map',
+        'node_modules/pino/test/a.test.js',
+        'packages/cli/bin/althing.js',
+        'packages/cli/bundle/index.js',
+        'packages/cli/dist/.tsbuildinfo',
+        'packages/cli/dist/index.js',
+        'packages/cli/package.json',
+        'packages/raft-ts/dist/index.js',
+      );
+      mkdirSync(join(folder, 'node_modules/@althing'));
+      symlinkSync('../../packages/cli', join(folder, 'node_modules/@althing/cli'));
+      symlinkSync('../packages/raft-ts', join(folder, 'node_modules/raft-ts'));
+    });
+
+    test.each([
+      ['x64', 'classic-level.node'],
+      ['arm64', 'classic-level.armv8.node'],
+    ])('leaves what runs on %s, and nothing else', async (arch, level) => {
+      const { code, output } = await run('trim.mjs', [folder, 'linux', arch, '127']);
+      expect([code, output]).toEqual([0, '']);
+      expect(left()).toEqual([
+        'node_modules',
+        'node_modules/classic-level',
+        'node_modules/classic-level/index.js',
+        'node_modules/classic-level/prebuilds',
+        `node_modules/classic-level/prebuilds/linux-${arch}`,
+        `node_modules/classic-level/prebuilds/linux-${arch}/${level}`,
+        'node_modules/pino',
+        'node_modules/pino/LICENSE.md',
+        'node_modules/pino/lib',
+        'node_modules/pino/lib/tools.js',
+        'node_modules/uWebSockets.js',
+        'node_modules/uWebSockets.js/dist',
+        'node_modules/uWebSockets.js/dist/bin',
+        `node_modules/uWebSockets.js/dist/bin/uws_linux_${arch}_127.node`,
+        'node_modules/uWebSockets.js/dist/index.mjs',
+        'packages',
+        'packages/cli',
+        'packages/cli/bin',
+        'packages/cli/bin/althing.js',
+        'packages/cli/bundle',
+        'packages/cli/bundle/index.js',
+        'packages/cli/package.json',
+      ]);
+    });
+
+    test('knows by itself where it runs', async () => {
+      put(
+        `node_modules/uWebSockets.js/dist/bin/uws_${process.platform}_${process.arch}_${process.versions.modules}.node`,
+      );
+      put(`node_modules/classic-level/prebuilds/${process.platform}-${process.arch}/classic-level.node`);
+      expect((await run('trim.mjs', [folder])).code).toBe(0);
+      expect(left().filter((path) => path.endsWith('.node'))).toEqual([
+        expect.stringContaining(`${process.platform}-${process.arch}`),
+        expect.stringContaining(`_${process.arch}_${process.versions.modules}`),
+      ]);
+    });
+
+    test.each([
+      [
+        'a platform that has no binaries',
+        ['linux', 'riscv64', '127'],
+        'expected one uws_linux_riscv64_127.node',
+      ],
+      ['another Node.js', ['linux', 'arm64', '999'], 'expected one uws_linux_arm64_999.node'],
+      ['half of a platform', ['linux'], 'usage'],
+    ])('refuses %s', async (_, target, words) => {
+      const { code, output } = await run('trim.mjs', [folder, ...target]);
+      expect(code).not.toBe(0);
+      expect(output).toContain(words);
+    });
+
+    test('refuses what is not bundled', async () => {
+      rmSync(join(folder, 'packages/cli/bundle'), { recursive: true });
+      const { code, output } = await run('trim.mjs', [folder, 'linux', 'x64', '127']);
+      expect([code === 0, output]).toEqual([false, expect.stringContaining('there is no bundle')]);
+    });
   });
 
   describe('healthcheck.mjs', () => {
