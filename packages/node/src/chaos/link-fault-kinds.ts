@@ -14,6 +14,18 @@ const POLL_MS = 50;
 
 export const linkFaultKinds: readonly FaultKind[] = [
   {
+    name: 'damage',
+    doc: 'bits between the nodes are flipped, and TCP does not notice',
+    alone: false,
+    lastsMs: [1000, 5000],
+    problem: ({ fleet }) => (fleet.network.canDamage ? null : 'only the proxies damage (--proxies)'),
+    begin: async ({ fleet, draw }) => {
+      const perMille = draw.pick([1, 5, 20]);
+      fleet.network.damage(perMille);
+      return { detail: `${perMille} of 1000 pieces`, undo: async () => fleet.network.heal() };
+    },
+  },
+  {
     name: 'half_open',
     doc: 'connections of a node die in silence, new ones are fine: found out within two election timeouts',
     alone: true,

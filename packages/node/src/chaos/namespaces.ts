@@ -54,6 +54,7 @@ export class Namespaces implements Network {
   readonly places: readonly NetworkPlace[];
   readonly canLose = true;
   readonly canDelay = false;
+  readonly canDamage = false;
 
   constructor(prefix: string, nodes: number) {
     this.places = Array.from({ length: nodes }, (_, at) => ({
@@ -81,6 +82,10 @@ export class Namespaces implements Network {
 
   delay(): void {
     throw new Error('packets can not be delayed here');
+  }
+
+  damage(): void {
+    throw new Error('packets can not be damaged here');
   }
 
   deaden(links: readonly Cut[]): Deadened {

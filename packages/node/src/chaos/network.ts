@@ -31,12 +31,20 @@ export interface Network {
   readonly canLose: boolean;
   /** Whether `delay` is there. */
   readonly canDelay: boolean;
+  /** Whether `damage` is there. */
+  readonly canDamage: boolean;
   /** Cuts links, on top of what is cut. */
   cut(cuts: readonly Cut[]): void;
   /** Loses so many of a hundred packets between all nodes. */
   lose(percent: number): void;
   /** Delays everything between all nodes. */
   delay(ms: number): void;
+  /**
+   * Flips a bit now and then in what nodes send each other, in a way that the checksum of TCP does not find.
+   *
+   * @param perMille in so many of a thousand pieces that go over a connection
+   */
+  damage(perMille: number): void;
   /**
    * Connections that stand lose everything from now on, and nobody is told; new ones are fine.
    *

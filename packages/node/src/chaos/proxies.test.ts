@@ -89,6 +89,18 @@ describe('proxies between nodes', () => {
     await until(() => again.heard === '+y', 'a new connection works');
   });
 
+  test('damage what is said, until they heal', async () => {
+    const dialer = await dial(0, 1);
+    proxies.damage(1000);
+    dialer.say('0'.repeat(1000));
+    await until(() => dialer.heard.length > 1000, 'the answer comes');
+    expect(dialer.heard).not.toBe(`+${'0'.repeat(1000)}`);
+    expect([...dialer.heard].filter((char) => char === '0').length).toBeGreaterThan(990);
+    proxies.heal();
+    dialer.say('1'.repeat(1000));
+    await until(() => dialer.heard.endsWith(`+${'1'.repeat(1000)}`), 'the next answer is whole');
+  });
+
   test('delay everything, in order', async () => {
     const dialer = await dial(0, 1);
     proxies.delay(30);

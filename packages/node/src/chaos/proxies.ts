@@ -23,10 +23,12 @@ export class Proxies implements Network {
   readonly places: readonly NetworkPlace[];
   readonly canLose = false;
   readonly canDelay = true;
+  readonly canDamage = true;
   private readonly servers: Server[] = [];
   private readonly links = new Set<Link>();
   private readonly cuts = new Set<string>();
   private delayMs = 0;
+  private damagedPerMille = 0;
 
   /** Nodes are at 127.0.1.1 and so on, and their proxies at 127.0.0.1 and so on. */
   static async open(nodes: number): Promise<Proxies> {
@@ -64,6 +66,10 @@ export class Proxies implements Network {
     this.delayMs = ms;
   }
 
+  damage(perMille: number): void {
+    this.damagedPerMille = perMille;
+  }
+
   deaden(links: readonly Cut[]): Deadened {
     const dead = [...this.links].filter(({ from, to }) =>
       links.some((link) => link.join() === `${from},${to}`),
@@ -75,6 +81,7 @@ export class Proxies implements Network {
   heal(): void {
     this.cuts.clear();
     this.delayMs = 0;
+    this.damagedPerMille = 0;
     for (const link of this.links) if (link.isHeld) this.end(link);
   }
 
@@ -123,12 +130,21 @@ export class Proxies implements Network {
   }
 
   private pass(link: Link, socket: Socket, data: Buffer): void {
+    const passed = this.maybeDamaged(data);
     const send = (): void => {
-      if (!link.isHeld && socket.writable) socket.write(data);
+      if (!link.isHeld && socket.writable) socket.write(passed);
     };
     // Timers of the same length keep their order, and what came before a delay began is long gone when it ends.
     if (this.delayMs === 0) send();
     else setTimeout(send, this.delayMs);
+  }
+
+  private maybeDamaged(data: Buffer): Buffer {
+    if (Math.random() * 1000 >= this.damagedPerMille) return data;
+    const bit = Math.floor(Math.random() * data.length * 8);
+    const flipped = Buffer.from(data);
+    flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    return flipped;
   }
 
   private end(link: Link): void {
