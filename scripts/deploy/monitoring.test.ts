@@ -22,6 +22,9 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   kube_pod_container_status_last_terminated_exitcode: ['container'],
 };
 
+/** For `promtool test rules`. */
+const CASES = 'scripts/deploy/alerts.test.yaml';
+
 const alerts = yamlOf('deploy/monitoring/alerts.yaml').flatMap(rulesOf);
 
 describe('metrics', () => {
@@ -60,6 +63,20 @@ describe('alerts', () => {
   test('are accepted by Prometheus', () => {
     const result = firstOf([['promtool', 'check', 'rules', 'deploy/monitoring/alerts.yaml']]);
     if (result !== undefined) expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+  });
+
+  test('come when they should, say what they should, and do not come otherwise', () => {
+    const result = firstOf([['promtool', 'test', 'rules', CASES]]);
+    if (result !== undefined) expect([result.code, result.code === 0 ? '' : result.output]).toEqual([0, '']);
+  });
+
+  test('each comes once at least, and at other times does not, in these cases', () => {
+    const text = textOf(CASES);
+    const quiet = [...text.matchAll(/alertname: (\w+)(?!\n +exp_alerts)\b/g)].map(([, name]) => name);
+    const loud = [...text.matchAll(/alertname: (\w+)\n +exp_alerts/g)].map(([, name]) => name);
+    const names = alerts.map(({ alert }) => alert).sort();
+    expect([...new Set(quiet)].sort()).toEqual(names);
+    expect([...new Set(loud)].sort()).toEqual(names);
   });
 });
 
