@@ -77,7 +77,8 @@ export function bytesOf(thing: Thing): number {
   return bytes;
 }
 
-function bytesOfValue(value: Value): number {
+/** Estimated bytes of a value in memory, without those of the things in it. */
+export function bytesOfValue(value: Value): number {
   switch (typeof value) {
     case 'string':
       return 24 + value.length;

@@ -145,8 +145,10 @@ export abstract class Group {
   private loadMeta(value: Uint8Array): void {
     const input = new ByteReader(value);
     const format = input.u8();
-    if (format !== META_FORMAT) {
-      throw new FormatError(`state of format ${format}; this version reads format ${META_FORMAT}`);
+    if (format < META_FORMAT_FIRST || format > META_FORMAT) {
+      throw new FormatError(
+        `state of format ${format}; this version reads ${META_FORMAT_FIRST} to ${META_FORMAT}`,
+      );
     }
     this.changeCount = input.varint();
     this.readMeta(input);
@@ -168,7 +170,9 @@ export abstract class Group {
   }
 }
 
-const META_FORMAT = 1;
+/** 2: large values of things lie apart, see `apart.ts`. */
+const META_FORMAT = 2;
+const META_FORMAT_FIRST = 1;
 
 function storedClosure(source: string): Closure {
   return new Closure(source, null, source);

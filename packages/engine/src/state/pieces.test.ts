@@ -139,7 +139,7 @@ describe('a large record', () => {
       transaction.setProperty(store.root, 'b', large);
     });
     fixture.checkpoint();
-    expect(fixture.records.size).toBe(4);
+    expect(fixture.records.size).toBe(1 + 2 * 3);
     fixture.reopen();
     const reopened = fixture.group.store;
     reopened.load(reopened.root);

@@ -1,6 +1,6 @@
 /**
- * Large lists. A stored list of more than `PIECED_MIN` items lies in several records, *pieces* of some hundred items
- * each, so that a change writes a piece and not the list, and so that only what is touched must be in memory. The
+ * Large lists. A stored list of more than `PIECED_MIN` items, or of more bytes than a piece should have, lies in several
+ * records, *pieces* of some hundred items each, so that a change writes a piece and not the list, and so that only what is touched must be in memory. The
  * record of the thing has the table of the pieces:
  *
  *   list     := nesting:varint inner:varint count:varint (part:varint items:varint)*
@@ -12,11 +12,16 @@ import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { type Backing, List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import type { PartSink } from './apart.js';
+import { bytesOfValue } from './evictor.js';
 import { eachThing, type Store } from './store.js';
 import { readValue, visitThings, writeValue } from './value-codec.js';
 
 /** Lists of more items than this are stored in pieces. */
 export const PIECED_MIN = 1024;
+
+/** And those of more bytes than this, if they have several items. */
+const PIECED_BYTES_MIN = 256 * 1024;
 
 /** Items of a piece when it is made; it may grow to twice as many. */
 const PIECE_ITEMS = 256;
@@ -31,11 +36,6 @@ interface Piece {
   present: boolean;
   /** Whether the record differs from what is in memory, or there is none yet. */
   dirty: boolean;
-}
-
-/** Writes the records of pieces. */
-export interface PieceSink {
-  put(part: number, value: Uint8Array): void;
 }
 
 /** The pieces of one list, in order. */
@@ -53,6 +53,12 @@ export class Pieces implements Backing {
     this.owner = owner;
     this.store = store;
     this.pieces = pieces;
+  }
+
+  /** Whether a list that has no pieces should have some. */
+  static suit(list: List): boolean {
+    const { length } = list;
+    return length > PIECED_MIN || (length > 1 && bytesOfValue(list) > PIECED_BYTES_MIN);
   }
 
   /** Cuts a list that is in memory as a whole. */
@@ -133,7 +139,7 @@ export class Pieces implements Backing {
   }
 
   /** Writes the table, and the pieces that changed. */
-  write(out: ByteWriter, sink: PieceSink): void {
+  write(out: ByteWriter, sink: PartSink): void {
     this.writePieces(sink);
     const { list, pieces } = this;
     out.varint(list.nesting);
@@ -173,7 +179,7 @@ export class Pieces implements Backing {
     this.eachPresent((item) => eachThing(item, (thing) => visit(thing.id)));
     for (const { part, present } of this.pieces) {
       if (present) continue;
-      const input = new ByteReader(this.store.readPiece(this.owner, part));
+      const input = new ByteReader(this.store.readPart(this.owner, part));
       while (input.remaining > 0) visitThings(input, visit);
     }
   }
@@ -215,7 +221,7 @@ export class Pieces implements Backing {
   }
 
   private load(piece: Piece, start: number): void {
-    const input = new ByteReader(this.store.readPiece(this.owner, piece.part));
+    const input = new ByteReader(this.store.readPart(this.owner, piece.part));
     const { held } = this.list;
     for (let i = 0; i < piece.count; i++) {
       const value = readValue(input, (id) => this.store.thingOfId(id));
@@ -228,7 +234,7 @@ export class Pieces implements Backing {
     this.absent -= 1;
   }
 
-  private writePieces(sink: PieceSink): void {
+  private writePieces(sink: PartSink): void {
     const { held } = this.list;
     const out = new ByteWriter(4096);
     let start = 0;

@@ -3,6 +3,7 @@ import { List, noteAdded, noteRemoved, ThingSet } from '../value/containers.js';
 import type { Shape, ShapeTree } from '../value/shape.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { Apart } from './apart.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { readRecord, slicePart, writeRecord } from './large-record.js';
@@ -43,6 +44,8 @@ export class Store {
   /** The search for garbage that is under way. */
   marking: Marking | null = null;
   private readonly source: RecordSource;
+  /** Of the things in memory that have large values, by id. */
+  private readonly aparts = new Map<number, Apart>();
   /** How many slices a large record has, by `id:part`: see `large-record.ts`. */
   private readonly slices = new Map<string, number>();
 
@@ -104,6 +107,7 @@ export class Store {
       else this.letGo(value);
       detach(value);
     });
+    this.aparts.delete(thing.id);
     thing.shape = this.shapes.empty();
     thing.slots = NO_SLOTS;
     thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
@@ -121,9 +125,24 @@ export class Store {
     this.table.delete(thing.id);
   }
 
-  /** A piece of a large list of a thing. */
-  readPiece(owner: Thing, part: number): Uint8Array {
+  /** A piece of a large list of a thing, or a large value. */
+  readPart(owner: Thing, part: number): Uint8Array {
     return this.readRecord(owner.id, part);
+  }
+
+  /** The large values of a thing, as they are stored; undefined when it had none so far. */
+  apartOf({ id }: Thing): Apart | undefined {
+    return this.aparts.get(id);
+  }
+
+  /** The same, from the first large value on. */
+  makeApart({ id }: Thing): Apart {
+    let apart = this.aparts.get(id);
+    if (apart === undefined) {
+      apart = new Apart();
+      this.aparts.set(id, apart);
+    }
+    return apart;
   }
 
   /** Takes a record of a thing over from elsewhere, as it lies on disk there. What was known of the thing is forgotten. */
@@ -133,15 +152,17 @@ export class Store {
       if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
       this.dirty.forget(known);
       this.table.delete(id);
+      this.aparts.delete(id);
     }
     this.dirty.put(RecordKind.THING, id, part, value);
   }
 
-  /** Writes a thing, and the pieces of its lists that changed, to a checkpoint. */
+  /** Writes a thing, and the pieces of its lists and the large values that changed, to a checkpoint. */
   save(thing: Thing, sink: RecordSink): void {
     const out = new ByteWriter(64);
     writeThing(out, thing, this, {
       put: (part, value) => this.writeRecord(sink, thing.id, part, value),
+      delete: (part) => this.deleteRecord(sink, thing.id, part),
     });
     this.writeRecord(sink, thing.id, 0, out.view());
   }
@@ -152,6 +173,7 @@ export class Store {
     thing.forEach((_, value) => {
       if (isPieced(value)) value.backing.rewrite();
     });
+    this.aparts.get(thing.id)?.again();
   }
 
   /** A number for a new piece of a thing's list: none that is in use. */
@@ -209,6 +231,7 @@ export class Store {
     this.dirty.forget(thing);
     this.orphans.delete(thing);
     this.suspects.delete(thing.id);
+    this.aparts.delete(thing.id);
     this.thingCount -= 1;
     thing.id = 0;
   }
@@ -350,6 +373,8 @@ export class Store {
       this.release(value);
       if (isPieced(value)) value.backing.dissolve();
     });
+    for (const part of this.aparts.get(thing.id)?.parts ?? []) this.freePart(thing, part);
+    this.aparts.delete(thing.id);
     this.freeRecord(thing.id, 0);
     this.suspects.delete(thing.id);
     this.table.delete(thing.id);
@@ -456,6 +481,14 @@ export class Store {
     for (let i = now; i < before; i++) sink.delete(RecordKind.THING, id, slicePart(part, i));
     if (now > 0) this.slices.set(name, now);
     else if (before > 0) this.slices.delete(name);
+  }
+
+  private deleteRecord(sink: RecordSink, id: number, part: number): void {
+    const name = `${id}:${part}`;
+    const slices = this.slices.size === 0 ? 0 : (this.slices.get(name) ?? 0);
+    for (let i = 0; i < slices; i++) sink.delete(RecordKind.THING, id, slicePart(part, i));
+    if (slices > 0) this.slices.delete(name);
+    sink.delete(RecordKind.THING, id, part);
   }
 
   /** Notes that a record goes away, with its slices. */

@@ -4,15 +4,17 @@
  *   thing       := refs:varint restriction:text count:varint property*
  *   property    := key:text value
  *                | key:text 18 list           a list in pieces, see `pieces.ts`
+ *                | key:text 19 part:varint    a large value, see `apart.ts`
  *
- * `value` is described in `value-codec.ts`. Effects that store new things have the same properties, but for pieces.
+ * `value` is described in `value-codec.ts`. Effects that store new things have the same properties, all of them whole.
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { APART, liesApart, type PartSink } from './apart.js';
 import { readRecord } from './large-record.js';
-import { PIECED_MIN, type PieceSink, Pieces, readTable } from './pieces.js';
+import { Pieces, readTable } from './pieces.js';
 import { RecordKind, type RecordSource } from './records.js';
 import type { Store } from './store.js';
 import { readValue, visitThings, writeListHead, writeValue } from './value-codec.js';
@@ -21,7 +23,7 @@ import { readValue, visitThings, writeListHead, writeValue } from './value-codec
 const PIECES = 0x18;
 
 /** Writes the record of a thing; what of it lies in records of its own goes to `sink`. */
-export function writeThing(out: ByteWriter, thing: Thing, store: Store, sink: PieceSink): void {
+export function writeThing(out: ByteWriter, thing: Thing, store: Store, sink: PartSink): void {
   out.varint(thing.refs);
   out.text(thing.shape.restriction ?? '');
   out.varint(thing.shape.size);
@@ -29,13 +31,17 @@ export function writeThing(out: ByteWriter, thing: Thing, store: Store, sink: Pi
     const value = thing.slots[slot] as Value;
     out.text(key);
     const pieces = value instanceof List ? piecesOf(value, thing, store) : null;
-    if (pieces === null) {
-      writeValue(out, value);
-    } else {
+    if (pieces !== null) {
       out.u8(PIECES);
       pieces.write(out, sink);
+    } else if (liesApart(value)) {
+      out.u8(APART);
+      out.varint(store.makeApart(thing).write(key, value, sink));
+    } else {
+      writeValue(out, value);
     }
   }
+  store.apartOf(thing)?.finish(sink);
 }
 
 /** Fills a stub. */
@@ -60,6 +66,11 @@ export function visitThingsOfRecord(
   input.bytes(input.varint());
   for (let count = input.varint(); count > 0; count--) {
     input.bytes(input.varint());
+    if (input.peek() === APART) {
+      input.u8();
+      input.varint();
+      continue;
+    }
     if (input.peek() !== PIECES) {
       visitThings(input, visit);
       continue;
@@ -74,7 +85,7 @@ export function visitThingsOfRecord(
 
 /**
  * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts large lists into pieces
- * of its own.
+ * of its own, and has numbers of its own for the records of large values.
  *
  * @throws FormatError
  */
@@ -91,6 +102,13 @@ export function* sharedThing(id: number, source: RecordSource): Generator<Uint8A
   let from = 0;
   for (let count = input.varint(); count > 0; count--) {
     input.bytes(input.varint());
+    if (input.peek() === APART) {
+      yield record.subarray(from, input.offset);
+      input.u8();
+      yield read(input.varint());
+      from = input.offset;
+      continue;
+    }
     if (input.peek() !== PIECES) {
       visitThings(input, () => {});
       continue;
@@ -132,10 +150,14 @@ export function readProperties(input: ByteReader, thing: Thing, store: Store): v
   const slots = new Array<Value>(count);
   const thingOfId = (id: number): Thing => store.thingOfId(id);
   for (let i = 0; i < count; i++) {
-    shape = shape.with(input.text(), i);
+    const key = input.text();
+    shape = shape.with(key, i);
     if (input.peek() === PIECES) {
       input.u8();
       slots[i] = Pieces.read(input, thing, store);
+    } else if (input.peek() === APART) {
+      input.u8();
+      slots[i] = readApart(input, key, thing, store);
     } else {
       slots[i] = readValue(input, thingOfId);
     }
@@ -144,8 +166,15 @@ export function readProperties(input: ByteReader, thing: Thing, store: Store): v
   thing.slots = slots;
 }
 
+function readApart(input: ByteReader, key: string, thing: Thing, store: Store): Value {
+  const part = input.varint();
+  const value = readValue(new ByteReader(store.readPart(thing, part)), (id) => store.thingOfId(id));
+  store.makeApart(thing).found(key, part, value);
+  return value;
+}
+
 /** The pieces of a list that has or should have them, else null. */
 function piecesOf(list: List, owner: Thing, store: Store): Pieces | null {
   if (list.backing instanceof Pieces) return list.backing;
-  return list.length > PIECED_MIN ? Pieces.cut(list, owner, store) : null;
+  return Pieces.suit(list) ? Pieces.cut(list, owner, store) : null;
 }

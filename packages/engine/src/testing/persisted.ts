@@ -27,13 +27,30 @@ export class PersistedCollection {
 
   checkpoint(): void {
     this.written = [];
-    const sink: RecordSink = {
+    this.write({
       put: (_kind, id, part, value) => {
         this.records.set(`${id}:${part}`, value);
         this.written.push(`${id}:${part}`);
       },
       delete: (_kind, id, part) => this.records.delete(`${id}:${part}`),
-    };
+    });
+    this.group.dirty.release();
+  }
+
+  /** A checkpoint of which nothing becomes durable. */
+  failedCheckpoint(): void {
+    this.write({ put: NOTHING, delete: NOTHING });
+    this.group.abandonCheckpoint();
+  }
+
+  /** Forgets what is in memory and goes on with what was written. */
+  reopen(): void {
+    const group = new CollectionGroup(1, new ShapeTree(), this.source());
+    group.loadRecord(RecordKind.META, 0, this.group.encodeMeta());
+    this.group = group;
+  }
+
+  private write(sink: RecordSink): void {
     const { dirty } = this.group;
     const changes = dirty.freeze((thing) => this.group.saveThing(thing, sink));
     for (const { kind, id, part, value } of changes.records.values()) {
@@ -47,14 +64,6 @@ export class PersistedCollection {
       this.group.saveThing(thing, sink);
       dirty.saved(thing);
     }
-    dirty.release();
-  }
-
-  /** Forgets what is in memory and goes on with what was written. */
-  reopen(): void {
-    const group = new CollectionGroup(1, new ShapeTree(), this.source());
-    group.loadRecord(RecordKind.META, 0, this.group.encodeMeta());
-    this.group = group;
   }
 
   private source(): RecordSource {

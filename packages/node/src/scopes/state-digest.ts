@@ -14,7 +14,7 @@ import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/
 import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 
 /** Digests of two versions can't be compared. */
-export const DIGEST_VERSION = 1;
+export const DIGEST_VERSION = 2;
 
 const NAME_BYTES = 13;
 

@@ -1,5 +1,5 @@
 import type { Disk } from '../disk/disk.js';
-import { DiskFullError, demand, isDiskFull, LimitError, MisuseError, type StorageError } from '../errors.js';
+import { DiskFullError, demand, isDiskFull, MisuseError, type StorageError } from '../errors.js';
 import type { StorageMutant } from '../mutants.js';
 import type { GroupHandle } from './group-handle.js';
 import { type Applied, checkApplied, encodeMeta, type GroupMeta } from './group-meta.js';
@@ -14,7 +14,6 @@ import { encodeValue } from './values.js';
 const PATIENCE_BYTES = 4 * 1024 * 1024;
 /** Bytes of a slab that are handed to the store at once: building a batch takes the thread. */
 const PART_BYTES = 64 * 1024;
-const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 /** What a checkpoint needs of the store. */
 export type CheckpointHost = {
@@ -55,8 +54,8 @@ export class Checkpoint {
   }
 
   /**
-   * Puts a record. The payload is copied. False asks the caller to await {@link drained} before going on.
-   * Throws `LimitError`.
+   * Puts a record. The payload is copied. False asks the caller to await {@link drained} before going on, as soon as that
+   * is possible: what waits is in memory. Throws `LimitError` for a value that is too large.
    */
   put(kind: number, id: number, part: number, payload: Uint8Array): boolean {
     this.#name(kind, id, part);
@@ -169,9 +168,6 @@ export class Checkpoint {
   #makeRoom(changeBytes: number): void {
     if (this.#slab.hasRoom(changeBytes)) return;
     this.#redo ??= new RedoWriter(this.#host.disk, this.#host.nextRedoFile());
-    if (this.#redo.waitingBytes > WAITING_BYTES_MAX) {
-      throw new LimitError('What waits for the disk in bytes', this.#redo.waitingBytes, WAITING_BYTES_MAX);
-    }
     this.#redo.add(this.#slab);
     this.#slab = new Slab(this.#slab.number + 1, this.#host.slabBytes);
   }
