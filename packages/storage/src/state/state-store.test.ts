@@ -286,6 +286,17 @@ describe('contract of the caller', () => {
     expect(() => changes.put(1, 1, 1, NO_CONTEXT)).toThrow(MisuseError);
     expect(() => store.beginCheckpoint(-1)).toThrow(MisuseError);
   });
+
+  test('a checkpoint takes what can only come at once, such as all of a large thing', async () => {
+    const store = await new Bench().open();
+    const changes = store.beginCheckpoint(1);
+    const value = Buffer.alloc(48 << 20, 7);
+    const welcome = Array.from({ length: 7 }, (_, id) => changes.put(1, id, 0, value));
+    expect(welcome.at(-1)).toBe(false);
+    await changes.drained();
+    await changes.commit({ index: 1, term: 1, context: NO_CONTEXT });
+    expect(store.read(1, 1, 6, 0)?.equals(value)).toBe(true);
+  }, 60_000);
 });
 
 describe('snapshots', () => {
