@@ -47,12 +47,12 @@ export class CollectionGroup extends Group {
     for (const id of suspects) out.varint(id);
   }
 
-  /** What of the record META is the same on all nodes: each knows by itself where garbage may be. */
-  static sharedMeta(meta: Uint8Array): Uint8Array {
-    const input = new ByteReader(meta);
-    input.u8();
+  /** Each node knows by itself where garbage may be, too. */
+  static override sharedMeta(meta: Uint8Array): Uint8Array {
+    const shared = Group.sharedMeta(meta);
+    const input = new ByteReader(shared);
     for (let count = 0; count < 3; count++) input.varint();
-    return meta.subarray(0, meta.length - input.remaining);
+    return shared.subarray(0, input.offset);
   }
 
   protected override readMeta(input: ByteReader): void {

@@ -142,6 +142,11 @@ export abstract class Group {
     return out.take();
   }
 
+  /** What of the record META is the same on all nodes: they may have written it in different formats. */
+  static sharedMeta(meta: Uint8Array): Uint8Array {
+    return meta.subarray(1);
+  }
+
   private loadMeta(value: Uint8Array): void {
     const input = new ByteReader(value);
     const format = input.u8();

@@ -1,7 +1,7 @@
 /**
- * Large lists. A stored list of more than `PIECED_MIN` items, or of more bytes than a piece should have, lies in several
- * records, *pieces* of some hundred items each, so that a change writes a piece and not the list, and so that only what is touched must be in memory. The
- * record of the thing has the table of the pieces:
+ * Large lists. A stored list of more than `PIECED_MIN` items or `PIECED_BYTES_MIN` bytes lies in several records, *pieces* of
+ * at most some hundred items each, so that a change writes a piece and not the list, and so that only what is touched must be
+ * in memory. The record of the thing has the table of the pieces:
  *
  *   list     := nesting:varint inner:varint count:varint (part:varint items:varint)*
  *   piece    := value*          (as many as the table says; `value` as in `value-codec.ts`)

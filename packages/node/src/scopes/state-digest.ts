@@ -4,12 +4,12 @@
  *   digest := SHA-256 of (record* procedure*), the records in their order, the procedures in the order of their hashes
  *   record := kind:u8 id:u64 part:u32 content
  *
- * Some of what is stored is each node's own, and not in it: the numbers of the records of procedures, where garbage may
- * be, and into which pieces a large list is cut. **Whoever changes how anything is stored** must see to it that the digest
+ * Some of what is stored is each node's own, and not in it: the format of the counters, the numbers of the records of procedures
+ * and of large values, where garbage may be, and into which pieces a large list is cut. **Whoever changes how anything is stored** must see to it that the digest
  * stays the same, or give it another version: else nodes of two versions would take each other for damaged.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { CollectionGroup, RecordKind, sharedThing } from '@althing/engine';
+import { CollectionGroup, RecordKind, RootGroup, sharedThing } from '@althing/engine';
 import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/storage';
 import { type GroupId, ROOT_GROUP } from '../consensus/protocol.js';
 
@@ -52,11 +52,11 @@ interface Thing {
 class StateDigest {
   private readonly hash: Hash = createHash('sha256');
   private readonly procedures: Buffer[] = [];
-  private readonly isRoot: boolean;
+  private readonly kindOfGroup: typeof CollectionGroup | typeof RootGroup;
   private thing: Thing | null = null;
 
   constructor(group: GroupId) {
-    this.isRoot = group === ROOT_GROUP;
+    this.kindOfGroup = group === ROOT_GROUP ? RootGroup : CollectionGroup;
   }
 
   /** Takes a record, in their order. Its value must stay as it is until the next thing came. */
@@ -70,9 +70,8 @@ class StateDigest {
       this.procedures.push(createHash('sha256').update(value).digest());
       return;
     }
-    const shared = kind === RecordKind.META && !this.isRoot ? CollectionGroup.sharedMeta(value) : value;
     this.name(kind, id, part);
-    this.content([shared]);
+    this.content([kind === RecordKind.META ? this.kindOfGroup.sharedMeta(value) : value]);
   }
 
   end(): Buffer {
