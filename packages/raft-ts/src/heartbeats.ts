@@ -66,7 +66,7 @@ export function confirmReads(core: Core): void {
 }
 
 /** Leader: a read may be served. */
-export function releaseRead(core: Core, { from, id, index, context }: WaitingRead): void {
+export function releaseRead(core: Core, { from, id, index, context }: Omit<WaitingRead, 'round'>): void {
   assert(
     index > 0 && index <= core.log.commit,
     'A read at an index that is not committed',

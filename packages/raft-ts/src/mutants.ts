@@ -9,6 +9,7 @@ export const MUTANTS = {
   commit_old_term_by_count: 'entries of earlier terms are committed by counting replicas (figure 8)',
   no_noop: 'a new leader appends no entry of its own term',
   read_without_quorum: 'a read index is given without asking a quorum',
+  question_confirms_alone: 'the question of a follower confirms the leader where the two are no quorum',
   read_id_reused: 'a repeated round of read confirmation uses the id of the one before',
   pending_read_survives_term_change:
     'reads that wait for confirmation outlive the leadership they were asked under',
@@ -58,6 +59,7 @@ export function bugsOf(mutants: ReadonlySet<Mutant>): Bugs {
     commit_old_term_by_count: on('commit_old_term_by_count'),
     no_noop: on('no_noop'),
     read_without_quorum: on('read_without_quorum'),
+    question_confirms_alone: on('question_confirms_alone'),
     read_id_reused: on('read_id_reused'),
     pending_read_survives_term_change: on('pending_read_survives_term_change'),
     lease_over_pause: on('lease_over_pause'),

@@ -3,7 +3,7 @@ import { type Core, OK, type StepResult } from './core.js';
 import { broadcastHeartbeats, releaseRead } from './heartbeats.js';
 import type { ReadIndexRequest, ReadIndexResponse } from './messages.js';
 import { wake } from './quiescence.js';
-import { NO_NODE } from './types.js';
+import { NO_NODE, type NodeId } from './types.js';
 
 export type ReadIndexResult =
   /** The outcome comes with `ready().reads`. */
@@ -34,7 +34,10 @@ export function readIndex(core: Core, context: unknown): ReadIndexResult {
 export function onReadIndex(core: Core, message: ReadIndexRequest): StepResult {
   if (core.role !== 'leader') return core.ignored(message, 'not_leader');
   if (core.reads.count >= core.settings.maxPendingReads) return core.ignored(message, 'overloaded');
-  core.reads.add(readableIndex(core), message.from, message.id, null);
+  const index = readableIndex(core);
+  const read = { from: message.from, id: message.id, context: null };
+  if (index > 0 && isConfirmedBy(core, message.from)) releaseRead(core, { ...read, index });
+  else core.reads.add(index, read.from, read.id, read.context);
   return OK;
 }
 
@@ -86,6 +89,14 @@ export function tickForwardedReads(core: Core): void {
 /** Leader: before it has committed in its term it does not know what is committed; reads wait for that with index 0. */
 function readableIndex({ log, termStart }: Core): number {
   return log.commit >= termStart ? log.commit : 0;
+}
+
+/**
+ * Whether a follower's question is confirmation enough: it was in this term when it asked, later than its reads came in, so
+ * where it and this node are a quorum no other node can have led in a later term before.
+ */
+function isConfirmedBy({ tracker, bugs }: Core, asker: NodeId): boolean {
+  return tracker.isQuorumWith(asker) || bugs.question_confirms_alone;
 }
 
 function needsRound(core: Core): boolean {

@@ -6,6 +6,9 @@
  * Confirmation goes in *rounds*: the heartbeats of a round carry its number, the responses bring it back. Rounds only
  * count up, and a round confirms every read that came in before its heartbeats were sent. A round that gets lost is
  * followed by another with a number of its own: an answer to an earlier question never counts for a later read.
+ *
+ * The question of a follower is a confirmation, too: it bears the follower's term, and was sent after its reads came in. In
+ * a group of three that makes a quorum, and the leader answers at once.
  */
 import { assert } from './assert.js';
 import type { Index, NodeId } from './types.js';

@@ -77,6 +77,11 @@ export class Tracker {
     return Math.min(incoming, this.#majorityOf(this.#outgoing, pick));
   }
 
+  /** Whether this node and another one are a quorum together. */
+  isQuorumWith(node: NodeId): boolean {
+    return this.quorumOf(({ id }) => (id === this.self || id === node ? 1 : 0)) === 1;
+  }
+
   clearVotes(): void {
     this.#votes.clear();
   }

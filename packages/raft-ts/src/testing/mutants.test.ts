@@ -15,6 +15,7 @@ const SCRIPTS: Readonly<Record<Mutant, string>> = {
   commit_old_term_by_count: 'figure-8',
   no_noop: 'noop-commits-old-term',
   read_without_quorum: 'quiesce-stale-leader-read',
+  question_confirms_alone: 'read-index-question-too-few',
   read_id_reused: 'read-index-fresh-id',
   pending_read_survives_term_change: 'read-index-leader-change',
   lease_over_pause: 'lease-reads',
