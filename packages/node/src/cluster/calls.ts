@@ -5,6 +5,7 @@
  *   return := outcome:u8 payload        outcome: 0 answered, 1 refused (payload: why, as text)
  */
 import type { Command, Event, NodeId } from '../consensus/protocol.js';
+import { NumberTable } from '../number-table.js';
 
 export const CallKind = {
   Forward: 1,
@@ -54,7 +55,7 @@ interface Pending {
 
 export class Calls {
   private readonly options: CallsOptions;
-  private readonly pending = new Map<number, Pending>();
+  private readonly pending = new NumberTable<Pending>();
   private readonly handlers = new Map<number, CallHandler>();
   private nextId: number;
   private watching = false;
@@ -103,7 +104,7 @@ export class Calls {
     this.watching = true;
     this.options.delay(LOOK_MS, () => {
       this.watching = false;
-      for (const [id, pending] of this.pending) {
+      for (const [id, pending] of this.pending.entries()) {
         pending.looks -= 1;
         if (pending.looks > 0) continue;
         this.pending.delete(id);

@@ -18,7 +18,7 @@ const MESSAGES_MAX = 65_536;
 
 /** Messages to other nodes, collected until they are sent. */
 export class RaftFrames {
-  private readonly parts = new Map<number, { readonly group: GroupId; readonly messages: Message[] }[]>();
+  private parts = new Map<number, { readonly group: GroupId; readonly messages: Message[] }[]>();
 
   get isEmpty(): boolean {
     return this.parts.size === 0;
@@ -48,7 +48,8 @@ export class RaftFrames {
       }
       send(to, writer.finish());
     }
-    this.parts.clear();
+    // Not cleared: an old map would keep what stood in it alive, see number-table.ts.
+    this.parts = new Map();
   }
 }
 

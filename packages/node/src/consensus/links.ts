@@ -1,5 +1,6 @@
 import type { Message } from 'raft-ts';
 import { CodecError } from 'raft-ts';
+import { NumberTable } from '../number-table.js';
 import { decodeNumbered, encodeNumbered, FrameKind, RaftFrames, readRaftFrame } from './frames.js';
 import type { Command, Event, GroupId, NodeId } from './protocol.js';
 
@@ -38,7 +39,7 @@ export class Links {
   private readonly frames = new RaftFrames();
   private planned = false;
   /** Whom a call went to that is not answered yet. */
-  private readonly calls = new Map<number, NodeId>();
+  private readonly calls = new NumberTable<NodeId>();
   /** How many groups each of the other nodes leads. */
   readonly leading = new Map<NodeId, number>();
   readonly traffic = new Map<NodeId, Traffic>();
@@ -89,7 +90,7 @@ export class Links {
   peerDown(node: NodeId): void {
     this.pings.delete(node);
     this.leading.delete(node);
-    for (const [id, to] of this.calls) {
+    for (const [id, to] of this.calls.entries()) {
       if (to !== node) continue;
       this.calls.delete(id);
       this.options.emit({ kind: 'returned', id, payload: null });

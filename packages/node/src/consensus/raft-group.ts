@@ -16,6 +16,7 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
+import { NumberTable } from '../number-table.js';
 import type { GroupWatch } from './group-watch.js';
 import { LagQuestion, LagWatch } from './lag-watch.js';
 import type { LogWriter } from './log-writer.js';
@@ -55,7 +56,7 @@ export class RaftGroup {
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
   /** Chain hashes of entries that are being written. */
-  private readonly handed = new Map<number, number>();
+  private readonly handed = new NumberTable<number>();
   /** The term in which the engine side was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
   /** The office that goes with it. What comes under another one was sent before the engine side knew. */

@@ -5,6 +5,7 @@
 import { ErrorCode, QueryError, type RootGroup } from '@althing/engine';
 import { CallError, CallKind, type Calls } from '../cluster/calls.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
+import { NumberTable } from '../number-table.js';
 import type { Client, Reply, RequestBody } from '../request.js';
 import type { GroupSession } from '../scopes/group-session.js';
 import {
@@ -54,7 +55,7 @@ const TAKEN_BYTES_MAX = 128 * 1024 * 1024;
 
 export class Forwarder {
   private readonly options: ForwarderOptions;
-  private readonly underWay = new Map<string, Promise<Uint8Array>>();
+  private readonly underWay = new RequestsUnderWay();
   private sentBytes = 0;
   private sentCount = 0;
   private taken = 0;
@@ -195,14 +196,14 @@ export class Forwarder {
 
   private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
     const request = decodeRequest(payload);
-    const name = `${from} ${request.epoch} ${request.group} ${request.sequence}`;
-    const first = this.underWay.get(name);
+    const others = this.underWay.of(from, request.epoch, request.group);
+    const first = others.get(request.sequence);
     if (first !== undefined) return first;
     if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' });
     const answer = this.carryOut(from, request, payload.length, request.group).finally(() =>
-      this.underWay.delete(name),
+      others.delete(request.sequence),
     );
-    this.underWay.set(name, answer);
+    others.set(request.sequence, answer);
     return answer;
   }
 
@@ -284,6 +285,29 @@ export class Forwarder {
     }
   }
 }
+
+/** The answers that other nodes will get, by the numbers of their requests. */
+class RequestsUnderWay {
+  private readonly tables = new Map<string, NumberTable<Promise<Uint8Array>>>();
+
+  /** The requests of one start of a node to one group. */
+  of(from: NodeId, epoch: number, group: GroupId): NumberTable<Promise<Uint8Array>> {
+    const name = `${from} ${epoch} ${group}`;
+    let table = this.tables.get(name);
+    if (table !== undefined) return table;
+    if (this.tables.size >= TABLES_MAX) this.dropEmpty();
+    table = new NumberTable();
+    this.tables.set(name, table);
+    return table;
+  }
+
+  private dropEmpty(): void {
+    for (const [name, { size }] of this.tables) if (size === 0) this.tables.delete(name);
+  }
+}
+
+/** Tables from which on empty ones are dropped. */
+const TABLES_MAX = 4096;
 
 /** Another node waits as long as its deadline. */
 const STAYS: Client = { gone: false };

@@ -53,6 +53,8 @@ export class Journey {
   failures = 0;
   /** Its entry among the keys under way; empty for none. */
   keyName = '';
+  /** Its number among the journeys of this node; 0 for none. */
+  place = 0;
   /** Where it waits. */
   waitsFor: GroupId | null = null;
   /** Monotonic time at which it is tried again, whatever happens; while it waits. */

@@ -1,4 +1,5 @@
 import type { GroupId } from '../consensus/protocol.js';
+import { NumberTable } from '../number-table.js';
 import type { Journey } from './journey.js';
 
 /** Milliseconds between two looks at what is due. */
@@ -21,7 +22,8 @@ export interface JourneysOptions {
 /** The journeys that are under way on this node, and what they wait for. */
 export class Journeys {
   private readonly options: JourneysOptions;
-  private readonly all = new Set<Journey>();
+  private readonly all = new NumberTable<Journey>();
+  private nextPlace = 1;
   private readonly waiting = new Map<GroupId, Set<Journey>>();
   private looking = false;
 
@@ -34,12 +36,13 @@ export class Journeys {
   }
 
   add(journey: Journey): void {
-    this.all.add(journey);
+    journey.place = this.nextPlace++;
+    this.all.set(journey.place, journey);
     this.look();
   }
 
   delete(journey: Journey): void {
-    this.all.delete(journey);
+    this.all.delete(journey.place);
     this.wakeUp(journey);
   }
 
@@ -96,7 +99,8 @@ export class Journeys {
     this.options.delay(LOOK_MS, () => {
       this.looking = false;
       const now = this.options.monotonic();
-      for (const journey of this.all) {
+      for (const [, journey] of this.all.entries()) {
+        if (journey.ended) continue;
         if (now >= journey.deadline) this.options.expire(journey);
         else if (journey.waitsFor !== null && now >= journey.retryAt) this.goOn(journey);
       }

@@ -18,9 +18,9 @@ describe('deadlines', () => {
   test('an item that is done in time is left alone, and others are not', async () => {
     const late: string[] = [];
     const deadlines = new Deadlines<string>(20, (item) => late.push(item));
-    deadlines.add('done');
+    const done = deadlines.add('done');
     deadlines.add('late');
-    deadlines.delete('done');
+    deadlines.delete(done);
     await until(() => deadlines.size === 0, 'none is waited for');
     deadlines.add('later');
     await until(() => deadlines.size === 0, 'none is waited for');

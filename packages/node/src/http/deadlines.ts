@@ -1,3 +1,5 @@
+import { NumberTable } from '../number-table.js';
+
 /**
  * One deadline for each of many items that all have the same time: a single timer, and hardly any work for an item that
  * is done in time.
@@ -5,8 +7,9 @@
 export class Deadlines<T> {
   private readonly ms: number;
   private readonly expire: (item: T) => void;
-  /** When the time of each is up; in the order of time, since all have the same. */
-  private readonly ends = new Map<T, number>();
+  /** By numbers that go up with time. */
+  private readonly waiting = new NumberTable<{ readonly item: T; readonly end: number }>();
+  private nextNumber = 1;
   private timer: NodeJS.Timeout | null = null;
 
   /**
@@ -20,16 +23,19 @@ export class Deadlines<T> {
 
   /** Items that are waited for. */
   get size(): number {
-    return this.ends.size;
+    return this.waiting.size;
   }
 
-  add(item: T): void {
-    this.ends.set(item, performance.now() + this.ms);
+  /** @returns a number, from 1 on, by which the item can be taken out */
+  add(item: T): number {
+    const number = this.nextNumber++;
+    this.waiting.set(number, { item, end: performance.now() + this.ms });
     if (this.timer === null) this.wake(this.ms);
+    return number;
   }
 
-  delete(item: T): void {
-    this.ends.delete(item);
+  delete(number: number): void {
+    this.waiting.delete(number);
   }
 
   private wake(ms: number): void {
@@ -39,13 +45,13 @@ export class Deadlines<T> {
   private look(): void {
     this.timer = null;
     const now = performance.now();
-    for (const [item, end] of this.ends) {
+    const inOrder = this.waiting.entries().sort(([a], [b]) => a - b);
+    for (const [number, { item, end }] of inOrder) {
       if (end > now) {
-        this.wake(end - now);
+        if (this.timer === null) this.wake(end - now);
         return;
       }
-      this.ends.delete(item);
-      this.expire(item);
+      if (this.waiting.delete(number)) this.expire(item);
     }
   }
 }

@@ -34,6 +34,8 @@ export class Exchange {
   /** To be called when the client goes away. */
   onGone: (() => void) | null = null;
   user: User | null = null;
+  /** Its number among those whose body is waited for; 0 before. */
+  bodyDeadline = 0;
   /** Set once the whole body has come. */
   body: Buffer | null = null;
   private readonly res: HttpResponse;

@@ -229,7 +229,7 @@ export class HttpListener {
     );
     res.onAborted(() => exchange.abort());
     this.admit(exchange, res, headers, format);
-    if (!exchange.finished) this.bodyDeadlines.add(exchange);
+    if (!exchange.finished) exchange.bodyDeadline = this.bodyDeadlines.add(exchange);
     exchange.leaveCallback();
   }
 
@@ -377,7 +377,7 @@ export class HttpListener {
         this.tooLarge(exchange);
         return;
       }
-      if (isLast) this.bodyDeadlines.delete(exchange);
+      if (isLast) this.bodyDeadlines.delete(exchange.bodyDeadline);
       if (first && isLast && exchange.user !== null) {
         // The usual case: the body is here as a whole, and is read in place.
         this.handleBody(exchange, Buffer.from(chunk));
@@ -445,7 +445,7 @@ export class HttpListener {
   }
 
   private finished(exchange: Exchange): void {
-    this.bodyDeadlines.delete(exchange);
+    this.bodyDeadlines.delete(exchange.bodyDeadline);
     this.pending -= 1;
     if (this.pending === 0) this.onIdle?.();
   }

@@ -1,6 +1,7 @@
 /** What is counted for each Raft group, in the consensus thread. */
 import type { GroupWatch } from '../consensus/group-watch.js';
 import type { GroupId } from '../consensus/protocol.js';
+import { NumberTable } from '../number-table.js';
 import { SYNC_SECONDS } from './families.js';
 import { Histogram, type Metrics } from './metrics.js';
 import { label, type Page } from './page.js';
@@ -120,7 +121,7 @@ class Figures implements Counted, GroupWatch {
   private readonly now: () => number;
   /** What was proposed at once and is not committed: its last index, and when. */
   private pending: { readonly index: number; readonly at: number }[] = [];
-  private readonly reads = new Map<number, number>();
+  private readonly reads = new NumberTable<number>();
   private leader = 0;
 
   constructor(metrics: Metrics, now: () => number) {

@@ -17,6 +17,7 @@
  * clock leaps does not make the others forget what was done a moment ago.
  */
 import { ByteReader, ByteWriter, type Format, FormatError } from '@althing/engine';
+import { NumberTable } from '../number-table.js';
 import { BODY_HASH_BYTES, type EntryHead, type IdempotencyKey, type RequestIdentity } from './entry.js';
 
 export const ResultKind = { TABLE: 0x20, ORIGINS: 0x21, KEY: 0x22 } as const;
@@ -69,7 +70,7 @@ interface Origin {
   /** Age of the table at the last entry. */
   age: number;
   bytes: number;
-  readonly replies: Map<number, Uint8Array>;
+  readonly replies: NumberTable<Uint8Array>;
 }
 
 interface KeyResult extends IdempotencyKey {
@@ -144,7 +145,7 @@ export class Results {
     copy.ageMs = this.ageMs;
     copy.lastTime = this.lastTime;
     for (const [id, origin] of this.origins) {
-      copy.origins.set(id, { ...origin, replies: new Map(origin.replies) });
+      copy.origins.set(id, { ...origin, replies: origin.replies.copy() });
     }
     for (const [name, key] of this.keys) copy.keys.set(name, key);
     copy.queue = this.queue.slice(this.queueHead);
@@ -189,7 +190,7 @@ export class Results {
   private noteRequest({ origin: id, epoch, sequence, low }: RequestIdentity, reply: Uint8Array): void {
     let origin = this.origins.get(id);
     if (origin === undefined || epoch > origin.epoch) {
-      origin = { epoch, low, age: 0, bytes: 0, replies: new Map() };
+      origin = { epoch, low, age: 0, bytes: 0, replies: new NumberTable() };
       this.origins.set(id, origin);
     } else if (epoch < origin.epoch) {
       return;
@@ -270,7 +271,7 @@ export class Results {
     const parts: Uint8Array[] = [];
     const out = new ByteWriter(1024);
     for (const [id, origin] of [...this.origins].sort(([a], [b]) => a - b)) {
-      const replies = [...origin.replies].sort(([a], [b]) => a - b);
+      const replies = origin.replies.entries().sort(([a], [b]) => a - b);
       let from = 0;
       do {
         const to = endOfPart(replies, from);
@@ -313,7 +314,7 @@ export class Results {
       const low = input.varint();
       const age = input.varint();
       const known = this.origins.get(id);
-      const origin: Origin = known ?? { epoch, low, age, bytes: 0, replies: new Map() };
+      const origin: Origin = known ?? { epoch, low, age, bytes: 0, replies: new NumberTable() };
       if (known === undefined) this.origins.set(id, origin);
       for (let count = input.varint(); count > 0; count--) {
         const sequence = input.varint();
@@ -405,7 +406,7 @@ function forgetBelow(origin: Origin, low: number): void {
   if (low - origin.low <= replies.size) {
     for (let sequence = origin.low; sequence < low; sequence++) forget(origin, sequence);
   } else {
-    for (const sequence of [...replies.keys()]) if (sequence < low) forget(origin, sequence);
+    for (const [sequence] of replies.entries()) if (sequence < low) forget(origin, sequence);
   }
   origin.low = low;
 }

@@ -50,7 +50,7 @@ export class WriteBatch {
   #bytes = 0;
   #records: BatchRecord[] = [];
   /** Where the chains of the groups in this batch stand. */
-  readonly #tips = new Map<GroupLog, { index: number; hash: string }>();
+  #tips = new Map<GroupLog, { index: number; hash: string }>();
   #firstSequence = 1;
 
   constructor(hashAt: HashReader) {
@@ -69,7 +69,8 @@ export class WriteBatch {
   begin(firstSequence: number): void {
     this.#bytes = 0;
     this.#records = [];
-    this.#tips.clear();
+    // Not cleared: V8 would let the old table of the map point to the next, and so keep both for long.
+    this.#tips = new Map();
     this.#firstSequence = firstSequence;
     if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   }

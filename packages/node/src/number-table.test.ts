@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { seededRandom } from 'raft-ts';
+import { NumberTable } from './number-table.js';
+
+describe('a table of numbers', () => {
+  test('does what a map does, whatever the numbers are', () => {
+    for (const spread of [8, 40, 1000, 2 ** 33, 2 ** 52]) {
+      const random = seededRandom(7, spread);
+      const map = new Map<number, number>();
+      const table = new NumberTable<number>();
+      for (let step = 0; step < 20_000; step++) {
+        const key = Math.floor((random() / 2 ** 32) * spread);
+        if (step % 4000 < 2500) {
+          map.set(key, step);
+          table.set(key, step);
+        } else {
+          const known = map.size > 0 && step % 2 === 0 ? ([...map.keys()][0] as number) : key;
+          expect(table.delete(known)).toBe(map.delete(known));
+        }
+        expect(table.get(key)).toBe(map.get(key));
+        expect(table.size).toBe(map.size);
+        if (step % 1000 === 0) expect(sorted(table.entries())).toEqual(sorted([...map]));
+      }
+      expect(sorted(table.copy().entries())).toEqual(sorted([...map]));
+    }
+  });
+
+  test('numbers far apart that would share a place are all found', () => {
+    const table = new NumberTable<string>();
+    const keys = [0, 2 ** 20, 2 ** 32, 2 ** 32 + 2 ** 20, 2 ** 50, 15, 31, 2 ** 40 + 15];
+    for (const key of keys) table.set(key, `${key}`);
+    for (const key of keys) expect(table.get(key)).toBe(`${key}`);
+    for (const key of keys) {
+      expect(table.delete(key)).toBe(true);
+      expect(table.get(key)).toBeUndefined();
+      for (const other of keys.slice(keys.indexOf(key) + 1)) expect(table.get(other)).toBe(`${other}`);
+    }
+    expect(table.size).toBe(0);
+  });
+
+  test('a copy goes its own way', () => {
+    const table = new NumberTable<number>();
+    table.set(1, 1);
+    const copy = table.copy();
+    table.set(1, 2);
+    copy.delete(1);
+    expect([table.get(1), copy.get(1)]).toEqual([2, undefined]);
+  });
+
+  test('what was deleted while the entries are gone through does no harm', () => {
+    const table = new NumberTable<number>();
+    for (let key = 0; key < 10_000; key++) table.set(key, key);
+    for (const [key] of table.entries()) table.delete(key);
+    expect(table.size).toBe(0);
+    table.set(5, 5);
+    expect(table.entries()).toEqual([[5, 5]]);
+  });
+});
+
+function sorted(entries: [number, number][]): [number, number][] {
+  return entries.sort(([a], [b]) => a - b);
+}
