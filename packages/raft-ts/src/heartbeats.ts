@@ -5,24 +5,40 @@ import type { Heartbeat, HeartbeatResponse } from './messages.js';
 import type { Progress } from './progress.js';
 import type { WaitingRead } from './reads.js';
 import { reject, sendAppend } from './replication.js';
+import type { NodeId } from './types.js';
 
 /** Leader: sends a heartbeat to every member; a round of read confirmation goes along if reads wait or leases are on. */
 export function broadcastHeartbeats(core: Core): void {
   assert(core.role === 'leader', 'Only a leader sends heartbeats');
   core.heartbeatElapsed = 0;
-  const { reads, lease, log, term, id: from, bugs } = core;
-  let round = 0;
-  if ((reads.hasConfirmable || lease !== null) && !core.tracker.isAlone) {
-    round = reads.startRound(core.bugs.read_id_reused);
-    lease?.sent(round);
-    core.trace?.({ node: from, type: 'read_round', round, reads: reads.count });
-  }
-  for (const peer of core.tracker.peers) {
-    // Never beyond what the member is known to have: it could have something else there.
-    const commit = bugs.commit_beyond_last ? log.commit : Math.min(peer.match, log.commit);
-    core.send({ kind: 'heartbeat', from, to: peer.id, term, commit, round });
-    peer.sentCommit = Math.max(peer.sentCommit, commit);
-  }
+  const { reads, lease, tracker } = core;
+  const round = (reads.hasConfirmable || lease !== null) && !tracker.isAlone ? startRound(core) : 0;
+  for (const peer of core.tracker.peers) sendHeartbeat(core, peer, round);
+}
+
+/**
+ * Leader: starts a round of read confirmation with as many members as make a quorum, those that answered last. Should they
+ * not answer, the next heartbeats are a round with all.
+ */
+export function askQuorum(core: Core): void {
+  assert(core.role === 'leader', 'Only a leader sends heartbeats');
+  const round = startRound(core);
+  for (const peer of core.tracker.quorumToAsk()) sendHeartbeat(core, peer, round);
+}
+
+function startRound({ reads, lease, id: node, bugs, trace }: Core): number {
+  const round = reads.startRound(bugs.read_id_reused);
+  lease?.sent(round);
+  trace?.({ node, type: 'read_round', round, reads: reads.count });
+  return round;
+}
+
+function sendHeartbeat(core: Core, peer: Progress, round: number): void {
+  const { log, term, id: from, bugs } = core;
+  // Never beyond what the member is known to have: it could have something else there.
+  const commit = bugs.commit_beyond_last ? log.commit : Math.min(peer.match, log.commit);
+  core.send({ kind: 'heartbeat', from, to: peer.id, term, commit, round });
+  peer.sentCommit = Math.max(peer.sentCommit, commit);
 }
 
 /** Follower: the leader lives. */
@@ -56,6 +72,14 @@ export function onHeartbeatResponse(core: Core, message: HeartbeatResponse): Ste
   // A lost append shows itself here: the member lives and still has not everything.
   if (peer.match < core.log.last || peer.state === 'probe') sendAppend(core, peer, true);
   return OK;
+}
+
+/** Leader: a message to a member was lost. If it was one of few that were to confirm reads, all are asked now. */
+export function reportUnreachable(core: Core, node: NodeId): void {
+  const peer = core.tracker.progressOf(node);
+  if (core.role !== 'leader' || peer === undefined) return;
+  if (peer.state === 'replicate') peer.becomeProbe();
+  if (core.reads.underWay && core.reads.hasConfirmable) broadcastHeartbeats(core);
 }
 
 /** Leader: gives out the reads that a quorum has confirmed. */

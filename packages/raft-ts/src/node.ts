@@ -4,6 +4,7 @@ import { type Promised, type RaftConfig, settingsOf } from './config.js';
 import { type ChangeResult, proposeChange } from './configuration.js';
 import { Core, type StepResult } from './core.js';
 import { campaign } from './election.js';
+import { reportUnreachable } from './heartbeats.js';
 import type { MembershipChange } from './membership.js';
 import type { Message } from './messages.js';
 import { type ProposeResult, propose, takesProposals } from './proposals.js';
@@ -166,8 +167,7 @@ export class RaftNode {
 
   /** A message to this member was surely lost. */
   reportUnreachable(node: NodeId): void {
-    const peer = this.#core.tracker.progressOf(node);
-    if (this.#core.role === 'leader' && peer?.state === 'replicate') peer.becomeProbe();
+    reportUnreachable(this.#core, node);
   }
 
   /** The transfer of a snapshot to this member has ended. Must be called for every `snapshot` message, late if need be. */

@@ -1,6 +1,6 @@
 /** Reads: at the leader directly, at any other member by asking the leader for an index. See `reads.ts`. */
 import { type Core, OK, type StepResult } from './core.js';
-import { broadcastHeartbeats, releaseRead } from './heartbeats.js';
+import { askQuorum, releaseRead } from './heartbeats.js';
 import type { ReadIndexRequest, ReadIndexResponse } from './messages.js';
 import { wake } from './quiescence.js';
 import { NO_NODE, type NodeId } from './types.js';
@@ -64,7 +64,7 @@ export function startReads(core: Core): void {
   if (!hasReadsToStart(core)) return;
   if (core.role !== 'leader') askLeader(core);
   else if (!needsRound(core)) for (const read of core.reads.takeAll()) releaseRead(core, read);
-  else broadcastHeartbeats(core);
+  else askQuorum(core);
 }
 
 /** Follower: asks the leader for an index, with an id that was never used before. */

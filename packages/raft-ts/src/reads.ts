@@ -4,8 +4,9 @@
  * the leader still leads.
  *
  * Confirmation goes in *rounds*: the heartbeats of a round carry its number, the responses bring it back. Rounds only
- * count up, and a round confirms every read that came in before its heartbeats were sent. A round that gets lost is
- * followed by another with a number of its own: an answer to an earlier question never counts for a later read.
+ * count up, and a round confirms every read that came in before its heartbeats were sent. It is sent to as few as can
+ * confirm it, but the regular heartbeats are a round with all, so that nobody is waited for longer than until the next: it
+ * has a number of its own, and an answer to an earlier question never counts for a later read.
  *
  * The question of a follower is a confirmation, too: it bears the follower's term, and was sent after its reads came in. In
  * a group of three that makes a quorum, and the leader answers at once.

@@ -3,7 +3,7 @@ import { assert } from './assert.js';
 import { isJoint, membersOf } from './membership.js';
 import type { Bugs } from './mutants.js';
 import { Progress } from './progress.js';
-import { bothVerdicts, reachedByMajority, type Verdict, verdictOf } from './quorum.js';
+import { bothVerdicts, majority, reachedByMajority, type Verdict, verdictOf } from './quorum.js';
 import type { Index, Membership, NodeId } from './types.js';
 
 /** The sizes of the window of every member. */
@@ -75,6 +75,18 @@ export class Tracker {
     const incoming = this.#majorityOf(this.#incoming, pick);
     if (this.#outgoing.length === 0) return incoming;
     return Math.min(incoming, this.#majorityOf(this.#outgoing, pick));
+  }
+
+  /**
+   * The fewest members that make a quorum with this node: those that confirmed a round of reads last, or else have
+   * most of the log. All of them while two configurations have to agree.
+   */
+  quorumToAsk(): readonly Progress[] {
+    if (this.#outgoing.length > 0) return this.#peers;
+    const others = this.#incoming.filter(({ id }) => id !== this.self);
+    const isVoter = others.length < this.#incoming.length;
+    const count = majority(this.#incoming.length) - (isVoter ? 1 : 0);
+    return others.sort((a, b) => b.ackedRound - a.ackedRound || b.match - a.match).slice(0, count);
   }
 
   /** Whether this node and another one are a quorum together. */
