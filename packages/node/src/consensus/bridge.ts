@@ -24,7 +24,6 @@ export class Bridge implements Consensus {
   private readonly signals: Signals;
   private readonly packer = new ParcelPacker();
   private planned = false;
-  private receiving = false;
 
   constructor({ port, signals }: BridgePorts) {
     this.port = port;
@@ -34,8 +33,6 @@ export class Bridge implements Consensus {
 
   send(command: Command): void {
     this.packer.add(command);
-    // It is found out while the reads run that were waiting for the last answer.
-    if (command.kind === 'read' && this.receiving) this.flush();
     if (this.planned) return;
     this.planned = true;
     setImmediate(() => {
@@ -84,11 +81,6 @@ export class Bridge implements Consensus {
   private receive(parcel: EventParcel): void {
     // First, so that it is written while the events are handled.
     this.flush();
-    this.receiving = true;
-    try {
-      unpackEvents(parcel, (event) => this.onEvent(event));
-    } finally {
-      this.receiving = false;
-    }
+    unpackEvents(parcel, (event) => this.onEvent(event));
   }
 }
