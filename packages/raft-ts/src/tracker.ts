@@ -84,9 +84,8 @@ export class Tracker {
   quorumToAsk(): readonly Progress[] {
     if (this.#outgoing.length > 0) return this.#peers;
     const others = this.#incoming.filter(({ id }) => id !== this.self);
-    const isVoter = others.length < this.#incoming.length;
-    const count = majority(this.#incoming.length) - (isVoter ? 1 : 0);
-    return others.sort((a, b) => b.ackedRound - a.ackedRound || b.match - a.match).slice(0, count);
+    others.sort((a, b) => b.ackedRound - a.ackedRound || b.match - a.match);
+    return others.slice(0, majority(this.#incoming.length) - 1);
   }
 
   /** Whether this node and another one are a quorum together. */

@@ -44,6 +44,8 @@ const SCRIPTS: Readonly<Record<Mutant, string>> = {
 /** Scripts for the other places of bugs that stand in two. */
 const MORE_SCRIPTS: readonly (readonly [Mutant, string])[] = [
   ['read_id_reused', 'read-index-follower-fresh-id'],
+  ['commit_beyond_last', 'read-index-few-are-asked'],
+  ['commit_beyond_last', 'malformed-messages'],
 ];
 
 /** Bugs that random lives find within a few seeds; `seeds` is how many are tried. */
