@@ -39,11 +39,18 @@ describe('a cluster', () => {
       new_user('iris'); set_password('iris', 'very secret'); grant('//stuff', 'iris', QUERY|CHANGE);
       rename_user('iris', 'ivy'); revoke('//stuff', 'ivy', CHANGE); new_token('ivy', nil, 'secret words');`;
     for (const [i, node] of nodes.entries()) {
-      const id = `users-${i}`;
-      const answer = await node.query('/t', code, undefined, named(id));
-      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, id]);
-      const key = String(answer.json);
-      const lines = await about(nodes, id, 6);
+      let key = '';
+      let lines: Line[] = [];
+      // A leader that is lost midway has told of what came to nothing, besides the one that did it after all.
+      for (let attempt = 1; lines.length !== 6; attempt++) {
+        expect(attempt).toBeLessThan(4);
+        if (attempt > 1) await node.value('/t', "del_user('ivy');");
+        const id = `users-${i}-${attempt}`;
+        const answer = await node.query('/t', code, undefined, named(id));
+        expect([answer.status, answer.headers.get('x-request-id')]).toEqual([200, id]);
+        key = String(answer.json);
+        lines = await about(nodes, id, 6);
+      }
       const told = lines.map(({ event, name, to, scope, privileges, token }) =>
         [event, name, to, scope, privileges, token].filter((field) => field !== undefined).join(' '),
       );
