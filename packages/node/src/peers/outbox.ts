@@ -1,5 +1,5 @@
 /**
- * What waits to be sent over a connection. Frames of one turn of the event loop leave in one write. Bulk frames leave
+ * What waits to be sent over a connection. Frames of one callback of the event loop leave in one write. Bulk frames leave
  * in pieces, only as fast as they are taken, so that others need not wait for them.
  */
 import type { Socket } from 'node:net';
@@ -63,12 +63,13 @@ export class Outbox {
     }
     if (!this.scheduled) {
       this.scheduled = true;
-      setImmediate(() => this.flush());
+      // Not in the next phase of the loop: a write of the log might hold the thread before it.
+      queueMicrotask(() => this.flush());
     }
     return true;
   }
 
-  /** Writes now what would be written at the end of the turn. */
+  /** Writes now what would be written at the end of the callback. */
   flush(): void {
     this.scheduled = false;
     if (this.urgent.length > 0) {
