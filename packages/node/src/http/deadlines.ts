@@ -2,12 +2,11 @@ import { NumberTable } from '../number-table.js';
 
 /**
  * One deadline for each of many items that all have the same time: a single timer, and hardly any work for an item that
- * is done in time.
+ * is done in time. One that is not is given up at most `LOOK_MS` late.
  */
 export class Deadlines<T> {
   private readonly ms: number;
   private readonly expire: (item: T) => void;
-  /** By numbers that go up with time. */
   private readonly waiting = new NumberTable<{ readonly item: T; readonly end: number }>();
   private nextNumber = 1;
   private timer: NodeJS.Timeout | null = null;
@@ -43,15 +42,17 @@ export class Deadlines<T> {
   }
 
   private look(): void {
-    this.timer = null;
     const now = performance.now();
-    const inOrder = this.waiting.entries().sort(([a], [b]) => a - b);
-    for (const [number, { item, end }] of inOrder) {
-      if (end > now) {
-        if (this.timer === null) this.wake(end - now);
-        return;
-      }
-      if (this.waiting.delete(number)) this.expire(item);
+    // What is added meanwhile has all its time.
+    let next = now + this.ms;
+    for (const [number, { item, end }] of this.waiting.entries()) {
+      if (end > now) next = Math.min(next, end);
+      else if (this.waiting.delete(number)) this.expire(item);
     }
+    this.timer = null;
+    if (this.waiting.size > 0) this.wake(Math.max(next - now, LOOK_MS));
   }
 }
+
+/** Time between two looks at least, in milliseconds: each goes through everything that is waited for. */
+const LOOK_MS = 50;
