@@ -13,7 +13,7 @@ export function broadcastHeartbeats(core: Core): void {
   core.heartbeatElapsed = 0;
   const { reads, lease, tracker } = core;
   const round = (reads.hasConfirmable || lease !== null) && !tracker.isAlone ? startRound(core) : 0;
-  for (const peer of core.tracker.peers) sendHeartbeat(core, peer, round);
+  for (const peer of tracker.peers) sendHeartbeat(core, peer, round);
 }
 
 /**

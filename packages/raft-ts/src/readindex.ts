@@ -34,10 +34,10 @@ export function readIndex(core: Core, context: unknown): ReadIndexResult {
 export function onReadIndex(core: Core, message: ReadIndexRequest): StepResult {
   if (core.role !== 'leader') return core.ignored(message, 'not_leader');
   if (core.reads.count >= core.settings.maxPendingReads) return core.ignored(message, 'overloaded');
+  const { from, id } = message;
   const index = readableIndex(core);
-  const read = { from: message.from, id: message.id, context: null };
-  if (index > 0 && isConfirmedBy(core, message.from)) releaseRead(core, { ...read, index });
-  else core.reads.add(index, read.from, read.id, read.context);
+  if (index > 0 && isConfirmedBy(core, from)) releaseRead(core, { from, id, index, context: null });
+  else core.reads.add(index, from, id, null);
   return OK;
 }
 

@@ -50,7 +50,7 @@ export class Links {
     this.options = options;
   }
 
-  /** Messages of one turn of the event loop go out together. */
+  /** Messages of one callback of the event loop go out together. */
   transmit(group: GroupId, messages: readonly Message[]): void {
     this.frames.add(group, messages);
     if (this.planned) return;

@@ -5,7 +5,6 @@
 import { ErrorCode, QueryError, type RootGroup } from '@althing/engine';
 import { CallError, CallKind, type Calls } from '../cluster/calls.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../consensus/protocol.js';
-import { NumberTable } from '../number-table.js';
 import type { Client, Reply, RequestBody } from '../request.js';
 import type { GroupSession } from '../scopes/group-session.js';
 import {
@@ -18,6 +17,7 @@ import {
   type ForwardedRequest,
 } from './format.js';
 import { type End, Journey } from './journey.js';
+import { RequestsUnderWay } from './requests-under-way.js';
 import type { Sequences } from './sequences.js';
 
 export interface ForwarderOptions {
@@ -196,14 +196,14 @@ export class Forwarder {
 
   private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
     const request = decodeRequest(payload);
-    const others = this.underWay.of(from, request.epoch, request.group);
-    const first = others.get(request.sequence);
+    const underWay = this.underWay.of(from, request.epoch, request.group);
+    const first = underWay.get(request.sequence);
     if (first !== undefined) return first;
     if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' });
     const answer = this.carryOut(from, request, payload.length, request.group).finally(() =>
-      others.delete(request.sequence),
+      underWay.delete(request.sequence),
     );
-    others.set(request.sequence, answer);
+    underWay.set(request.sequence, answer);
     return answer;
   }
 
@@ -285,29 +285,6 @@ export class Forwarder {
     }
   }
 }
-
-/** The answers that other nodes will get, by the numbers of their requests. */
-class RequestsUnderWay {
-  private readonly tables = new Map<string, NumberTable<Promise<Uint8Array>>>();
-
-  /** The requests of one start of a node to one group. */
-  of(from: NodeId, epoch: number, group: GroupId): NumberTable<Promise<Uint8Array>> {
-    const name = `${from} ${epoch} ${group}`;
-    let table = this.tables.get(name);
-    if (table !== undefined) return table;
-    if (this.tables.size >= TABLES_MAX) this.dropEmpty();
-    table = new NumberTable();
-    this.tables.set(name, table);
-    return table;
-  }
-
-  private dropEmpty(): void {
-    for (const [name, { size }] of this.tables) if (size === 0) this.tables.delete(name);
-  }
-}
-
-/** Tables from which on empty ones are dropped. */
-const TABLES_MAX = 4096;
 
 /** Another node waits as long as its deadline. */
 const STAYS: Client = { gone: false };

@@ -3,8 +3,6 @@
  * each group remembers the answers by itself.
  */
 
-import { NumberTable } from '../number-table.js';
-
 /** Requests of one group between the oldest that waits and the newest at most. The group keeps as many answers. */
 export const SEQUENCES_MAX = 50_000;
 
@@ -36,7 +34,7 @@ class Count {
   low = 1;
   private next = 1;
   /** Numbers above `low` that wait no more. */
-  private readonly released = new NumberTable<true>();
+  private readonly released = new Set<number>();
 
   take(): number {
     if (this.next - this.low >= SEQUENCES_MAX) return 0;
@@ -45,7 +43,7 @@ class Count {
 
   release(sequence: number): void {
     if (sequence !== this.low) {
-      this.released.set(sequence, true);
+      this.released.add(sequence);
       return;
     }
     this.low += 1;
