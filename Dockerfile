@@ -1,8 +1,8 @@
 # The image of Althing. Two targets matter: the default one runs `althing`, as PID 2 under tini, without privileges, and
 # writes to /data and /tmp only.
 #
-#   docker build -t althing .
-#   docker buildx build --platform linux/amd64,linux/arm64 -t althing .
+#   docker build -t althing:0.1.0 .
+#   docker buildx build --platform linux/amd64,linux/arm64 -t althing:0.1.0 .
 #
 # A release build pins the base by digest: --build-arg NODE_IMAGE=node:22-bookworm-slim@sha256:... and has the time of its commit
 # on everything in it, so that two builds of one commit are the same: SOURCE_DATE_EPOCH="$(git log -1 --format=%ct)" in the
@@ -18,10 +18,14 @@ ENV CI=true NPM_CONFIG_UPDATE_NOTIFIER=false NPM_CONFIG_FUND=false NPM_CONFIG_AU
 COPY package.json package-lock.json ./
 COPY packages/raft-ts/package.json packages/raft-ts/
 COPY packages/language/package.json packages/language/
+COPY packages/regex/package.json packages/regex/
+COPY packages/datetime/package.json packages/datetime/
 COPY packages/engine/package.json packages/engine/
 COPY packages/storage/package.json packages/storage/
 COPY packages/node/package.json packages/node/
+COPY packages/client/package.json packages/client/
 COPY packages/cli/package.json packages/cli/
+COPY packages/verification/package.json packages/verification/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages/ packages/

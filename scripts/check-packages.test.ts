@@ -12,6 +12,7 @@ import {
   type Package,
   packageProblems,
   pageReferences,
+  RULES,
   SCRIPTS,
   type SourceFile,
 } from './check-packages.js';
@@ -29,6 +30,17 @@ describe('this project', () => {
     );
     const { workspaces } = manifestOf('.');
     expect([...(workspaces as string[])].sort()).toEqual(folders.map((name) => `packages/${name}`).sort());
+  });
+
+  test('opens of a node to verification exactly what that uses', () => {
+    const door = textOf('packages/node/src/parts.ts').flatMap(({ text }) =>
+      namesIn(text, /export[^{]*\{([^}]*)\} from/g),
+    );
+    const used = trackedFiles()
+      .filter((path) => path.startsWith('packages/verification/') && path.endsWith('.ts'))
+      .flatMap((path) => textOf(path))
+      .flatMap(({ text }) => namesIn(text, /import[^{;]*\{([^}]*)\} from '@althing\/node\/parts'/g));
+    expect([...new Set(door)].sort()).toEqual([...new Set(used)].sort());
   });
 
   test('names no machine and no registry in a tracked file', () => {
@@ -97,6 +109,19 @@ describe('the rules', () => {
     );
   });
 
+  test('a test may import what the table has for tests', () => {
+    const client: Package = { ...language, name: '@althing/client' };
+    const node: Package = { ...language, name: '@althing/node', references: ['@althing/client'] };
+    const told = (path: string): string[] => {
+      const files = [{ path, text: "import { WireError } from '@althing/client';" }];
+      return packageProblems([client, { ...node, files }], ['@althing/client']);
+    };
+    expect(told('src/a.test.ts')).not.toContain(
+      '@althing/node/src/a.test.ts: must not import @althing/client',
+    );
+    expect(told('src/a.ts')).toContain('@althing/node/src/a.ts: must not import @althing/client');
+  });
+
   test("another package's inside is closed", () => {
     const rest = { dependencies: ['@althing/language'], references: ['@althing/language'] };
     expect(said('src/a.ts', "import { x } from '@althing/language/dist/ast.js';", rest)).toEqual([
@@ -106,6 +131,47 @@ describe('the rules', () => {
       "@althing/engine/src/a.ts: '../../language/src/ast.js' reaches out of the package",
     ]);
     expect(said('src/b/a.ts', "import { x } from '../c/d.js';")).toEqual([]);
+  });
+
+  test('further doors are for those who have them in the table', () => {
+    const raft: Package = { ...language, name: 'raft-ts' };
+    const saidOf = (name: string): string[] => {
+      const files = [{ path: 'src/a.test.ts', text: "import { Planter } from 'raft-ts/testing';" }];
+      const item = { ...language, name, devDependencies: ['raft-ts'], references: ['raft-ts'], files };
+      return packageProblems([raft, item], []);
+    };
+    expect(saidOf('@althing/verification')).toEqual([]);
+    expect(saidOf('@althing/node')).toEqual([
+      "@althing/node/src/a.test.ts: 'raft-ts/testing' reaches into raft-ts; its only door is 'raft-ts'",
+    ]);
+  });
+
+  test('what nothing runs in production names all that it imports for development', () => {
+    const files = [{ path: 'src/chaos/a.ts', text: "import { parse } from '@althing/engine';" }];
+    const item = { ...language, name: '@althing/verification', references: ['@althing/engine'], files };
+    expect(packageProblems([engine, { ...item, devDependencies: ['@althing/engine'] }], [])).toEqual([]);
+    expect(packageProblems([engine, item], [])).toEqual([
+      '@althing/verification: no package.json names @althing/engine for development',
+    ]);
+  });
+
+  test('nobody imports what plays with nodes', () => {
+    const verification: Package = { ...language, name: '@althing/verification' };
+    for (const name of Object.keys(RULES)) {
+      if (name === verification.name) continue;
+      const files = [{ path: 'src/a.test.ts', text: "import { x } from '@althing/verification';" }];
+      expect(packageProblems([verification, { ...language, name, files }], [])).toContain(
+        `${name}/src/a.test.ts: must not import @althing/verification`,
+      );
+    }
+  });
+
+  test('only an example of a package may name the package itself', () => {
+    const text = "import { run } from '@althing/engine';";
+    expect(said('example/a.mjs', text)).toEqual([]);
+    expect(said('src/a.ts', text)).toContain(
+      "@althing/engine/src/a.ts: '@althing/engine' is the package itself",
+    );
   });
 
   test('production code imports nothing that is for tests', () => {
@@ -147,9 +213,43 @@ describe('the rules', () => {
     ]);
   });
 
+  test('a bundle names what all that is in it needs, and ours for development', () => {
+    const node: Package = {
+      ...language,
+      name: '@althing/node',
+      dependencies: ['pino'],
+      files: [{ path: 'src/a.ts', text: "import { pino } from 'pino';" }],
+    };
+    const cli: Package = {
+      ...language,
+      name: '@althing/cli',
+      dependencies: ['commander', 'pino'],
+      devDependencies: ['@althing/node'],
+      references: ['@althing/node'],
+      files: [
+        {
+          path: 'src/a.ts',
+          text: "import { Command } from 'commander';\nimport { x } from '@althing/node';",
+        },
+      ],
+    };
+    expect(packageProblems([node, cli], [])).toEqual([]);
+    expect(packageProblems([node, { ...cli, dependencies: ['commander', '@althing/node'] }], [])).toEqual([
+      '@althing/cli: package.json lacks the dependency pino',
+      '@althing/cli: the dependency @althing/node is not imported by what runs in production',
+    ]);
+    expect(packageProblems([node, { ...cli, devDependencies: [] }], [])).toEqual([
+      '@althing/cli: no package.json names @althing/node for development',
+    ]);
+  });
+
   test('a package without a rule is refused', () => {
     const stranger: Package = { ...language, name: 'stranger', files: [{ path: 'src/index.ts', text: '' }] };
     expect(packageProblems([stranger], [])).toEqual(['stranger: no rule says what it may import']);
+  });
+
+  test('code of the language imports nothing', () => {
+    expect(importsOf(`run('import("x")'); run("import('y')");`)).toEqual([]);
   });
 
   test('comments and texts import nothing', () => {
@@ -219,7 +319,23 @@ function projectPackages(): Package[] {
 
 function referencesOf(folder: string): string[] {
   const { references } = jsonOf(join(folder, 'tsconfig.json'));
-  return (references as { path: string }[]).map(({ path }) => String(manifestOf(join(folder, path)).name));
+  return ((references ?? []) as { path: string }[]).map(({ path }) =>
+    String(manifestOf(join(folder, path)).name),
+  );
+}
+
+/** The names between the braces of all places that a pattern finds. */
+function namesIn(text: string, pattern: RegExp): string[] {
+  const lists = [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+  const names = lists.join(',').split(',');
+  return names
+    .map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*/, ''),
+    )
+    .filter((name) => name !== '');
 }
 
 /** What tests and tools of all packages may use. */

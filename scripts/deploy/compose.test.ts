@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadConfig, settingKeys, variableOf } from '@althing/node';
+import { freePorts } from '@althing/node/testing';
 import { describe, expect, test } from '@jest/globals';
-import { freePorts } from '../process/ports.js';
 import { filesIn, firstOf, run, textOf, yamlOf } from './files.js';
 import { isRecord } from './kubernetes-api.js';
 
@@ -33,7 +33,7 @@ describe('docker-compose.yml', () => {
     const known = new Set([...settings, 'NODE_OPTIONS']);
     expect(Object.keys(environment).filter((variable) => !known.has(variable))).toEqual([]);
     const { config, warnings } = loadConfig({
-      environment: { ...environment, SERVICE_LOG_LEVEL: 'info' },
+      environment,
       readFile: () => 'a secret that is long enough',
     });
     expect(warnings).toEqual([]);
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
 
   test('no node waits for another one', () => {
     for (const name of nodes)
-      expect(Object.keys(recordOf(recordOf(services[name]).depends_on))).toEqual(['secrets']);
+      expect(Object.keys(recordOf(recordOf(services[name]).depends_on))).toEqual(['secrets', 'guard']);
   });
 
   test('every container is confined, bounded in memory, processes and its log, and can end in time', () => {
@@ -97,23 +97,33 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('only the balancer is open to the network, and no port of the nodes among themselves is', () => {
+  test('only the balancer can be opened to the network, and no port of the nodes among themselves is', () => {
     for (const [name, service] of Object.entries(services)) {
       const { ports } = recordOf(service);
       for (const port of Array.isArray(ports) ? ports : []) {
         expect([name, port]).toEqual([
           name,
-          expect.stringMatching(name === 'lb' ? /:9210$/ : /^127\.0\.0\.1:\d+:(?:9230|9090|3000)$/),
+          expect.stringMatching(
+            name === 'lb'
+              ? /^\$\{ALTHING_BIND:-127\.0\.0\.1\}:\$\{ALTHING_PORT:-9210\}:9210$/
+              : /^127\.0\.0\.1:\d+:(?:9230|9090|3000)$/,
+          ),
         ]);
       }
     }
+  });
+
+  test('runs the version that it comes with', () => {
+    const { version } = recordOf(JSON.parse(textOf('package.json')));
+    for (const name of [...nodes, 'guard', 'secrets', 'althing'])
+      expect(recordOf(services[name]).image).toBe(`\${ALTHING_IMAGE:-althing:${version}}`);
   });
 
   test('names no image without a version, and no volume that is not declared', () => {
     const declared = Object.keys(recordOf(recordOf(file).volumes));
     for (const service of Object.values(services)) {
       const { image, volumes } = recordOf(service);
-      expect(image).toMatch(/^(?:\$\{ALTHING_IMAGE:-althing:latest\}|[\w./-]+:v?\d[\d.]*)$/);
+      expect(image).toMatch(/^(?:\$\{ALTHING_IMAGE:-althing:[\d.]+\}|[\w./-]+:v?\d[\d.]*)$/);
       for (const volume of Array.isArray(volumes) ? volumes : []) {
         const source =
           String(volume)
@@ -149,7 +159,6 @@ describe('docker-compose.tls.yml', () => {
         environment: {
           ...stringsOf(recordOf(services[name]).environment),
           ...stringsOf(override.environment),
-          SERVICE_LOG_LEVEL: 'info',
         },
         readFile: () => 'a secret that is long enough',
       });
@@ -197,7 +206,7 @@ describe('the balancer', () => {
     const [port = 0, observePort = 0] = await freePorts(2);
     const config = text
       .replace(/^resolvers docker\n(?: .*\n)+/m, '')
-      .replaceAll(' resolvers docker init-addr none', '')
+      .replaceAll(' resolvers docker init-addr libc,none', '')
       .replace(/^ {2}server(?:-template more| node[12]).*\n/gm, '')
       .replaceAll('connect port 9230', `connect port ${nodePort}`)
       .replaceAll('bind :9210', `bind 127.0.0.1:${port}`)
@@ -238,27 +247,19 @@ describe('the balancer', () => {
     }
   });
 
-  test('knows every node of the compose file', () => {
+  test('knows every node of the compose file, and gives up one that acknowledges nothing', () => {
     const servers = [
-      ...text.matchAll(/^ +server(?:-template)? (\w+) (?:1-\d+ )?(\w+):9210 verifyhost \2$/gm),
+      ...text.matchAll(/^ +server(?:-template)? (\w+) (?:1-\d+ )?(\w+):9210 verifyhost \2 tcp-ut 5s$/gm),
     ];
     expect(servers.map(([, name, host]) => [name, host])).toEqual(nodes.map((name) => [name, name]));
   });
 
-  test('sends only what carries an idempotency key a second time', () => {
-    expect(text).toContain('http-request disable-l7-retry unless { req.hdr(Idempotency-Key) -m found }');
-  });
-
-  test('answers for the nodes with the error that a node would give', () => {
-    const bodies = [
-      ...text.matchAll(/http-error status (\d+) content-type application\/json string '([^']*)'/g),
-    ];
-    expect(bodies.map(([, status]) => status).sort()).toEqual(['502', '503', '504']);
-    for (const [, , body = ''] of bodies) {
-      expect(JSON.parse(body)).toEqual({
-        error: { code: -51, name: 'node_err', message: expect.any(String) },
-      });
-    }
+  test('waits longer than a node does, with the settings that it has by itself', () => {
+    const { config } = loadConfig({ environment: {} });
+    const [, seconds] = /^ +timeout server (\d+)s$/m.exec(text) ?? [];
+    expect(Number(seconds) * 1000).toBeGreaterThan(
+      config.requestTimeoutMs + config.queryDurationLimitMs + 1000,
+    );
   });
 });
 
@@ -305,6 +306,10 @@ function recordOf(value: unknown): Json {
   return value;
 }
 
+/** Texts of a map, with the defaults of variables. */
 function stringsOf(value: unknown): Record<string, string> {
-  return Object.fromEntries(Object.entries(recordOf(value)).map(([key, item]) => [key, String(item)]));
+  const entries = Object.entries(recordOf(value));
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, String(item).replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),
+  );
 }

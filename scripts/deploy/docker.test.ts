@@ -14,8 +14,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { RealNode } from '@althing/node/testing';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { NodeProcess, smallNode } from '../process/node-process.js';
 import { firstOf, project, textOf } from './files.js';
 
 describe('the scripts of the image', () => {
@@ -63,7 +63,7 @@ describe('the scripts of the image', () => {
     });
 
     test('restores what it took from a real node, while that is being written to', async () => {
-      const node = await NodeProcess.start({ settings: { ...smallNode, admin_password: 'secret' } });
+      const node = await RealNode.start({ admin_password: 'secret' });
       const asAdmin = { ALTHING_URL: node.url, ALTHING_USER: 'admin', ALTHING_PASSWORD: 'secret' };
       const query = async (code: string): Promise<number> => {
         const { status } = await fetch(`${node.url}//stuff`, {
@@ -89,7 +89,8 @@ describe('the scripts of the image', () => {
         expect(backups()).toEqual([expect.stringMatching(/^althing-\d{8}T\d{6}Z\.backup$/)]);
         expect(readdirSync(folder)).toEqual(['backups']);
       } finally {
-        await node.discard();
+        await node.kill();
+        node.clear();
       }
     }, 60_000);
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 /** The code of the command line, in as few files as can be. */
 export const BUNDLE = new URL('../bundle/index.js', import.meta.url);
 
-const PACKAGES = ['raft-ts', 'language', 'engine', 'storage', 'node', 'cli'];
+const PACKAGES = ['raft-ts', 'language', 'regex', 'datetime', 'engine', 'storage', 'node', 'client', 'cli'];
 
 /** Whether there is a bundle that was made after the last build of every package. Where nothing is built, nothing is newer. */
 export function isBundleCurrent() {

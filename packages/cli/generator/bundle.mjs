@@ -31,7 +31,7 @@ if (!isBundleCurrent()) {
     entryPoints: {
       index: `${home}dist/index.js`,
       // Loaded by its name, beside the file that starts it.
-      worker: `${home}../node/dist/consensus/worker.js`,
+      worker: `${home}../node/dist/operate/thread/worker.js`,
     },
     outdir: made,
     bundle: true,

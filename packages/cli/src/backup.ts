@@ -44,7 +44,7 @@ Examples:
   althing backup verify althing.backup
   ALTHING_TOKEN="$TOKEN" althing backup /backup/today.backup --url http://node-1:9210
 
-Exit codes: 0 done; 1 it failed, or the node can't be reached; 2 wrong usage.`;
+Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or not now: try again.`;
 
 type Verify = typeof verifyBackup;
 

@@ -1,8 +1,9 @@
 /**
  * What a node knows of its cluster, and how it is shown.
  */
-import { type Connection, runQuery } from './connection.js';
-import { isWireList, isWireMap, WireError, type WireValue } from './wire/index.js';
+
+import { isWireList, isWireMap, WireError, type WireValue } from '@althing/client';
+import { type Connection, QueryFailed, runQuery } from './connection.js';
 
 export interface NodeStatus {
   readonly number: number;
@@ -21,6 +22,17 @@ export interface GroupStatus {
   readonly leader: number | null;
   readonly voters: readonly number[];
   readonly learners: readonly number[];
+}
+
+/** Which kinds of data the cluster writes: what all of its nodes know. */
+export interface LevelStatus {
+  readonly level: number;
+  /** The highest that the node knows that was asked. */
+  readonly known: number;
+  /** Names of the nodes that are not known to know that too. */
+  readonly waitsFor: readonly string[];
+  /** What to know of how the node is set up that was asked. */
+  readonly warnings: readonly string[];
 }
 
 export interface ClusterStatus {
@@ -59,6 +71,32 @@ export async function readStatus(connection: Connection): Promise<ClusterStatus>
     };
   });
   return { nodes, groups, problems: problemsOf(nodes, groups) };
+}
+
+/**
+ * Asks a node for the level; null when it is of a version that knows no levels.
+ *
+ * @throws {ConnectionError | WireError}
+ */
+export async function readLevel(connection: Connection): Promise<LevelStatus | null> {
+  try {
+    const answer = await runQuery(connection, '@node', 'level_info().load();');
+    const waitsFor = listOf(field(answer, 'waits_for')).map(String);
+    const warnings = listOf(field(answer, 'warnings')).map(String);
+    return { level: int(answer, 'level'), known: int(answer, 'known'), waitsFor, warnings };
+  } catch (error) {
+    if (error instanceof QueryFailed) return null;
+    throw error;
+  }
+}
+
+/** The level in a line; empty when it is not known. */
+export function levelLine(status: LevelStatus | null): string {
+  if (status === null) return '';
+  const { level, known, waitsFor } = status;
+  return level < known
+    ? `level ${level}; level ${known} waits for ${waitsFor.join(', ')}\n`
+    : `level ${level}\n`;
 }
 
 /** The nodes as a table. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { decodeMessagePack, encodeMessagePack, isWireMap, type WireValue, wireMap } from '@althing/client';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { main } from './index.js';
 import { FakeIo, portOf } from './testing.js';
-import { decodeMessagePack, encodeMessagePack, isWireMap, type WireValue, wireMap } from './wire/index.js';
 
 interface Received {
   readonly path: string;
@@ -38,7 +38,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${portOf(server)}`;
-  answer = () => STATUS;
+  answer = (request) => (isLevel(request) ? LEVEL : STATUS);
 });
 
 afterEach(() => {
@@ -69,6 +69,10 @@ const STATUS = [
 const failure = (message: string) =>
   wireMap({ error: wireMap({ code: -63n, name: 'operation_err', message }) });
 
+const LEVEL = wireMap({ level: 2n, known: 2n, waits_for: [], warnings: [] });
+
+const isLevel = ({ code }: Received): boolean => code.includes('level_info');
+
 const isStatus = ({ code }: Received): boolean => code.includes('nodes_info');
 
 describe('cluster status', () => {
@@ -83,6 +87,7 @@ describe('cluster status', () => {
         '0     node-0  9220  READY   1 of 3  100',
         '1     node-1  9220  READY   2 of 3  101',
         '2     node-2  9220  READY   0 of 3  102',
+        'level 2',
         '',
       ].join('\n'),
     );
@@ -92,7 +97,7 @@ describe('cluster status', () => {
   test('shows each group when it is asked for', async () => {
     const io = new FakeIo();
     await cluster(io, 'status', '--groups');
-    expect(io.output.split('\n').slice(5)).toEqual([
+    expect(io.output.split('\n').slice(6)).toEqual([
       'SCOPE              LEADER  VOTERS  LEARNERS',
       '@thingsdb          0       0 1     2',
       '@collection:stuff  1       0 1     2',
@@ -103,7 +108,8 @@ describe('cluster status', () => {
 
   test('says what is not well, and ends with another code', async () => {
     const io = new FakeIo();
-    answer = () => [[node(0), node(1, 'OFFLINE')], [group('@thingsdb', null)]];
+    answer = (request) =>
+      isLevel(request) ? LEVEL : [[node(0), node(1, 'OFFLINE')], [group('@thingsdb', null)]];
 
     expect(await cluster(io, 'status')).toBe(3);
 
@@ -118,7 +124,28 @@ describe('cluster status', () => {
       nodes: [{ number: 0, name: 'node-0', leads: 1 }, { number: 1 }, { number: 2 }],
       groups: [{ scope: '@thingsdb', leader: 0 }, {}, {}],
       problems: [],
+      level: { level: 2, known: 2, waitsFor: [], warnings: [] },
     });
+  });
+
+  test('says whom a higher level waits for, and nothing where nodes know no levels', async () => {
+    const waiting = wireMap({
+      level: 1n,
+      known: 2n,
+      waits_for: ['node-1', 'node-2'],
+      warnings: ['mind this'],
+    });
+    answer = (request) => (isLevel(request) ? waiting : STATUS);
+    const io = new FakeIo();
+    expect(await cluster(io, 'status')).toBe(0);
+    expect(io.output).toContain('\nlevel 1; level 2 waits for node-1, node-2\n');
+    // That is how it was set up, and no reason to tell that something is wrong.
+    expect(io.output).toContain('! mind this\n');
+
+    answer = (request) => (isLevel(request) ? failure('no such function') : STATUS);
+    const old = new FakeIo();
+    expect(await cluster(old, 'status')).toBe(0);
+    expect(old.output).not.toContain('level');
   });
 
   test('of something that is no such node is an error', async () => {

@@ -1,13 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { WireError } from '@althing/client';
 import { type Command, Option } from 'commander';
-import { type ClusterStatus, groupTable, nodeTable, readStatus } from './cluster-status.js';
+import {
+  type ClusterStatus,
+  groupTable,
+  levelLine,
+  nodeTable,
+  readLevel,
+  readStatus,
+} from './cluster-status.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, type Connection, connectionOf, QueryFailed, runQuery } from './connection.js';
+import { Exit, exitHelp } from './exit-codes.js';
 import { ConnectionError } from './http.js';
 import { nonEmpty, textOption, UsageError } from './input.js';
 import { type Io, tell, write } from './io.js';
 import { askPassword } from './password.js';
-import { WireError } from './wire/index.js';
 
 export const clusterCommand: CommandDefinition = {
   name: 'cluster',
@@ -52,7 +60,7 @@ Examples:
   althing cluster transfer --from node-0 --user admin
   althing cluster remove 3 --user admin
 
-Exit codes: 0 done, all is well; 1 it failed, or the node can't be reached; 2 wrong usage; 3 not all is well (status).`;
+Exit codes: 0 done, all is well; ${exitHelp}; 3 not all is well (status).`;
 
 /** Does what a command is for; gives the exit code. */
 type Work = (connection: Connection, command: Command, io: Io) => Promise<number>;
@@ -73,7 +81,7 @@ async function run(work: Work, command: Command, io: Io): Promise<number> {
     }
     if (error instanceof ConnectionError || error instanceof WireError || error instanceof QueryFailed) {
       await tell(io, `althing cluster: ${error.message}`);
-      return 1;
+      return error instanceof WireError ? Exit.Failed : error.exitCode;
     }
     throw error;
   }
@@ -81,12 +89,15 @@ async function run(work: Work, command: Command, io: Io): Promise<number> {
 
 async function status(connection: Connection, command: Command, io: Io): Promise<number> {
   const found = await readStatus(connection);
+  const level = await readLevel(connection);
   if (textOption(command, 'format') === 'json') {
-    await write(io.stdout, `${JSON.stringify(found)}\n`);
+    await write(io.stdout, `${JSON.stringify({ ...found, level })}\n`);
   } else {
     await write(io.stdout, nodeTable(found));
+    await write(io.stdout, levelLine(level));
     if (command.getOptionValue('groups') === true) await write(io.stdout, groupTable(found));
-    for (const problem of found.problems) await write(io.stdout, `! ${problem}\n`);
+    for (const problem of [...found.problems, ...(level?.warnings ?? [])])
+      await write(io.stdout, `! ${problem}\n`);
   }
   return found.problems.length === 0 ? 0 : NOT_WELL;
 }

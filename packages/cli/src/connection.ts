@@ -1,14 +1,16 @@
 /**
  * How a command reaches a node, and as whom: options and environment variables that all such commands have.
  */
+
+import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from '@althing/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Exit } from './exit-codes.js';
 import { type ClientTls, errorIn, exchange } from './http.js';
 import { nonEmpty, textOption, UsageError } from './input.js';
 import type { Io } from './io.js';
 import { askPassword } from './password.js';
 import { scopePath } from './scope.js';
 import { addTlsOptions, tlsOf } from './tls.js';
-import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from './wire/index.js';
 
 /** A node, and who asks it. */
 export interface Connection {
@@ -19,7 +21,14 @@ export interface Connection {
 }
 
 /** A node answered with an error. */
-export class QueryFailed extends Error {}
+export class QueryFailed extends Error {
+  readonly exitCode: Exit;
+
+  constructor(message: string, exitCode: Exit = Exit.Failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
 
 export function addConnectionOptions(command: Command): Command {
   return addTlsOptions(command)
@@ -64,7 +73,7 @@ export async function runQuery(
   if (answer.status === 200) return decodeMessagePack(answer.body);
   const error = errorIn(answer, 'msgpack');
   const number = error.code === undefined ? '' : ` (${error.code})`;
-  throw new QueryFailed(`${error.name}${number}: ${error.message}`);
+  throw new QueryFailed(`${error.name}${number}: ${error.message}`, error.exitCode);
 }
 
 function seconds(text: string): number {

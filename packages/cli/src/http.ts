@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
-import { decodeMessagePack, isWireMap, parseJson, type WireValue } from './wire/index.js';
+import { decodeMessagePack, isWireMap, parseJson, type WireValue } from '@althing/client';
+import { Exit, exitOf } from './exit-codes.js';
 
 export type Format = 'json' | 'msgpack';
 
@@ -26,6 +27,8 @@ export interface Exchange {
   readonly format: Format;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
+  /** The name under which a request may be sent again; a new one by default. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Answer {
@@ -38,9 +41,13 @@ const answerSizeMax = 1024 ** 3;
 
 /** The node could not be reached, or did not answer as one. The message says what to check. */
 export class ConnectionError extends Error {
-  constructor(message: string) {
+  readonly exitCode: Exit;
+
+  /** @param exitCode `Exit.Unavailable` when nothing can have been carried out */
+  constructor(message: string, exitCode: Exit = Exit.Unknown) {
     super(message);
     this.name = 'ConnectionError';
+    this.exitCode = exitCode;
   }
 }
 
@@ -63,7 +70,7 @@ export function exchange(wanted: Exchange): Promise<Answer> {
       'Content-Type': contentType,
       'Content-Length': wanted.body.length,
       // A balancer may send it again to another node when one dies.
-      'Idempotency-Key': randomUUID(),
+      'Idempotency-Key': wanted.idempotencyKey ?? randomUUID(),
       ...(wanted.authorization === undefined ? {} : { Authorization: wanted.authorization }),
     },
     signal: AbortSignal.timeout(wanted.timeoutMs),
@@ -83,6 +90,9 @@ export interface NodeError {
   readonly code: bigint | undefined;
   readonly name: string;
   readonly message: string;
+  /** What the error says of the changes; undefined when it says nothing. */
+  readonly outcome: string | undefined;
+  readonly exitCode: Exit;
 }
 
 /** Reads the error in an answer whose status is not 200; also what a proxy in front may have sent. */
@@ -94,7 +104,11 @@ export function errorIn(answer: Answer, format: Format): NodeError {
     if (typeof code === 'bigint') {
       const name = error.get('name');
       const message = error.get('message');
+      const told = error.get('outcome');
+      const outcome = typeof told === 'string' ? told : undefined;
       return {
+        outcome,
+        exitCode: exitOf(answer.status, outcome),
         code,
         name: typeof name === 'string' ? name : 'error',
         message: typeof message === 'string' ? message : '',
@@ -102,7 +116,13 @@ export function errorIn(answer: Answer, format: Format): NodeError {
     }
   }
   const [line = ''] = answer.body.subarray(0, 1000).toString('utf8').trim().split('\n');
-  return { code: undefined, name: `HTTP ${answer.status}`, message: line.slice(0, 200) };
+  return {
+    code: undefined,
+    name: `HTTP ${answer.status}`,
+    message: line.slice(0, 200),
+    outcome: undefined,
+    exitCode: exitOf(answer.status, undefined),
+  };
 }
 
 function valueIn(body: Buffer, format: Format): WireValue | undefined {
@@ -132,17 +152,21 @@ export function connectionError(
   wanted: Pick<Exchange, 'url' | 'timeoutMs'>,
 ): ConnectionError {
   const where = wanted.url.origin;
-  const { code, name, message } = partsOf(error);
+  const { code, name, message, syscall } = partsOf(error);
+  // As long as there is no connection, nothing can have been sent.
+  const exitCode = syscall === 'connect' || syscall === 'getaddrinfo' ? Exit.Unavailable : Exit.Unknown;
   switch (true) {
     case code === 'ECONNREFUSED':
       return new ConnectionError(
         `nothing listens at ${where}: is the node running, and is this its bind_client_addr and http_api_port? (--url)`,
+        exitCode,
       );
     case code === 'ENOTFOUND' || code === 'EAI_AGAIN':
-      return new ConnectionError(`the name ${wanted.url.hostname} can't be resolved: check --url`);
+      return new ConnectionError(`the name ${wanted.url.hostname} can't be resolved: check --url`, exitCode);
     case code === 'EHOSTUNREACH' || code === 'ENETUNREACH' || code === 'ETIMEDOUT':
       return new ConnectionError(
         `${where} can't be reached (${code}): check --url, the network and firewalls`,
+        exitCode,
       );
     case name === 'AbortError' || name === 'TimeoutError' || code === 'ABORT_ERR':
       return new ConnectionError(
@@ -160,18 +184,22 @@ export function connectionError(
       /SIGNED|SIGNATURE/.test(code):
       return new ConnectionError(
         `no TLS connection to ${where}: ${message}: check http or https in --url, and the certificates (--tls-ca-file, --tls-cert-file)`,
+        Exit.Unavailable,
       );
     default:
-      return new ConnectionError(`${where}: ${message}`);
+      return new ConnectionError(`${where}: ${message}`, exitCode);
   }
 }
 
 /** What an error of Node.js tells. */
-export function partsOf(error: unknown): { code: string; name: string; message: string } {
-  if (typeof error !== 'object' || error === null) return { code: '', name: '', message: String(error) };
+export function partsOf(error: unknown): { code: string; name: string; message: string; syscall: string } {
+  if (typeof error !== 'object' || error === null) {
+    return { code: '', name: '', message: String(error), syscall: '' };
+  }
   return {
     code: 'code' in error ? String(error.code) : '',
     name: 'name' in error ? String(error.name) : '',
     message: 'message' in error ? String(error.message) : '',
+    syscall: 'syscall' in error ? String(error.syscall) : '',
   };
 }

@@ -1,4 +1,3 @@
-/** The command line of Althing, and the exact form of values on the wire for those who speak to a node. */
+/** The command line of Althing. */
 export type { Io } from './io.js';
 export { main } from './program.js';
-export * from './wire/index.js';

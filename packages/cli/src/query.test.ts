@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
+import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from '@althing/client';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { main } from './index.js';
 import { scopePath } from './scope.js';
 import { FakeIo, portOf } from './testing.js';
-import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from './wire/index.js';
 
 interface Received {
   readonly path: string;
@@ -190,16 +190,37 @@ describe('what fails', () => {
 
   test('an answer that is not from a node shows its status and first line', async () => {
     const io = new FakeIo();
-    answer = { status: 502, body: '<html>Bad gateway\n</html>' };
+    answer = { status: 400, body: '<html>Bad request\n</html>' };
     expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(1);
-    expect(io.errors).toBe('HTTP 502: <html>Bad gateway\n');
+    expect(io.errors).toBe('HTTP 400: <html>Bad request\n');
+  });
+
+  test.each([
+    [503, 'none', 6],
+    [429, 'none', 6],
+    [503, undefined, 6],
+    [422, 'none', 1],
+    [504, 'none', 1],
+    [504, 'unknown', 7],
+    [500, 'made', 7],
+    [502, undefined, 7],
+    [504, undefined, 7],
+  ])('status %i with the outcome %s ends with code %i', async (status, outcome, code) => {
+    const io = new FakeIo();
+    const told = outcome === undefined ? '' : `,"outcome":"${outcome}"`;
+    answer = { status, body: `{"error":{"code":-51,"name":"node_err","message":"no"${told}}}` };
+    const options = ['--url', url, '--idempotency-key', 'again', ...user];
+    expect(await query(io, '@t', '1;', ...options)).toBe(code);
+    expect(received.at(-1)?.headers['idempotency-key']).toBe('again');
+    expect(io.errors.includes('--idempotency-key again')).toBe(code === 7);
+    expect(io.errors.includes('the change was made')).toBe(outcome === 'made');
   });
 
   test('nothing listens', async () => {
     const io = new FakeIo();
     server.close();
     await once(server, 'close');
-    expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(1);
+    expect(await query(io, '@t', '1;', '--url', url, ...user)).toBe(6);
     expect(io.errors).toContain(`nothing listens at ${url}: is the node running`);
   });
 
@@ -218,7 +239,7 @@ describe('what fails', () => {
     const messages: string[] = [];
     for (behaviour of ['close', 'garbage', 'silence'] as const) {
       const io = new FakeIo();
-      expect(await query(io, '@t', '1;', ...there, '--timeout', '0.2', ...user)).toBe(1);
+      expect(await query(io, '@t', '1;', ...there, '--timeout', '0.2', ...user)).toBe(7);
       messages.push(io.errors);
     }
     listener.close();
@@ -234,6 +255,8 @@ describe('scopes', () => {
     ['@t', '/t'],
     ['@thingsdb', '/thingsdb'],
     ['@node:1', '/node/1'],
+    ['@node:node0', '/node/node0'],
+    ['@node:fd00::5', '/node/fd00::5'],
     ['@:stuff', '//stuff'],
     ['@collection:stuff', '/collection/stuff'],
     ['//stuff', '//stuff'],

@@ -1,10 +1,4 @@
-import { type Command, Option } from 'commander';
-import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, connectionOf } from './connection.js';
-import { ConnectionError, errorIn, exchange, type Format } from './http.js';
-import { textOption, UsageError } from './input.js';
-import { type Io, readInput, tell, write } from './io.js';
-import { scopePath } from './scope.js';
+import { randomUUID } from 'node:crypto';
 import {
   decodeMessagePack,
   encodeMessagePack,
@@ -15,7 +9,15 @@ import {
   WireError,
   type WireValue,
   wireMap,
-} from './wire/index.js';
+} from '@althing/client';
+import { type Command, Option } from 'commander';
+import type { CommandDefinition } from './command.js';
+import { addConnectionOptions, connectionOf } from './connection.js';
+import { Exit, exitHelp } from './exit-codes.js';
+import { ConnectionError, errorIn, exchange, type Format } from './http.js';
+import { textOption, UsageError } from './input.js';
+import { type Io, readInput, tell, write } from './io.js';
+import { scopePath } from './scope.js';
 
 export const queryCommand: CommandDefinition = {
   name: 'query',
@@ -25,6 +27,10 @@ export const queryCommand: CommandDefinition = {
       .argument('<scope>', 'where to run: @thingsdb, @node, or //NAME for a collection')
       .argument('<code>', 'the query; "-" reads it from the standard input')
       .option('--vars <json>', 'variables of the query, as a JSON object')
+      .option(
+        '--idempotency-key <key>',
+        'name of a request whose outcome is unknown: sent again, it takes effect once',
+      )
       .addOption(
         new Option(
           '--format <format>',
@@ -47,9 +53,16 @@ Examples:
   althing query @thingsdb 'new_collection("books");' --user admin:pass
   echo '.len();' | althing query //stuff - --user admin:pass --format pretty
 
-Exit codes: 0 done; 1 the query failed, or the node can't be reached; 2 wrong usage.`;
+Exit codes: 0 done; ${exitHelp}.`;
 
 async function query(scope: string, code: string, command: Command, io: Io): Promise<number> {
+  const idempotencyKey = textOption(command, 'idempotencyKey') ?? randomUUID();
+  const failed = async (message: string, exitCode: Exit): Promise<number> => {
+    await tell(io, message);
+    if (exitCode === Exit.Unknown)
+      await tell(io, `to send it again, so that it takes effect once: --idempotency-key ${idempotencyKey}`);
+    return exitCode;
+  };
   try {
     const vars = varsOf(textOption(command, 'vars'));
     const connection = await connectionOf(command, io);
@@ -59,14 +72,15 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
     const answer = await exchange({
       ...connection,
       path: scopePath(scope),
+      idempotencyKey,
       format,
       body: format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body),
     });
     if (answer.status !== 200) {
       const error = errorIn(answer, format);
       const code = error.code === undefined ? '' : ` (${error.code})`;
-      await tell(io, `${error.name}${code}: ${error.message}`);
-      return 1;
+      const made = error.outcome === 'made' ? ' (the change was made)' : '';
+      return await failed(`${error.name}${code}: ${error.message}${made}`, error.exitCode);
     }
     await write(io.stdout, format === 'json' ? answer.body : showValue(decodeMessagePack(answer.body)));
     await write(io.stdout, '\n');
@@ -76,9 +90,12 @@ async function query(scope: string, code: string, command: Command, io: Io): Pro
       await tell(io, `althing query: ${error.message}`);
       return 2;
     }
-    if (error instanceof ConnectionError || error instanceof WireError) {
+    if (error instanceof ConnectionError) {
+      return await failed(`althing query: ${error.message}`, error.exitCode);
+    }
+    if (error instanceof WireError) {
       await tell(io, `althing query: ${error.message}`);
-      return 1;
+      return Exit.Failed;
     }
     throw error;
   }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { described } from './backup.js';
 import type { CommandDefinition } from './command.js';
 import { addConnectionOptions, connectionOf } from './connection.js';
+import { exitHelp } from './exit-codes.js';
 import type { Io } from './io.js';
 import type { verifyBackup } from './node.js';
 import { Progress } from './progress.js';
@@ -20,7 +21,7 @@ export const restoreCommand: CommandDefinition = {
       .argument('<file>', 'the backup')
       .addHelpText('after', help)
       .action(async (_: unknown, __: unknown, invoked: Command) =>
-        finish(await finished('restore', io, () => restore(invoked, io, verifyBackup), isExpected)),
+        finish(await finished('restore', io, () => restore(invoked, io, verifyBackup), isExpected, true)),
       );
   },
 };
@@ -36,7 +37,7 @@ Examples:
   althing restore althing.backup --user admin
   althing restore /backup/today.backup --url http://new-0:9210 --user admin
 
-Exit codes: 0 done; 1 it failed, or the node can't be reached; 2 wrong usage.`;
+Exit codes: 0 done; ${exitHelp}.`;
 
 async function restore(command: Command, io: Io, verify: typeof verifyBackup): Promise<void> {
   const file = command.args[0] ?? '';

@@ -3,7 +3,7 @@
  */
 
 /**
- * The path of a scope: `@thingsdb` is `/thingsdb`, `@:stuff` is `//stuff`, `@node:1` is `/node/1`; what begins with `/`
+ * The path of a scope: `@thingsdb` is `/thingsdb`, `@:stuff` is `//stuff`, `@node:1` is `/node/1`, `@node:NAME` is `/node/NAME`; what begins with `/`
  * stays; a bare name is a collection. Whether there is such a scope is for the node to say.
  */
 export function scopePath(scope: string): string {
@@ -12,7 +12,7 @@ export function scopePath(scope: string): string {
 
 function spelled(scope: string): string {
   if (scope.startsWith('/')) return scope;
-  if (scope.startsWith('@')) return `/${scope.slice(1).replaceAll(':', '/')}`;
+  if (scope.startsWith('@')) return `/${scope.slice(1).replace(':', '/')}`;
   return scope.startsWith('.') ? `/${scope}` : `//${scope}`;
 }
 

@@ -52,7 +52,7 @@ const trust = ['--tls-ca-file', file('ca.crt')];
 test('a node is trusted that has a certificate of a given authority', async () => {
   expect(await query({}, ...trust)).toMatchObject({ code: 0, output: '"nobody"' });
   expect(await query({ ALTHING_TLS_CA_FILE: file('ca.crt') })).toMatchObject({ code: 0 });
-  expect(await query({})).toMatchObject({ code: 1, errors: expect.stringContaining('no TLS connection') });
+  expect(await query({})).toMatchObject({ code: 6, errors: expect.stringContaining('no TLS connection') });
 });
 
 test('a certificate is shown; an option wins over the environment', async () => {

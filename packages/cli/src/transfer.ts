@@ -103,8 +103,8 @@ async function* read(
 
 async function failure(response: IncomingMessage): Promise<QueryFailed> {
   const answer = { status: response.statusCode ?? 0, body: await readBody(response) };
-  const { name, code, message } = errorIn(answer, 'json');
-  return new QueryFailed(`${name}${code === undefined ? '' : ` (${code})`}: ${message}`);
+  const { name, code, message, exitCode } = errorIn(answer, 'json');
+  return new QueryFailed(`${name}${code === undefined ? '' : ` (${code})`}: ${message}`, exitCode);
 }
 
 /** Nothing came or went for too long. */

@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander';
 import { QueryFailed } from './connection.js';
+import { Exit } from './exit-codes.js';
 import { ConnectionError, partsOf } from './http.js';
 import { UsageError } from './input.js';
 import { type Io, tell } from './io.js';
@@ -14,12 +15,14 @@ export type Work = (command: Command, io: Io) => Promise<void>;
  * Runs a command, says what went wrong, and gives the exit code.
  *
  * @param isExpected whether an error is one that the command knows, besides those of connections and files
+ * @param mayChange whether it changes something
  */
 export async function finished(
   name: string,
   io: Io,
   work: () => Promise<void>,
   isExpected: (error: unknown) => boolean,
+  mayChange = false,
 ): Promise<number> {
   try {
     await work();
@@ -34,7 +37,9 @@ export async function finished(
       isExpected(error);
     if (!isKnown) throw error;
     await tell(io, `althing ${name}: ${partsOf(error).message}`);
-    return isUsage ? 2 : 1;
+    if (isUsage) return 2;
+    if (!(error instanceof ConnectionError || error instanceof QueryFailed)) return Exit.Failed;
+    return error.exitCode === Exit.Unknown && !mayChange ? Exit.Failed : error.exitCode;
   }
 }
 

@@ -174,7 +174,7 @@ test('14 errors: an error that is data is an answer; what the format can not car
 });
 
 test('15 limits: what would hang or crash gives an error', () => {
-  const small = new Harness({ limits: { durationMs: 50, valueBytes: 100_000 } });
+  const small = new Harness({ limits: { durationMs: 50, valueBytes: 100_000 }, realTime: true });
   expect(small.error('for (i in range(100000)) for (j in range(100000)) 1')).toBe('timeout');
   expect(small.error("s = 'a'; for (i in range(30)) s += s; s")).toBe('max_quota_err');
   expect(small.error('f = |x| f(x + 1); f(0)')).toBe('operation_err');

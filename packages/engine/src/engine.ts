@@ -1,32 +1,54 @@
+import type { Changes } from '@althing/language';
 import { Access } from './admin/access.js';
+import { Privilege } from './admin/privileges.js';
 import type { RootEvent } from './admin/root-event.js';
 import { type CollectionEvent, RootGroup, type Target } from './admin/root-group.js';
 import type { PasswordHash, User } from './admin/user.js';
 import { ByteWriter } from './bytes.js';
 import type { Environment } from './environment.js';
-import { ErrorCode, operationError, QueryError } from './error.js';
+import { ErrorCode, forbiddenError, operationError, QueryError } from './error.js';
+import { CONSTANTS } from './functions/constants.js';
 import { builtIns } from './functions/index.js';
-import { FunctionTable } from './functions/table.js';
 import { JSON_NESTING_MAX, JsonWriter } from './pack/json-writer.js';
 import { MsgpackWriter } from './pack/msgpack-writer.js';
-import { MSGPACK_NESTING_MAX, pack } from './pack/walk.js';
+import { MSGPACK_NESTING_MAX, type PackOptions, pack } from './pack/walk.js';
+import {
+  type Format,
+  readArguments,
+  readVariables,
+  toMsgpack,
+  type WireOptions,
+  type WireValues,
+  wireOptions,
+} from './pack/wire-values.js';
+import { computeIn } from './run/computed.js';
 import { invoke, runQuery } from './run/invoke.js';
+import { assertLoose, Continuation, resultOf, valuesOf } from './run/later.js';
 import type { QueryLimits } from './run/limits.js';
-import { compileStored, type Prepared, prepare } from './run/program.js';
+import { compileStored, compileText, type Prepared, prepare } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
-import { HashNeeded, NO_IDS, type Quotas, Runtime, share } from './run/runtime.js';
+import {
+  type Freshness,
+  GroupNeeded,
+  HashNeeded,
+  NO_IDS,
+  type Quotas,
+  Runtime,
+  share,
+} from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
+import { FunctionTable } from './run/table.js';
 import { CollectionGroup } from './state/collection-group.js';
 import { Evictor } from './state/evictor.js';
 import type { Group } from './state/group.js';
 import { Marking } from './state/marking.js';
+import type { Procedure } from './state/parts/procedures.js';
 import type { RecordSource } from './state/records.js';
-import type { Procedure, Scope } from './state/scope.js';
+import type { Scope } from './state/scope.js';
 import { Transaction, type Undo } from './state/transaction.js';
-import { checkRestriction } from './value/restriction.js';
+import type { Closure } from './value/closure.js';
+import type { Future } from './value/future.js';
 import type { Value } from './value/value.js';
-
-export type Format = 'json' | 'msgpack';
 
 /** One request, routed and checked as far as that is possible without running it. */
 export interface Call {
@@ -34,21 +56,43 @@ export interface Call {
   readonly user: User;
   readonly body: QueryBody | ProcedureBody;
   readonly format: Format;
-  readonly hashes?: ReadonlyMap<string, PasswordHash>;
+  readonly hashes?: Hashes;
+  /** Collections of which this node was told that it has all that was acknowledged. */
+  readonly fresh?: Freshness;
+  /** Milliseconds that the request took before it runs, which count towards its time. */
+  readonly spentMs?: number;
 }
 
 export interface QueryBody {
   readonly kind: 'query';
   readonly prepared: Prepared;
-  readonly vars: ReadonlyMap<string, Value> | null;
+  /** Read when the query runs, unless they are values already. */
+  readonly vars: WireValues | ReadonlyMap<string, Value> | null;
 }
 
 export interface ProcedureBody {
   readonly kind: 'run';
   readonly procedure: Procedure;
-  /** By position or by name. */
-  readonly args: readonly Value[] | ReadonlyMap<string, Value>;
+  /** By position or by name; null for none. Read when the procedure runs, unless they are values already. */
+  readonly args: WireValues | readonly Value[] | ReadonlyMap<string, Value> | null;
 }
+
+/** What a part of a call starts with. */
+type Start = Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh'>;
+
+/** How a call with futures goes on. */
+export interface ResumeOptions {
+  /** Whether futures may make changes here; if not, the first that wants to ends with `needs_change`. */
+  readonly mayChange: boolean;
+  /** Monotonic time, in milliseconds, at which others get their turn. */
+  readonly until: number;
+  /** Hashes of the passwords that futures set. */
+  readonly hashes?: Hashes;
+  /** As of a call. */
+  readonly fresh?: Freshness;
+}
+
+type Hashes = ReadonlyMap<string, PasswordHash>;
 
 /** A change that the state holds and that is to be replicated. */
 export interface Change {
@@ -69,10 +113,23 @@ export type Outcome =
       readonly result: string | Uint8Array;
       /** Null when nothing changed. */
       readonly change: Change | null;
+      /** The result may hold a secret, and must not be kept; this may be said instead. Null for none. */
+      readonly secret: string | null;
+    }
+  /** The call goes on: it has futures that are still to run, by `resume`. */
+  | {
+      readonly kind: 'more';
+      /** What was done up to here; null when nothing changed. */
+      readonly change: Change | null;
+      readonly rest: Continuation;
     }
   | { readonly kind: 'error'; readonly error: QueryError }
+  /** What comes next makes a change, which is not allowed here. Nothing was done of it. */
+  | { readonly kind: 'needs_change' }
   /** The call changed nothing; it can be run again with the hash of this password. */
-  | { readonly kind: 'hash'; readonly password: string };
+  | { readonly kind: 'hash'; readonly password: string }
+  /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection. */
+  | { readonly kind: 'behind'; readonly collection: number };
 
 export interface EngineFigures {
   readonly programs: { readonly hits: number; readonly misses: number; readonly bytes: number };
@@ -104,6 +161,8 @@ export interface EngineOptions {
   readonly quotas: Quotas;
   /** Memory for compiled programs. */
   readonly programCacheBytes: number;
+  /** The highest level of a cluster that the node takes, for tests of upgrades; default: that of the software. */
+  readonly knownLevel?: number | undefined;
   /** Reports a defect of the engine itself. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -113,7 +172,7 @@ export interface EngineOptions {
  * calls may run, and what happens to their effects, is for the caller to decide.
  */
 export class Engine {
-  readonly root = new RootGroup();
+  readonly root: RootGroup;
   readonly runtime: Runtime;
   /** Things that were removed because only circles of garbage held them. */
   garbageCount = 0;
@@ -123,22 +182,38 @@ export class Engine {
   private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
-  private readonly rootScope = new RootScope(this.root);
-  private readonly nodeScope = new NodeScope(this.root);
+  private readonly rootScope: RootScope;
+  private readonly nodeScope: NodeScope;
   private readonly effects = new ByteWriter(4096);
   private readonly charge = (units: number): void => this.runtime.charge(units);
+  private readonly wire: WireOptions;
+  /** How the present result is packed. */
+  private readonly packing: { -readonly [K in keyof PackOptions]: PackOptions[K] };
   private readonly packed = new MsgpackWriter(new ByteWriter(4096));
 
   constructor(options: EngineOptions) {
     this.options = options;
+    this.root = new RootGroup(options.knownLevel);
+    this.rootScope = new RootScope(this.root);
+    this.nodeScope = new NodeScope(this.root);
     this.programs = new ProgramCache(options.programCacheBytes);
     this.runtime = new Runtime(
-      new FunctionTable(builtIns()),
+      new FunctionTable(builtIns(), CONSTANTS),
       options.environment,
       { collection: (id) => this.collections.get(id)?.group },
       options.quotas,
-      compileStored,
+      { compileStored, compileText },
     );
+    this.packing = {
+      deep: 1,
+      ids: true,
+      store: null,
+      sizeMax: options.limits.resultBytes,
+      nestingMax: 0,
+      charge: this.charge,
+      compute: computeIn(this.runtime),
+    };
+    this.wire = wireOptions(this.runtime.shapes, (count) => this.runtime.step(count));
   }
 
   /** Makes the state of a collection's group, empty but for what `source` has. */
@@ -230,7 +305,7 @@ export class Engine {
     if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
     this.garbageCount += garbage.length;
     this.effects.rewind();
-    const transaction = new Transaction(group.store, true, this.effects, checkRestriction, () => {});
+    const transaction = new Transaction(group.store, true, this.effects, () => {});
     transaction.removeGarbage(garbage);
     return this.changeOf(group, transaction);
   }
@@ -271,37 +346,149 @@ export class Engine {
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */
   run(call: Call): Outcome {
-    const { runtime: rt, root } = this;
-    const { scope, user } = call;
+    const { runtime: rt } = this;
+    const { scope } = call;
     const target = targetOf(scope);
-    this.effects.rewind();
-    const transaction = new Transaction(
-      scope.store,
-      this.mayWrite(call),
-      this.effects,
-      checkRestriction,
-      this.charge,
-    );
-    rt.begin({
-      scope,
-      transaction,
-      access: new Access(root, user, target),
-      limits: this.options.limits,
-      deep: this.defaultDeep(target),
-      hashes: call.hashes ?? NO_HASHES,
-    });
+    const source = call.body.kind === 'query' ? call.body.prepared.code : null;
+    const transaction = this.begin(call, target, this.mayWrite(call), this.defaultDeep(target), source);
     try {
       const value = this.evaluate(call);
+      if (rt.futures.length > 0) return this.suspend(call, target, value, transaction);
       const result = this.pack(value, call.format, scope);
-      return { kind: 'value', result, change: this.changeOf(scope.group, transaction) };
+      const change = this.changeOf(scope.group, transaction);
+      return { kind: 'value', result, change, secret: secretOf(rt.secrets) };
     } catch (error) {
-      transaction.rollback();
-      root.collectionEvents.length = 0;
-      root.events.length = 0;
-      return this.failed(error);
+      return this.failed(error, transaction);
     } finally {
       rt.end();
     }
+  }
+
+  /**
+   * Goes on with a call that has futures: runs them in their turn, up to the first that makes a change. Each changes everything it
+   * says, or, when it ends in an error, nothing; and then the call has ended with that error.
+   */
+  resume(rest: Continuation, options: ResumeOptions): Outcome {
+    const { until } = options;
+    const { monotonic } = this.options.environment;
+    rest.unpin(rest.scope.store);
+    const begun = monotonic();
+    for (;;) {
+      const outcome = this.step(rest, options);
+      const now = monotonic();
+      if (outcome === null && now < until) continue;
+      rest.spentMs += now - begun;
+      if (outcome?.kind === 'value' || outcome?.kind === 'error') this.drop(rest);
+      else rest.pin(rest.scope.store, NO_CHARGE);
+      return outcome ?? { kind: 'more', change: null, rest };
+    }
+  }
+
+  /** Gives up what is left of a call. */
+  drop(rest: Continuation): void {
+    this.runtime.waitingFutures -= rest.count;
+    rest.clear();
+    rest.unpin(rest.scope.store);
+  }
+
+  /** Runs one future, or packs the answer when there is none; null when there is nothing to tell of it. */
+  private step(rest: Continuation, options: ResumeOptions): Outcome | null {
+    const { runtime: rt } = this;
+    const { scope, next } = rest;
+    const user = this.root.users.get(rest.userId);
+    if (this.scope(rest.target) !== scope) return { kind: 'error', error: STATE_GONE };
+    if (user === undefined) return { kind: 'error', error: USER_GONE };
+    if (rest.spentMs > this.options.limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
+    if (next?.onResult === null) {
+      this.settle(rest, resultOf(next.args));
+      return rest.next === undefined ? this.step(rest, options) : null;
+    }
+    const closure = next?.onResult ?? null;
+    const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
+    if (writes && !options.mayChange) return { kind: 'needs_change' };
+    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const transaction = this.begin(start, rest.target, writes, rest.deep, null);
+    try {
+      if (next !== undefined && closure !== null) {
+        if (writes) this.assertMayChange(next, closure);
+        this.settle(rest, invoke(rt, closure, valuesOf(next)));
+        rest.add(rt.futures);
+        rt.waitingFutures += rt.takeFutures().length;
+        rest.secrets.push(...rt.secrets);
+      }
+      if (rest.next !== undefined) {
+        const change = this.changeOf(scope.group, transaction);
+        return change === null ? null : { kind: 'more', change, rest };
+      }
+      rt.deep = rest.deep;
+      rt.flags = rest.flags;
+      const result = this.pack(rest.answer, rest.format, scope);
+      const change = this.changeOf(scope.group, transaction);
+      return { kind: 'value', result, change, secret: secretOf(rest.secrets) };
+    } catch (error) {
+      return this.failed(error, transaction);
+    } finally {
+      rt.end();
+    }
+  }
+
+  /** Ends the future whose turn it is. */
+  private settle(rest: Continuation, result: Value): void {
+    rest.settle(result);
+    this.runtime.waitingFutures -= 1;
+  }
+
+  /** Throws unless the closure of a future may make a change now, with what it gets. */
+  private assertMayChange(future: Future, closure: Closure): void {
+    const { runtime: rt } = this;
+    rt.access.require(Privilege.CHANGE);
+    assertLoose(rt, closure, future.args);
+  }
+
+  /** Makes a continuation of a call of which the own statements are done. */
+  private suspend(call: Call, target: Target, value: Value, transaction: Transaction): Outcome {
+    const { runtime: rt } = this;
+    const { scope, user, format } = call;
+    const { deep, flags } = rt;
+    const rest = new Continuation({ scope, target, userId: user.id, format, value, deep, flags });
+    rest.secrets.push(...rt.secrets);
+    rest.add(rt.futures);
+    rest.pin(scope.store, this.charge);
+    const change = this.changeOf(scope.group, transaction);
+    rt.waitingFutures += rt.takeFutures().length;
+    return { kind: 'more', change, rest };
+  }
+
+  /**
+   * Prepares the runtime for what is to be a change of its own, if it changes anything.
+   *
+   * @param source text of the query; null for none
+   */
+  private begin(
+    start: Start,
+    target: Target,
+    writable: boolean,
+    deep: number,
+    source: string | null,
+  ): Transaction {
+    const { scope, user, spentMs = 0, hashes = NO_HASHES, fresh = NOTHING_FRESH } = start;
+    this.effects.rewind();
+    const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
+    const access = new Access(this.root, user, target);
+    const { limits } = this.options;
+    this.runtime.begin({ scope, transaction, access, limits, spentMs, deep, hashes, source, fresh });
+    return transaction;
+  }
+
+  /**
+   * The values of a request as MessagePack, for another node. Takes as much time and memory as a query may.
+   *
+   * @throws QueryError
+   */
+  toMsgpack(values: WireValues): Uint8Array {
+    const { runtime: rt } = this;
+    rt.startClock(this.options.limits);
+    return toMsgpack(values, this.wire, this.charge);
   }
 
   /** Ends a change of a group's state; null when nothing changed. */
@@ -325,10 +512,10 @@ export class Engine {
     const { runtime: rt } = this;
     if (body.kind === 'run') {
       const { closure } = body.procedure;
-      return invoke(rt, closure, argumentsOf(rt, body));
+      return invoke(rt, closure, this.argumentsOf(body));
     }
-    const { vars } = body;
-    if (vars === null) return runQuery(rt, body.prepared.unit);
+    if (body.vars === null) return runQuery(rt, body.prepared.unit);
+    const vars = 'format' in body.vars ? readVariables(body.vars, this.wire) : body.vars;
     const cells = [...vars].map(([name, value]) => {
       const cell = rt.symbols.cell(name);
       share(value);
@@ -342,21 +529,28 @@ export class Engine {
     }
   }
 
-  private pack(value: Value, format: Format, scope: Scope): string | Uint8Array {
+  private argumentsOf({ procedure, args }: ProcedureBody): readonly Value[] {
+    if (args === null) return [];
     const { runtime: rt } = this;
-    const options = {
-      deep: rt.deep,
-      ids: (rt.flags & NO_IDS) === 0,
-      store: scope.store,
-      sizeMax: this.options.limits.resultBytes,
-    };
+    const values = 'format' in args ? readArguments(args, this.wire) : args;
+    if ('length' in values) return values;
+    return rt.unitOf(procedure.closure).params.map(({ name }) => values.get(name) ?? null);
+  }
+
+  private pack(value: Value, format: Format, scope: Scope): string | Uint8Array {
+    const { runtime: rt, packing } = this;
+    packing.deep = rt.deep;
+    packing.ids = (rt.flags & NO_IDS) === 0;
+    packing.store = scope.store;
     if (format === 'json') {
       const sink = new JsonWriter();
-      pack(value, sink, { ...options, nestingMax: JSON_NESTING_MAX });
+      packing.nestingMax = JSON_NESTING_MAX;
+      pack(value, sink, packing);
       return sink.take();
     }
     this.packed.out.rewind();
-    pack(value, this.packed, { ...options, nestingMax: MSGPACK_NESTING_MAX });
+    packing.nestingMax = MSGPACK_NESTING_MAX;
+    pack(value, this.packed, packing);
     return this.packed.out.take();
   }
 
@@ -366,12 +560,17 @@ export class Engine {
     else if (code === ErrorCode.MAX_QUOTA && fatal) this.stops.memory += 1;
   }
 
-  private failed(error: unknown): Outcome {
+  /** Takes back what was done, and says why it ended. */
+  private failed(error: unknown, transaction: Transaction): Outcome {
+    transaction.rollback();
+    this.root.collectionEvents.length = 0;
+    this.root.events.length = 0;
     if (error instanceof QueryError) {
       this.countStop(error);
       return { kind: 'error', error };
     }
     if (error instanceof HashNeeded) return { kind: 'hash', password: error.password };
+    if (error instanceof GroupNeeded) return { kind: 'behind', collection: error.collection };
     if (error instanceof RangeError && error.message.includes('call stack')) {
       this.stops.depth += 1;
       return { kind: 'error', error: operationError('the query is nested too deeply') };
@@ -384,14 +583,37 @@ export class Engine {
   }
 }
 
-const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
+/** Secrets of one query of which something is said. */
+const HINTS_MAX = 10;
+
+const NOTHING_FRESH: Freshness = { isFresh: () => false };
+
+const NO_HASHES: Hashes = new Map();
+
+const NO_CHARGE = (): void => {};
+
+const STATE_GONE = new QueryError(
+  ErrorCode.CANCELLED,
+  'the futures of the query were ended: the collection is gone, or its state was replaced',
+);
+
+const USER_GONE = forbiddenError('the futures of the query were ended: the user was deleted');
+
+const FUTURES_TOO_LONG = new QueryError(
+  ErrorCode.TIMEOUT,
+  'the futures of the query together took longer than query_duration_limit_ms',
+);
+
+function secretOf(secrets: readonly string[]): string | null {
+  return secrets.length === 0 ? null : secrets.slice(0, HINTS_MAX).join('; ');
+}
+
+/** What running a closure changes. */
+function changesOf(rt: Runtime, closure: Closure): Changes {
+  const unit = rt.unitOf(closure);
+  return closure.isStored ? unit.changesAlone : unit.changes;
+}
 
 function targetOf(scope: Scope): Target {
   return scope instanceof CollectionScope ? scope.group.id : scope.kind === 'node' ? 'node' : 'thingsdb';
-}
-
-function argumentsOf(rt: Runtime, { procedure, args }: ProcedureBody): readonly Value[] {
-  if (Array.isArray(args)) return args as readonly Value[];
-  const named = args as ReadonlyMap<string, Value>;
-  return rt.unitOf(procedure.closure).params.map(({ name }) => named.get(name) ?? null);
 }

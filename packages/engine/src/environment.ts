@@ -12,6 +12,8 @@ export interface Environment {
   random(): number;
   /** Bytes of the heap in use, external memory included. */
   heapUsed(): number;
+  /** Whether the heap is so full that what takes much memory must end, so that the process does not. */
+  heapFull(): boolean;
   /** What `log(v)` writes. */
   log(text: string): void;
   /** Null for an engine without a node around it. */

@@ -1,6 +1,8 @@
-export { Access, missingPrivilege } from './admin/access.js';
+export { Access, mayKnow, missingPrivilege } from './admin/access.js';
 export { bootstrap } from './admin/bootstrap.js';
+export { rootLines } from './admin/describe.js';
 export type { Invitation } from './admin/invitation.js';
+export { LEVEL_FIRST, LEVEL_NEWEST, LEVEL_OF_CLIENTS, LEVELS, LevelError } from './admin/level.js';
 export type { MemberInfo } from './admin/member.js';
 export { Privilege } from './admin/privileges.js';
 export {
@@ -16,7 +18,7 @@ export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
 export type { RootEvent } from './admin/root-event.js';
 export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
-export { NAME, parseScope, type ScopeName } from './admin/scope-name.js';
+export { parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
 export type { PasswordHash, Token, User } from './admin/user.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export {
@@ -25,10 +27,10 @@ export {
   Engine,
   type EngineFigures,
   type EngineOptions,
-  type Format,
   type Outcome,
   type ProcedureBody,
   type QueryBody,
+  type ResumeOptions,
 } from './engine.js';
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
@@ -37,7 +39,9 @@ export type {
   BackupInfo,
   BackupOrder,
   BackupsView,
+  ClusterEntry,
   GroupEntry,
+  LevelEntry,
   NodeCounters,
   NodeEntry,
   NodeInfo,
@@ -48,18 +52,29 @@ export { quote } from './pack/json-writer.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';
 export { pack } from './pack/walk.js';
+export {
+  type Format,
+  readArguments,
+  readVariables,
+  type WireValues,
+  wireOptions,
+} from './pack/wire-values.js';
+export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
 export type { Quotas } from './run/runtime.js';
+export { NAME } from './schema/name.js';
+export { writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';
-export { groupLines, rootLines, stateLines } from './state/describe.js';
+export { groupLines, stateLines } from './state/describe.js';
 export { Dirty } from './state/dirty.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
+export type { Procedure } from './state/parts/procedures.js';
 export { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from './state/records.js';
-export type { Procedure, Scope, ScopeKind } from './state/scope.js';
-export { DamagedStateError } from './state/store.js';
+export type { Scope, ScopeKind } from './state/scope.js';
 export { sharedThing } from './state/thing-record.js';
+export { DamagedStateError } from './state/thing-records.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';
 export { Bytes, Float } from './value/scalars.js';

@@ -109,6 +109,22 @@ export interface GroupEntry {
   readonly learners: readonly number[];
 }
 
+/** What `level_info()` tells of the level of the cluster, see `admin/level.ts`. */
+export interface LevelEntry {
+  /** The level in force. */
+  readonly level: number;
+  /** The highest that the software of this node knows. */
+  readonly known: number;
+  /** Names of the members that are not known to know that one too. */
+  readonly waitsFor: readonly string[];
+}
+
+/** The level, and what people should know of how the nodes are set up. */
+export interface ClusterEntry extends LevelEntry {
+  /** In words; empty when all is well. */
+  readonly warnings: readonly string[];
+}
+
 /** Backups that a node takes by itself, at most. */
 export const BACKUPS_MAX = 100;
 
@@ -151,6 +167,7 @@ export interface NodeView {
   info(): NodeInfo;
   nodes(): readonly NodeEntry[];
   groups(): readonly GroupEntry[];
+  level(): ClusterEntry;
   counters(): NodeCounters;
   resetCounters(): void;
   /** From 0, everything, to 4, only what ends the node. */

@@ -12,9 +12,10 @@ const rule = (changes: CallRule['changes'], nse = false, unlessDirect = false): 
 
 const FUNCTIONS: Readonly<Record<string, CallRule>> = {
   range: rule('none'),
-  nse: rule('none'),
+  nse: { ...rule('none'), role: 'nse' },
+  wse: rule('both'),
   try: rule('none'),
-  future: rule('none'),
+  future: { ...rule('none'), role: 'later' },
   thing: { ...rule('none'), pure: false },
   new_type: rule('collection'),
   new_procedure: rule('both'),
@@ -30,9 +31,11 @@ const METHODS: Readonly<Record<string, CallRule>> = {
   cancel: rule('both'),
 };
 
+const LATER = new Set(['then', 'else']);
+
 const rules: Rules = {
   func: (name) => FUNCTIONS[name],
-  method: (name) => METHODS[name],
+  method: (name) => (LATER.has(name) ? { ...rule('none'), role: 'later' } : METHODS[name]),
   checkRegex: (body, flags) =>
     body.includes('(') || flags.includes('q') ? 'the pattern does not compile' : null,
 };

@@ -17,6 +17,11 @@ export interface CallRule {
   readonly unlessDirect: boolean;
   /** Whether the call, as such, neither reads nor changes stored state. */
   readonly pure: boolean;
+  /**
+   * `nse`: text behind it counts as no change, as far as `nse` in the rules of that says. `later`: a closure that is written as its
+   * first argument runs later, and does not count.
+   */
+  readonly role?: 'nse' | 'later' | undefined;
 }
 
 /** What the analysis has to know about the functions of the language; the engine derives it from its tables. */
@@ -332,12 +337,11 @@ class Walk {
   }
 
   #call(name: string, args: readonly Node[], start: number): void {
-    if (name === 'nse') this.#lastNse = start;
-    if (name === 'wse') this.#effect(COLLECTION | THINGSDB, false);
     const rule = this.rules.func(name);
+    if (rule?.role === 'nse') this.#lastNse = start;
     if (rule === undefined || !rule.pure) this.#usesState = true;
     if (rule !== undefined && rule.changes !== 'none') this.#effect(BITS[rule.changes], rule.nse);
-    this.#args(args, name === 'future');
+    this.#args(args, rule?.role === 'later');
   }
 
   #method({ name, args }: MethodLink, direct: boolean): void {
@@ -346,7 +350,7 @@ class Walk {
     if (rule !== undefined && rule.changes !== 'none' && !(direct && rule.unlessDirect)) {
       this.#effect(BITS[rule.changes], rule.nse);
     }
-    this.#args(args, name === 'then' || name === 'else');
+    this.#args(args, rule?.role === 'later');
   }
 
   #args(args: readonly Node[], excludesFirst: boolean): void {

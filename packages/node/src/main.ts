@@ -2,9 +2,11 @@
  * Starting a node: the data folder, who it belongs to, and then everything else.
  */
 
+import { statSync } from 'node:fs';
+import { LEVEL_NEWEST } from '@althing/engine';
 import { type DataFolder, DiskFullError, openFolder, StateStore } from '@althing/storage';
-import { RemovedError } from './cluster/formation.js';
-import { setAside, staysAway } from './cluster/set-aside.js';
+import { descriptorLimit, fittingTables } from './base/descriptors.js';
+import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './base/identity.js';
 import {
   type Config,
   ConfigurationError,
@@ -13,32 +15,39 @@ import {
   isLoopback,
   processMemory,
 } from './config/index.js';
-import { descriptorLimit, fittingTables } from './descriptors.js';
-import { FOLDER_NAMES, isRecovering } from './folder-names.js';
-import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './identity.js';
-import { refuseDiverged } from './life/diverged.js';
-import { type RunningNode, StartError } from './life/running-node.js';
-import { endAtStrayErrors } from './life/stray-errors.js';
-import { createLogger } from './logger.js';
-import { countLine } from './metrics/engine-metrics.js';
-import { Metrics } from './metrics/metrics.js';
+import { State } from './groups/state.js';
 import { Node } from './node.js';
+import { refuseDiverged } from './operate/start/diverged.js';
+import { FOLDER_NAMES, isRecovering } from './operate/start/folder-names.js';
+import { type RunningNode, StartError } from './operate/start/running-node.js';
+import { setAside, staysAway } from './operate/start/set-aside.js';
+import { withExitCode } from './operate/start/start-errors.js';
+import { endAtStrayErrors } from './operate/stop/stray-errors.js';
+import { RemovedError } from './peers/formation/formation.js';
 import type { VersionRange } from './peers/greeting-format.js';
 import { PROTOCOL_VERSIONS } from './peers/transport.js';
-import { State } from './scopes/state.js';
-import { withExitCode } from './start-errors.js';
+import { countLine } from './telemetry/engine-metrics.js';
+import { createLogger, type Logger } from './telemetry/logger.js';
+import { Metrics } from './telemetry/metrics.js';
 
 const MiB = 1024 * 1024;
 
 /** How long a process that was killed may take to let the folder go, in milliseconds. */
 const FOLDER_WAIT_MS = 3000;
 
-/** What the node wants to know besides its configuration. */
+/** The options of a start besides the configuration. */
 export interface StartOptions {
   /** The version of Althing, for status pages and the log. */
   readonly version: string;
-  /** Versions of the protocol between nodes, for tests of upgrades; default: those that this software speaks. */
+  /**
+   * Versions of the protocol between nodes, for tests of upgrades; default: those that this software speaks.
+   */
   readonly protocolVersions?: VersionRange;
+  /**
+   * The highest level of a cluster that the node knows, for tests of upgrades; default: that of this
+   * software.
+   */
+  readonly level?: number;
   /** Gives the start up while it waits for other nodes. */
   readonly signal?: AbortSignal;
 }
@@ -87,8 +96,8 @@ async function startOnce(config: Config, options: StartOptions): Promise<Running
 }
 
 /**
- * The memory table of LevelDB, in bytes. Its logs hold two of them at most, and more when the disk is full while it writes
- * one to a table; opening it again turns all that into tables, for which the reserve must do.
+ * The memory table of LevelDB, in bytes. Its logs hold two of them at most, and more when the disk is full
+ * while it writes one to a table; opening it again turns all that into tables, for which the reserve must do.
  */
 function fittingBuffer(reserveBytes: number): number {
   const largest = 8 * MiB;
@@ -109,7 +118,12 @@ async function beginAnew(config: Config, removed: RemovedError): Promise<void> {
 
 async function startInFolder(
   config: Config,
-  { version, protocolVersions = PROTOCOL_VERSIONS, signal = new AbortController().signal }: StartOptions,
+  {
+    version,
+    protocolVersions = PROTOCOL_VERSIONS,
+    level = LEVEL_NEWEST,
+    signal = new AbortController().signal,
+  }: StartOptions,
   folder: DataFolder,
 ): Promise<RunningNode> {
   let state: State | null = null;
@@ -127,11 +141,13 @@ async function startInFolder(
     });
     for (const warning of checkMemory(config, processMemory()).warnings)
       log.warn({ event: 'memory' }, warning);
+    warnOfOthers(config.storagePath, log);
     release = endAtStrayErrors(log, (code) => process.exit(code));
     const node = await Node.start({
       config,
       version,
       protocolVersions,
+      level,
       log,
       metrics,
       folder,
@@ -147,6 +163,20 @@ async function startInFolder(
     await folder.close().catch(() => {});
     throw error;
   }
+}
+
+/**
+ * Warns when other users of the machine have permissions on the data folder: it holds all data, and hashes of
+ * passwords.
+ */
+function warnOfOthers(path: string, log: Logger): void {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o007) === 0) return;
+  const octal = mode.toString(8).padStart(4, '0');
+  log.warn(
+    { event: 'folder_permissions', path, mode: octal },
+    `other users of this machine have permissions on the data folder ${path} (${octal}): run "chmod 0700 ${path}"`,
+  );
 }
 
 /** Opens the state. What a crash left to be finished may need room: on a full disk that of the reserve. */
@@ -181,7 +211,10 @@ async function openIdentity(states: StateStore, config: Config): Promise<Identit
   return identity;
 }
 
-/** Throws ConfigurationError where a fresh node would be open to a network with a password that everybody knows. */
+/**
+ * Throws ConfigurationError where a fresh node would be open to a network with a password that everybody
+ * knows.
+ */
 function demandPassword(config: Config): void {
   if (!isLoopback(config.bindClientAddr) && config.adminPassword === undefined) {
     throw new ConfigurationError([

@@ -1,6 +1,6 @@
 /**
- * CPU time per entry from propose to applied, for one voter and for three in one process, in batches of 64 payloads of
- * 200 bytes. Run after a build: node packages/raft-ts/bench/propose.mjs
+ * CPU time per entry from propose to applied, for one voter and for three in one process, in batches of 64
+ * payloads of 200 bytes. Run after a build: node packages/raft-ts/bench/propose.mjs
  */
 import { genesisOf, MemoryLog, membershipOf, RaftNode } from '../dist/index.js';
 

@@ -1,10 +1,10 @@
 /**
  * Three nodes in one process: they elect a leader, agree on a few entries, lose the leader, and go on.
- * Run after a build: node packages/raft-ts/example/three-nodes.mjs
+ * Run: node three-nodes.mjs
  *
  * A real host does the same with sockets, disks and clocks. The comments name its duties.
  */
-import { genesisOf, MemoryLog, membershipOf, RaftNode } from '../dist/index.js';
+import { genesisOf, MemoryLog, membershipOf, RaftNode } from 'raft-ts';
 
 const membership = membershipOf([1, 2, 3]);
 // 16 random bytes in reality, the same on all members: the identity of the group.
@@ -37,7 +37,8 @@ function work(process) {
   // These may leave at once, while the disk is still busy.
   messages.forEach(send);
   if (write !== null) {
-    // A real host makes hard state and entries durable in one step, and calls persisted() when the disk has answered.
+    // A real host makes hard state and entries durable in one step, and calls persisted() when the disk has
+    // answered.
     log.append(write.entries);
     // What promises something that had to be durable first comes out here, and nowhere else.
     node.persisted(write).forEach(send);

@@ -1,12 +1,15 @@
 /**
- * Assertions: what must hold whatever arrives from outside. A failed assertion is a programming error (here or in the host);
- * the node must not go on, because a wrong answer is worse than none.
+ * Assertions: what must hold whatever arrives from outside. A failed assertion is a programming error (here
+ * or in the host); the node must not go on, because a wrong answer is worse than none.
  */
 export class RaftAssertionError extends Error {
   override readonly name = 'RaftAssertionError';
 }
 
-/** Throws {@link RaftAssertionError} unless `condition` holds. `left` and `right` are shown when they are given. */
+/**
+ * Throws {@link RaftAssertionError} unless `condition` holds. `left` and `right` are shown when they are
+ * given.
+ */
 export function assert(
   condition: boolean,
   message: string,

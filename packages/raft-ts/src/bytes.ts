@@ -7,10 +7,12 @@
  *   bytes   length:varint, then as many bytes
  */
 
-/** What is wrong with bytes that were to be decoded. */
+/** The flaw of bytes that were to be decoded. */
 export type CodecErrorCode = 'truncated' | 'overflow' | 'unknown_kind' | 'invalid' | 'trailing';
 
-/** Bytes that are no message (or no membership change). The way out: drop them, count it, distrust the sender. */
+/**
+ * Bytes that are no message (or no membership change). The way out: drop them, count it, distrust the sender.
+ */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
 
@@ -26,39 +28,39 @@ export class CodecError extends Error {
 
 /** A growing buffer. */
 export class ByteWriter {
-  #bytes: Uint8Array;
-  #length = 0;
+  private buffer: Uint8Array;
+  private used = 0;
 
   constructor(capacity_bytes = 64) {
-    this.#bytes = new Uint8Array(Math.max(capacity_bytes, 16));
+    this.buffer = new Uint8Array(Math.max(capacity_bytes, 16));
   }
 
   /** Bytes written so far. */
   get length(): number {
-    return this.#length;
+    return this.used;
   }
 
   u8(value: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#length++] = value;
+    this.reserve(1);
+    this.buffer[this.used++] = value;
   }
 
   u32(value: number): void {
-    this.#reserve(4);
-    this.#bytes[this.#length++] = value;
-    this.#bytes[this.#length++] = value >>> 8;
-    this.#bytes[this.#length++] = value >>> 16;
-    this.#bytes[this.#length++] = value >>> 24;
+    this.reserve(4);
+    this.buffer[this.used++] = value;
+    this.buffer[this.used++] = value >>> 8;
+    this.buffer[this.used++] = value >>> 16;
+    this.buffer[this.used++] = value >>> 24;
   }
 
   varint(value: number): void {
-    this.#reserve(VARINT_BYTES_MAX);
+    this.reserve(VARINT_BYTES_MAX);
     let rest = value;
     while (rest >= 0x80) {
-      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      this.buffer[this.used++] = (rest % 0x80) | 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.#bytes[this.#length++] = rest;
+    this.buffer[this.used++] = rest;
   }
 
   bytes(value: Uint8Array): void {
@@ -68,55 +70,55 @@ export class ByteWriter {
 
   /** Bytes without a length before them. */
   raw(value: Uint8Array): void {
-    this.#reserve(value.byteLength);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.byteLength;
+    this.reserve(value.byteLength);
+    this.buffer.set(value, this.used);
+    this.used += value.byteLength;
   }
 
-  /** What was written: a view of the buffer, not a copy. */
+  /** The bytes written so far: a view of the buffer, not a copy. */
   finish(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+    return this.buffer.subarray(0, this.used);
   }
 
-  #reserve(size: number): void {
-    const needed = this.#length + size;
-    if (needed <= this.#bytes.byteLength) return;
-    const grown = new Uint8Array(Math.max(needed, this.#bytes.byteLength * 2));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+  private reserve(size: number): void {
+    const needed = this.used + size;
+    if (needed <= this.buffer.byteLength) return;
+    const grown = new Uint8Array(Math.max(needed, this.buffer.byteLength * 2));
+    grown.set(this.buffer.subarray(0, this.used));
+    this.buffer = grown;
   }
 }
 
 /** Reads what {@link ByteWriter} wrote, or throws {@link CodecError}. Byte strings are views of the input. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
-  readonly #end: number;
-  #at: number;
+  private readonly buffer: Uint8Array;
+  private readonly end: number;
+  private at: number;
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.byteLength) {
-    this.#bytes = bytes;
-    this.#at = start;
-    this.#end = end;
+    this.buffer = bytes;
+    this.at = start;
+    this.end = end;
   }
 
   get offset(): number {
-    return this.#at;
+    return this.at;
   }
 
   get remaining(): number {
-    return this.#end - this.#at;
+    return this.end - this.at;
   }
 
   u8(): number {
-    this.#need(1);
-    return this.#bytes[this.#at++]!;
+    this.need(1);
+    return this.buffer[this.at++]!;
   }
 
   u32(): number {
-    this.#need(4);
-    const bytes = this.#bytes;
-    const at = this.#at;
-    this.#at += 4;
+    this.need(4);
+    const bytes = this.buffer;
+    const at = this.at;
+    this.at += 4;
     return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
 
@@ -132,47 +134,50 @@ export class ByteReader {
       }
       scale *= 0x80;
     }
-    throw new CodecError('overflow', 'Number beyond 2^53 - 1', this.#at);
+    throw new CodecError('overflow', 'Number beyond 2^53 - 1', this.at);
   }
 
   bytes(): Uint8Array {
     const length = this.varint();
-    this.#need(length);
-    const start = this.#at;
-    this.#at += length;
-    return this.#bytes.subarray(start, this.#at);
+    this.need(length);
+    const start = this.at;
+    this.at += length;
+    return this.buffer.subarray(start, this.at);
   }
 
   /** Everything that is left. */
   rest(): Uint8Array {
-    const start = this.#at;
-    this.#at = this.#end;
-    return this.#bytes.subarray(start, this.#end);
+    const start = this.at;
+    this.at = this.end;
+    return this.buffer.subarray(start, this.end);
   }
 
   /** A reader of the next `length:varint` bytes; this one goes on behind them. */
   section(): ByteReader {
     const length = this.varint();
-    this.#need(length);
-    const start = this.#at;
-    this.#at += length;
-    return new ByteReader(this.#bytes, start, this.#at);
+    this.need(length);
+    const start = this.at;
+    this.at += length;
+    return new ByteReader(this.buffer, start, this.at);
   }
 
-  /** A number of items of at least `itemBytes` each that can still follow: a lying count fails before it allocates. */
+  /**
+   * A number of items of at least `itemBytes` each that can still follow: a lying count fails before it
+   * allocates.
+   */
   count(itemBytes: number): number {
     const count = this.varint();
     if (count * itemBytes > this.remaining)
-      throw new CodecError('truncated', 'Fewer items than promised', this.#at);
+      throw new CodecError('truncated', 'Fewer items than promised', this.at);
     return count;
   }
 
   fail(code: CodecErrorCode, message: string): never {
-    throw new CodecError(code, message, this.#at);
+    throw new CodecError(code, message, this.at);
   }
 
-  #need(size: number): void {
-    if (size > this.#end - this.#at) throw new CodecError('truncated', 'Unexpected end', this.#at);
+  private need(size: number): void {
+    if (size > this.end - this.at) throw new CodecError('truncated', 'Unexpected end', this.at);
   }
 }
 

@@ -19,6 +19,7 @@ export function changeOf(...steps: ChangeStep[]): MembershipChange {
   return { steps, transition: 'auto', leave: 'auto', context: NO_BYTES };
 }
 
+/** The payload of an entry of kind `change`. */
 export function encodeChange(change: MembershipChange): Uint8Array {
   const writer = new ByteWriter(16 + change.context.byteLength);
   writer.u8(VERSION);

@@ -1,6 +1,6 @@
 /**
- * Whether a message can come from a sound node. Peers are authenticated, but they may be damaged, or of another build:
- * what they say is checked before any of it is believed.
+ * Whether a message can come from a sound node. Peers are authenticated, but they may be damaged, or of
+ * another build: what they say is checked before any of it is believed.
  */
 import { isCount, isNodeId } from './assert.js';
 import { CodecError } from './bytes.js';
@@ -12,7 +12,7 @@ import type { Append, InstallSnapshot, Message } from './messages.js';
 import type { RefusalReason } from './trace.js';
 import { ENTRY_KIND_CODES, type Entry, type Index, MAX_COUNT, type Term } from './types.js';
 
-/** What is wrong with a message, or null. */
+/** The flaw of a message, or null. */
 export function flawOf(core: Core, message: Message): RefusalReason | null {
   if (message.to !== core.id) return 'wrong_recipient';
   if (!isNodeId(message.from) || message.from === core.id) return 'bad_sender';
@@ -67,7 +67,7 @@ function hasSoundClaim({
 
 function appendFlaw(core: Core, message: Append): RefusalReason | null {
   const { entries, prevIndex, term } = message;
-  // What is stale is not looked at: the chain costs time.
+  // A stale message is not looked at: the chain costs time.
   if (term < core.term) return null;
   if (message.prevTerm > term) return 'bad_entries';
   let index = prevIndex;

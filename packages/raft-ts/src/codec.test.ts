@@ -71,7 +71,8 @@ describe('codec', () => {
       entries: [entry],
     };
     const bytes = encodeMessage(append);
-    // kind, length, from, to, term, prevIndex, prevTerm, 4 bytes of hash, commit, count, and then the entry's length.
+    // kind, length, from, to, term, prevIndex, prevTerm, 4 bytes of hash, commit, count, and then the entry's
+    // length.
     const entryLengthAt = 13;
     expect(bytes[entryLengthAt]).toBe(bytes.length - entryLengthAt - 1);
     const longer = Uint8Array.from([...bytes, 0xaa, 0xbb, 0xcc]);

@@ -26,12 +26,12 @@
  *                                                               learnersNext, promote, removed
  *   ids           = count:varint id:varint*
  *
- * A field that a later version adds goes behind the last one and must have a default for senders that do not know it;
- * flag bits that are not known are ignored. A new kind of message or entry needs a version gate of the host: an unknown
- * kind is an error here.
+ * A field that a later version adds goes behind the last one and must have a default for senders that do not
+ * know it; flag bits that are not known are ignored. A new kind of message or entry needs a version gate of
+ * the host: an unknown kind is an error here.
  *
- * Decoding any bytes gives a message or throws {@link CodecError}; it allocates at most a constant times their length.
- * Payloads are views of the input: whoever keeps them keeps the whole buffer.
+ * Decoding any bytes gives a message or throws {@link CodecError}; it allocates at most a constant times
+ * their length. Payloads are views of the input: whoever keeps them keeps the whole buffer.
  */
 import { ByteReader, ByteWriter } from './bytes.js';
 import type { Message, MessageKind } from './messages.js';
@@ -104,7 +104,7 @@ const BIT_0 = 1;
 const BIT_1 = 2;
 /** Length, kind, term, hash and payload length take at least this. */
 const ENTRY_BYTES_MIN = 8;
-/** What an entry's frame takes at most, without its payload. */
+/** The largest frame of an entry, without its payload. */
 const ENTRY_FRAME_BYTES = 24;
 
 function writeFields(writer: ByteWriter, message: Message): void {

@@ -1,9 +1,8 @@
-/** What a node is started with: required parts, options with their defaults, and the checks on both. */
+/** The configuration of a node: required parts, options with their defaults, and the checks on both. */
 import { isCount, isNodeId } from './assert.js';
 import { murmur3, type PayloadHash } from './hash.js';
 import type { LogView } from './hostlog.js';
 import { isValidMembership } from './membership.js';
-import { type Bugs, bugsOf, type Mutant } from './mutants.js';
 import { type RandomSource, seededRandom } from './random.js';
 import type { TraceEvent } from './trace.js';
 import { type HardState, type Index, MAX_COUNT, type Membership, type NodeId, type Term } from './types.js';
@@ -21,21 +20,21 @@ export class RaftConfigError extends Error {
 }
 
 /**
- * Leases let a leader answer reads without asking a quorum each time. They trust clocks, so they are off unless asked
- * for, and all nodes of a group must have the same setting.
+ * Leases let a leader answer reads without asking a quorum each time. They trust clocks, so they are off
+ * unless asked for, and all nodes of a group must have the same setting.
  */
 export interface LeaseOptions {
   /** Monotonic milliseconds that go on while the process is paused. */
   readonly clock_ms: () => number;
-  /** How long a tick lasts, the same on every node. */
+  /** The length of a tick, the same on every node. */
   readonly tick_ms: number;
   /** By how much, as a fraction, one clock may be faster than another; 0.1 by default. */
   readonly maxDrift?: number;
 }
 
 /**
- * What the log is known to have held, from a record that is kept apart from it: if the log ends before, it was damaged,
- * and the node must neither vote nor be counted before it has everything again.
+ * The end that the log is known to have had, from a record kept apart from it: if the log ends before, it was
+ * damaged, and the node must neither vote nor be counted before it has everything again.
  */
 export interface Promised {
   readonly index: Index;
@@ -45,25 +44,45 @@ export interface Promised {
   readonly currentTerm: Term;
 }
 
+/**
+ * The start of a node: its identity, what is durable, and options. A bad one throws {@link RaftConfigError}.
+ */
 export interface RaftConfig extends Partial<RaftOptions> {
+  /** This node: a positive integer that no other node of the group ever had. */
   readonly id: NodeId;
+  /** The durable log, for reading. */
   readonly log: LogView;
   /** As last written; all zeros on a fresh node. */
   readonly hardState: HardState;
   /** The state machine holds the effect of every entry up to here. */
   readonly applied: Index;
-  /** The membership in force at `applied`. A group begins with `genesisOf`; a node that is yet to be added has none. */
+  /**
+   * The membership in force at `applied`. A group begins with `genesisOf`; a node that is yet to be added has
+   * none.
+   */
   readonly membership: Membership;
+  /** The end of the log according to a record beside it. */
   readonly promised?: Promised;
   /** Randomness for election timeouts: a source, or a seed from which one is made. */
   readonly random: RandomSource | number;
+  /** Reads by lease; off by default. */
   readonly lease?: LeaseOptions;
+  /**
+   * Whether entries for a member may be handed out now: the way there may be crowded, which only the host
+   * knows. What was held back leaves with `roomFor`, or when the member is heard of. Without it they always
+   * may.
+   */
+  readonly hasRoom?: (to: NodeId) => boolean;
+  /** Called with every transition. */
   readonly trace?: (event: TraceEvent) => void;
-  readonly mutants?: ReadonlySet<Mutant>;
 }
 
+/** Timing and limits. Counts are positive integers, times are in ticks; see {@link DEFAULT_OPTIONS}. */
 export interface RaftOptions {
-  /** Ticks without a leader until a follower campaigns; the true timeout is drawn from [electionTicks, 2 electionTicks). */
+  /**
+   * Ticks without a leader until a follower campaigns; the true timeout is drawn from [electionTicks, 2
+   * electionTicks).
+   */
   readonly electionTicks: number;
   /** Ticks between heartbeats; at most a third of electionTicks. */
   readonly heartbeatTicks: number;
@@ -71,18 +90,24 @@ export interface RaftOptions {
   readonly preVote: boolean;
   /** A leader without a quorum steps down; followers that hear a leader do not vote. */
   readonly checkQuorum: boolean;
-  /** Followers send proposals on to the leader. Their outcome is unknown; hosts that need it forward by themselves. */
+  /**
+   * Followers send proposals on to the leader. Their outcome is unknown; hosts that need it forward by
+   * themselves.
+   */
   readonly forwardProposals: boolean;
   /** Payload bytes of one append; one entry is always sent, however large. */
   readonly maxMessageBytes: number;
+  /** Entries of one append. */
   readonly maxMessageEntries: number;
   /** Appends under way to one follower. */
   readonly maxInflightMessages: number;
+  /** Payload bytes under way to one follower. */
   readonly maxInflightBytes: number;
   /** One proposed payload. */
   readonly maxProposalBytes: number;
   /** Proposals that are not yet applied here: beyond, propose answers `overloaded`. */
   readonly maxPendingBytes: number;
+  /** Entries that are proposed and not yet applied here. */
   readonly maxPendingEntries: number;
   /** Committed entries handed out and not yet reported as applied. */
   readonly maxApplyBytes: number;
@@ -98,6 +123,7 @@ export interface RaftOptions {
   readonly diskStallTicks: number;
   /** A message whose term is further ahead than this is refused. */
   readonly maxTermJump: number;
+  /** The hash of payloads, the same on every node; {@link murmur3} by default. */
   readonly hashPayload: PayloadHash;
 }
 
@@ -108,9 +134,9 @@ export interface Settings extends RaftOptions {
   readonly lease_ms: number;
   readonly random: RandomSource;
   readonly trace: ((event: TraceEvent) => void) | undefined;
-  readonly bugs: Bugs;
 }
 
+/** The options of a node that is told nothing else. */
 export const DEFAULT_OPTIONS: RaftOptions = {
   electionTicks: 10,
   heartbeatTicks: 1,
@@ -161,7 +187,6 @@ export function settingsOf(config: RaftConfig): Settings {
     lease_ms: lease === null ? 0 : (options.electionTicks - 1) * lease.tick_ms * (1 - lease.maxDrift),
     random: typeof random === 'number' ? seededRandom(random, config.id) : random,
     trace: config.trace,
-    bugs: bugsOf(config.mutants ?? new Set()),
   };
 }
 

@@ -2,19 +2,21 @@
  * Membership changes by joint consensus (Raft dissertation, section 4.3).
  *
  * A change takes force **when its entry is committed**, on each node as soon as the node knows it, before and
- * independent of applying. (The paper switches when the entry is appended.) Why that is safe: a leader proposes a change
- * only when the one before is committed and in force at the leader. Every append that carries the later change also
- * carries a commit index that covers the earlier one, and a node writes both in one step. So whoever holds the later
- * change in its log knows, even after a crash, that the earlier one is committed, and uses it. A candidate that could win
- * must hold every committed change, hence is at most one step behind the leader, and two configurations that are one
- * step apart have a node in common in any two majorities.
+ * independent of applying. (The paper switches when the entry is appended.) Why that is safe: a leader
+ * proposes a change only when the one before is committed and in force at the leader. Every append that
+ * carries the later change also carries a commit index that covers the earlier one, and a node writes both in
+ * one step. So whoever holds the later change in its log knows, even after a crash, that the earlier one is
+ * committed, and uses it. A candidate that could win must hold every committed change, hence is at most one
+ * step behind the leader, and two configurations that are one step apart have a node in common in any two
+ * majorities.
  *
- * That a change is committed may not be found out again by those who are left: the one that stays of a group of two can't
- * ask for the vote of the one that went. So the commit index is written at once when it covers a change, and the change is
- * handed out for applying when that is durable: who is removed may go as soon as a member has applied the removal.
+ * That a change is committed may not be found out again by those who are left: the one that stays of a group
+ * of two can't ask for the vote of the one that went. So the commit index is written at once when it covers a
+ * change, and the change is handed out for applying when that is durable: who is removed may go as soon as a
+ * member has applied the removal.
  *
- * The second half of the single-change rule (Ongaro, raft-dev 2015) holds as well: no change before the leader has
- * committed an entry of its own term.
+ * The second half of the single-change rule (Ongaro, raft-dev 2015) holds as well: no change before the
+ * leader has committed an entry of its own term.
  */
 import { assert } from './assert.js';
 import { changeOf, decodeChange, encodeChange, MAX_CHANGE_CONTEXT_BYTES } from './change.js';
@@ -33,6 +35,7 @@ import { flushAppends } from './replication.js';
 import { appendOwn, becomeFollower, endTransfer } from './roles.js';
 import { type Index, type Membership, NO_NODE, type NodeId, type Term } from './types.js';
 
+/** Why a membership change was not proposed. */
 export type ChangeRefusal =
   | 'no_leader'
   | 'not_leader'
@@ -44,6 +47,7 @@ export type ChangeRefusal =
   | 'context_too_large'
   | ChangeProblem;
 
+/** The outcome of proposing a membership change. `dropped`: definitely not proposed. */
 export type ChangeResult =
   | { readonly status: 'accepted'; readonly index: Index; readonly term: Term }
   | { readonly status: 'dropped'; readonly reason: ChangeRefusal; readonly leader: NodeId };
@@ -81,7 +85,10 @@ export function applyCommittedChange(core: Core): void {
   else if (core.role !== 'follower') becomeFollower(core, core.term, NO_NODE, 'membership_changed');
 }
 
-/** Leader: proposes what follows from the membership by itself: leaving a joint configuration, promoting a learner. */
+/**
+ * Leader: proposes what follows from the membership by itself: leaving a joint configuration, promoting a
+ * learner.
+ */
 export function proposeFollowUps(core: Core): void {
   const { membership } = core.tracker;
   if (isJoint(membership)) {
@@ -103,9 +110,9 @@ function changeRefusal(core: Core, change: MembershipChange): ChangeRefusal | nu
 }
 
 function mayChange(core: Core): 'change_in_flight' | 'too_early' | null {
-  const { log, bugs, termStart } = core;
-  if (log.commit < termStart && !bugs.change_before_own_term_commit) return 'too_early';
-  if (log.firstPendingChange > 0 && !bugs.two_changes_in_flight) return 'change_in_flight';
+  const { log, termStart } = core;
+  if (log.commit < termStart) return 'too_early';
+  if (log.firstPendingChange > 0) return 'change_in_flight';
   return null;
 }
 
@@ -115,7 +122,10 @@ function appendChange(core: Core, change: MembershipChange, by: 'host' | 'auto_l
   return index;
 }
 
-/** Members that are about to be left out are told that it is committed, or they would not know why nobody answers. */
+/**
+ * Members that are about to be left out are told that it is committed, or they would not know why nobody
+ * answers.
+ */
 function tellLeaving(core: Core, after: Membership, index: Index): void {
   for (const peer of core.tracker.peers) {
     if (!after.removed.includes(peer.id) || peer.match < index) continue;
@@ -129,7 +139,7 @@ function continueLeading(core: Core): void {
   if (transfer !== null && !tracker.membership.voters.includes(transfer.to)) endTransfer(core, 'target_gone');
   core.flushDue = true;
   const { voters, outgoing } = tracker.membership;
-  if (voters.includes(id) || outgoing.includes(id) || core.bugs.removed_leader_keeps_leading) return;
+  if (voters.includes(id) || outgoing.includes(id)) return;
   // It has led until the change was committed; now the others must learn that, and go on by themselves.
   flushAppends(core);
   becomeFollower(core, core.term, NO_NODE, 'no_voter');

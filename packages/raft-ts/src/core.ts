@@ -1,6 +1,6 @@
 /**
- * The state of one node, and what every part of the protocol needs of it: sending, tracing, drawing a timeout. The
- * protocol itself is in the files beside, as functions on a `Core`:
+ * The state of one node, and what every part of the protocol needs of it: sending, tracing, drawing a
+ * timeout. The protocol itself is in the files beside, as functions on a `Core`:
  *
  *   step.ts          messages come in: checks, terms, dispatch
  *   ticking.ts       time passes
@@ -24,19 +24,20 @@ import { Lease } from './lease.js';
 import { RaftLog } from './log.js';
 import { isRemoved, isVoter } from './membership.js';
 import type { Message } from './messages.js';
-import type { Bugs } from './mutants.js';
 import { ForwardedReads, LeaderReads, type ReadResult } from './reads.js';
 import type { IgnoreReason, RefusalReason, RoleReason, TraceEvent } from './trace.js';
 import { Tracker } from './tracker.js';
 import { type Index, type MembershipAt, NO_NODE, type NodeId, type Role, type Term } from './types.js';
 import { WritesInFlight } from './writes.js';
 
-/** What `step` says about a message. */
+/** The verdict of `step` on a message. */
 export type StepResult =
   | { readonly status: 'ok' }
   /** Nothing is wrong with it, it just does not matter any more, or not here. */
   | { readonly status: 'ignored'; readonly reason: IgnoreReason }
-  /** Its sender is damaged or mad. Nothing was taken over; the host should log it, and distrust the sender. */
+  /**
+   * Its sender is damaged or mad. Nothing was taken over; the host should log it, and distrust the sender.
+   */
   | { readonly status: 'refused'; readonly reason: RefusalReason };
 
 export const OK: StepResult = Object.freeze({ status: 'ok' });
@@ -65,24 +66,31 @@ export interface ElectionRecord {
 export class Core {
   readonly id: NodeId;
   readonly settings: Settings;
-  readonly bugs: Bugs;
   readonly view: LogView;
   readonly log: RaftLog;
   readonly tracker: Tracker;
   readonly writes = new WritesInFlight();
   /** Called with every transition, if anybody listens. */
   readonly trace: ((event: TraceEvent) => void) | undefined;
+  /** Whether the host would send entries to a member now. */
+  readonly hasRoom: (to: NodeId) => boolean;
 
   role: Role = 'follower';
   leader: NodeId = NO_NODE;
-  #term: Term;
-  #vote: NodeId;
-  /** What of term and vote is durable, and what was handed out for writing. `durable <= handed <= current`. */
+  private currentTerm: Term;
+  private currentVote: NodeId;
+  /**
+   * Term and vote as they are durable, and as they were handed out for writing. `durable <= handed <=
+   * current`.
+   */
   durableTerm: Term;
   durableVote: NodeId;
   handedTerm: Term;
   handedVote: NodeId;
-  /** The same of the commit index; where the end of a log was lost, it speaks of more than there is, until the next write. */
+  /**
+   * The same of the commit index; where the end of a log was lost, it speaks of more than there is, until the
+   * next write.
+   */
   durableCommit: Index;
   handedCommit: Index;
 
@@ -93,7 +101,10 @@ export class Core {
   heartbeatElapsed = 0;
   /** Drawn anew at each reset. */
   electionTimeout = 0;
-  /** Votes are refused before this tick: with leases, a restarted node may have forgotten a leader that it follows. */
+  /**
+   * Votes are refused before this tick: with leases, a restarted node may have forgotten a leader that it
+   * follows.
+   */
   readonly mutedUntil: number;
 
   /** Messages that may leave at once. */
@@ -119,6 +130,11 @@ export class Core {
 
   quiesced = false;
   recovery: RecoveryMark | null = null;
+  /**
+   * The leader counts on entries up to here that this node does not have, though it must have acknowledged
+   * them; or 0.
+   */
+  lostTail: Index = 0;
 
   /** Index of the entry that brought the membership in force. */
   membershipIndex: Index;
@@ -135,17 +151,21 @@ export class Core {
     const { id, hardState, applied, membership, promised } = config;
     this.id = id;
     this.settings = settings;
-    this.bugs = settings.bugs;
     this.trace = settings.trace;
+    this.hasRoom = config.hasRoom ?? ALWAYS;
     this.view = config.log;
     this.log = new RaftLog(config.log, hardState, applied, promised !== undefined);
-    // If the hard state was lost, so was the vote of its term. A vote for itself, which it does not use, keeps the node
-    // from voting a second time.
+    // If the hard state was lost, so was the vote of its term. A vote for itself, which it does not use,
+    // keeps the node from voting a second time.
     const isLost = promised !== undefined && promised.currentTerm > hardState.term;
-    this.#term = isLost ? promised.currentTerm : hardState.term;
-    this.#vote = isLost ? id : hardState.vote;
-    if (settings.bugs.vote_twice_after_restart) this.#vote = NO_NODE;
-    assert(this.#term >= this.log.lastTerm, 'The log is ahead of the term', this.log.lastTerm, this.#term);
+    this.currentTerm = isLost ? promised.currentTerm : hardState.term;
+    this.currentVote = isLost ? id : hardState.vote;
+    assert(
+      this.currentTerm >= this.log.lastTerm,
+      'The log is ahead of the term',
+      this.log.lastTerm,
+      this.currentTerm,
+    );
     this.durableTerm = hardState.term;
     this.durableVote = hardState.vote;
     this.durableCommit = hardState.commit;
@@ -153,7 +173,7 @@ export class Core {
     this.handedVote = hardState.vote;
     this.handedCommit = hardState.commit;
     this.membershipIndex = applied;
-    this.tracker = new Tracker(id, membership, this.log.last + 1, settings, settings.bugs);
+    this.tracker = new Tracker(id, membership, this.log.last + 1, settings);
     this.attempt = settings.random() % FIRST_ID_RANGE;
     this.forwarded = new ForwardedReads((settings.random() % FIRST_ID_RANGE) * FIRST_ID_STEP);
     this.lease = settings.lease === null ? null : new Lease(settings.lease.clock_ms, settings.lease_ms);
@@ -162,32 +182,41 @@ export class Core {
   }
 
   get term(): Term {
-    return this.#term;
+    return this.currentTerm;
   }
 
   get vote(): NodeId {
-    return this.#vote;
+    return this.currentVote;
   }
 
   /** Enters a higher term, in which this node has not voted. */
   enterTerm(term: Term): void {
-    assert(term > this.#term, 'The term falls', term, this.#term);
-    this.#term = term;
-    this.#vote = NO_NODE;
+    assert(term > this.currentTerm, 'The term falls', term, this.currentTerm);
+    this.currentTerm = term;
+    this.currentVote = NO_NODE;
   }
 
   /** Gives the vote of this term away; once, and for ever (I1). */
   voteFor(node: NodeId): void {
     assert(node !== NO_NODE, 'A vote for nobody');
-    assert(this.#vote === NO_NODE || this.#vote === node, 'A second vote in the same term', this.#vote, node);
-    this.#vote = node;
+    assert(
+      this.currentVote === NO_NODE || this.currentVote === node,
+      'A second vote in the same term',
+      this.currentVote,
+      node,
+    );
+    this.currentVote = node;
   }
 
-  /** Whether this node may campaign: it votes, holds what it promised, and its state machine is not being replaced. */
+  /**
+   * Whether this node may campaign: it votes, holds what it promised, and its state machine is not being
+   * replaced.
+   */
   get isPromotable(): boolean {
     const { membership } = this.tracker;
     if (!isVoter(membership, this.id) || isRemoved(membership, this.id)) return false;
-    return this.log.installing === 0 && this.recovery === null && !this.isDiskStalled;
+    const isWhole = this.recovery === null && this.lostTail === 0;
+    return this.log.installing === 0 && isWhole && !this.isDiskStalled;
   }
 
   /** Whether the oldest write has been under way for too long. */
@@ -198,14 +227,12 @@ export class Core {
 
   /** Sends a message that promises nothing that is not yet durable. */
   send(message: Message): void {
-    if (this.#hasRoomFor(message)) this.outbox.push(message);
+    if (this.hasRoomFor(message)) this.outbox.push(message);
   }
 
   /** Sends a message as soon as everything that this node has done so far is durable. */
   sendWhenDurable(message: Message): void {
-    if (!this.#hasRoomFor(message)) return;
-    if (this.bugs.send_before_sync) this.outbox.push(message);
-    else this.gated.push(message);
+    if (this.hasRoomFor(message)) this.gated.push(message);
   }
 
   /** A timeout in [electionTicks, 2 electionTicks). */
@@ -236,7 +263,7 @@ export class Core {
   }
 
   /** A host that does not fetch messages loses some, as on a network; the node does not grow. */
-  #hasRoomFor({ to, kind }: Message): boolean {
+  private hasRoomFor({ to, kind }: Message): boolean {
     assert(to !== this.id && to !== NO_NODE, 'A message to nobody, or to oneself', to);
     if (this.outbox.length + this.gated.length < this.settings.maxOutbox) return true;
     this.outboxDropped += 1;
@@ -244,6 +271,8 @@ export class Core {
     return false;
   }
 }
+
+const ALWAYS = (): boolean => true;
 
 const FIRST_ID_RANGE = 2 ** 20;
 const FIRST_ID_STEP = 2 ** 32;

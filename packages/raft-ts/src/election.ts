@@ -79,7 +79,7 @@ export function onTimeoutNow(core: Core, message: TimeoutNow): StepResult {
 export function hearsLeader(core: Core, from: NodeId): boolean {
   if (!core.settings.checkQuorum) return false;
   if (core.role === 'leader' || core.now < core.mutedUntil) return true;
-  // Whoever was the leader and campaigns now leads no more, whatever the clock says.
+  // A former leader that campaigns does not lead any more, whatever the clock says.
   if (core.leader === NO_NODE || core.leader === from) return false;
   return core.quiesced || core.electionElapsed < core.settings.electionTicks;
 }
@@ -99,8 +99,9 @@ function startPreVote(core: Core, reason: RoleReason): void {
 }
 
 /**
- * The requests leave when term and vote are durable, and with them the log that they speak of: a candidate that forgot
- * both in a crash could campaign again in the same term, with a shorter log, and be given a vote meant for the longer.
+ * The requests leave when term and vote are durable, and with them the log that they speak of: a candidate
+ * that forgot both in a crash could campaign again in the same term, with a shorter log, and be given a vote
+ * meant for the longer.
  */
 function startVote(core: Core, reason: RoleReason): void {
   becomeCandidate(core, reason);
@@ -113,8 +114,8 @@ function startVote(core: Core, reason: RoleReason): void {
 
 function voteRefusal(core: Core, message: PreVote | Vote): VoteRefusal | null {
   const { membership } = core.tracker;
-  if (isRemoved(membership, core.id) && !core.bugs.removed_node_votes) return 'self_removed';
-  if (core.recovery !== null) return 'recovering';
+  if (isRemoved(membership, core.id)) return 'self_removed';
+  if (core.recovery !== null || core.lostTail > 0) return 'recovering';
   if (message.kind === 'preVote' && hearsLeader(core, message.from)) return 'leader_alive';
   if (!core.log.isUpToDate(message.lastIndex, message.lastTerm)) return 'log_behind';
   if (message.term > core.term) return null;
@@ -122,7 +123,10 @@ function voteRefusal(core: Core, message: PreVote | Vote): VoteRefusal | null {
   return core.vote === NO_NODE && core.leader === NO_NODE ? null : 'already_voted';
 }
 
-/** Asks nothing of the disk: it promises nothing. A refusal speaks in the candidate's term at least, or it would not be heard. */
+/**
+ * Asks nothing of the disk: it promises nothing. A refusal speaks in the candidate's term at least, or it
+ * would not be heard.
+ */
 function answerPreVote(core: Core, message: PreVote, granted: boolean): void {
   const term = granted ? message.term : Math.max(core.term, message.term - 1);
   const { attempt, from: to } = message;
@@ -153,8 +157,7 @@ function answerVote(core: Core, message: Vote, granted: boolean): void {
 }
 
 function count(core: Core, message: PreVoteResponse | VoteResponse, pre: boolean): StepResult {
-  const counts = isVoter(core.tracker.membership, message.from) || core.bugs.removed_node_votes;
-  if (!counts) return core.ignored(message, 'not_a_member');
+  if (!isVoter(core.tracker.membership, message.from)) return core.ignored(message, 'not_a_member');
   core.tracker.recordVote(message.from, message.granted);
   core.trace?.({ node: core.id, type: 'tally', pre, voter: message.from, granted: message.granted });
   decide(core);
@@ -170,11 +173,12 @@ function decide(core: Core): void {
 }
 
 /**
- * Takes over what others know as committed. If that puts another membership in force, an election that is under way is
- * off: it was asked for under the former one.
+ * Takes over what others know as committed. If that puts another membership in force, an election that is
+ * under way is off: it was asked for under the former one.
  *
- * What others know as committed is committed. So a voter learns that a membership change is through although the leader
- * that made it is gone: it may be that the old members, who know, will not vote, and the new ones, who do not, ask them.
+ * An entry that others know as committed is committed. So a voter learns that a membership change is through
+ * although the leader that made it is gone: it may be that the old members, who know, will not vote, and the
+ * new ones, who do not, ask them.
  */
 function learnCommit(core: Core, claim: { readonly commit: Index; readonly commitTerm: Term }): void {
   const { log } = core;

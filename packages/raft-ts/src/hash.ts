@@ -1,8 +1,8 @@
 /**
- * The chain hash of a log: `hash(i) = mix(hash(i - 1), index, term, kind, length, hashPayload(payload))`, 32 bits.
- * Two logs with the same hash at the same index hold the same entries up to there; the leader sends the hash of the
- * entry before an append, the follower compares it with its own (log matching, Raft dissertation section 3.5, checked
- * in production). It guards against errors, not against an attacker.
+ * The chain hash of a log: `hash(i) = mix(hash(i - 1), index, term, kind, length, hashPayload(payload))`, 32
+ * bits. Two logs with the same hash at the same index hold the same entries up to there; the leader sends the
+ * hash of the entry before an append, the follower compares it with its own (log matching, Raft dissertation
+ * section 3.5, checked in production). It guards against errors, not against an attacker.
  *
  * The mixing is MurmurHash3_x86_32 by Austin Appleby (public domain).
  */

@@ -1,4 +1,7 @@
-/** Heartbeats: signs of life, the commit index, and the rounds of read confirmation. They are small and always alike. */
+/**
+ * Heartbeats: signs of life, the commit index, and the rounds of read confirmation. They are small and always
+ * alike.
+ */
 import { assert } from './assert.js';
 import { type Core, OK, type StepResult } from './core.js';
 import type { Heartbeat, HeartbeatResponse } from './messages.js';
@@ -7,7 +10,10 @@ import type { WaitingRead } from './reads.js';
 import { reject, sendAppend } from './replication.js';
 import type { NodeId } from './types.js';
 
-/** Leader: sends a heartbeat to every member; a round of read confirmation goes along if reads wait or leases are on. */
+/**
+ * Leader: sends a heartbeat to every member; a round of read confirmation goes along if reads wait or leases
+ * are on.
+ */
 export function broadcastHeartbeats(core: Core): void {
   assert(core.role === 'leader', 'Only a leader sends heartbeats');
   core.heartbeatElapsed = 0;
@@ -17,8 +23,8 @@ export function broadcastHeartbeats(core: Core): void {
 }
 
 /**
- * Leader: starts a round of read confirmation with as many members as make a quorum, those that answered last. Should they
- * not answer, the next heartbeats are a round with all.
+ * Leader: starts a round of read confirmation with as many members as make a quorum, those that answered
+ * last. Should they not answer, the next heartbeats are a round with all.
  */
 export function askQuorum(core: Core): void {
   assert(core.role === 'leader', 'Only a leader sends heartbeats');
@@ -26,28 +32,32 @@ export function askQuorum(core: Core): void {
   for (const peer of core.tracker.quorumToAsk()) sendHeartbeat(core, peer, round);
 }
 
-function startRound({ reads, lease, id: node, bugs, trace }: Core): number {
-  const round = reads.startRound(bugs.read_id_reused);
+function startRound({ reads, lease, id: node, trace }: Core): number {
+  const round = reads.startRound();
   lease?.sent(round);
   trace?.({ node, type: 'read_round', round, reads: reads.count });
   return round;
 }
 
 function sendHeartbeat(core: Core, peer: Progress, round: number): void {
-  const { log, term, id: from, bugs } = core;
+  const { log, term, id: from } = core;
   // Never beyond what the member is known to have: it could have something else there.
-  const commit = bugs.commit_beyond_last ? log.commit : Math.min(peer.match, log.commit);
+  const commit = Math.min(peer.match, log.commit);
   core.send({ kind: 'heartbeat', from, to: peer.id, term, commit, round });
   peer.sentCommit = Math.max(peer.sentCommit, commit);
 }
 
 /** Follower: the leader lives. */
 export function onHeartbeat(core: Core, message: Heartbeat): StepResult {
-  const { log, id: from, term, bugs } = core;
-  const commit = bugs.commit_beyond_last ? Math.min(message.commit, log.last) : message.commit;
+  const { log, id: from, term } = core;
+  const { commit } = message;
   if (commit > log.last) {
-    // The leader counts on entries that are not here. Either this node knows that it lost them, or someone is mad.
-    if (core.recovery === null) return core.refused(message, 'commit_beyond_log');
+    // The leader counts on entries that this node acknowledged in its term, and that are not here. Either it
+    // knows that it lost them, or its disk lied: then it must not vote as if it had never had them.
+    if (core.recovery === null) {
+      core.lostTail = commit;
+      return core.refused(message, 'commit_beyond_log');
+    }
     reject(core, message, commit, term);
   } else if (commit > log.commit) {
     log.commitTo(commit);
@@ -74,7 +84,9 @@ export function onHeartbeatResponse(core: Core, message: HeartbeatResponse): Ste
   return OK;
 }
 
-/** Leader: a message to a member was lost. If it was one of few that were to confirm reads, all are asked now. */
+/**
+ * Leader: a message to a member was lost. If it was one of few that were to confirm reads, all are asked now.
+ */
 export function reportUnreachable(core: Core, node: NodeId): void {
   const peer = core.tracker.progressOf(node);
   if (core.role !== 'leader' || peer === undefined) return;
@@ -85,7 +97,7 @@ export function reportUnreachable(core: Core, node: NodeId): void {
 /** Leader: gives out the reads that a quorum has confirmed. */
 export function confirmReads(core: Core): void {
   const round = core.tracker.quorumOf(ackedRound);
-  core.lease?.confirmed(round, core.now + core.settings.electionTicks);
+  core.lease?.confirmed(round);
   for (const read of core.reads.confirm(round)) releaseRead(core, read);
 }
 

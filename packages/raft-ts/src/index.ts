@@ -60,7 +60,6 @@ export type {
   VoteResponse,
   Wake,
 } from './messages.js';
-export { isMutant, MUTANT_NAMES, MUTANTS, type Mutant } from './mutants.js';
 export { RaftNode } from './node.js';
 export type { ProposeRefusal, ProposeResult } from './proposals.js';
 export { type RandomSource, seededRandom } from './random.js';

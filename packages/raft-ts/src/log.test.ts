@@ -95,7 +95,7 @@ describe('log', () => {
       log.takeCommitted(1000, ALL);
       log.trim(1);
       entries.push(...fill(log, [2, 2, 2]));
-      log.truncateFrom(cut, false);
+      log.truncateFrom(cut);
       expect([log.last, log.lastTerm, log.lastHash]).toEqual([
         cut - 1,
         cut > 4 ? 2 : 1,
@@ -113,8 +113,8 @@ describe('log', () => {
     const log = new RaftLog(new MemoryLog(), EMPTY, 0, false);
     fill(log, [1, 1]);
     log.commitTo(1);
-    expect(() => log.truncateFrom(1, false)).toThrow('committed entry is to be overwritten');
-    expect(() => log.truncateFrom(3, false)).toThrow('outside the log');
+    expect(() => log.truncateFrom(1)).toThrow('committed entry is to be overwritten');
+    expect(() => log.truncateFrom(3)).toThrow('outside the log');
     expect(() => log.commitTo(0)).toThrow('commit index falls');
     expect(() => log.commitTo(9)).toThrow('beyond the log');
   });
@@ -126,7 +126,7 @@ describe('log', () => {
     log.push(entryAfter(log, 1, 'change'));
     log.push(entryAfter(log, 1, 'change'));
     expect(log.firstPendingChange).toBe(2);
-    log.truncateFrom(3, false);
+    log.truncateFrom(3);
     expect(() => log.shiftChange()).toThrow('No committed change');
     const again = new RaftLog(view, EMPTY, 0, false);
     expect(again.firstPendingChange).toBe(0);
@@ -164,7 +164,7 @@ describe('log', () => {
     const log = new RaftLog(view, EMPTY, 0, false);
     fill(log, [1, 1]);
     write(log, view);
-    log.restore(snapshotAt(10, 4), false);
+    log.restore(snapshotAt(10, 4));
     expect([log.first, log.last, log.lastTerm, log.commit, log.installing]).toEqual([11, 10, 4, 10, 10]);
     expect(log.takeUnwritten()).toEqual({ snapshot: snapshotAt(10, 4), entries: [] });
     view.reset(snapshotAt(10, 4));
@@ -239,7 +239,7 @@ describe('log', () => {
             const from = log.last - amount + 1;
             if (amount === 0 || from <= log.commit) continue;
             term = Math.max(term, log.lastTerm) + 1;
-            log.truncateFrom(from, false);
+            log.truncateFrom(from);
             model.length = from - 1;
           } else if (kind === 'write') write(log, view);
           else if (kind === 'commit') log.commitTo(Math.min(log.commit + amount, log.last));

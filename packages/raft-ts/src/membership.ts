@@ -1,22 +1,35 @@
 /**
- * Membership as pure data: what a change does to it, and which changes are refused. Every node runs this on the same
- * entries and must come to the same result, so nothing here depends on configuration.
+ * Membership as pure data: what a change does to it, and which changes are refused. Every node runs this on
+ * the same entries and must come to the same result, so nothing here depends on configuration.
  */
 import { assert, isNodeId } from './assert.js';
 import { MAX_LEARNERS, MAX_REMOVED, MAX_VOTERS, type Membership, type NodeId } from './types.js';
 
+/** One step of a membership change, for one node. */
 export type ChangeStep =
   | { readonly action: 'addVoter'; readonly node: NodeId }
-  /** `promote`: the leader makes it a voter as soon as it has caught up; without effect on a voter, which is demoted. */
+  /**
+   * `promote`: the leader makes it a voter as soon as it has caught up; without effect on a voter, which is
+   * demoted.
+   */
   | { readonly action: 'addLearner'; readonly node: NodeId; readonly promote: boolean }
   | { readonly action: 'remove'; readonly node: NodeId };
 
+/**
+ * A membership change; {@link changeOf} makes one. More than one voter at a time makes the configuration
+ * joint.
+ */
 export interface MembershipChange {
-  /** What to do, all in one. Empty: leave the joint configuration. */
+  /** The steps, taken together. Empty: leave the joint configuration. */
   readonly steps: readonly ChangeStep[];
-  /** `auto`: directly if at most one voter changes, else through a joint configuration. `joint`: always through one. */
+  /**
+   * `auto`: directly if at most one voter changes, else through a joint configuration. `joint`: always
+   * through one.
+   */
   readonly transition: 'auto' | 'joint';
-  /** Who ends a joint configuration: the leader by itself (`auto`), or the host by proposing an empty change. */
+  /**
+   * The end of a joint configuration: by the leader itself (`auto`), or by the host, with an empty change.
+   */
   readonly leave: 'auto' | 'explicit';
   /** Bytes of the host (addresses, names, ...) that travel with the change. */
   readonly context: Uint8Array;
@@ -55,6 +68,7 @@ export function membershipOf(voters: readonly NodeId[], learners: readonly NodeI
   return { ...NO_MEMBERS, voters: ascending(voters), learners: ascending(learners) };
 }
 
+/** Whether two configurations are in force, and both have to agree. */
 export function isJoint(membership: Membership): boolean {
   return membership.outgoing.length > 0;
 }
@@ -64,14 +78,17 @@ export function isVoter(membership: Membership, node: NodeId): boolean {
   return membership.voters.includes(node) || membership.outgoing.includes(node);
 }
 
+/** Whether a node is sent everything, and does not count. */
 export function isLearner(membership: Membership, node: NodeId): boolean {
   return membership.learners.includes(node);
 }
 
+/** Whether a node belongs to the group, as a voter or as a learner. */
 export function isMember(membership: Membership, node: NodeId): boolean {
   return isVoter(membership, node) || isLearner(membership, node);
 }
 
+/** Whether a node was a member once. Its id is never used again. */
 export function isRemoved(membership: Membership, node: NodeId): boolean {
   return membership.removed.includes(node);
 }
@@ -147,16 +164,16 @@ export function changedMembership(membership: Membership, change: MembershipChan
   return enteredJoint(membership, direct, change.leave === 'auto');
 }
 
-/** How many voters two configurations do not have in common. */
+/** The number of voters that two configurations do not have in common. */
 export function votersChanged(left: readonly NodeId[], right: readonly NodeId[]): number {
   const gone = left.filter((node) => !right.includes(node)).length;
   return gone + right.filter((node) => !left.includes(node)).length;
 }
 
 /**
- * Invariant I11: every majority of the one and every majority of the other have a node in common. So it is between a
- * configuration and the joint one that leads away from it, between a joint one and what it leads to, and between two
- * that differ by one voter (Raft dissertation, section 4.1).
+ * Invariant I11: every majority of the one and every majority of the other have a node in common. So it is
+ * between a configuration and the joint one that leads away from it, between a joint one and what it leads
+ * to, and between two that differ by one voter (Raft dissertation, section 4.1).
  */
 export function assertSafeStep(before: Membership, after: Membership): void {
   if (isJoint(after)) {
@@ -191,8 +208,8 @@ function stepProblem(membership: Membership, step: ChangeStep): ChangeProblem | 
 }
 
 /**
- * A node that the new configuration drops or demotes goes on voting in the outgoing half, so it is neither a learner
- * nor a tombstone before that half is left.
+ * A node that the new configuration drops or demotes goes on voting in the outgoing half, so it is neither a
+ * learner nor a tombstone before that half is left.
  */
 function enteredJoint(before: Membership, direct: Membership, autoLeave: boolean): Membership {
   const stillVotes = (node: NodeId): boolean => before.voters.includes(node);

@@ -1,14 +1,19 @@
-/** What nodes say to each other. The byte format is in `codec.ts`. */
+/** Messages between nodes. Their byte format is in `codec.ts`. */
 import type { Entry, Index, NodeId, SnapshotMeta, Term } from './types.js';
 
 interface Envelope {
   readonly from: NodeId;
   readonly to: NodeId;
-  /** The sender's term; in `preVote` and in a granted `preVoteResponse` the term that the sender would campaign for. */
+  /**
+   * The sender's term; in `preVote` and in a granted `preVoteResponse` the term that the sender would
+   * campaign for.
+   */
   readonly term: Term;
 }
 
-/** What the sender knows as committed; lets a node learn the fate of a membership change while there is no leader. */
+/**
+ * The commit index of the sender; lets a node learn the fate of a membership change while there is no leader.
+ */
 interface CommitClaim {
   readonly commit: Index;
   readonly commitTerm: Term;
@@ -23,12 +28,14 @@ export interface PreVote extends Envelope, CommitClaim {
   readonly lastTerm: Term;
 }
 
+/** The answer to a `preVote`. */
 export interface PreVoteResponse extends Envelope, CommitClaim {
   readonly kind: 'preVoteResponse';
   readonly attempt: number;
   readonly granted: boolean;
 }
 
+/** "Vote for me in this term" (Raft paper, section 5.2). Leaves when the candidate's own vote is durable. */
 export interface Vote extends Envelope, CommitClaim {
   readonly kind: 'vote';
   readonly lastIndex: Index;
@@ -37,11 +44,13 @@ export interface Vote extends Envelope, CommitClaim {
   readonly transfer: boolean;
 }
 
+/** The answer to a `vote`. A vote that is given leaves when it is durable. */
 export interface VoteResponse extends Envelope, CommitClaim {
   readonly kind: 'voteResponse';
   readonly granted: boolean;
 }
 
+/** Entries for a follower, or the question whether the logs agree (Raft paper, section 5.3). */
 export interface Append extends Envelope {
   readonly kind: 'append';
   /** The entry before `entries`: index, term and chain hash. */
@@ -52,9 +61,13 @@ export interface Append extends Envelope {
   readonly entries: readonly Entry[];
 }
 
+/** The answer to an `append` or a `snapshot`. An acceptance leaves when the entries are durable. */
 export interface AppendResponse extends Envelope {
   readonly kind: 'appendResponse';
-  /** Accepted: the log agrees with the leader's up to here, durably. Rejected: the `prevIndex` that did not fit. */
+  /**
+   * Accepted: the log agrees with the leader's up to here, durably. Rejected: the `prevIndex` that did not
+   * fit.
+   */
   readonly index: Index;
   readonly rejected: boolean;
   /** Rejected: the highest index, and its term, at which the logs may agree. */
@@ -64,6 +77,7 @@ export interface AppendResponse extends Envelope {
   readonly recovering: boolean;
 }
 
+/** "I lead." Carries the commit index, as far as the follower is known to have the entries. */
 export interface Heartbeat extends Envelope {
   readonly kind: 'heartbeat';
   readonly commit: Index;
@@ -71,12 +85,15 @@ export interface Heartbeat extends Envelope {
   readonly round: number;
 }
 
+/** "I follow." Also tells a leader of a former term that there is a later one. */
 export interface HeartbeatResponse extends Envelope {
   readonly kind: 'heartbeatResponse';
   readonly round: number;
 }
 
-/** Stands for a snapshot whose content the host transfers. The host delivers it when the content is complete. */
+/**
+ * Stands for a snapshot whose content the host transfers. The host delivers it when the content is complete.
+ */
 export interface InstallSnapshot extends Envelope {
   readonly kind: 'snapshot';
   readonly snapshot: SnapshotMeta;
@@ -98,11 +115,13 @@ export interface Wake extends Envelope {
   readonly kind: 'wake';
 }
 
+/** A follower asks the leader for an index to read at. */
 export interface ReadIndexRequest extends Envelope {
   readonly kind: 'readIndex';
   readonly id: number;
 }
 
+/** The index at which the reads of a follower may be served. */
 export interface ReadIndexResponse extends Envelope {
   readonly kind: 'readIndexResponse';
   readonly id: number;
@@ -115,6 +134,7 @@ export interface Propose extends Envelope {
   readonly payloads: readonly Uint8Array[];
 }
 
+/** Everything that nodes of a group say to each other. */
 export type Message =
   | PreVote
   | PreVoteResponse
@@ -132,4 +152,5 @@ export type Message =
   | ReadIndexResponse
   | Propose;
 
+/** The kinds of messages. */
 export type MessageKind = Message['kind'];

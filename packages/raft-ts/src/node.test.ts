@@ -61,6 +61,36 @@ describe('a node', () => {
     expect([write, messages, committed, reads, soft, membership]).toEqual([null, [], [], [], null, null]);
   });
 
+  test('hands out entries for a member only while its host has room for them', () => {
+    let hasRoom = false;
+    const membership = membershipOf([1], [2]);
+    const { node, log } = alone({ membership, hasRoom: () => hasRoom });
+    const sent: string[] = [];
+    const take = (): void => {
+      while (node.hasReady()) {
+        const { write, committed, messages } = node.ready();
+        for (const each of messages) if (each.kind === 'append') sent.push(each.entries.length.toString());
+        if (write !== null) log.append(write.entries);
+        if (write !== null) node.persisted(write);
+        if (committed.length > 0) node.applied(committed[committed.length - 1]!.index);
+      }
+    };
+    node.campaign();
+    take();
+    // It asks where the logs agree, and leads without the learner.
+    expect(sent.splice(0)).toEqual(['0']);
+    const agreed = { index: 1, rejected: false, hintIndex: 0, hintTerm: 0, recovering: false };
+    node.step({ kind: 'appendResponse', from: 2, to: 1, term: node.term, ...agreed });
+    node.propose([bytes('a')]);
+    take();
+    expect(sent.splice(0).every((entries) => entries === '0')).toBe(true);
+    hasRoom = true;
+    node.roomFor(2);
+    node.roomFor(7);
+    take();
+    expect(sent).toEqual(['2']);
+  });
+
   test('takes up from what it left on its disk', () => {
     const { node, log } = alone();
     node.campaign();
@@ -265,6 +295,59 @@ describe('a follower', () => {
     expect(node.step(append(snapshot, 2, [leave]))).toEqual({ status: 'ok' });
     expect(events).toContainEqual({ node: 1, type: 'change_ignored', index: 2, reason: 'not_joint' });
     expect(node.status().membership).toEqual(membership);
+  });
+
+  test('that takes a snapshot does not count what was being written then as durable', () => {
+    const node = follower();
+    const [old, kept] = [2, 3].map((term) => {
+      const entries: Entry[] = [];
+      let last: { readonly hash: number } = snapshot;
+      for (let index = 2; index <= 12; index += 1) {
+        const entry = chainEntry(last.hash, index, term, 'normal', Uint8Array.of(term), murmur3);
+        entries.push(entry);
+        last = entry;
+      }
+      return entries;
+    }) as [Entry[], Entry[]];
+    node.step(append(snapshot, 1, old));
+    const under = node.ready().write!;
+    expect(under.entries).toHaveLength(11);
+
+    // Another leader is elected, whose log says something else; its snapshot ends before what is being
+    // written does.
+    const place = kept[8]!;
+    expect(place.index).toBe(10);
+    const meta = { index: 10, term: 3, hash: place.hash, membership };
+    node.step({ kind: 'snapshot', from: 2, to: 1, term: 3, snapshot: meta });
+    expect([node.status().lastIndex, node.commitIndex]).toEqual([10, 10]);
+
+    // The write completes only now, and entries follow that take the places of those behind the snapshot.
+    // What it tells the leader of before, in its term, that one can't use any more.
+    const answersOf = (messages: readonly Message[]): number[] =>
+      messages.flatMap((message) =>
+        message.kind === 'appendResponse' && message.term === 3 && !message.rejected ? [message.index] : [],
+      );
+    expect(Math.max(0, ...answersOf(node.persisted(under)))).toBeLessThanOrEqual(10);
+    const { index: prevIndex, term: prevTerm, hash: prevHash } = place;
+    const entries = kept.slice(9);
+    node.step({
+      kind: 'append',
+      from: 2,
+      to: 1,
+      term: 3,
+      prevIndex,
+      prevTerm,
+      prevHash,
+      commit: 10,
+      entries,
+    });
+    const first = node.ready();
+    expect(first.write?.snapshot).toEqual(meta);
+    expect(answersOf(first.messages)).toEqual([]);
+    const later = node.hasReady() ? node.ready() : null;
+    expect(answersOf(later?.messages ?? [])).toEqual([]);
+    const told = [...node.persisted(first.write!), ...(later?.write ? node.persisted(later.write) : [])];
+    expect(answersOf(told).at(-1)).toBe(12);
   });
 
   test('loses acknowledgements, as a network would, when the host does not fetch them', () => {

@@ -6,19 +6,19 @@ const fresh = (next: number): Progress => new Progress(2, next, 0, 10, 1000);
 describe('progress of one member', () => {
   test('a probe goes back to where the logs may agree, never behind what is known to agree', () => {
     const peer = fresh(11);
-    expect(peer.rejected(10, 5, false)).toBe(true);
+    expect(peer.rejected(10, 5)).toBe(true);
     expect(peer.next).toBe(6);
     expect(peer.matched(3)).toBe(true);
     peer.next = 9;
-    expect(peer.rejected(8, 0, false)).toBe(true);
+    expect(peer.rejected(8, 0)).toBe(true);
     expect(peer.next).toBe(4);
   });
 
   test('a rejection that does not answer the probe is no news', () => {
     const peer = fresh(11);
-    expect(peer.rejected(7, 5, false)).toBe(false);
+    expect(peer.rejected(7, 5)).toBe(false);
     peer.becomeSnapshot(20);
-    expect(peer.rejected(20, 5, false)).toBe(false);
+    expect(peer.rejected(20, 5)).toBe(false);
     expect(peer.next).toBe(21);
   });
 
@@ -27,8 +27,16 @@ describe('progress of one member', () => {
     peer.matched(10);
     peer.becomeReplicate();
     peer.next = 20;
-    expect(peer.rejected(9, 5, false)).toBe(false);
-    expect(peer.rejected(15, 12, false)).toBe(true);
+    expect(peer.rejected(9, 5)).toBe(false);
+    expect(peer.rejected(15, 12)).toBe(true);
+    expect(peer.next).toBe(11);
+  });
+
+  test('in probe, a rejection of what it acknowledged is no news: the next one would be the same', () => {
+    const peer = fresh(11);
+    peer.matched(10);
+    peer.becomeProbe();
+    expect(peer.rejected(10, 4)).toBe(false);
     expect(peer.next).toBe(11);
   });
 

@@ -1,5 +1,5 @@
 /**
- * What a leader knows about one member.
+ * A leader's knowledge of one member.
  *
  *   state      sends                                   leaves by
  *   probe      one append, then waits for a response   an accepting response -> replicate; entries are compacted -> snapshot
@@ -33,7 +33,10 @@ export class Progress {
   ackedRound = 0;
   /** It lost entries that it had promised; until it has them again, its acknowledgements do not count. */
   recovering = false;
-  /** Learners: catching up is measured in rounds (Raft dissertation, section 4.2.1); this is where the round ends. */
+  /**
+   * Learners: catching up is measured in rounds (Raft dissertation, section 4.2.1); this is where the round
+   * ends.
+   */
   roundTarget: Index = 0;
   /** The tick in which the round began. */
   roundStart = 0;
@@ -74,19 +77,19 @@ export class Progress {
 
   becomeProbe(): void {
     const afterSnapshot = this.state === 'snapshot' ? this.pendingSnapshot + 1 : 0;
-    this.#enter('probe');
+    this.enter('probe');
     this.next = Math.max(this.match + 1, afterSnapshot);
     this.sentCommit = Math.min(this.sentCommit, this.next - 1);
   }
 
   becomeReplicate(): void {
-    this.#enter('replicate');
+    this.enter('replicate');
     this.next = this.match + 1;
   }
 
   becomeSnapshot(index: Index): void {
     assert(index > this.match, 'A snapshot of what the member has', index, this.match);
-    this.#enter('snapshot');
+    this.enter('snapshot');
     this.pendingSnapshot = index;
     this.next = index + 1;
     this.sentCommit = index;
@@ -102,19 +105,19 @@ export class Progress {
   }
 
   /**
-   * Notes that an append behind `rejected` did not fit; the logs may agree at `hint`. Whether that is news: rejections
-   * may arrive late or twice.
+   * Notes that an append behind `rejected` did not fit; the logs may agree at `hint`. Whether that is news:
+   * rejections may arrive late or twice.
    */
-  rejected(rejected: Index, hint: Index, hintOffByOne: boolean): boolean {
+  rejected(rejected: Index, hint: Index): boolean {
     if (this.state === 'snapshot') return false;
     if (this.state === 'replicate') {
       if (rejected <= this.match) return false;
       this.next = this.match + 1;
       return true;
     }
-    if (this.next - 1 !== rejected) return false;
-    const planted = hintOffByOne ? 1 : 0;
-    this.next = Math.max(Math.min(rejected + planted, hint + 1 + planted), this.match + 1);
+    // An acknowledged entry is there, or the member has lost it: asking for it again would never end.
+    if (this.next - 1 !== rejected || rejected <= this.match) return false;
+    this.next = Math.max(Math.min(rejected, hint + 1), this.match + 1);
     this.sentCommit = Math.min(this.sentCommit, this.next - 1);
     this.paused = false;
     return true;
@@ -124,7 +127,7 @@ export class Progress {
   recoverFrom(last: Index): void {
     this.recovering = true;
     this.match = 0;
-    this.#enter('probe');
+    this.enter('probe');
     this.next = last + 1;
     this.sentCommit = 0;
   }
@@ -134,7 +137,7 @@ export class Progress {
     return this.state === 'snapshot' || (this.state === 'probe' && this.paused);
   }
 
-  #enter(state: ProgressState): void {
+  private enter(state: ProgressState): void {
     this.state = state;
     this.paused = false;
     this.pendingSnapshot = 0;

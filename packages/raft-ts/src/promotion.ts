@@ -1,7 +1,7 @@
 /**
- * Learners catch up in rounds (Raft dissertation, section 4.2.1): a round is over when the learner has everything that
- * the leader had when it began. A learner whose last round took less than an election timeout is ready to vote: making it
- * a voter will not hold up commits for longer than an election would.
+ * Learners catch up in rounds (Raft dissertation, section 4.2.1): a round is over when the learner has
+ * everything that the leader had when it began. A learner whose last round took less than an election timeout
+ * is ready to vote: making it a voter will not hold up commits for longer than an election would.
  */
 import type { Core } from './core.js';
 import type { Progress } from './progress.js';

@@ -5,8 +5,11 @@ import { wake } from './quiescence.js';
 import { appendOwn } from './roles.js';
 import { ENTRY_OVERHEAD_BYTES, type Index, NO_NODE, type NodeId, type Term } from './types.js';
 
+/** The outcome of a proposal. */
 export type ProposeResult =
-  /** In the leader's log. Committed when an entry with this index *and* this term is handed out for applying. */
+  /**
+   * In the leader's log. Committed when an entry with this index *and* this term is handed out for applying.
+   */
   | {
       readonly status: 'accepted';
       readonly firstIndex: Index;
@@ -18,6 +21,7 @@ export type ProposeResult =
   /** Definitely not proposed. `leader` is whom to ask instead, or 0. */
   | { readonly status: 'dropped'; readonly reason: ProposeRefusal; readonly leader: NodeId };
 
+/** Why a proposal was dropped. */
 export type ProposeRefusal =
   | 'no_leader'
   | 'not_leader'
@@ -36,7 +40,9 @@ export function propose(core: Core, payloads: readonly Uint8Array[]): ProposeRes
   return forward(core, payloads);
 }
 
-/** A forwarded proposal. Whoever is not the leader drops it: it is forwarded once, and never goes in circles. */
+/**
+ * A forwarded proposal. Whoever is not the leader drops it: it is forwarded once, and never goes in circles.
+ */
 export function onProposeMessage(core: Core, message: Propose): StepResult {
   if (core.role !== 'leader') return core.ignored(message, 'not_leader');
   const result = propose(core, message.payloads);
@@ -59,13 +65,13 @@ function proposeAsLeader(core: Core, payloads: readonly Uint8Array[]): ProposeRe
 }
 
 function refusalOfLeader(core: Core, entries: number, bytes: number): ProposeRefusal | null {
-  const { log, settings, bugs } = core;
-  if (core.transfer !== null && !bugs.transfer_with_proposals) return 'transferring';
+  const { log, settings } = core;
+  if (core.transfer !== null) return 'transferring';
   const pending = log.unappliedBytes;
   // One proposal is always admitted when nothing is pending, or a large one could never pass.
   const tooMany = log.last - log.applied + entries > settings.maxPendingEntries;
   const tooMuch = pending > 0 && pending + bytes > settings.maxPendingBytes;
-  return (tooMany || tooMuch) && !bugs.backpressure_off ? 'overloaded' : null;
+  return tooMany || tooMuch ? 'overloaded' : null;
 }
 
 function forward(core: Core, payloads: readonly Uint8Array[]): ProposeResult {

@@ -1,4 +1,7 @@
-/** The core is deterministic because there is nothing in it that could not be: no clock, no chance, no waiting, no I/O. */
+/**
+ * The core is deterministic because there is nothing in it that could not be: no clock, no chance, no
+ * waiting, no I/O.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
@@ -30,5 +33,11 @@ describe('purity', () => {
     for (const pattern of FORBIDDEN) expect([name, pattern.exec(code)?.[0]]).toEqual([name, undefined]);
     for (const [, from] of code.matchAll(/from '([^']+)'/g)) expect(from).toMatch(/^\.\/[a-z]+\.js$/);
     expect(text.split('\n').length).toBeLessThan(600);
+  });
+});
+
+describe('the core', () => {
+  test.each(files)('%s knows nothing of planted bugs', (name) => {
+    expect(readFileSync(new URL(name, FOLDER), 'utf8')).not.toMatch(/mutant|planted|\bbugs?\b/i);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Silence of idle groups. When everybody has everything, the leader says so once, and from then on nobody sends or
- * expects heartbeats: the host stops ticking the group on all nodes. Whether the leader's process lives is then watched
- * by the host, for all groups of a pair of nodes together.
+ * Silence of idle groups. When everybody has everything, the leader says so once, and from then on nobody
+ * sends or expects heartbeats: the host stops ticking the group on all nodes. Whether the leader's process
+ * lives is then watched by the host, for all groups of a pair of nodes together.
  *
- * A quiesced node wakes by any sign that somebody is not content: a proposal, a read, a message, or a word of the host.
- * A woken leader sends heartbeats at once, so that everybody is awake again; a woken leader knows no more than that it
- * once led, and must hear a quorum before it answers anything.
+ * A quiesced node wakes by any sign that somebody is not content: a proposal, a read, a message, or a word of
+ * the host. A woken leader sends heartbeats at once, so that everybody is awake again; a woken leader knows
+ * no more than that it once led, and must hear a quorum before it answers anything.
  */
 import { assert } from './assert.js';
 import { type Core, OK, type StepResult } from './core.js';
@@ -51,8 +51,8 @@ export function wake(core: Core): void {
 }
 
 /**
- * The host has found that the leader's process is gone (or is another one than before). A follower forgets the leader
- * and campaigns within an election timeout, each at its own moment.
+ * The host has found that the leader's process is gone (or is another one than before). A follower forgets
+ * the leader and campaigns within an election timeout, each at its own moment.
  */
 export function leaderSilent(core: Core): void {
   wake(core);

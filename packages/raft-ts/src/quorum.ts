@@ -3,14 +3,14 @@ import { assert } from './assert.js';
 
 export type Verdict = 'won' | 'lost' | 'pending';
 
-/** How many of `count` voters are a majority. */
+/** The size of a majority of `count` voters. */
 export function majority(count: number): number {
   return Math.floor(count / 2) + 1;
 }
 
 /**
- * The highest value that a majority has reached; infinite for no voters, so that an empty half of a joint configuration
- * stands in nobody's way. Sorts `values` in place.
+ * The highest value that a majority has reached; infinite for no voters, so that an empty half of a joint
+ * configuration stands in nobody's way. Sorts `values` in place.
  */
 export function reachedByMajority(values: number[]): number {
   const count = values.length;

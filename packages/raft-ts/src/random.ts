@@ -2,8 +2,8 @@
 export type RandomSource = () => number;
 
 /**
- * A small seeded generator: splitmix32 (Sebastiano Vigna's splitmix64 reduced to 32 bits). `stream` (the node id) keeps
- * nodes with the same seed apart: equal timeouts everywhere would split every vote.
+ * A small seeded generator: splitmix32 (Sebastiano Vigna's splitmix64 reduced to 32 bits). `stream` (the node
+ * id) keeps nodes with the same seed apart: equal timeouts everywhere would split every vote.
  */
 export function seededRandom(seed: number, stream: number): RandomSource {
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(stream | 0, 0x85ebca77) ^ (stream / 2 ** 32)) | 0;

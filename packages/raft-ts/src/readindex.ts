@@ -5,6 +5,7 @@ import type { ReadIndexRequest, ReadIndexResponse } from './messages.js';
 import { wake } from './quiescence.js';
 import { NO_NODE, type NodeId } from './types.js';
 
+/** Whether a read waits now. `dropped`: ask again, when there is a leader or less to do. */
 export type ReadIndexResult =
   /** The outcome comes with `ready().reads`. */
   | { readonly status: 'accepted' }
@@ -15,10 +16,6 @@ export function readIndex(core: Core, context: unknown): ReadIndexResult {
   const { maxPendingReads } = core.settings;
   if (core.role === 'leader') {
     if (core.reads.count + core.readResults.length >= maxPendingReads) return OVERLOADED;
-    if (core.quiesced && core.bugs.quiesced_read_unconfirmed) {
-      core.readResults.push({ outcome: 'ready', context, index: core.log.commit });
-      return ACCEPTED;
-    }
     wake(core);
     core.reads.add(readableIndex(core), core.id, 0, context);
     return ACCEPTED;
@@ -57,8 +54,8 @@ export function hasReadsToStart(core: Core): boolean {
 }
 
 /**
- * Starts what reads wait for. It is done when the host fetches what is ready, so that one round serves all reads that
- * came in before.
+ * Starts what reads wait for. It is done when the host fetches what is ready, so that one round serves all
+ * reads that came in before.
  */
 export function startReads(core: Core): void {
   if (!hasReadsToStart(core)) return;
@@ -69,7 +66,7 @@ export function startReads(core: Core): void {
 
 /** Follower: asks the leader for an index, with an id that was never used before. */
 export function askLeader(core: Core): void {
-  const id = core.forwarded.ask(core.now, core.bugs.read_id_reused);
+  const id = core.forwarded.ask(core.now);
   core.send({ kind: 'readIndex', from: core.id, to: core.leader, term: core.term, id });
 }
 
@@ -86,26 +83,29 @@ export function tickForwardedReads(core: Core): void {
   if (core.leader !== NO_NODE && forwarded.isOverdue(now, settings.heartbeatTicks * 2)) askLeader(core);
 }
 
-/** Leader: before it has committed in its term it does not know what is committed; reads wait for that with index 0. */
+/**
+ * Leader: before it has committed in its term it does not know what is committed; reads wait for that with
+ * index 0.
+ */
 function readableIndex({ log, termStart }: Core): number {
   return log.commit >= termStart ? log.commit : 0;
 }
 
 /**
- * Whether a follower's question is confirmation enough: it was in this term when it asked, later than its reads came in, so
- * where it and this node are a quorum no other node can have led in a later term before.
+ * Whether a follower's question is confirmation enough: it was in this term when it asked, later than its
+ * reads came in, so where it and this node are a quorum no other node can have led in a later term before.
  */
-function isConfirmedBy({ tracker, bugs }: Core, asker: NodeId): boolean {
-  return tracker.isQuorumWith(asker) || bugs.question_confirms_alone;
+function isConfirmedBy({ tracker }: Core, asker: NodeId): boolean {
+  return tracker.isQuorumWith(asker);
 }
 
 function needsRound(core: Core): boolean {
-  return !core.tracker.isAlone && !holdsLease(core) && !core.bugs.read_without_quorum;
+  return !core.tracker.isAlone && !holdsLease(core);
 }
 
 function holdsLease(core: Core): boolean {
   if (core.lease === null || core.log.commit < core.termStart) return false;
-  return core.lease.holds(core.now, core.bugs.lease_over_pause);
+  return core.lease.holds();
 }
 
 const ACCEPTED: ReadIndexResult = Object.freeze({ status: 'accepted' });

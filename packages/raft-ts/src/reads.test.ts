@@ -5,14 +5,14 @@ describe('reads at the leader', () => {
   test('a round confirms what came in before it, a later round also what an earlier one missed', () => {
     const reads = new LeaderReads();
     reads.add(5, 1, 0, 'a');
-    expect(reads.startRound(false)).toBe(1);
+    expect(reads.startRound()).toBe(1);
     reads.add(6, 1, 0, 'b');
     expect(reads.confirm(0)).toEqual([]);
     expect(reads.confirm(1).map((read) => read.context)).toEqual(['a']);
     expect(reads.underWay).toBe(false);
-    reads.startRound(false);
+    reads.startRound();
     reads.add(7, 1, 0, 'c');
-    reads.startRound(false);
+    reads.startRound();
     expect(reads.confirm(3).map((read) => [read.context, read.index])).toEqual([
       ['b', 6],
       ['c', 7],
@@ -22,7 +22,7 @@ describe('reads at the leader', () => {
 
   test('an infinite answer (nobody else is needed) confirms only what was asked', () => {
     const reads = new LeaderReads();
-    reads.startRound(false);
+    reads.startRound();
     reads.add(5, 1, 0, 'late');
     expect(reads.confirm(Number.POSITIVE_INFINITY)).toEqual([]);
     expect(reads.takeAll().length).toBe(1);
@@ -32,11 +32,11 @@ describe('reads at the leader', () => {
     const reads = new LeaderReads();
     reads.add(0, 1, 0, 'early');
     expect(reads.hasConfirmable).toBe(false);
-    reads.startRound(false);
+    reads.startRound();
     expect(reads.confirm(1)).toEqual([]);
     reads.setIndex(9);
     expect(reads.hasConfirmable).toBe(true);
-    reads.startRound(false);
+    reads.startRound();
     expect(reads.confirm(2).map((read) => read.index)).toEqual([9]);
   });
 });
@@ -46,23 +46,23 @@ describe('reads at a follower', () => {
     const reads = new ForwardedReads(100);
     expect(reads.canAsk).toBe(false);
     reads.add('a', 0);
-    const first = reads.ask(0, false);
+    const first = reads.ask(0);
     reads.add('b', 1);
     expect(reads.canAsk).toBe(false);
     expect(reads.isOverdue(1, 2)).toBe(false);
     expect(reads.isOverdue(2, 2)).toBe(true);
-    const second = reads.ask(2, false);
+    const second = reads.ask(2);
     expect(second).not.toBe(first);
     expect(reads.answer(first)).toEqual([]);
     expect(reads.answer(second).map((read) => read.context)).toEqual(['a', 'b']);
     expect(reads.answer(second)).toEqual([]);
-    expect(() => reads.ask(3, false)).toThrow('without a reader');
+    expect(() => reads.ask(3)).toThrow('without a reader');
   });
 
   test('what has waited for too long is taken out, asked for or not', () => {
     const reads = new ForwardedReads(0);
     reads.add('old', 1);
-    reads.ask(1, false);
+    reads.ask(1);
     reads.add('new', 5);
     expect(reads.takeOlderThan(1)).toEqual([]);
     expect(reads.takeOlderThan(2).map((read) => read.context)).toEqual(['old']);

@@ -1,4 +1,6 @@
-/** What the host gets: one `Ready` holds everything that is to be done, in the order in which it may be done. */
+/**
+ * Output to the host: one `Ready` holds everything that is to be done, in the order in which it may be done.
+ */
 import { assert } from './assert.js';
 import type { Core } from './core.js';
 import { countOwnVote } from './election.js';
@@ -9,25 +11,35 @@ import { flushAppends } from './replication.js';
 import type { Entry, HardState, Index, MembershipAt, NodeId, Role, Term } from './types.js';
 import type { Acknowledgement, Write } from './writes.js';
 
-/** What a node says of itself; not durable. */
+/** Role, term and leader as a node sees them; not durable. */
 export interface SoftState {
+  /** The role of this node. */
   readonly role: Role;
+  /** The current term. */
   readonly term: Term;
+  /** The leader as far as it is known, or 0. */
   readonly leader: NodeId;
   /** The group is silent: the host stops ticking it until this turns false. */
   readonly quiesced: boolean;
 }
 
+/** Everything that is to be done now, in the order in which it may be done. */
 export interface Ready {
   /** Null if unchanged. */
   readonly soft: SoftState | null;
   /** The membership in force, if it changed: whom to be connected with. */
   readonly membership: MembershipAt | null;
-  /** Make this durable, in one step, in the order of the sequence numbers, and then call `persisted`. Null: nothing. */
+  /**
+   * Make this durable, in one step, in the order of the sequence numbers, and then call `persisted`. Null:
+   * nothing.
+   */
   readonly write: Write | null;
   /** Send these, now or later, in this order per recipient. They promise nothing that is not durable. */
   readonly messages: readonly Message[];
-  /** Apply these, in order, and report it by `applied`. They are durable here; of changes, that they are committed, too. */
+  /**
+   * Apply these, in order, and report it by `applied`. They are durable here; of changes, that they are
+   * committed, too.
+   */
   readonly committed: readonly Entry[];
   /** The memberships that changes among `committed` brought about: to be kept with the applied state. */
   readonly committedMemberships: readonly MembershipAt[];
@@ -37,29 +49,27 @@ export interface Ready {
 
 /** Keeps what was last said, so that only changes are said again. */
 export class Announcer {
-  #role: Role = 'follower';
-  #term: Term;
-  #leader: NodeId = 0;
-  #quiesced = false;
+  private role: Role = 'follower';
+  private term: Term;
+  private leader: NodeId = 0;
+  private quiesced = false;
 
   constructor(term: Term) {
-    this.#term = term;
+    this.term = term;
   }
 
   isNews({ role, term, leader, quiesced }: Core): boolean {
-    return (
-      role !== this.#role || term !== this.#term || leader !== this.#leader || quiesced !== this.#quiesced
-    );
+    return role !== this.role || term !== this.term || leader !== this.leader || quiesced !== this.quiesced;
   }
 
   /** The soft state if it is news. */
   take(core: Core): SoftState | null {
     if (!this.isNews(core)) return null;
     const { role, term, leader, quiesced } = core;
-    this.#role = role;
-    this.#term = term;
-    this.#leader = leader;
-    this.#quiesced = quiesced;
+    this.role = role;
+    this.term = term;
+    this.leader = leader;
+    this.quiesced = quiesced;
     return { role, term, leader, quiesced };
   }
 }
@@ -104,7 +114,7 @@ export function completeWrite(core: Core, acknowledgement: Acknowledgement): rea
   core.durableTerm = done.hardTerm;
   core.durableVote = done.hardVote;
   core.durableCommit = done.hardCommit;
-  log.stableTo(core.bugs.ack_without_term ? Math.min(done.lastIndex, log.handed) : done.lastIndex);
+  log.stableTo(done.lastIndex);
   log.trim(settings.maxTailBytes);
   if (core.role === 'leader') {
     const self = tracker.progressOf(core.id);
@@ -122,19 +132,22 @@ export function noteApplied(core: Core, index: Index): void {
 }
 
 /**
- * The commit index is a reason to write where it covers a membership change. Otherwise it can be found out again, and goes
- * along with every other write, so that a change is never durable without the commit of the one before it (see
- * `configuration.ts`).
+ * The commit index is a reason to write where it covers a membership change. Otherwise it can be found out
+ * again, and goes along with every other write, so that a change is never durable without the commit of the
+ * one before it (see `configuration.ts`).
  */
 function isWriteDue(core: Core): boolean {
-  const { log, term, vote, handedTerm, handedVote, handedCommit, membershipIndex, bugs } = core;
+  const { log, term, vote, handedTerm, handedVote, handedCommit, membershipIndex } = core;
   if (log.hasUnwritten() || term !== handedTerm || vote !== handedVote) return true;
-  return membershipIndex > handedCommit && !bugs.change_commit_not_durable;
+  return membershipIndex > handedCommit;
 }
 
-/** Up to where entries may be applied: before the first change of which it is not durable yet that it is committed. */
-function applyLimit({ membershipHistory, durableCommit, bugs }: Core): Index {
-  if (membershipHistory.length === 0 || bugs.change_commit_not_durable) return Number.POSITIVE_INFINITY;
+/**
+ * Up to where entries may be applied: before the first change of which it is not durable yet that it is
+ * committed.
+ */
+function applyLimit({ membershipHistory, durableCommit }: Core): Index {
+  if (membershipHistory.length === 0) return Number.POSITIVE_INFINITY;
   const held = membershipHistory.find(({ index }) => index > durableCommit);
   return held === undefined ? Number.POSITIVE_INFINITY : held.index - 1;
 }
@@ -161,10 +174,12 @@ function takeHardState(core: Core): HardState | null {
   core.handedTerm = term;
   core.handedVote = vote;
   core.handedCommit = log.commit;
-  return { term, vote: core.bugs.vote_not_persisted ? 0 : vote, commit: log.commit };
+  return { term, vote, commit: log.commit };
 }
 
-/** Nothing is left to be written: what waits for durability waits for the writes under way, or for nothing. */
+/**
+ * Nothing is left to be written: what waits for durability waits for the writes under way, or for nothing.
+ */
 function releaseGated(core: Core): void {
   if (core.gated.length === 0) return;
   if (!core.writes.attach(core.gated)) {

@@ -5,7 +5,7 @@ import type { Append, AppendResponse } from './messages.js';
 import type { Progress } from './progress.js';
 import { noteCatchUp } from './promotion.js';
 import { sendSnapshot } from './snapshots.js';
-import { type Entry, entryBytes, type Index } from './types.js';
+import { type Entry, entryBytes, type Index, type NodeId } from './types.js';
 
 /** Sends to every member what it may be sent now. */
 export function flushAppends(core: Core): void {
@@ -16,20 +16,24 @@ export function flushAppends(core: Core): void {
   }
 }
 
+/** Leader: the host has room for a member again. */
+export function roomFor(core: Core, node: NodeId): void {
+  const peer = core.tracker.progressOf(node);
+  if (core.role !== 'leader' || peer === undefined) return;
+  while (sendAppend(core, peer, false));
+}
+
 /**
- * Sends one append: entries if there are any and the window has room, else an empty one if `force` asks for it or the
- * member does not know the commit index. Whether it sent entries and could go on.
+ * Sends one append: entries if there are any and window and host have room, else an empty one if `force` asks
+ * for it or the member does not know the commit index. Whether it sent entries and could go on.
  */
 export function sendAppend(core: Core, peer: Progress, force: boolean): boolean {
   const { log, settings, term } = core;
   if (peer.blocked) return false;
-  if (peer.next < log.first) {
-    if (!core.bugs.compaction_without_snapshot) return sendSnapshot(core, peer);
-    peer.next = log.first;
-  }
+  if (peer.next < log.first) return sendSnapshot(core, peer);
   const prevIndex = peer.next - 1;
-  const hasRoom = peer.state === 'probe' || !peer.window.full;
-  const wanted = hasRoom && peer.next <= log.last;
+  const isOpen = peer.state === 'probe' || !peer.window.full;
+  const wanted = isOpen && peer.next <= log.last && core.hasRoom(peer.id);
   const entries = wanted
     ? log.slice(peer.next, settings.maxMessageBytes, settings.maxMessageEntries)
     : NO_ENTRIES;
@@ -81,7 +85,7 @@ export function advanceCommit(core: Core): void {
   const reached = core.tracker.quorumOf(durableMatch);
   if (reached <= core.log.commit) return;
   // Entries of earlier terms are committed only together with one of the own term (Raft paper, figure 8).
-  if (reached < core.termStart && !core.bugs.commit_old_term_by_count) return;
+  if (reached < core.termStart) return;
   assert(reached <= core.log.last, 'A quorum has more than the leader', reached, core.log.last);
   core.log.commitTo(reached);
   core.flushDue = true;
@@ -90,9 +94,9 @@ export function advanceCommit(core: Core): void {
 
 /** Follower: the leader sends entries, or asks whether the logs agree. */
 export function onAppend(core: Core, message: Append): StepResult {
-  const { log, bugs } = core;
+  const { log } = core;
   const { prevIndex, prevTerm, entries } = message;
-  if (prevIndex < log.commit && !bugs.append_overwrites_committed) {
+  if (prevIndex < log.commit) {
     if (!agreesWithCommitted(core, message)) return core.refused(message, 'conflicts_with_committed');
     accept(core, message, log.commit);
     return OK;
@@ -102,13 +106,13 @@ export function onAppend(core: Core, message: Append): StepResult {
     return OK;
   }
   if (log.hashAt(prevIndex) !== message.prevHash) return core.refused(message, 'hash_mismatch');
-  const known = bugs.append_overwrites_committed ? 0 : countKnown(core, entries);
+  const known = countKnown(core, entries);
   if (known < 0) return core.refused(message, 'hash_mismatch');
-  const conflict = known < entries.length || bugs.append_overwrites_committed ? prevIndex + known + 1 : 0;
-  if (conflict > 0 && conflict <= log.last && !bugs.no_truncation_on_conflict) truncate(core, conflict);
+  const conflict = known < entries.length ? prevIndex + known + 1 : 0;
+  if (conflict > 0 && conflict <= log.last) truncate(core, conflict);
   take(core, entries, known);
   const lastNew = prevIndex + entries.length;
-  const commit = Math.min(message.commit, bugs.commit_beyond_last ? log.last : lastNew);
+  const commit = Math.min(message.commit, lastNew);
   if (commit > log.commit) {
     log.commitTo(commit);
     core.trace?.({ node: core.id, type: 'commit', index: commit });
@@ -172,7 +176,7 @@ export function traceProgress(core: Core, { id: peer, state, match, next }: Prog
 
 function onRejected(core: Core, peer: Progress, message: AppendResponse): StepResult {
   const hint = core.log.lastIndexWithTermUpTo(message.hintIndex, message.hintTerm);
-  if (!peer.rejected(message.index, hint.index, core.bugs.conflict_hint_off_by_one)) {
+  if (!peer.rejected(message.index, hint.index)) {
     return core.ignored(message, 'no_news');
   }
   if (peer.state === 'replicate') peer.becomeProbe();
@@ -199,7 +203,7 @@ function becomeReplicate(core: Core, peer: Progress): void {
   traceProgress(core, peer);
 }
 
-/** How many of `entries` the log has already; -1 if it has one of them with another hash. */
+/** The number of `entries` that the log has already; -1 if it has one of them with another hash. */
 function countKnown({ log }: Core, entries: readonly Entry[]): number {
   let known = 0;
   while (known < entries.length && log.matches(entries[known]!.index, entries[known]!.term)) {
@@ -217,20 +221,17 @@ function agreesWithCommitted({ log }: Core, { prevIndex, entries }: Append): boo
 }
 
 function truncate(core: Core, from: Index): void {
-  core.log.truncateFrom(from, core.bugs.append_overwrites_committed);
-  if (!core.bugs.ack_without_term) core.writes.cutFrom(from);
+  core.log.truncateFrom(from);
+  core.writes.cutFrom(from);
   core.trace?.({ node: core.id, type: 'truncate', from });
 }
 
 function take(core: Core, entries: readonly Entry[], known: number): void {
   const { log } = core;
-  const first = core.bugs.no_truncation_on_conflict
-    ? Math.max(known, log.last - (entries[0]?.index ?? 0) + 1)
-    : known;
-  if (first >= entries.length) return;
-  for (let at = first; at < entries.length; at += 1) log.push(entries[at]!);
+  if (known >= entries.length) return;
+  for (let at = known; at < entries.length; at += 1) log.push(entries[at]!);
   const { term } = core;
-  core.trace?.({ node: core.id, type: 'append', first: entries[first]!.index, last: log.last, term });
+  core.trace?.({ node: core.id, type: 'append', first: entries[known]!.index, last: log.last, term });
 }
 
 function durableMatch(progress: Progress): Index {

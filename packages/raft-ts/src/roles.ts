@@ -55,7 +55,7 @@ export function becomeLeader(core: Core): void {
   core.termStart = core.log.last + 1;
   core.lease?.begin();
   traceRole(core, 'vote_won');
-  if (!core.bugs.no_noop) appendOwn(core, 'noop', [EMPTY]);
+  appendOwn(core, 'noop', [EMPTY]);
   core.flushDue = true;
 }
 
@@ -77,7 +77,6 @@ export function appendOwn(core: Core, kind: EntryKind, payloads: readonly Uint8A
 
 /** Drops whatever reads wait here: nothing can be promised any more. */
 export function dropReads(core: Core): void {
-  if (core.bugs.pending_read_survives_term_change) return;
   const dropped = core.reads.takeAll().filter((read) => read.from === core.id);
   for (const { context } of [...dropped, ...core.forwarded.takeAll()]) {
     core.readResults.push({ outcome: 'dropped', context, reason: 'leader_changed' });

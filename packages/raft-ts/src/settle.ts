@@ -1,4 +1,4 @@
-/** What follows from any event: run after each of them, until nothing follows any more. */
+/** Consequences of any event: run after each of them, until nothing follows any more. */
 import { applyCommittedChange, proposeFollowUps } from './configuration.js';
 import type { Core } from './core.js';
 import { confirmReads } from './heartbeats.js';

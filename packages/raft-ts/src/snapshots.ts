@@ -1,6 +1,6 @@
 /**
- * Snapshots in place of entries that are compacted (Raft paper, section 7). The core decides who needs one and whether
- * to take one; the content goes from host to host.
+ * Snapshots in place of entries that are compacted (Raft paper, section 7). The core decides who needs one
+ * and whether to take one; the content goes from host to host.
  */
 import { assert } from './assert.js';
 import type { Core } from './core.js';
@@ -9,7 +9,9 @@ import type { Progress } from './progress.js';
 import type { SnapshotPhase } from './trace.js';
 import type { Index, NodeId, SnapshotMeta } from './types.js';
 
-/** Leader: sends a snapshot to a member whose next entry is compacted. Nothing can be sent behind it: false. */
+/**
+ * Leader: sends a snapshot to a member whose next entry is compacted. Nothing can be sent behind it: false.
+ */
 export function sendSnapshot(core: Core, peer: Progress): false {
   const { log, settings } = core;
   assert(peer.next < log.first, 'A snapshot for a member that needs none', peer.next, log.first);
@@ -47,15 +49,16 @@ export function reportSnapshot(core: Core, node: NodeId, arrived: boolean): void
 
 /** Follower: a snapshot has arrived completely. Returns up to where the log agrees with the leader's now. */
 export function takeSnapshot(core: Core, message: InstallSnapshot): Index {
-  const { log, bugs } = core;
+  const { log } = core;
   const { snapshot, from } = message;
   const { index, term } = snapshot;
-  if (index <= log.commit && !bugs.older_snapshot_over_newer) {
+  if (index <= log.commit) {
     trace(core, 'not_needed', from, index);
     return log.commit;
   }
-  if (log.matches(index, term) && !bugs.older_snapshot_over_newer) {
-    // The log has the entry that the snapshot ends with, so it agrees up to there; replaying is cheaper than installing.
+  if (log.matches(index, term)) {
+    // The log has the entry that the snapshot ends with, so it agrees up to there; replaying is cheaper than
+    // installing.
     trace(core, 'not_needed', from, index);
     log.commitTo(index);
     core.trace?.({ node: core.id, type: 'commit', index });
@@ -73,13 +76,12 @@ export function snapshotInstalled(core: Core, index: Index): void {
 }
 
 function restore(core: Core, snapshot: SnapshotMeta): void {
-  const { log, tracker, bugs } = core;
+  const { log, tracker } = core;
   assert(core.role === 'follower', 'Only followers take snapshots');
-  log.restore(snapshot, bugs.gap_after_snapshot);
+  log.restore(snapshot);
   // Nothing that is being written still stands.
   core.writes.cutFrom(1);
   core.membershipHistory = [];
-  if (bugs.snapshot_without_configuration) return;
   tracker.switchTo(snapshot.membership, log.last + 1, core.now);
   core.membershipIndex = snapshot.index;
   core.membershipChanged = true;

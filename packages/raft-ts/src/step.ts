@@ -1,4 +1,6 @@
-/** Messages come in: they are checked, the terms are compared, and each kind goes to the file that knows it. */
+/**
+ * Messages come in: they are checked, the terms are compared, and each kind goes to the file that knows it.
+ */
 import { flawOf } from './check.js';
 import { type Core, OK, type StepResult } from './core.js';
 import {
@@ -32,7 +34,7 @@ import { NO_NODE } from './types.js';
 export function step(core: Core, message: Message): StepResult {
   const flaw = flawOf(core, message);
   if (flaw !== null) return core.refused(message, flaw);
-  if (isRemoved(core.tracker.membership, message.from) && !core.bugs.removed_node_votes) {
+  if (isRemoved(core.tracker.membership, message.from)) {
     return onRemovedSender(core, message);
   }
   if (core.quiesced && onMessageWhileQuiesced(core, message)) return core.ignored(message, 'no_news');
@@ -59,8 +61,8 @@ const LEADER_KINDS: ReadonlySet<MessageKind> = new Set([
 ]);
 
 /**
- * A removed member may not know that it was removed. A refused vote tells it what is committed; if it believes that it
- * leads, it is told of the new term, or nobody would ever contradict it.
+ * A removed member may not know that it was removed. A refused vote tells it what is committed; if it
+ * believes that it leads, it is told of the new term, or nobody would ever contradict it.
  */
 function onRemovedSender(core: Core, message: Message): StepResult {
   if (message.kind === 'preVote' || message.kind === 'vote') refuseVote(core, message);
@@ -69,8 +71,8 @@ function onRemovedSender(core: Core, message: Message): StepResult {
 }
 
 /**
- * The sender lives in the past. A former leader, and a candidate that lost touch, must learn of the new term, or with
- * pre-vote and quorum checks on both sides they would ignore each other for ever.
+ * The sender lives in the past. A former leader, and a candidate that lost touch, must learn of the new term,
+ * or with pre-vote and quorum checks on both sides they would ignore each other for ever.
  */
 function onStaleTerm(core: Core, message: Message): StepResult {
   if (message.kind === 'preVote' || message.kind === 'vote') refuseVote(core, message);

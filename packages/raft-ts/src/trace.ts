@@ -1,4 +1,7 @@
-/** Events for the trace hook: every transition of the state machine, as plain data. `format.ts` writes them as lines. */
+/**
+ * Events for the trace hook: every transition of the state machine, as plain data. `format.ts` writes them as
+ * lines.
+ */
 import type { MessageKind } from './messages.js';
 import type { ProgressState } from './progress.js';
 import type { Index, Membership, NodeId, Role, Term } from './types.js';
@@ -37,7 +40,9 @@ export type IgnoreReason =
   | 'overloaded'
   | 'proposal_dropped';
 
-/** Why a message was refused: its sender is damaged, mad, or of another world. Nothing of it was taken over. */
+/**
+ * Why a message was refused: its sender is damaged, mad, or of another world. Nothing of it was taken over.
+ */
 export type RefusalReason =
   | 'wrong_recipient'
   | 'bad_sender'
@@ -53,6 +58,7 @@ export type RefusalReason =
   | 'acknowledged_beyond_log'
   | 'unknown_round';
 
+/** A transition of a node, as data; {@link formatTrace} writes it as a line. */
 export type TraceEvent = { readonly node: NodeId } & (
   | {
       readonly type: 'role';

@@ -5,11 +5,13 @@ import { wake } from './quiescence.js';
 import { endTransfer } from './roles.js';
 import type { NodeId } from './types.js';
 
+/** Whether a leadership transfer is under way. */
 export type TransferResult =
   /** Under way; proposals are refused until it is over, at most one election timeout. */
   | { readonly status: 'accepted' }
   | { readonly status: 'dropped'; readonly reason: TransferRefusal; readonly leader: NodeId };
 
+/** Why a leadership transfer was not begun. */
 export type TransferRefusal =
   | 'not_leader'
   /** The target leads already. */
@@ -41,7 +43,7 @@ export function continueTransfer(core: Core): void {
   if (transfer === null || transfer.told) return;
   const peer = core.tracker.progressOf(transfer.to);
   assert(peer !== undefined, 'The target of a transfer is a member', transfer.to);
-  if (peer.match < log.last && !core.bugs.transfer_with_proposals) return;
+  if (peer.match < log.last) return;
   transfer.told = true;
   core.send({ kind: 'timeoutNow', from: core.id, to: transfer.to, term: core.term });
   core.trace?.({ node: core.id, type: 'transfer', to: transfer.to, phase: 'told' });

@@ -1,4 +1,7 @@
-/** The nouns of the protocol. All of them are plain data; nothing in them is ever changed after it was handed out. */
+/**
+ * The nouns of the protocol. All of them are plain data; nothing in them is ever changed after it was handed
+ * out.
+ */
 
 /** A positive safe integer, unique for ever: an id that was removed from a group is never used again. */
 export type NodeId = number;
@@ -24,40 +27,56 @@ export const MAX_LEARNERS = 256;
 /** Tombstones of removed members. A change that would exceed it is refused. A protocol constant. */
 export const MAX_REMOVED = 4096;
 
+/**
+ * The role of a node in its term. `preCandidate`: asks whether an election could be won, before it raises the
+ * term.
+ */
 export type Role = 'follower' | 'preCandidate' | 'candidate' | 'leader';
 
 /** `noop`: what a leader appends first in its term. `change`: a membership change (see `change.ts`). */
 export type EntryKind = 'normal' | 'noop' | 'change';
 
-/** How an entry's kind is written and hashed. */
+/** The numbers by which kinds of entries are written and hashed. */
 export const ENTRY_KIND_CODES: Readonly<Record<EntryKind, number>> = { normal: 1, noop: 2, change: 3 };
 
+/** One entry of the log. It never changes; its payload is the host's. */
 export interface Entry {
+  /** Its place in the log. */
   readonly index: Index;
+  /** The term of the leader that appended it. */
   readonly term: Term;
+  /** Its purpose. */
   readonly kind: EntryKind;
-  /** Chain hash: covers this entry and, through its predecessor's hash, the whole log before it (see `hash.ts`). */
+  /**
+   * Chain hash: covers this entry and, through its predecessor's hash, the whole log before it (see
+   * `hash.ts`).
+   */
   readonly hash: number;
+  /** The bytes that were proposed; none in a `noop`, an encoded change in a `change`. */
   readonly payload: Uint8Array;
 }
 
-/** What must survive a crash beside the log. */
+/** The state beside the log that must survive a crash. */
 export interface HardState {
+  /** The current term. */
   readonly term: Term;
-  /** Whom this node voted for in `term`, or {@link NO_NODE}. */
+  /** The candidate that this node voted for in `term`, or {@link NO_NODE}. */
   readonly vote: NodeId;
   /** The highest index known as committed; may lag behind, never ahead. */
   readonly commit: Index;
 }
 
 /**
- * Who belongs to the group. While `outgoing` is not empty the configuration is *joint*: every decision needs a majority of
- * `voters` and a majority of `outgoing` (Raft dissertation, section 4.3). All lists are ascending.
+ * The members of the group. While `outgoing` is not empty the configuration is *joint*: every decision needs
+ * a majority of `voters` and a majority of `outgoing` (Raft dissertation, section 4.3). All lists are
+ * ascending.
  */
 export interface Membership {
+  /** Members that vote; in a joint configuration those of the one that is entered. */
   readonly voters: readonly NodeId[];
   /** The voters of the configuration that is being left. */
   readonly outgoing: readonly NodeId[];
+  /** Members that are sent everything and do not count. */
   readonly learners: readonly NodeId[];
   /** Voters of `outgoing` that become learners when the joint configuration is left. */
   readonly learnersNext: readonly NodeId[];
@@ -69,7 +88,7 @@ export interface Membership {
   readonly autoLeave: boolean;
 }
 
-/** What is known about a snapshot without its content, which is the host's business. */
+/** A snapshot without its content, which is the host's business. */
 export interface SnapshotMeta {
   /** The snapshot holds the effect of every entry up to this one. */
   readonly index: Index;
@@ -87,9 +106,10 @@ export interface MembershipAt {
   readonly membership: Membership;
 }
 
-/** What an entry counts against byte limits: its payload and a share for its frame. */
+/** The weight of an entry against byte limits: its payload and a share for its frame. */
 export function entryBytes(entry: Entry): number {
   return entry.payload.byteLength + ENTRY_OVERHEAD_BYTES;
 }
 
+/** The share of an entry for its frame, in bytes. */
 export const ENTRY_OVERHEAD_BYTES = 32;

@@ -3,10 +3,11 @@ import { assert } from './assert.js';
 import type { Message } from './messages.js';
 import type { Entry, HardState, Index, NodeId, SnapshotMeta, Term } from './types.js';
 
-/** What the host must make durable, in one atomic step. */
+/** A write that the host must make durable, in one atomic step. */
 export interface Write {
   /** Comes back in `persisted`, with `term`. Ascending. */
   readonly sequence: number;
+  /** The term in which it was handed out. */
   readonly term: Term;
   /** Null if unchanged. */
   readonly hardState: HardState | null;
@@ -22,9 +23,11 @@ export interface Acknowledgement {
   readonly term: Term;
 }
 
-/** What a completed write, or several, made durable. */
+/** The durable part after one completed write, or several. */
 export interface Completion {
-  /** The log is durable up to here, as far as these writes can tell; 0 if they hold nothing that still stands. */
+  /**
+   * The log is durable up to here, as far as these writes can tell; 0 if they hold nothing that still stands.
+   */
   readonly lastIndex: Index;
   readonly hardTerm: Term;
   readonly hardVote: NodeId;
@@ -37,7 +40,9 @@ export interface Completion {
 export interface PendingWrite {
   readonly sequence: number;
   readonly term: Term;
-  /** The last index that this write can attest. Lowered when entries of it are overwritten by a later write. */
+  /**
+   * The last index that this write can attest. Lowered when entries of it are overwritten by a later write.
+   */
   lastIndex: Index;
   readonly hardTerm: Term;
   readonly hardVote: NodeId;
@@ -47,21 +52,21 @@ export interface PendingWrite {
 }
 
 export class WritesInFlight {
-  #pending: PendingWrite[] = [];
-  #lastSequence = 0;
+  private inFlight: PendingWrite[] = [];
+  private lastSequence = 0;
 
   get count(): number {
-    return this.#pending.length;
+    return this.inFlight.length;
   }
 
   /** All of them, oldest first; for a look inside. */
   get pending(): readonly PendingWrite[] {
-    return this.#pending;
+    return this.inFlight;
   }
 
   /** The tick in which the oldest one was handed out; `now` if there is none. */
   oldestTick(now: number): number {
-    return this.#pending[0]?.tick ?? now;
+    return this.inFlight[0]?.tick ?? now;
   }
 
   /** Registers a write with the hard state that is durable when it is; returns its sequence number. */
@@ -73,15 +78,15 @@ export class WritesInFlight {
     tick: number,
   ): number {
     assert(lastIndex >= 0 && hardTerm <= term, 'A write from the future', hardTerm, term);
-    this.#lastSequence += 1;
-    const sequence = this.#lastSequence;
-    this.#pending.push({ sequence, term, lastIndex, hardTerm, hardVote, hardCommit, messages, tick });
-    return this.#lastSequence;
+    this.lastSequence += 1;
+    const sequence = this.lastSequence;
+    this.inFlight.push({ sequence, term, lastIndex, hardTerm, hardVote, hardCommit, messages, tick });
+    return this.lastSequence;
   }
 
   /** Lets messages wait for the youngest write; false if none is in flight. */
   attach(messages: readonly Message[]): boolean {
-    const youngest = this.#pending[this.#pending.length - 1];
+    const youngest = this.inFlight[this.inFlight.length - 1];
     if (youngest === undefined) return false;
     for (const message of messages) youngest.messages.push(message);
     return true;
@@ -92,14 +97,14 @@ export class WritesInFlight {
    * acknowledgement could count for an entry that was overwritten and is being written again (the ABA race).
    */
   cutFrom(index: Index): void {
-    for (const write of this.#pending) write.lastIndex = Math.min(write.lastIndex, index - 1);
+    for (const write of this.inFlight) write.lastIndex = Math.min(write.lastIndex, index - 1);
   }
 
   /** Takes out every write up to the acknowledged one. */
   complete(acknowledgement: Acknowledgement): Completion {
-    const at = this.#pending.findIndex((write) => write.sequence === acknowledgement.sequence);
+    const at = this.inFlight.findIndex((write) => write.sequence === acknowledgement.sequence);
     assert(at >= 0, 'Acknowledgement of a write that is not in flight', acknowledgement.sequence);
-    const write = this.#pending[at]!;
+    const write = this.inFlight[at]!;
     assert(
       write.term === acknowledgement.term,
       'Acknowledgement with another term',
@@ -107,10 +112,10 @@ export class WritesInFlight {
       write.term,
     );
     if (at === 0) {
-      this.#pending.shift();
+      this.inFlight.shift();
       return write;
     }
-    const done = this.#pending.splice(0, at + 1);
+    const done = this.inFlight.splice(0, at + 1);
     const lastIndex = done.reduce((highest, { lastIndex }) => Math.max(highest, lastIndex), 0);
     const messages = done.flatMap((earlier) => earlier.messages);
     const { hardTerm, hardVote, hardCommit } = write;

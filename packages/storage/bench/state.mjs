@@ -18,7 +18,10 @@ async function open() {
   return StateStore.open({ store: await LevelStore.open(level, { createIfMissing: true }), disk });
 }
 
-/** The longest time between two turns of the event loop, and between start and end of reads, while a task runs. */
+/**
+ * The longest time between two turns of the event loop, and between start and end of reads, while a task
+ * runs.
+ */
 async function watched(name, store, group, task) {
   let longest = 0;
   let longestRead = 0;

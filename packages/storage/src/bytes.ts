@@ -14,7 +14,9 @@ export function readU53LE(bytes: Buffer, at: number): number | undefined {
   return high > 0x1fffff ? undefined : high * TWO_32 + bytes.readUInt32LE(at);
 }
 
-/** Writes a safe non-negative integer as 8 bytes, most significant first, so that bytes order as numbers do. */
+/**
+ * Writes a safe non-negative integer as 8 bytes, most significant first, so that bytes order as numbers do.
+ */
 export function writeU53BE(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(Math.floor(value / TWO_32), at);
   bytes.writeUInt32BE(value >>> 0, at + 4);

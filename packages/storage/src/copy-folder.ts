@@ -4,8 +4,8 @@ import path from 'node:path';
 import { syncFolder } from './disk/node-disk.js';
 
 /**
- * Copies a file or folder of a data folder that nobody works with; durable when this resolves. LevelDB never changes a table
- * once it is written, so tables are linked and take no room; all else is copied.
+ * Copies a file or folder of a data folder that nobody works with; durable when this resolves. LevelDB never
+ * changes a table once it is written, so tables are linked and take no room; all else is copied.
  */
 export async function copyData(from: string, to: string): Promise<void> {
   const entries = await readdir(from, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {

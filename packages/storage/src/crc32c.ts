@@ -1,7 +1,7 @@
 /**
- * CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected 0x82F63B78), as in RFC 3720 appendix B.4, computed eight bytes
- * at a time. Source of the method: Kounavis and Berry, "A Systematic Approach to Building High Performance
- * Software-Based CRC Generators" (ISCC 2005), known as slicing-by-8.
+ * CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected 0x82F63B78), as in RFC 3720 appendix B.4, computed
+ * eight bytes at a time. Source of the method: Kounavis and Berry, "A Systematic Approach to Building High
+ * Performance Software-Based CRC Generators" (ISCC 2005), known as slicing-by-8.
  *
  * @param bytes where to read
  * @param start first byte

@@ -1,4 +1,4 @@
-/** What kind of trouble a {@link StorageError} is; stable, so that callers compare this and never the message. */
+/** The kind of a {@link StorageError}; stable, so that callers compare this and never the message. */
 export type StorageErrorCode =
   | 'damaged_log'
   | 'damaged_state'
@@ -51,7 +51,10 @@ export class DiskFullError extends StorageError {
   }
 }
 
-/** A durable write failed. What is on the disk is unknown; the process must end and recover from what is there. */
+/**
+ * A durable write failed. What is on the disk is unknown; the process must end and recover from what is
+ * there.
+ */
 export class StorePoisonedError extends StorageError {
   constructor(store: string, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -70,14 +73,16 @@ export class StoreClosedError extends StorageError {
   }
 }
 
-/** Where a log is damaged, and what is lost by it. */
+/** The place at which a log is damaged, and what is lost by it. */
 export type LogDamage = {
   readonly segment: string;
   readonly offset: number;
   readonly missing: string;
 };
 
-/** The log lacks something that it once promised. It is not opened: nothing is guessed, nothing is deleted. */
+/**
+ * The log lacks something that it once promised. It is not opened: nothing is guessed, nothing is deleted.
+ */
 export class DamagedLogError extends StorageError {
   readonly segment: string;
   readonly offset: number;

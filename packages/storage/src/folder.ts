@@ -18,7 +18,10 @@ export type FolderOptions = {
   /** Names beside ours that may be in the folder, such as a configuration file. */
   readonly alsoAllowed?: readonly string[];
   readonly level?: Omit<LevelStoreOptions, 'createIfMissing'>;
-  /** How long to wait for another process to let the folder go: one that was killed is not gone at once. Default 0. */
+  /**
+   * Time to wait until another process lets the folder go: one that was killed is not gone at once. Default
+   * 0.
+   */
   readonly inUseWaitMs?: number;
 };
 
@@ -32,8 +35,8 @@ export type DataFolder = {
   readonly stateDisk: Disk;
   readonly stateStore: KeyValueStore;
   /**
-   * Free bytes that closing the store and opening it again takes, less what that gives back before; so it may be negative.
-   * Exact only while the store does nothing.
+   * Free bytes that closing the store and opening it again takes, less what that gives back before; so it may
+   * be negative. Exact only while the store does nothing.
    */
   bytesToReopen(): Promise<number>;
   /** Opens the store once more after it was closed: one that had no room takes writes again then. */
@@ -50,7 +53,7 @@ export type DataFolder = {
 
 const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
 const IN_USE_PAUSE_MS = 20;
-/** What opening the state takes besides its logs: a manifest, the indexes of tables, marks. */
+/** Room that opening the state takes besides its logs: a manifest, the indexes of tables, marks. */
 const OPENING_BYTES = 1024 * 1024;
 
 /**
@@ -62,8 +65,8 @@ const OPENING_BYTES = 1024 * 1024;
  *   reserve       space to be given up on a full disk
  *   owner         who works with the folder
  *
- * On a full disk the reserve is given up. Throws `FolderInUseError`, `FolderContentError`, `DamagedStateError`,
- * `DiskFullError`, `DiskError`.
+ * On a full disk the reserve is given up. Throws `FolderInUseError`, `FolderContentError`,
+ * `DamagedStateError`, `DiskFullError`, `DiskError`.
  */
 export async function openFolder(folder: string, options: FolderOptions = {}): Promise<DataFolder> {
   const root = await NodeDisk.make(folder);
@@ -123,7 +126,8 @@ export async function openFolder(folder: string, options: FolderOptions = {}): P
 }
 
 /**
- * Keeps others from opening a data folder that is closed, until the result is called. Throws `FolderInUseError`.
+ * Keeps others from opening a data folder that is closed, until the result is called. Throws
+ * `FolderInUseError`.
  */
 export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   await refuseSecond(folder);

@@ -1,4 +1,7 @@
-/** The door of the storage package: the log of all groups, the state of all groups, and the folder that holds both. */
+/**
+ * The door of the storage package: the log of all groups, the state of all groups, and the folder that holds
+ * both.
+ */
 export { copyData } from './copy-folder.js';
 export type { Disk, DiskEntry, DiskFile, WriteDone } from './disk/disk.js';
 export {

@@ -1,6 +1,6 @@
 /**
- * A small file of its own that holds a few rising numbers, such as how far a log is known to be durable. It is
- * written beside the data it speaks of, never before them: what it says is true, though it may lag.
+ * A small file of its own that holds a few rising numbers, such as how far a log is known to be durable. It
+ * is written beside the data it speaks of, never before them: what it says is true, though it may lag.
  *
  *   file = slot padding slot              slots at bytes 0 and 4096, so that no write touches both
  *   slot = magic[8]  "ALTHMARK"
@@ -35,7 +35,9 @@ export function encodeMark(generation: number, values: MarkValues): Buffer {
   return slot;
 }
 
-/** Undefined if the bytes are not a whole slot. Throws `NewerFormatError` for a sound slot of a later format. */
+/**
+ * Undefined if the bytes are not a whole slot. Throws `NewerFormatError` for a sound slot of a later format.
+ */
 export function decodeMark(slot: Buffer): { generation: number; values: MarkValues } | undefined {
   if (slot.length < SLOT_BYTES || !slot.subarray(0, 8).equals(MAGIC)) return undefined;
   if (crc32c(slot, 12, SLOT_BYTES) !== slot.readUInt32LE(8)) return undefined;
@@ -50,19 +52,19 @@ export function decodeMark(slot: Buffer): { generation: number; values: MarkValu
 
 /** The open file. Writes are one at a time; what comes meanwhile is merged into the next. */
 export class MarkFile {
-  readonly #file: DiskFile;
-  #generation: number;
-  #values: MarkValues;
-  #written: MarkValues;
-  #writing = false;
-  #error: Error | undefined;
-  #waiters: ((error: Error | undefined) => void)[] = [];
+  private readonly file: DiskFile;
+  private generation: number;
+  private current: MarkValues;
+  private written: MarkValues;
+  private writing = false;
+  private failure: Error | undefined;
+  private waiters: ((error: Error | undefined) => void)[] = [];
 
   private constructor(file: DiskFile, generation: number, values: MarkValues) {
-    this.#file = file;
-    this.#generation = generation;
-    this.#values = values;
-    this.#written = values;
+    this.file = file;
+    this.generation = generation;
+    this.current = values;
+    this.written = values;
   }
 
   /** Makes a new file; its name is durable after the caller's `disk.sync()`. */
@@ -89,57 +91,57 @@ export class MarkFile {
 
   /** The values that were last set. */
   get values(): MarkValues {
-    return this.#values;
+    return this.current;
   }
 
   /** The values that are durable. */
   get durable(): MarkValues {
-    return this.#written;
+    return this.written;
   }
 
   /** True while a write is under way. */
   get isWriting(): boolean {
-    return this.#writing;
+    return this.writing;
   }
 
   /** Why writing failed for good, if it did. */
   get error(): Error | undefined {
-    return this.#error;
+    return this.failure;
   }
 
   /** Sets new values; they become durable some time later. */
   set(values: MarkValues): void {
-    this.#values = values;
-    this.#pump();
+    this.current = values;
+    this.pump();
   }
 
   /** Resolves when what is set is durable. Rejects if a write failed. */
   settled(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiters.push((error) => (error === undefined ? resolve() : reject(error)));
-      this.#pump();
+      this.waiters.push((error) => (error === undefined ? resolve() : reject(error)));
+      this.pump();
     });
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await this.file.close();
   }
 
-  #pump(): void {
-    if (this.#writing) return;
-    if (this.#error !== undefined || this.#written === this.#values) {
-      for (const waiter of this.#waiters.splice(0)) waiter(this.#error);
+  private pump(): void {
+    if (this.writing) return;
+    if (this.failure !== undefined || this.written === this.current) {
+      for (const waiter of this.waiters.splice(0)) waiter(this.failure);
       return;
     }
-    this.#writing = true;
-    this.#generation++;
-    const values = this.#values;
-    const slot = encodeMark(this.#generation, values);
-    this.#file.write([slot], this.#generation % 2 === 0 ? 0 : SLOT_DISTANCE, (error) => {
-      this.#writing = false;
-      if (error === undefined) this.#written = values;
-      else this.#error = error;
-      this.#pump();
+    this.writing = true;
+    this.generation++;
+    const values = this.current;
+    const slot = encodeMark(this.generation, values);
+    this.file.write([slot], this.generation % 2 === 0 ? 0 : SLOT_DISTANCE, (error) => {
+      this.writing = false;
+      if (error === undefined) this.written = values;
+      else this.failure = error;
+      this.pump();
     });
   }
 }

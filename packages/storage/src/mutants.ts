@@ -1,6 +1,6 @@
 /**
- * Planted bugs of the storage layer. A simulator switches them on one at a time to prove that it would find such a
- * bug; nothing else may. Each name is checked at the one place where the bug would live.
+ * Planted bugs of the storage layer. A simulator switches them on one at a time to prove that it would find
+ * such a bug; nothing else may. Each name is checked at the one place where the bug would live.
  */
 export type StorageMutant =
   /** An append is acknowledged when its write is issued, not when it is durable. */
@@ -11,7 +11,9 @@ export type StorageMutant =
   | 'unsynced_tail_trusted'
   /** Recovery does not compare the end of the log with the high-water mark. */
   | 'lost_tail_not_noticed'
-  /** The group switches to an incoming snapshot when its first chunk arrives, not when the last is verified. */
+  /**
+   * The group switches to an incoming snapshot when its first chunk arrives, not when the last is verified.
+   */
   | 'snapshot_install_not_atomic'
   /** The applied index is written before, and not together with, the records of its checkpoint. */
   | 'applied_index_outside_batch';

@@ -1,6 +1,6 @@
 /**
- * The file `owner` tells people and other processes who works with a folder. It is no lock: LevelDB's is, which the
- * system gives up with the process.
+ * The file `owner` tells people and other processes who works with a folder. It is no lock: LevelDB's is,
+ * which the system gives up with the process.
  *
  *   owner = {"pid": number, "start": string}      JSON; start: what `processOf` gives
  */
@@ -28,8 +28,8 @@ export async function removeOwner(folder: string): Promise<void> {
 }
 
 /**
- * True if that very process still runs. A number alone does not tell: in a container the next process has the same
- * one. A process that has ended and that nobody has asked for its exit code (a zombie) runs no more.
+ * True if that very process still runs. A number alone does not tell: in a container the next process has the
+ * same one. A process that has ended and that nobody has asked for its exit code (a zombie) runs no more.
  */
 export async function isAlive({ pid, start }: Owner): Promise<boolean> {
   if (pid === 0) return false;
@@ -45,8 +45,8 @@ export async function isAlive({ pid, start }: Owner): Promise<boolean> {
 }
 
 /**
- * What Linux tells of a process (proc(5), fields 3 and 22 of /proc/pid/stat): its state, and its start as the boot's
- * identity and the clock ticks since then. Empty where that is not told.
+ * The state of a process as Linux tells it (proc(5), fields 3 and 22 of /proc/pid/stat): its state, and its
+ * start as the boot's identity and the clock ticks since then. Empty where that is not told.
  */
 async function processOf(pid: number): Promise<{ readonly state: string; readonly start: string }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');

@@ -1,6 +1,6 @@
 import { forbiddenError, type QueryError } from '../error.js';
 import { privilegeText } from './privileges.js';
-import type { RootGroup, Target } from './root-group.js';
+import type { CollectionInfo, RootGroup, Target } from './root-group.js';
 import type { User } from './user.js';
 
 /** What one user may do, by the present state of the root scope. */
@@ -31,6 +31,16 @@ export class Access {
     if (typeof target === 'string') return `@${target}`;
     return `@collection:${this.root.collections.get(target)?.name ?? '?'}`;
   }
+}
+
+/**
+ * Whether a user may know if there is a collection: who has a privilege on it, or on the scope in which collections are made.
+ *
+ * @param collection what there is; undefined for nothing
+ */
+export function mayKnow(root: RootGroup, user: User, collection: CollectionInfo | undefined): boolean {
+  if (collection !== undefined && (root.maskOf(collection.id, user.id) ?? 0) !== 0) return true;
+  return (root.maskOf('thingsdb', user.id) ?? 0) !== 0;
 }
 
 /** @param scope the name of the scope that the privilege is missing on */

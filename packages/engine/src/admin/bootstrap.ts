@@ -1,4 +1,5 @@
 import type { Undo } from '../state/transaction.js';
+import { LEVEL_FIRST } from './level.js';
 import type { MemberInfo } from './member.js';
 import { Privilege } from './privileges.js';
 import { changeRoot } from './root-change.js';
@@ -11,14 +12,17 @@ import type { PasswordHash } from './user.js';
  * replicated like one.
  *
  * @param createdAt Unix seconds
+ * @param level the level that it works at from its beginning: one that all of these nodes are known to know
  */
 export function bootstrap(
   root: RootGroup,
   createdAt: number,
   password: PasswordHash,
   members: readonly MemberInfo[],
+  level: number = LEVEL_FIRST,
 ): { readonly effects: Uint8Array; readonly undo: readonly Undo[] } {
   return changeRoot(root, (editor) => {
+    if (level > LEVEL_FIRST) editor.setLevel(level);
     for (const member of members) editor.putMember(member);
     const admin = { id: root.nextId, name: 'admin', createdAt, password, tokens: [] };
     editor.putUser(admin);

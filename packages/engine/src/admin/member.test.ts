@@ -3,6 +3,7 @@ import { ByteWriter } from '../bytes.js';
 import { RecordKind } from '../state/records.js';
 import { takeBack, type Undo } from '../state/transaction.js';
 import { bootstrap } from './bootstrap.js';
+import { rootLines } from './describe.js';
 import type { MemberInfo } from './member.js';
 import { RootEditor } from './root-editor.js';
 import { RootGroup } from './root-group.js';
@@ -19,6 +20,21 @@ describe('members of the cluster', () => {
     expect([...root.members.values()]).toEqual([FIRST, SECOND]);
     expect(root.nextNumber).toBe(2);
     expect(root.collectionsByName.get('stuff')?.members).toEqual([FIRST.nodeId, SECOND.nodeId]);
+  });
+
+  test('are found by their names, and by the first part of one where that is enough', () => {
+    const root = new RootGroup();
+    bootstrap(root, 1, PASSWORD, [
+      member(1, 0, 'a.x'),
+      member(2, 1, 'b.x'),
+      member(3, 2, 'b.y'),
+      member(4, 3, 'b'),
+    ]);
+    const numberOf = (name: string): number | undefined => root.memberByName(name)?.number;
+    expect([numberOf('a.x'), numberOf('a'), numberOf('b.y'), numberOf('b')]).toEqual([0, 0, 2, 3]);
+    expect([numberOf('x'), numberOf('a.'), numberOf('')]).toEqual([undefined, undefined, undefined]);
+    change(root, (editor) => editor.deleteMember(member(4, 3, 'b')));
+    expect(numberOf('b')).toBeUndefined();
   });
 
   test('another node comes to the same by the effects', () => {
@@ -74,6 +90,21 @@ describe('members of the cluster', () => {
 
     expect(between).toBeGreaterThan(before);
     expect(root.membersVersion).toBeGreaterThan(between);
+  });
+
+  test('a snapshot leaves nothing of what was there before', () => {
+    const root = founded();
+    change(root, (editor) => {
+      editor.putInvitation({ number: 2, host: 'third.example', port: 9220 });
+      editor.setAccess('node', 1, 31);
+    });
+    root.restoring = 'backup.tar';
+    const empty = new RootGroup();
+
+    root.clear();
+
+    expect(rootLines(root)).toEqual(rootLines(empty));
+    expect([root.usersByName, root.collectionsByName]).toEqual([empty.usersByName, empty.collectionsByName]);
   });
 
   test('a number means the member that stays, where one takes the place of another', () => {

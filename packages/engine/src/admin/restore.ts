@@ -5,20 +5,18 @@
  *
  * The same backup may be restored again when that was not completed: what is there already is put there once more.
  */
-import { ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { Effect } from '../state/effects.js';
+import { type GroupRecord, writeRestore } from '../state/group.js';
 import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
 import { ShapeTree } from '../value/shape.js';
+import { writeRemoveHistory } from './histories.js';
+import { LEVEL_FIRST, LevelError } from './level.js';
 import { RootEffect, RootGroup, writeCollection } from './root-group.js';
+import { whitelistNumber } from './whitelist.js';
 
 /** A record of a group, as it lies on disk. */
-export interface BackupRecord {
-  readonly kind: number;
-  readonly id: number;
-  readonly part: number;
-  readonly value: Uint8Array;
-}
+export type BackupRecord = GroupRecord;
 
 /** Effects that take records over. */
 export function restoreEffects(records: Iterable<BackupRecord>): Uint8Array {
@@ -29,17 +27,27 @@ export function restoreEffects(records: Iterable<BackupRecord>): Uint8Array {
 
 /** The records of a collection in the order in which they are restored; what is not part of its state is left out. */
 export function isRestored({ kind }: Pick<BackupRecord, 'kind'>): boolean {
-  return kind === RecordKind.THING || kind === RecordKind.PROCEDURE || kind === RecordKind.META;
+  return RESTORED_KINDS.has(kind);
 }
+
+const RESTORED_KINDS: ReadonlySet<number> = new Set([
+  RecordKind.THING,
+  RecordKind.META,
+  ...emptyCollection().parts.kinds,
+]);
 
 /**
  * Checks a record of a collection as far as it is read when it is applied: there it must not fail.
  *
  * @throws FormatError
  */
-export function assertReadable({ kind, id, value }: BackupRecord): void {
+export function assertReadable({ kind, id, part, value }: BackupRecord): void {
   if (kind === RecordKind.THING) return;
-  new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE).loadRecord(kind, id, value);
+  emptyCollection().loadRecord(kind, id, value, part);
+}
+
+function emptyCollection(): CollectionGroup {
+  return new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
 }
 
 /** Effect that notes that a backup is being restored; an empty name takes the note away. */
@@ -58,6 +66,8 @@ export class RootRestore {
   private readonly root = new RootGroup();
   private readonly users: BackupRecord[] = [];
   private meta: BackupRecord | null = null;
+  /** The level of the cluster that it was taken of. */
+  private level = LEVEL_FIRST;
 
   /**
    * Takes a record of the backup.
@@ -65,10 +75,15 @@ export class RootRestore {
    * @throws FormatError
    */
   add(record: BackupRecord): void {
-    const { kind, id, value } = record;
+    const { kind, id, part, value } = record;
+    if (this.root.parts.ofKind(kind) !== undefined) {
+      this.users.push(record);
+      this.root.loadRecord(kind, id, value, part);
+      return;
+    }
     switch (kind) {
       case RecordKind.USER:
-      case RecordKind.PROCEDURE:
+      case RecordKind.WHITELIST:
         this.users.push(record);
         break;
       case RecordKind.META:
@@ -76,10 +91,13 @@ export class RootRestore {
         break;
       case RecordKind.COLLECTION:
         break;
+      case RecordKind.LEVEL:
+        this.level = new ByteReader(value).varint();
+        return;
       default:
         return;
     }
-    this.root.loadRecord(kind, id, value);
+    this.root.loadRecord(kind, id, value, part);
   }
 
   /** The collections of the backup. */
@@ -89,17 +107,35 @@ export class RootRestore {
 
   /** What is wrong with it as a backup; null when nothing is. */
   get problem(): string | null {
+    if (this.level > this.root.knownLevel) return new LevelError(this.level, this.root.knownLevel).message;
     if (this.meta === null || this.root.users.size === 0) return 'it has no users';
     return this.root.restoring === '' ? null : 'it was taken while a backup was being restored';
+  }
+
+  /** Why the cluster can not take it, though it may be empty: it would have to write what not all nodes know yet. */
+  levelProblem(live: RootGroup): string | null {
+    if (this.level <= live.level) return null;
+    return `it was taken of a cluster at level ${this.level}, and this one works at level ${live.level}: it can take it when all of its nodes run the newer version`;
   }
 
   /** Why this can not be restored into a cluster whose collections are empty; null when it can. */
   conflict(live: RootGroup): string | null {
     const others = [...live.users.values()].filter(({ name }) => name !== 'admin');
     if (others.length > 0) return `it has the user '${others[0]?.name}'`;
-    if (live.procedures.size > 0) return 'it has procedures in the scope @thingsdb';
-    const taken = this.collections.some((id) => id < live.nextId && !live.collections.has(id));
-    return taken ? 'it had collections or users of its own before' : null;
+    for (const part of live.parts) {
+      const contents = part.contents();
+      if (contents !== null) return `it has ${contents} in the scope @thingsdb`;
+    }
+    return null;
+  }
+
+  /** Why this can not be restored there whatever is deleted: numbers of collections are never given twice. */
+  numberConflict(live: RootGroup): string | null {
+    for (const { id, name } of this.root.collections.values()) {
+      if (id < live.nextId && !live.collections.has(id))
+        return `the collection '${name}' has the number ${id} in the backup, which was given to a user or a collection of this cluster before`;
+    }
+    return null;
   }
 
   /**
@@ -144,16 +180,18 @@ export class RootRestore {
       out.u8(RootEffect.DELETE_USER);
       out.varint(id);
     }
+    for (const id of own) {
+      for (const [list] of live.whitelistsOf(id)) {
+        if (!this.root.users.has(id) || this.root.whitelistOf(id, list) !== undefined) continue;
+        out.u8(RootEffect.REMOVE_WHITELIST);
+        out.varint(id);
+        out.u8(whitelistNumber(list));
+      }
+    }
+    for (const { target } of live.histories.all) {
+      if (this.root.histories.of(target) === undefined) writeRemoveHistory(out, target);
+    }
     writeRestore(out, this.meta);
     yield out.take();
   }
-}
-
-function writeRestore(out: ByteWriter, { kind, id, part, value }: BackupRecord): void {
-  out.u8(Effect.RESTORE);
-  out.u8(kind);
-  out.varint(id);
-  out.varint(part);
-  out.varint(value.length);
-  out.bytes(value);
 }

@@ -4,9 +4,10 @@
  */
 import type { ByteWriter } from '../bytes.js';
 import type { Undo } from '../state/transaction.js';
+import { type History, writeRemoveHistory, writeSetHistory } from './histories.js';
 import { type Invitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, writeMember } from './member.js';
-import { accessEvent, type RootEvent, userEvents } from './root-event.js';
+import { accessEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
 import {
   type CollectionInfo,
   RootEffect,
@@ -17,6 +18,7 @@ import {
   writeTarget,
 } from './root-group.js';
 import { type User, writeUser } from './user.js';
+import { type WhitelistName, type WhitelistRule, whitelistNumber, writeWhitelist } from './whitelist.js';
 
 /** Where effects and inverses are recorded: a `Transaction`, or less. */
 export interface Recorder {
@@ -58,9 +60,11 @@ export class RootEditor {
     effects.u8(RootEffect.DELETE_USER);
     effects.varint(user.id);
     this.note({ event: 'user_deleted', fields: { name: user.name } });
+    const lists = root.whitelistsOf(user.id);
     const lost = root.deleteUser(user.id);
     this.recorder.onUndo(() => {
       root.putUser(user);
+      for (const [list, rules] of lists) root.setWhitelist(user.id, list, rules);
       for (const [target, mask] of lost) root.setAccess(target, user.id, mask);
     });
   }
@@ -93,9 +97,11 @@ export class RootEditor {
     effects.u8(RootEffect.DELETE_COLLECTION);
     effects.varint(collection.id);
     this.note({ event: 'collection_deleted', fields: { name: collection.name } });
+    const history = root.histories.of(collection.id);
     const lost = root.deleteCollection(collection.id);
     this.recorder.onUndo(() => {
       root.putCollection(collection);
+      if (history !== undefined) root.histories.put(history);
       for (const [userId, mask] of lost) root.setAccess(collection.id, userId, mask);
     });
   }
@@ -167,6 +173,42 @@ export class RootEditor {
     this.recorder.onUndo(() => root.setAccess(target, userId, old));
   }
 
+  /** Sets a whitelist of a user; null removes it. */
+  setWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(rules === null ? RootEffect.REMOVE_WHITELIST : RootEffect.SET_WHITELIST);
+    effects.varint(userId);
+    effects.u8(whitelistNumber(list));
+    if (rules !== null) writeWhitelist(effects, rules);
+    const old = root.whitelistOf(userId, list) ?? null;
+    this.note(whitelistEvent(root, userId, list, rules));
+    root.setWhitelist(userId, list, rules);
+    this.recorder.onUndo(() => root.setWhitelist(userId, list, old));
+  }
+
+  /** Gives a scope this commit history. */
+  setHistory(history: History): void {
+    const { histories } = this.root;
+    const old = histories.of(history.target);
+    writeSetHistory(this.recorder.effects, history);
+    histories.put(history);
+    this.recorder.onUndo(() => {
+      if (old === undefined) histories.remove(history.target);
+      else histories.put(old);
+    });
+  }
+
+  /** A scope has no commit history any more. */
+  removeHistory(target: number): void {
+    const { histories } = this.root;
+    const old = histories.of(target);
+    if (old === undefined) return;
+    writeRemoveHistory(this.recorder.effects, target);
+    histories.remove(target);
+    this.recorder.onUndo(() => histories.put(old));
+  }
+
   /** Tells what a change does, unless it is taken back in time. */
   private note(event: RootEvent): void {
     const { events } = this.root;
@@ -175,6 +217,17 @@ export class RootEditor {
       const at = events.lastIndexOf(event);
       if (at !== -1) events.splice(at, 1);
     });
+  }
+
+  /** The cluster is to work at a level that all of its members know. */
+  setLevel(level: number): void {
+    const { root } = this;
+    const { effects } = this.recorder;
+    effects.u8(RootEffect.SET_LEVEL);
+    effects.varint(level);
+    this.note({ event: 'level_raised', fields: { level } });
+    const old = root.writeLevel(level);
+    this.recorder.onUndo(() => root.writeLevel(old));
   }
 
   setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {

@@ -2,6 +2,7 @@
 import { privilegeText } from './privileges.js';
 import type { RootGroup, Target } from './root-group.js';
 import { shortToken, type User } from './user.js';
+import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
 export interface RootEvent {
   readonly event:
@@ -13,6 +14,7 @@ export interface RootEvent {
     | 'token_made'
     | 'token_deleted'
     | 'access_set'
+    | 'whitelist_set'
     | 'collection_made'
     | 'collection_renamed'
     | 'collection_deleted'
@@ -20,7 +22,8 @@ export interface RootEvent {
     | 'invitation_deleted'
     | 'node_joined'
     | 'node_leaving'
-    | 'node_removed';
+    | 'node_removed'
+    | 'level_raised';
   /** Never a secret. */
   readonly fields: Readonly<Record<string, string | number>>;
 }
@@ -52,4 +55,15 @@ export function accessEvent(root: RootGroup, target: Target, userId: number, mas
     typeof target === 'string' ? `@${target}` : `@collection:${root.collections.get(target)?.name ?? target}`;
   const name = root.users.get(userId)?.name ?? String(userId);
   return { event: 'access_set', fields: { name, scope, privileges: privilegeText(mask ?? 0) } };
+}
+
+/** @param rules the rules from now on; null for no list any more */
+export function whitelistEvent(
+  root: RootGroup,
+  userId: number,
+  list: WhitelistName,
+  rules: readonly WhitelistRule[] | null,
+): RootEvent {
+  const name = root.users.get(userId)?.name ?? String(userId);
+  return { event: 'whitelist_set', fields: { name, list, rules: rules === null ? 'none' : rules.length } };
 }

@@ -1,5 +1,5 @@
 /**
- * Effects of the root scope (continued from `state/effects.ts`):
+ * Effects of the root scope (for the others see `state/group.ts`):
  *
  *   effect     := 40 user                                  new or changed user, see `user.ts`
  *               | 41 id:varint                             delete user, with its access everywhere
@@ -14,21 +14,35 @@
  *               | 49 invitation                            new invitation, see `invitation.ts`
  *               | 4a number:varint                         delete invitation
  *               | 4b backup:text                           this backup is being restored; empty: none is
+ *               | 4c level:varint                          the cluster works at this level, see `level.ts`
+ *               | 4d user:varint list:u8 whitelist         set a whitelist, see `whitelist.ts`
+ *               | 4e user:varint list:u8                   remove it
+ *               | 50 and 51: commit histories, see `histories.ts`
  *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  *
- * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id)
- * `invitation`; access lists and defaults lie in
- * META.
+ * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id) `invitation`, LEVEL
+ * `level:varint` once it is above the first, WHITELIST (id of the user, part: the number of the list) `whitelist`; access lists and defaults lie in META.
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
-import { Group } from '../state/group.js';
+import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
+import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
+import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
 import { type MemberInfo, readMember, writeMember } from './member.js';
 import type { RootEvent } from './root-event.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
+import {
+  isListed,
+  readWhitelist,
+  type WhitelistName,
+  type WhitelistRule,
+  whitelistNumber,
+  whitelistOfNumber,
+  writeWhitelist,
+} from './whitelist.js';
 
 export interface CollectionInfo {
   readonly id: number;
@@ -70,6 +84,9 @@ export const RootEffect = {
   PUT_INVITATION: 0x49,
   DELETE_INVITATION: 0x4a,
   SET_RESTORING: 0x4b,
+  SET_LEVEL: 0x4c,
+  SET_WHITELIST: 0x4d,
+  REMOVE_WHITELIST: 0x4e,
 } as const;
 
 function firstDefaults(): Record<'thingsdb' | 'node', ScopeDefaults> {
@@ -81,7 +98,8 @@ const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 
 /** The state of the root scope: users, what they may do where, the list of collections, and the nodes of the cluster. */
 export class RootGroup extends Group {
-  readonly dirty = new Dirty(() => undefined);
+  /** Which scopes have a commit history. */
+  readonly histories: Histories;
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -100,7 +118,14 @@ export class RootGroup extends Group {
   defaults = firstDefaults();
   /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
   restoring = '';
+  /** The level that the cluster works at: of what is committed, what the leader of any group may write by. */
+  level: number = LEVEL_FIRST;
+  /** The highest level that this software knows. */
+  readonly knownLevel: number;
+  /** The level with the changes that are not committed yet: what the record holds. */
+  private writtenLevel: number = LEVEL_FIRST;
   private readonly access = new Map<Target, Map<number, number>>();
+  private readonly whitelists = new Map<number, Map<WhitelistName, readonly WhitelistRule[]>>();
   private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
 
   /** Collections that came or went since this was last emptied, by its reader. */
@@ -109,16 +134,28 @@ export class RootGroup extends Group {
   /** What `RootEditor` did since this was last emptied, by its reader. */
   readonly events: RootEvent[] = [];
 
+  /** @param knownLevel the highest level that the node takes; lower than that of the software in tests of upgrades */
+  constructor(knownLevel: number = LEVEL_NEWEST) {
+    const dirty = new Dirty(() => undefined);
+    const histories = new Histories(dirty);
+    super(dirty, [histories]);
+    this.histories = histories;
+    this.knownLevel = knownLevel;
+  }
+
   override clear(): void {
     super.clear();
     for (const map of [this.users, this.usersByName, this.usersByTokenPrefix]) map.clear();
-    for (const map of [this.collections, this.collectionsByName, this.members, this.access]) map.clear();
+    for (const map of [this.collections, this.collectionsByName, this.access]) map.clear();
+    for (const map of [this.members, this.invitations, this.whitelists]) map.clear();
     this.collectionEvents.length = 0;
     this.events.length = 0;
     this.nextId = 1;
     this.nextNumber = 0;
     this.defaults = firstDefaults();
     this.restoring = '';
+    this.level = LEVEL_FIRST;
+    this.writtenLevel = LEVEL_FIRST;
     this.accessVersion += 1;
     this.membersVersion += 1;
   }
@@ -132,12 +169,13 @@ export class RootGroup extends Group {
     this.dirty.put(RecordKind.USER, user.id, 0, out.take());
   }
 
-  /** Deletes a user with its access everywhere; returns that access, for taking it back. */
+  /** Deletes a user with its whitelists and its access everywhere; returns that access, for taking it back. */
   deleteUser(id: number): readonly (readonly [Target, number])[] {
     const user = this.users.get(id);
     if (user === undefined) return [];
     const lost = this.accessOf(id);
     for (const list of this.access.values()) list.delete(id);
+    for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
     this.forgetUser(user);
     this.users.delete(id);
     this.accessVersion += 1;
@@ -163,6 +201,7 @@ export class RootGroup extends Group {
     this.access.delete(id);
     this.collections.delete(id);
     this.collectionsByName.delete(collection.name);
+    this.histories.remove(id);
     this.accessVersion += 1;
     this.dirty.put(RecordKind.COLLECTION, id, 0, null);
     this.collectionEvents.push({ kind: 'deleted', id });
@@ -206,7 +245,20 @@ export class RootGroup extends Group {
 
   /** The member of a number; the one that stays where another is about to leave its place to it. */
   memberByNumber(number: number): MemberInfo | undefined {
-    const found = [...this.members.values()].filter((member) => member.number === number);
+    return this.memberThat((member) => member.number === number);
+  }
+
+  /** The member of a name, also of its first part alone, as of `althing-0.althing-headless`, where no other one has that. */
+  memberByName(name: string): MemberInfo | undefined {
+    const whole = this.memberThat((member) => member.name === name);
+    if (whole !== undefined) return whole;
+    const begins = (member: MemberInfo): boolean => member.name.startsWith(`${name}.`);
+    const names = new Set([...this.members.values()].filter(begins).map((member) => member.name));
+    return names.size === 1 ? this.memberThat(begins) : undefined;
+  }
+
+  private memberThat(fits: (member: MemberInfo) => boolean): MemberInfo | undefined {
+    const found = [...this.members.values()].filter(fits);
     return found.find((member) => !member.leaving) ?? found[0];
   }
 
@@ -220,6 +272,35 @@ export class RootGroup extends Group {
     if (mask === null) list.delete(userId);
     else list.set(userId, mask);
     this.accessVersion += 1;
+  }
+
+  /** Sets a whitelist of a user; null removes it. */
+  setWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
+    this.indexWhitelist(userId, list, rules);
+    const out = new ByteWriter();
+    if (rules !== null) writeWhitelist(out, rules);
+    this.dirty.put(RecordKind.WHITELIST, userId, whitelistNumber(list), rules === null ? null : out.take());
+  }
+
+  /** A whitelist of a user; undefined when it has none, and everything is allowed. */
+  whitelistOf(userId: number, list: WhitelistName): readonly WhitelistRule[] | undefined {
+    return this.whitelists.get(userId)?.get(list);
+  }
+
+  /** All whitelists of a user. */
+  whitelistsOf(userId: number): (readonly [WhitelistName, readonly WhitelistRule[]])[] {
+    return [...(this.whitelists.get(userId) ?? [])];
+  }
+
+  /**
+   * Whether a user may ask for what has this name: its whitelist, if there is one, allows it.
+   *
+   * @param name null for what has no name
+   * @throws QueryError operation_err when an expression of the list takes too many steps
+   */
+  isAllowed(userId: number, list: WhitelistName, name: string | null): boolean {
+    const rules = this.whitelistOf(userId, list);
+    return rules === undefined || isListed(rules, name);
   }
 
   /** The privileges of a user; undefined when it has no entry. */
@@ -243,6 +324,22 @@ export class RootGroup extends Group {
 
   setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {
     this.defaults = { ...this.defaults, [kind]: defaults };
+  }
+
+  /** Writes the level; gives the one before. It is in force when that is committed, see `confirmLevel`. */
+  writeLevel(level: number): number {
+    if (level > this.knownLevel) throw new LevelError(level, this.knownLevel);
+    const before = this.writtenLevel;
+    this.writtenLevel = level;
+    const out = new ByteWriter(16);
+    out.varint(level);
+    this.dirty.put(RecordKind.LEVEL, 0, 0, level === LEVEL_FIRST ? null : out.take());
+    return before;
+  }
+
+  /** The change that wrote the level is committed. */
+  confirmLevel(): void {
+    this.level = this.writtenLevel;
   }
 
   /** The token whose key begins like this, with its user. */
@@ -295,28 +392,46 @@ export class RootGroup extends Group {
       case RootEffect.SET_RESTORING:
         this.restoring = input.text();
         return true;
+      case RootEffect.SET_WHITELIST:
+        this.setWhitelist(input.varint(), whitelistOfNumber(input.u8()), readWhitelist(input));
+        return true;
+      case RootEffect.REMOVE_WHITELIST:
+        this.setWhitelist(input.varint(), whitelistOfNumber(input.u8()), null);
+        return true;
+      case RootEffect.SET_LEVEL:
+        this.writeLevel(input.varint());
+        this.confirmLevel();
+        return true;
       default:
         return super.applyEffect(operation, input);
     }
   }
 
-  override loadRecord(kind: number, id: number, value: Uint8Array): void {
+  override loadRecord(kind: number, id: number, value: Uint8Array, part = 0): void {
     if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
     else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
     else if (kind === RecordKind.MEMBER) this.indexMember(readMember(new ByteReader(value)));
     else if (kind === RecordKind.INVITATION) this.indexInvitation(readInvitation(new ByteReader(value)));
-    else super.loadRecord(kind, id, value);
+    else if (kind === RecordKind.LEVEL) this.loadLevel(new ByteReader(value).varint());
+    else if (kind === RecordKind.WHITELIST) {
+      this.indexWhitelist(id, whitelistOfNumber(part), readWhitelist(new ByteReader(value)));
+    } else super.loadRecord(kind, id, value, part);
   }
 
   /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */
-  protected override restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+  protected override restoreRecord(record: GroupRecord): void {
+    const { kind, id, part, value } = record;
     if (kind === RecordKind.USER) {
       this.putUser(readUser(new ByteReader(value)));
       return;
     }
+    if (kind === RecordKind.WHITELIST) {
+      this.setWhitelist(id, whitelistOfNumber(part), readWhitelist(new ByteReader(value)));
+      return;
+    }
     const { nextId, nextNumber } = this;
     if (kind === RecordKind.META) this.access.clear();
-    super.restoreRecord(kind, id, part, value);
+    super.restoreRecord(record);
     this.nextId = Math.max(this.nextId, nextId);
     this.nextNumber = nextNumber;
     this.accessVersion += 1;
@@ -335,16 +450,25 @@ export class RootGroup extends Group {
       out.u8(deep);
       out.text(timeZone);
     }
-    out.varint(this.access.size);
-    for (const [target, list] of this.access) {
+    // In their order, however they came about: where a change was taken back, they lie in another one.
+    const lists = [...this.access].filter(([, list]) => list.size > 0).sort(byTarget);
+    out.varint(lists.length);
+    for (const [target, list] of lists) {
       writeTarget(out, target);
       out.varint(list.size);
-      for (const [userId, mask] of list) {
+      for (const [userId, mask] of [...list].sort(([a], [b]) => a - b)) {
         out.varint(userId);
         out.u8(mask);
       }
     }
     if (this.restoring !== '') out.text(this.restoring);
+  }
+
+  /** Older versions wrote the access lists in the order in which they came about. */
+  static override sharedMeta(meta: Uint8Array): Uint8Array {
+    const root = new RootGroup();
+    root.loadRecord(RecordKind.META, 0, meta);
+    return Group.sharedMeta(root.encodeMeta());
   }
 
   protected override readMeta(input: ByteReader): void {
@@ -380,6 +504,24 @@ export class RootGroup extends Group {
     this.collections.set(collection.id, collection);
     this.collectionsByName.set(collection.name, collection);
     this.nextId = Math.max(this.nextId, collection.id + 1);
+  }
+
+  private indexWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
+    let lists = this.whitelists.get(userId);
+    if (lists === undefined) {
+      lists = new Map();
+      this.whitelists.set(userId, lists);
+    }
+    if (rules !== null) lists.set(list, rules);
+    else lists.delete(list);
+    if (lists.size === 0) this.whitelists.delete(userId);
+    this.accessVersion += 1;
+  }
+
+  private loadLevel(level: number): void {
+    if (level > this.knownLevel) throw new LevelError(level, this.knownLevel);
+    this.level = level;
+    this.writtenLevel = level;
   }
 
   private indexInvitation(invitation: Invitation): void {
@@ -423,7 +565,15 @@ function readNodes(input: ByteReader): number[] {
 }
 
 export function writeTarget(out: ByteWriter, target: Target): void {
-  out.varint(target === 'thingsdb' ? 0 : target === 'node' ? NODE_TARGET : target);
+  out.varint(numberOf(target));
+}
+
+function numberOf(target: Target): number {
+  return target === 'thingsdb' ? 0 : target === 'node' ? NODE_TARGET : target;
+}
+
+function byTarget([a]: readonly [Target, unknown], [b]: readonly [Target, unknown]): number {
+  return numberOf(a) - numberOf(b);
 }
 
 function readTarget(input: ByteReader): Target {

@@ -1,20 +1,19 @@
-import { Privilege } from '../admin/privileges.js';
 import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
 import { BACKUPS_MAX, type BackupInfo } from '../node-view.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type Entry, func, In, OPERATE } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { MpData } from '../value/scalars.js';
-import { type Entry, func, In } from './define.js';
-import * as p from './params.js';
 
 /** Backups that a node takes by itself. */
 export const BACKUPS: readonly Entry[] = [
   func('new_backup', {
     doc: 'Has this node take a backup of the cluster, at a time and perhaps again and again; gives its id.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [template(), p.optional(start()), p.optional(p.int('repeat')), p.optional(p.int('max_files'))],
     run: (rt, text, begin, repeat, maxFiles) => {
       const { backups } = rt.node;
@@ -32,7 +31,7 @@ export const BACKUPS: readonly Entry[] = [
   func('del_backup', {
     doc: 'Takes no further backups of this id; with true, what was taken is deleted, too.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [id(), p.optional(p.bool('delete_files'))],
     run: (rt, number, deleteFiles = false) => {
       if (!rt.node.backups.remove(Number(number), deleteFiles)) throw unknownBackup(number);
@@ -74,10 +73,6 @@ const TEMPLATE_LENGTH_MAX = 1000;
 
 /** Largest number of seconds or files. */
 const NUMBER_MAX = 2 ** 32 - 1;
-
-function needChange(rt: Runtime): void {
-  rt.access.require(Privilege.CHANGE, 'node');
-}
 
 function template(): p.Param<string> {
   return {

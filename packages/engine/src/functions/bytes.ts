@@ -1,8 +1,8 @@
+import { type Entry, func, method, type Receiver } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { Bytes, type MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
-import { type Entry, func, method, type Receiver } from './define.js';
-import * as p from './params.js';
 
 const BYTES_RECEIVER: Receiver<Bytes> = { tags: [Tag.BYTES] };
 

@@ -1,9 +1,9 @@
 import { closureDoc, parseClosure } from '@althing/language';
+import { type Entry, method, type Receiver, variadicMethod } from '../run/builtin.js';
 import { callClosure } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Closure } from '../value/closure.js';
 import { Tag } from '../value/tag.js';
-import { type Entry, method, type Receiver, variadicMethod } from './define.js';
-import * as p from './params.js';
 
 const CLOSURE_RECEIVER: Receiver<Closure> = { tags: [Tag.CLOSURE] };
 

@@ -1,16 +1,18 @@
+import { ZONE_NAMES, zoneByName } from '@althing/datetime';
+import { mayKnow } from '../admin/access.js';
 import { Privilege } from '../admin/privileges.js';
 import type { CollectionInfo, RootGroup, ScopeDefaults, Target } from '../admin/root-group.js';
-import { NAME } from '../admin/scope-name.js';
-import { ZONE_NAMES, zoneByName } from '../datetime/index.js';
 import { forbiddenError, lookupError, QueryError, quotaError, typeError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { DEEP_MAX, type Runtime } from '../run/runtime.js';
+import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { NAME } from '../schema/name.js';
 import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
-import { type ChangeRule, type Entry, func, In } from './define.js';
-import * as p from './params.js';
-import { strArgument, targetOf } from './users.js';
+import { commitCount } from './history.js';
+import { targetOf } from './users.js';
 
 const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
@@ -51,10 +53,10 @@ export const COLLECTIONS: readonly Entry[] = [
     doc: 'Gives a collection another name.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [nameOrId(), p.lazy('new_name')],
-    run: (rt, which, code) => {
+    params: [nameOrId(), p.later(p.str('new_name'))],
+    run: (rt, which, to) => {
       const collection = collectionOf(rt.root, which);
-      const name = strArgument(code, 'rename_collection', 2, 'new_name');
+      const name = to();
       checkName(name);
       assertFree(rt.root, name);
       rt.editor.putCollection({ ...collection, name });
@@ -62,17 +64,21 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
   func('has_collection', {
-    doc: 'Whether there is a collection of this name or id.',
+    doc: 'Whether there is a collection of this name or id that the user may know of.',
     in: In.ROOT,
     params: [nameOrId()],
-    run: (rt, which) => findCollection(rt.root, which) !== undefined,
+    run: (rt, which) => {
+      const collection = findCollection(rt.root, which);
+      return collection !== undefined && mayKnow(rt.root, rt.user, collection);
+    },
   }),
   func('collection_info', {
     doc: 'What is known of a collection.',
     in: In.ROOT,
     params: [nameOrId()],
     run: (rt, which) => {
-      const collection = collectionOf(rt.root, which);
+      const found = findCollection(rt.root, which);
+      const collection = mayKnow(rt.root, rt.user, found) ? collectionOf(rt.root, which) : nothing(which);
       if (!mayInspect(rt, collection)) {
         throw forbiddenError(`QUERY or RUN on the collection '${collection.name}' is needed to inspect it`);
       }
@@ -92,12 +98,9 @@ export const COLLECTIONS: readonly Entry[] = [
     doc: 'Sets the default depth of results in a scope, 0 to 127.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.any('scope'), p.lazy('deep')],
-    run: (rt, where, code) => {
-      const target = changeableTarget(rt, where);
-      const deep = p.int('deep').accept(code(), { function: 'set_default_deep', position: 2 });
-      if (deep < 0 || deep > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${deep}`);
-      setDefaults(rt, target, { deep: Number(deep) });
+    params: [p.any('scope'), p.later(p.depth('deep'))],
+    run: (rt, where, deep) => {
+      setDefaults(rt, changeableTarget(rt, where), { deep: deep() });
       return null;
     },
   }),
@@ -105,10 +108,10 @@ export const COLLECTIONS: readonly Entry[] = [
     doc: 'Sets the default time zone of a scope.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.any('scope'), p.lazy('zone')],
-    run: (rt, where, code) => {
+    params: [p.any('scope'), p.later(p.str('zone'))],
+    run: (rt, where, zone) => {
       const target = changeableTarget(rt, where);
-      const timeZone = strArgument(code, 'set_time_zone', 2, 'zone');
+      const timeZone = zone();
       if (zoneByName(timeZone) === undefined) {
         throw valueError(`'${timeZone}' is no known time zone; time_zones_info() lists them`);
       }
@@ -150,9 +153,12 @@ function findCollection(root: RootGroup, which: string | number | bigint): Colle
 }
 
 function collectionOf(root: RootGroup, which: string | number | bigint): CollectionInfo {
-  const collection = findCollection(root, which);
-  if (collection === undefined) throw lookupError(`there is no collection ${JSON.stringify(String(which))}`);
-  return collection;
+  return findCollection(root, which) ?? nothing(which);
+}
+
+/** @throws QueryError lookup_err */
+function nothing(which: string | number | bigint): never {
+  throw lookupError(`there is no collection ${JSON.stringify(String(which))}`);
 }
 
 function assertFree(root: RootGroup, name: string): void {
@@ -222,7 +228,9 @@ function collectionInfo(rt: Runtime, collection: CollectionInfo): MpData {
   out.key('next_free_id');
   out.int(store?.nextId ?? NEW_COLLECTION.nextId);
   out.key('commit_history');
-  out.str('disabled');
+  const commits = commitCount(rt, collection.id);
+  if (commits === null) out.str('disabled');
+  else out.int(commits);
   out.key('ano_types');
   out.int(0);
   return new MpData(out.out.take());

@@ -1,20 +1,19 @@
-import { zoneByName } from '../datetime/index.js';
+import { zoneByName } from '@althing/datetime';
+import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '@althing/regex';
 import { lookupError, typeError, valueError } from '../error.js';
-import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '../regex/index.js';
+import { type Entry, func, variadic } from '../run/builtin.js';
 import { isGone } from '../run/gone.js';
-import { compileText } from '../run/program.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
-import { isTruthy } from '../value/compare.js';
 import { assertMembers, List, listOf, ThingSet } from '../value/containers.js';
 import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
+import { isTruthy } from '../value/kinds.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { tagName, tagOf, typeName, type Value } from '../value/value.js';
-import { type Entry, func, variadic } from './define.js';
-import * as p from './params.js';
 
 /** Conversions and tests of types: `int(v)`, `is_int(v)` and the like. */
 export const CONVERSION: readonly Entry[] = [
@@ -46,10 +45,13 @@ export const CONVERSION: readonly Entry[] = [
   func('list', {
     doc: 'A new list, the given list or tuple itself, or a list of the things of a set.',
     params: [p.optional(p.any('value'))],
-    run: (_rt, value) => {
+    run: (rt, value) => {
       if (value === undefined) return new List([]);
       if (value instanceof List) return value;
-      if (value instanceof ThingSet) return listOf([...value.members]);
+      if (value instanceof ThingSet) {
+        rt.charge(PER_MEMBER * value.members.size);
+        return listOf([...value.members]);
+      }
       throw typeError(`${typeName(value)} can not be converted to a list`);
     },
   }),
@@ -57,9 +59,10 @@ export const CONVERSION: readonly Entry[] = [
     doc: 'A new set of things, from a list or from arguments; a set is given back as it is.',
     params: [],
     rest: p.any('thing'),
-    run: (_rt, values) => {
+    run: (rt, values) => {
       const [first] = values;
       if (values.length === 1 && first instanceof ThingSet) return first;
+      rt.charge(PER_MEMBER * (first instanceof List ? first.items.length : values.length));
       if (values.length === 1 && first instanceof List) {
         assertMembers(first.items.length);
         return new ThingSet(first.items.map(asMember));
@@ -84,13 +87,24 @@ export const CONVERSION: readonly Entry[] = [
     run: (rt, value = '||nil') => {
       if (value instanceof Closure) return value;
       if (typeof value !== 'string') throw typeError(`${typeName(value)} can not be converted to a closure`);
-      return compileText(rt, value);
+      rt.charge((value.includes('/') ? PER_SOURCE_WITH_REGEX : PER_SOURCE) + PER_CHARACTER * value.length);
+      return rt.compileText(value);
     },
   }),
   func('regex', {
     doc: 'Makes a regular expression from a pattern and flags.',
     params: [p.str('pattern'), p.optional(p.str('flags'))],
-    run: (_rt, pattern, flags = '') => makeRegex(pattern, flags),
+    run: (rt, pattern, flags = '') => {
+      rt.charge(PER_WORD * pattern.length);
+      let size = SIZE_REFUSED;
+      try {
+        const made = makeRegex(pattern, flags);
+        size = made.regex.size;
+        return made;
+      } finally {
+        rt.charge(PER_WORD * size);
+      }
+    },
   }),
   ...(
     [
@@ -111,9 +125,11 @@ export const CONVERSION: readonly Entry[] = [
       ['is_set', Tag.SET],
       ['is_thing', Tag.THING],
       ['is_mpdata', Tag.MPDATA],
+      ['is_enum', Tag.MEMBER],
+      ['is_future', Tag.FUTURE],
     ] as const
   ).map(([name, tag]) => test(name, `of the type ${tagName(tag)}`, (value) => tagOf(value) === tag)),
-  ...['is_room', 'is_task', 'is_future', 'is_module', 'is_enum'].map((name) =>
+  ...['is_room', 'is_task', 'is_module'].map((name) =>
     // No function makes a value of these types yet.
     test(name, `of the type ${name.slice(3)}`, () => false),
   ),
@@ -153,6 +169,20 @@ export const CONVERSION: readonly Entry[] = [
     (value) => typeof value === 'string' && zoneByName(value) !== undefined,
   ),
 ];
+
+/** Units charged for compiling a text, one in which there may be regular expressions, and for each character of it. */
+const PER_SOURCE = 6400;
+const PER_SOURCE_WITH_REGEX = 640_000;
+const PER_CHARACTER = 256;
+
+/** Units charged for each character of a regular expression, and for each word of its program. */
+const PER_WORD = 64;
+
+/** Words that count for one that is refused: how far its program had come is not known. */
+const SIZE_REFUSED = 10_000;
+
+/** Units charged for each member of a set that is made or listed. */
+const PER_MEMBER = 64;
 
 const ASCII = /^[\x01-\x7f]*$/;
 

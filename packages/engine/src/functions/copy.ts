@@ -1,12 +1,12 @@
+import { type Entry, method } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { attach } from '../state/store.js';
+import { attach } from '../state/attach.js';
 import { copyList, List, noteAdded, ThingSet } from '../value/containers.js';
-import type { Shape } from '../value/shape.js';
+import { plainShape, type Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type Entry, method } from './define.js';
 import { ARRAY } from './list.js';
-import * as p from './params.js';
 import { SET } from './set.js';
 import { THING } from './thing.js';
 
@@ -36,7 +36,8 @@ export const COPYING: readonly Entry[] = [
   ]),
 ];
 
-class Copier {
+/** Copies things, with what they are restricted to and instances of what they are, or plain. */
+export class Copier {
   private readonly rt: Runtime;
   private readonly keepsRestriction: boolean;
   /** Things that are being copied, with their copies. */
@@ -55,7 +56,7 @@ class Copier {
     const { rt } = this;
     rt.load(thing);
     rt.charge(UNITS_PER_THING * (1 + (thing.shape.size >> 3)));
-    const copy = new Thing(0, this.shapeOf(thing), thing.slots.slice());
+    const copy = new Thing(0, this.shapeOf(thing), this.slotsOf(thing));
     if (deep === 1) {
       this.copyValues(copy, 0);
       return copy;
@@ -92,7 +93,7 @@ class Copier {
   }
 
   set(set: ThingSet, deep: number): ThingSet {
-    this.rt.charge(set.members.size);
+    this.rt.charge(UNITS_PER_THING * set.members.size);
     if (deep === 0) return new ThingSet(set.members);
     const copy = new ThingSet();
     for (const thing of set.members) copy.members.add(this.thing(thing, deep));
@@ -126,7 +127,21 @@ class Copier {
     return copied;
   }
 
+  /** A duplicate starts without partners in relations: it would be one more where one is allowed. */
+  private slotsOf({ shape, slots }: Thing): Value[] {
+    const copied = slots.slice();
+    if (!this.keepsRestriction) return copied;
+    for (const { slot, relation } of shape.fields) {
+      if (relation !== null) copied[slot] = copied[slot] instanceof ThingSet ? new ThingSet() : null;
+    }
+    return copied;
+  }
+
   private shapeOf({ shape }: Thing): Shape {
+    if (shape.type !== null && !this.keepsRestriction) {
+      const plain = plainShape(this.rt.shapes, shape.fields);
+      return plain.owned ? plain.own() : plain;
+    }
     const kept = this.keepsRestriction || shape.restriction === null ? shape : shape.restricted(null);
     return kept.owned ? kept.own() : kept;
   }

@@ -7,14 +7,14 @@ import {
   typeError,
   valueError,
 } from '../error.js';
-import { isTruthy } from '../value/compare.js';
+import { type Entry, func, In, method, type Receiver, variadic } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import { toText } from '../value/convert.js';
+import { isTruthy } from '../value/kinds.js';
 import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
-import { type Entry, func, In, method, type Receiver, variadic } from './define.js';
-import * as p from './params.js';
 
 const ERROR: Receiver<ErrorValue> = { tags: [Tag.ERROR] };
 
@@ -98,6 +98,7 @@ export const CORE: readonly Entry[] = [
     run: (_rt, value = null) => value,
   }),
   func('nse', {
+    role: 'nse',
     doc: 'Gives its argument; text behind it does not make the query a change ("no side effects").',
     params: [p.optional(p.any('value'))],
     run: (_rt, value = null) => value,

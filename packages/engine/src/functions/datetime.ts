@@ -23,8 +23,10 @@ import {
   weekday,
   withKind,
   yday,
-} from '../datetime/index.js';
+} from '@althing/datetime';
 import { typeError } from '../error.js';
+import { type Entry, func, method, type Receiver, variadic } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { DateTimeValue, withDates } from '../value/datetime-value.js';
@@ -32,13 +34,15 @@ import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
-import { type Entry, func, method, type Receiver, variadic } from './define.js';
-import * as p from './params.js';
 
 const DATE: Receiver<DateTimeValue> = { tags: [Tag.DATETIME, Tag.TIMEVAL] };
 
 /** Year, month, day, hour, minute, second, zone. */
 const ARGUMENTS_MAX = 7;
+
+/** Units charged for working a date out, and for each character of the form that it is shown in. */
+const PER_DATE = 1280;
+const PER_FORMATTED = 64;
 
 /** The clock, and dates with their methods. */
 export const DATETIME: readonly Entry[] = [
@@ -62,12 +66,18 @@ export const DATETIME: readonly Entry[] = [
   method(DATE, 'format', {
     doc: 'The date as a text in a format such as %Y-%m-%d.',
     params: [p.str('format')],
-    run: (_rt, { time }, text) => withDates(() => format(time, text)),
+    run: (rt, { time }, text) => {
+      rt.charge(PER_DATE + PER_FORMATTED * text.length);
+      return withDates(() => format(time, text));
+    },
   }),
   method(DATE, 'move', {
     doc: 'The date moved by a number of years, months, weeks, days, hours, minutes or seconds.',
     params: [unitParam(), p.int('number')],
-    run: (_rt, { time }, unit, number) => dateOf(() => move(time, unit, number)),
+    run: (rt, { time }, unit, number) => {
+      rt.charge(PER_DATE);
+      return dateOf(() => move(time, unit, number));
+    },
   }),
   method(DATE, 'replace', {
     doc: 'The date with other values for year, month, day, hour, minute or second, given as a thing.',
@@ -85,7 +95,10 @@ export const DATETIME: readonly Entry[] = [
   method(DATE, 'to', {
     doc: 'The same moment in another time zone, given by name or as an offset such as +0530.',
     params: [p.str('zone')],
-    run: (_rt, { time }, zone) => dateOf(() => inPlace(time, parsePlace(zone))),
+    run: (rt, { time }, zone) => {
+      rt.charge(PER_DATE);
+      return dateOf(() => inPlace(time, parsePlace(zone)));
+    },
   }),
   method(DATE, 'zone', {
     doc: 'The name of the time zone; nil for a fixed offset.',
@@ -132,7 +145,10 @@ function constructorOf(kind: DateTimeKind, shown: string): Entry {
     params: [],
     rest: p.lazy('argument'),
     max: ARGUMENTS_MAX,
-    run: (rt, args) => dateOf(() => construct(rt, kind, args)),
+    run: (rt, args) => {
+      rt.charge(PER_DATE);
+      return dateOf(() => construct(rt, kind, args));
+    },
   });
 }
 

@@ -1,23 +1,48 @@
 /** Entries of the table in words: what `help` gives, and the page docs/functions.md. */
+
+import { privilegeText } from '../admin/privileges.js';
+import { type ChangeRule, type Entry, In } from '../run/builtin.js';
 import { tagName, typeName } from '../value/value.js';
 import { CONSTANTS } from './constants.js';
-import { type ChangeRule, type Entry, In } from './define.js';
 
 /**
- * The call of an entry, its doc, and its parameters:
+ * The call of an entry, its doc, its parameters, where it exists, what it takes beside them, and whether it makes a change:
  *
- *   str.split(separator?, limit?)
- *   A list of the parts ...
- *     separator: a str, regex or int
- *     limit: anything
+ *   rename_user(name, new_name)
+ *   Gives a user another name.
+ *     name: a str
+ *     new_name: a str
+ *   In @thingsdb only. Takes the privilege GRANT on @thingsdb. Makes the query a change.
  */
 export function helpText(entry: Entry): string {
   const receivers = entry.on === null ? '' : `${entry.on.map(tagName).join('/')}.`;
+  const change = entry.changes === null ? '' : CHANGE_TEXT[changeText(entry.changes)];
+  const notes = [...conditions(entry).map((note) => note.replaceAll('`', '')), change].filter(
+    (note) => note !== '',
+  );
   return [
     `${receivers}${signature(entry)}`,
     entry.doc,
     ...allParams(entry).map(({ name, type }) => `  ${name}: ${type}`),
+    ...(notes.length === 0 ? [] : [notes.join(' ')]),
   ].join('\n');
+}
+
+const CHANGE_TEXT = {
+  yes: 'Makes the query a change.',
+  modifies: 'Makes the query a change in a collection, unless nse() stands before it.',
+  'modifies stored':
+    'Makes the query a change in a collection, unless nse() stands before it, or the receiver is a variable, a literal, or the result of a function.',
+};
+
+/** In which scopes and on which things an entry exists, and which privilege it takes. */
+function conditions({ in: scopes, instances, needs }: Entry): string[] {
+  const notes: string[] = [];
+  if (scopes !== In.ALL) notes.push(`In ${scopesText(scopes)} only.`);
+  if (instances !== 'all') notes.push(INSTANCES_TEXT[instances]);
+  if (needs !== null)
+    notes.push(`Takes the privilege ${privilegeText(needs.privilege)} on \`@${needs.on}\`.`);
+  return notes;
 }
 
 /** The page docs/functions.md. */
@@ -65,16 +90,21 @@ function groups(entries: readonly Entry[]): [string, Entry[]][] {
 }
 
 function row(entry: Entry): string {
-  const scopes = entry.in === In.ALL ? '' : ` In ${scopesText(entry.in)} only.`;
   const takes = allParams(entry).map(({ name, type }) => `${name}: ${type}`);
   const cells = [
     `\`${signature(entry)}\``,
-    `${entry.doc}${scopes}`,
+    [entry.doc, ...conditions(entry)].join(' '),
     takes.join('; '),
-    changeText(entry.changes),
+    entry.changes === null ? '' : changeText(entry.changes),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
+
+/** On which things a method exists. */
+const INSTANCES_TEXT = {
+  never: 'Not on instances of types.',
+  only: 'On instances of types only.',
+};
 
 function signature(entry: Entry): string {
   const names = entry.params.map(({ name, optional }) => (optional ? `${name}?` : name));
@@ -95,8 +125,7 @@ function scopesText(scopes: number): string {
   return names.flatMap(([bit, name]) => ((scopes & bit) === 0 ? [] : [name])).join(' and ');
 }
 
-function changeText(rule: ChangeRule | null): string {
-  if (rule === null) return '';
+function changeText(rule: ChangeRule): 'yes' | 'modifies' | 'modifies stored' {
   if (rule.nse !== true) return 'yes';
   return rule.unlessDirect === true ? 'modifies stored' : 'modifies';
 }

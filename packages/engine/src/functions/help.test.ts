@@ -27,6 +27,22 @@ test('knows its limits', () => {
 
 test('knows methods and the functions that make them up', () => {
   expect(harness.run("help('push')")).toBe(
-    'list.push(...value)\nAppends values; returns the new length.\n  value: anything',
+    'list.push(...value)\nAppends values; returns the new length.\n  value: anything\n' +
+      'Makes the query a change in a collection, unless nse() stands before it, or the receiver is a variable, a literal, or the result of a function.',
   );
+});
+
+test('tells where a function exists, what privilege it takes, and that it makes a change', () => {
+  expect(harness.run("help('rename_user')")).toBe(
+    'rename_user(name, new_name)\nGives a user another name.\n  name: a str\n  new_name: a str\n' +
+      'In @thingsdb only. Takes the privilege GRANT on @thingsdb. Makes the query a change.',
+  );
+  expect(harness.run("help('shutdown')")).toContain('In @node only. Takes the privilege CHANGE on @node.');
+});
+
+test('says what privileges on the root scope are', () => {
+  const text = String(harness.run("help('grant')"));
+  expect(text).toContain('On @thingsdb they make administrators of the cluster');
+  expect(text).toContain('deletes and renames any collection');
+  expect(text).toContain('password of any of them, also of admin');
 });

@@ -1,7 +1,7 @@
 import { lookupError } from '../error.js';
-import { type Entry, func } from './define.js';
+import { type Entry, func } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import { helpText } from './describe.js';
-import * as p from './params.js';
 
 export const HELP: readonly Entry[] = [
   func('help', {

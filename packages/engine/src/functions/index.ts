@@ -1,3 +1,4 @@
+import type { Entry } from '../run/builtin.js';
 import { BACKUPS } from './backups.js';
 import { BYTES } from './bytes.js';
 import { CLOSURE } from './closure.js';
@@ -6,11 +7,17 @@ import { CONVERSION } from './conversion.js';
 import { COPYING } from './copy.js';
 import { CORE } from './core.js';
 import { DATETIME } from './datetime.js';
-import type { Entry } from './define.js';
+import { ENUM_INFO } from './enum-info.js';
+import { ENUMS } from './enums.js';
+import { EXPORT } from './export.js';
+import { FUTURES } from './future.js';
 import { HELP } from './help.js';
+import { HISTORY } from './history.js';
+import { IMPORT } from './import.js';
 import { JSON_TEXT } from './json.js';
 import { LISTS } from './list.js';
 import { MATH } from './math.js';
+import { MOD_TYPE } from './mod-type.js';
 import { MPDATA } from './mpdata.js';
 import { NODES } from './node.js';
 import { NUMBER } from './number.js';
@@ -24,7 +31,11 @@ import { SETS } from './set.js';
 import { SORT } from './sort.js';
 import { STR } from './str.js';
 import { THINGS } from './thing.js';
+import { TYPE_INFO } from './type-info.js';
+import { TYPES } from './types.js';
 import { USERS } from './users.js';
+import { USER_WHITELISTS } from './whitelists.js';
+import { WRAPS } from './wraps.js';
 
 /** The entries of all built-in functions and methods. */
 export function builtIns(): readonly Entry[] {
@@ -32,7 +43,11 @@ export function builtIns(): readonly Entry[] {
     ...CORE,
     ...CONVERSION,
     ...CLOSURE,
+    ...EXPORT,
+    ...HISTORY,
+    ...IMPORT,
     ...USERS,
+    ...USER_WHITELISTS,
     ...COLLECTIONS,
     ...NODES,
     ...BACKUPS,
@@ -54,6 +69,13 @@ export function builtIns(): readonly Entry[] {
     ...COPYING,
     ...SEARCH,
     ...RESTRICTING,
+    ...TYPES,
+    ...MOD_TYPE,
+    ...TYPE_INFO,
+    ...WRAPS,
+    ...ENUMS,
+    ...ENUM_INFO,
+    ...FUTURES,
     ...HELP,
   ];
 }

@@ -3,12 +3,13 @@ import { PrettyJsonWriter } from '../pack/json-pretty-writer.js';
 import { JsonReader } from '../pack/json-reader.js';
 import { JSON_NESTING_MAX, JsonWriter } from '../pack/json-writer.js';
 import { pack } from '../pack/walk.js';
+import { type Entry, func } from '../run/builtin.js';
+import { computeIn } from '../run/computed.js';
+import * as p from '../run/params.js';
 import { NO_IDS, type Runtime } from '../run/runtime.js';
-import { isTruthy } from '../value/compare.js';
+import { isTruthy } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type Entry, func } from './define.js';
-import * as p from './params.js';
 
 /** Reading and writing of JSON. */
 export const JSON_TEXT: readonly Entry[] = [
@@ -20,7 +21,8 @@ export const JSON_TEXT: readonly Entry[] = [
         nestingMax: JSON_NESTING_MAX,
         malformed: valueError,
         tooDeep: operationError,
-        onValue: () => rt.charge(PER_VALUE),
+        loneSurrogate: 'replaced',
+        onValues: (count) => rt.charge(PER_VALUE * count),
       });
       rt.charge(text.length);
       const value = reader.value();
@@ -39,11 +41,12 @@ export const JSON_TEXT: readonly Entry[] = [
         deep,
         ids,
         store: rt.store,
+        compute: computeIn(rt),
         // The size is that of a text, not of a result: checked as the text grows.
         sizeMax: Number.POSITIVE_INFINITY,
         nestingMax: JSON_NESTING_MAX,
-        onValue: () => {
-          rt.charge(PER_VALUE);
+        charge: (units) => {
+          rt.charge(units);
           if (sink.size > rt.limits.valueBytes) rt.chargeLength(sink.size);
         },
       });

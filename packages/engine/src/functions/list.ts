@@ -1,18 +1,27 @@
 import { lookupError, typeError } from '../error.js';
+import {
+  type Entry,
+  MODIFIES,
+  MODIFIES_STORED,
+  method,
+  type Receiver,
+  variadicMethod,
+} from '../run/builtin.js';
 import { lockForReading, unlockReading } from '../run/dispatch.js';
 import { type Callback, withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { Closure } from '../value/closure.js';
-import { compare, equals, isNumeric, isTruthy } from '../value/compare.js';
+import { compare } from '../value/compare.js';
 import { copyList, List, listOfItems, toItem } from '../value/containers.js';
+import { equals, isTruthy } from '../value/kinds.js';
 import { add } from '../value/numbers.js';
+import { isNumeric } from '../value/scalar-compare.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { ValueIndex } from '../value/value-index.js';
-import { type Entry, MODIFIES, MODIFIES_STORED, method, type Receiver, variadicMethod } from './define.js';
-import * as p from './params.js';
 import { idOf } from './thing.js';
 
 export const LIST: Receiver<List> = { tags: [Tag.LIST] };
@@ -45,7 +54,7 @@ const READING: readonly Entry[] = [
     run: (rt, list, depth = 1) => {
       if (depth <= 0 || list.nesting === 0) return plainCopy(rt, list);
       const items: Value[] = [];
-      rt.charge(list.length + list.inner);
+      rt.charge(PER_FLAT * (list.length + list.inner));
       flatten(list.items, Number(depth), items);
       return listOfItems(items, list);
     },
@@ -68,7 +77,7 @@ const READING: readonly Entry[] = [
     params: [],
     run: (rt, list) => {
       const { items } = list;
-      rt.charge(items.length + list.inner);
+      rt.charge(PER_INDEXED * (items.length + list.inner));
       const index = new ValueIndex(rt);
       for (const item of items) if (!index.add(item)) return false;
       return true;
@@ -131,7 +140,7 @@ const READING: readonly Entry[] = [
     doc: 'A new list with the first of each group of equal items.',
     params: [],
     run: (rt, list) => {
-      rt.charge(list.length + list.inner);
+      rt.charge(PER_INDEXED * (list.length + list.inner));
       const index = new ValueIndex(rt);
       return listOfItems(
         list.items.filter((item) => index.add(item)),
@@ -402,6 +411,10 @@ const WRITING: readonly Entry[] = [
 
 /** Methods of lists and tuples, except those for sorting and copying. */
 export const LISTS: readonly Entry[] = [...READING, ...CALLING, ...WRITING];
+
+/** Units charged for each item that is put into an index, and for each that is taken out of a tuple. */
+const PER_INDEXED = 64;
+const PER_FLAT = 16;
 
 /** Below this product of lengths, looking for each item in turn is faster than an index. */
 const INDEX_FROM = 256;

@@ -1,8 +1,8 @@
 import { overflowError, valueError } from '../error.js';
+import { type Entry, func } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import { doubleToInt, toIntValue } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
-import { type Entry, func } from './define.js';
-import * as p from './params.js';
 
 /** Mathematical functions. Float results are those of the platform. */
 export const MATH: readonly Entry[] = [

@@ -1,8 +1,8 @@
 import { MsgpackReader } from '../pack/msgpack-reader.js';
 import { MSGPACK_NESTING_MAX } from '../pack/walk.js';
+import { type Entry, method, type Receiver } from '../run/builtin.js';
 import type { MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
-import { type Entry, method, type Receiver } from './define.js';
 
 const PACKED: Receiver<MpData> = { tags: [Tag.MPDATA] };
 
@@ -18,7 +18,7 @@ export const MPDATA: readonly Entry[] = [
     params: [],
     run: (rt, { data }) => {
       rt.charge(data.length);
-      return new MsgpackReader(data, rt.shapes, MSGPACK_NESTING_MAX).value();
+      return new MsgpackReader(data, rt.shapes, MSGPACK_NESTING_MAX, (count) => rt.step(count)).value();
     },
   }),
 ];

@@ -65,6 +65,15 @@ describe('what is known of nodes', () => {
     });
   });
 
+  test('level_info tells which level the cluster works at, and whom a higher one waits for', () => {
+    expect(h.run('level_info().load();', NODE)).toEqual({
+      level: 1,
+      known: 2,
+      waits_for: ['second'],
+      warnings: ['mind this'],
+    });
+  });
+
   test('an engine without a node says so', () => {
     expect(new Harness().error('node_info();', NODE)).toBe('operation_err');
   });
@@ -212,6 +221,10 @@ class FakeView implements NodeView {
     return [
       { scope: '@thingsdb', role: 'follower', leader: 2, applied: 7, voters: [0, 2], learners: [3] } as const,
     ];
+  }
+
+  level() {
+    return { level: 1, known: 2, waitsFor: ['second'], warnings: ['mind this'] };
   }
 
   counters() {

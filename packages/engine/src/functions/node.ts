@@ -1,6 +1,6 @@
-import { Privilege } from '../admin/privileges.js';
 import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
 import {
+  type ClusterEntry,
   COUNTER_KEYS,
   type GroupEntry,
   NODE_INFO_KEYS,
@@ -8,11 +8,12 @@ import {
   type NodeInfoKey,
 } from '../node-view.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type ChangeRule, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
-import { type ChangeRule, type Entry, func, In } from './define.js';
-import * as p from './params.js';
+import { commitCount } from './history.js';
 
 const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
@@ -36,6 +37,12 @@ export const NODES: readonly Entry[] = [
     params: [],
     run: (rt) => new List(rt.node.groups().map((entry) => groupEntry(entry))),
   }),
+  func('level_info', {
+    doc: 'The level of the cluster, the highest that this node knows, the nodes that are not known to know that too, and warnings about how this node is set up.',
+    in: In.NODE,
+    params: [],
+    run: (rt) => levelEntry(rt.node.level()),
+  }),
   func('counters', {
     doc: 'What this node counted since it started, or since reset_counters().',
     in: In.NODE,
@@ -45,7 +52,7 @@ export const NODES: readonly Entry[] = [
   func('reset_counters', {
     doc: 'Lets the counters of this node begin at 0 again.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [],
     run: (rt) => {
       rt.node.resetCounters();
@@ -55,7 +62,7 @@ export const NODES: readonly Entry[] = [
   func('set_log_level', {
     doc: 'Sets what this node logs, from DEBUG to CRITICAL, until it is started again.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [p.int('level')],
     run: (rt, level) => {
       rt.node.setLogLevel(level < 0 ? 0 : level > 4 ? 4 : Number(level));
@@ -65,7 +72,7 @@ export const NODES: readonly Entry[] = [
   func('shutdown', {
     doc: 'Stops this node in an orderly way.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [],
     run: (rt) => {
       rt.node.shutDown();
@@ -75,7 +82,7 @@ export const NODES: readonly Entry[] = [
   func('transfer_leadership', {
     doc: 'Gives what this node leads to another one, by its number, or to whichever is furthest.',
     in: In.NODE,
-    before: needChange,
+    needs: OPERATE,
     params: [p.optional(p.int('node'))],
     run: (rt, number) => {
       const member = number === undefined ? null : rt.root.memberByNumber(Number(number));
@@ -142,10 +149,6 @@ const FLOAT_COUNTERS: ReadonlySet<string> = new Set([
   'average_change_duration',
 ]);
 
-function needChange(rt: Runtime): void {
-  rt.access.require(Privilege.CHANGE, 'node');
-}
-
 function secret(): p.Param<string> {
   return {
     ...p.str('secret'),
@@ -184,7 +187,7 @@ function nodeInfo(rt: Runtime): Readonly<Record<NodeInfoKey, string | number>> {
     ...rt.node.info(),
     cached_names: rt.symbols.size,
     next_free_id: rt.root.nextId,
-    commit_history: 'disabled',
+    commit_history: commitCount(rt, 'thingsdb') ?? 'disabled',
   };
 }
 
@@ -247,5 +250,21 @@ function groupEntry(entry: GroupEntry): MpData {
     out.beginArray(entry[key].length);
     for (const number of entry[key]) out.int(number);
   }
+  return new MpData(out.out.take());
+}
+
+function levelEntry({ level, known, waitsFor, warnings }: ClusterEntry): MpData {
+  const out = new MsgpackWriter();
+  out.beginMap(4);
+  out.key('level');
+  out.int(level);
+  out.key('known');
+  out.int(known);
+  out.key('waits_for');
+  out.beginArray(waitsFor.length);
+  for (const name of waitsFor) out.str(name);
+  out.key('warnings');
+  out.beginArray(warnings.length);
+  for (const warning of warnings) out.str(warning);
   return new MpData(out.out.take());
 }

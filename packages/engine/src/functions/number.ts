@@ -1,5 +1,5 @@
+import { type Entry, method, type Receiver } from '../run/builtin.js';
 import { Tag } from '../value/tag.js';
-import { type Entry, method, type Receiver } from './define.js';
 
 const INT: Receiver<number | bigint> = { tags: [Tag.INT] };
 

@@ -2,19 +2,17 @@ import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { lookupError, quotaError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type ChangeRule, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callClosure } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import type { Code } from '../run/unit.js';
-import { Effect } from '../state/effects.js';
-import type { Procedure } from '../state/scope.js';
+import { type Procedure, ProcedureEditor } from '../state/parts/procedures.js';
 import { Closure } from '../value/closure.js';
-import { compareText } from '../value/compare.js';
 import { List } from '../value/containers.js';
+import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
 import { checkName } from './collections.js';
-import { type ChangeRule, type Entry, func, In, variadic } from './define.js';
-import * as p from './params.js';
-import { strArgument } from './users.js';
+import { needCommit } from './history.js';
 
 const CHANGES_DATA: ChangeRule = { scopes: In.DATA };
 
@@ -24,16 +22,17 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'Makes a procedure of a closure.',
     in: In.DATA,
     changes: CHANGES_DATA,
-    params: [p.str('name'), p.lazy('closure')],
-    run: (rt, name, code) => {
+    before: needCommit,
+    params: [p.str('name'), p.later(p.closure('closure'))],
+    run: (rt, name, given) => {
       checkName(name);
-      const closure = closureArgument(code, 'new_procedure');
+      const closure = given();
       if (rt.scope.procedure(name) !== undefined) throw lookupError(`there is a procedure '${name}' already`);
-      const { procedures } = rt.group;
+      const { byName: procedures } = rt.group.procedures;
       if (procedures.size >= rt.quotas.procedures) {
         throw quotaError(`there are ${procedures.size} procedures, the most that max_procedures allows`);
       }
-      put(rt, { name, closure: copy(closure), createdAt: rt.seconds() });
+      editorOf(rt).put({ name, closure: copy(closure), createdAt: rt.seconds() });
       return name;
     },
   }),
@@ -41,11 +40,12 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'Gives a procedure another closure.',
     in: In.DATA,
     changes: CHANGES_DATA,
-    params: [p.str('name'), p.lazy('closure')],
-    run: (rt, name, code) => {
+    before: needCommit,
+    params: [p.str('name'), p.later(p.closure('closure'))],
+    run: (rt, name, given) => {
       procedureOf(rt, name);
-      const closure = closureArgument(code, 'mod_procedure');
-      put(rt, { name, closure: copy(closure), createdAt: rt.seconds() });
+      const closure = given();
+      editorOf(rt).put({ name, closure: copy(closure), createdAt: rt.seconds() });
       return null;
     },
   }),
@@ -53,20 +53,16 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'Gives a procedure another name.',
     in: In.DATA,
     changes: CHANGES_DATA,
-    params: [p.str('name'), p.lazy('new_name')],
-    run: (rt, name, code) => {
+    before: needCommit,
+    params: [p.str('name'), p.later(p.str('new_name'))],
+    run: (rt, name, given) => {
       procedureOf(rt, name);
-      const newName = strArgument(code, 'rename_procedure', 2, 'new_name');
+      const newName = given();
       checkName(newName);
       if (rt.scope.procedure(newName) !== undefined) {
         throw lookupError(`there is a procedure '${newName}' already`);
       }
-      const { group, transaction } = rt;
-      transaction.effects.u8(Effect.RENAME_PROCEDURE);
-      transaction.effects.text(name);
-      transaction.effects.text(newName);
-      group.renameProcedure(name, newName);
-      transaction.onUndo(() => group.renameProcedure(newName, name));
+      editorOf(rt).rename(name, newName);
       return null;
     },
   }),
@@ -74,14 +70,10 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'Deletes a procedure.',
     in: In.DATA,
     changes: CHANGES_DATA,
+    before: needCommit,
     params: [p.str('name')],
     run: (rt, name) => {
-      const procedure = procedureOf(rt, name);
-      const { group, transaction } = rt;
-      transaction.effects.u8(Effect.DELETE_PROCEDURE);
-      transaction.effects.text(name);
-      group.deleteProcedure(name);
-      transaction.onUndo(() => group.putProcedure(procedure));
+      editorOf(rt).delete(procedureOf(rt, name));
       return null;
     },
   }),
@@ -105,7 +97,7 @@ export const PROCEDURES: readonly Entry[] = [
     readsState: true,
     params: [],
     run: (rt) => {
-      const procedures = [...rt.group.procedures.values()].sort((a, b) => compareText(a.name, b.name));
+      const procedures = [...rt.group.procedures.byName.values()].sort((a, b) => compareText(a.name, b.name));
       return new List(procedures.map((procedure) => procedureInfo(rt, procedure)));
     },
   }),
@@ -133,27 +125,13 @@ function procedureOf(rt: Runtime, name: string): Procedure {
   return procedure;
 }
 
-function closureArgument(code: Code, name: string): Closure {
-  return p.closure('closure').accept(code(), { function: name, position: 2 });
-}
-
 /** A closure of the procedure's own: what happens to the original does not matter to it. */
 function copy(closure: Closure): Closure {
   return new Closure(closure.source, closure.unit, closure.store());
 }
 
-function put(rt: Runtime, procedure: Procedure): void {
-  const { group, transaction } = rt;
-  const old = group.procedures.get(procedure.name);
-  transaction.effects.u8(Effect.PUT_PROCEDURE);
-  transaction.effects.text(procedure.name);
-  transaction.effects.varint(procedure.createdAt);
-  transaction.effects.text(procedure.closure.store());
-  group.putProcedure(procedure);
-  transaction.onUndo(() => {
-    if (old === undefined) group.deleteProcedure(procedure.name);
-    else group.putProcedure(old);
-  });
+function editorOf({ group, transaction }: Runtime): ProcedureEditor {
+  return new ProcedureEditor(group.procedures, transaction);
 }
 
 function docOf(procedure: Procedure): string {

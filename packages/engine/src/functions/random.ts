@@ -1,9 +1,9 @@
 import { overflowError, valueError } from '../error.js';
+import { type Entry, func } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { INT_MAX, toIntValue } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
-import { type Entry, func } from './define.js';
-import * as p from './params.js';
 
 const LENGTH_MAX = 1024;
 
@@ -47,12 +47,16 @@ function below(rt: Runtime, count: bigint): bigint {
   }
 }
 
+/** Units charged for each random character. */
+const PER_CHARACTER = 64;
+
 const DEFAULT_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_';
 
 /** Each character is uniform, from bytes that are fit for secrets. */
 function randomText(rt: Runtime, length: number, alphabet = DEFAULT_ALPHABET): string {
   const usable = 2 ** 32 - (2 ** 32 % alphabet.length);
   let text = '';
+  rt.charge(PER_CHARACTER * length);
   while (text.length < length) {
     const data = Buffer.from(rt.environment.randomBytes(4 * (length - text.length)));
     for (let i = 0; i < data.length; i += 4) {

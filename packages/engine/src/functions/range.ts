@@ -1,10 +1,10 @@
 import { operationError, valueError } from '../error.js';
+import { type Entry, func } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { toIntValue } from '../value/numbers.js';
 import type { Value } from '../value/value.js';
-import { type Entry, func } from './define.js';
-import * as p from './params.js';
 
 const LENGTH_MAX = 100_000;
 
@@ -14,6 +14,7 @@ export const RANGE: readonly Entry[] = [
   func('range', {
     doc: 'A list of ints up to a stop, or from a start to a stop (excluded) in steps.',
     params: [STOP, p.optional(p.int('stop')), p.optional(p.int('step'))],
+    counts: countOrRange,
     run: (rt, first, second, step = 1) => {
       const [start, stop] = second === undefined ? [0, first] : [first, second];
       if (step === 0) throw valueError('the step of range() must not be 0');
@@ -32,7 +33,7 @@ export const RANGE: readonly Entry[] = [
  *
  * @throws QueryError as `range`
  */
-export function countOrRange(rt: Runtime, stop: Value): number | List {
+function countOrRange(rt: Runtime, stop: Value): number | List {
   if (typeof stop === 'number' && stop > 0) {
     checkLength(rt, stop);
     return stop;

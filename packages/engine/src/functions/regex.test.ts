@@ -35,7 +35,7 @@ describe('a pattern can not stall a node (decision 8)', () => {
   });
 
   test('the steps count for the query too', () => {
-    const limited = new Harness({ limits: { durationMs: 100 } });
+    const limited = new Harness({ limits: { durationMs: 100 }, realTime: true });
     const code = `for (i in range(1000)) try(${slow}.test(s));`;
     expect(limited.error(code, { vars })).toBe('timeout');
   });
@@ -72,7 +72,7 @@ describe('split', () => {
   });
 
   test('counts what it makes of many groups', () => {
-    const limited = new Harness({ limits: { durationMs: 200 } });
+    const limited = new Harness({ limits: { durationMs: 200 }, realTime: true });
     const vars = { p: `${'()'.repeat(5000)}a`, s: 'a'.repeat(100_000) };
     expect(['timeout', 'max_quota_err']).toContain(limited.error('s.split(regex(p))[0]', { vars }));
   });

@@ -1,4 +1,3 @@
-import { operationError, typeError, valueError } from '../error.js';
 import {
   Budget,
   groupTexts,
@@ -10,16 +9,17 @@ import {
   Subject,
   splitAtMatches,
   testRegex,
-} from '../regex/index.js';
+} from '@althing/regex';
+import { operationError, typeError, valueError } from '../error.js';
+import { type Entry, method, type Receiver } from '../run/builtin.js';
 import { invoke } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import type { RegexValue } from '../value/regex-value.js';
 import { Tag } from '../value/tag.js';
 import { typeName, type Value } from '../value/value.js';
-import { type Entry, method, type Receiver } from './define.js';
-import * as p from './params.js';
 
 const REGEX_RECEIVER: Receiver<RegexValue> = { tags: [Tag.REGEX] };
 
@@ -108,13 +108,13 @@ const PER_REGEX_STEP = 64;
  */
 function withBudget<T>(rt: Runtime, text: string, work: (subject: Subject, budget: Budget) => T): T {
   rt.charge(text.length);
-  const budget = new Budget();
+  const budget = new Budget(STEP_LIMIT, (steps) => rt.charge(steps * PER_REGEX_STEP));
   try {
     return work(new Subject(text), budget);
   } catch (error) {
     if (error instanceof RegexBudgetError) throw operationError(error.message);
     throw error;
   } finally {
-    rt.charge((STEP_LIMIT - budget.steps) * PER_REGEX_STEP);
+    budget.countSteps();
   }
 }

@@ -1,10 +1,14 @@
-import { valueError } from '../error.js';
+import { ErrorCode, operationError, QueryError, valueError } from '../error.js';
+import { type Entry, MODIFIES, method, type Receiver } from '../run/builtin.js';
+import { eachInstance } from '../run/instances.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { type Item, itemText, parseRestriction } from '../schema/definition.js';
+import { Restriction } from '../schema/restriction.js';
 import type { List, ThingSet } from '../value/containers.js';
-import { isRestriction, meetsRestriction } from '../value/restriction.js';
 import { Tag } from '../value/tag.js';
-import { typeName, type Value } from '../value/value.js';
-import { type Entry, MODIFIES, method, type Receiver } from './define.js';
-import * as p from './params.js';
+import type { Thing } from '../value/thing.js';
+import { typeName } from '../value/value.js';
 import { THING } from './thing.js';
 
 const LIST_OR_SET: Receiver<List | ThingSet> = { tags: [Tag.LIST, Tag.SET] };
@@ -13,33 +17,74 @@ const LIST_OR_SET: Receiver<List | ThingSet> = { tags: [Tag.LIST, Tag.SET] };
 export const RESTRICTING: readonly Entry[] = [
   method(THING, 'restrict', {
     doc: "Restricts the values of a thing to a type: 'str', 'int?', '[]' and the like; nil or 'any' lifts it. Returns the thing.",
+    instances: 'never',
     params: [p.strOrNil('restriction')],
     lock: 'write',
     changes: MODIFIES,
     run: (rt, thing, spec) => {
-      const restriction = spec === 'any' ? null : spec;
+      const restriction = spec === null ? null : restrictionOf(rt, spec);
       if (restriction !== null) {
-        if (!isRestriction(restriction))
-          throw valueError(`there is no type '${restriction}' to restrict a thing to`);
         rt.charge(thing.shape.size);
         thing.forEach((key, value) => {
-          if (!meetsRestriction(restriction, value)) {
-            throw valueError(`the property '${key}' is ${typeName(value)} and does not fit '${restriction}'`);
+          if (!restriction.fits(value)) {
+            throw valueError(`the property '${key}' is ${typeName(value)} and does not fit '${spec}'`);
           }
         });
       }
+      assertNotDemanded(rt, thing, restriction);
       rt.transaction.restrict(thing, restriction);
       return thing;
     },
   }),
   method(THING, 'restriction', {
     doc: 'What the values of the thing are restricted to, or nil.',
+    instances: 'never',
     params: [],
-    run: (_rt, thing) => thing.shape.restriction,
+    run: (rt, thing) => itemText(thing.restriction?.item ?? null, rt.schema),
   }),
   method(LIST_OR_SET, 'restriction', {
     doc: 'What the items are restricted to, or nil.',
     params: [],
-    run: (): Value => null,
+    run: (rt, { rule }) => itemText(rule?.item ?? null, rt.schema),
   }),
 ];
+
+/** The restriction of a text; null for what anything fits. */
+function restrictionOf(rt: Runtime, spec: string): Restriction | null {
+  if (spec === 'any') return null;
+  try {
+    const item = parseRestriction(spec, rt.schema);
+    if (item === null) throw valueError(`there is no restriction '${spec}'`);
+    assertFree(rt, item);
+    return new Restriction(item, rt.schema);
+  } catch (error) {
+    if (error instanceof QueryError && error.code === ErrorCode.TYPE) throw valueError(error.message);
+    throw error;
+  }
+}
+
+/** Throws operation_err while the type or enum is in use. */
+function assertFree(rt: Runtime, { base }: Item): void {
+  const schema = rt.store?.schema;
+  const of =
+    base.kind === 'type' ? schema?.type(base.id) : base.kind === 'enum' ? schema?.enum(base.id) : undefined;
+  if (of !== undefined && of.uses > 0) throw operationError(`\`${of.name}\` is in use`);
+}
+
+/** Throws operation_err when a property of an instance demands another restriction than the new one. */
+function assertNotDemanded(rt: Runtime, thing: Thing, restriction: Restriction | null): void {
+  const present = thing.restriction;
+  if (present === null || present.stored === restriction?.stored) return;
+  for (const type of rt.schema.allTypes()) {
+    const fields = type.shape?.fields.filter(({ rule }) => rule.restriction !== null) ?? [];
+    if (fields.length === 0) continue;
+    for (const instance of eachInstance(rt, type)) {
+      rt.load(instance);
+      const field = fields.find(({ slot }) => instance.slots[slot] === thing);
+      if (field === undefined) continue;
+      throw operationError(
+        `type \`${type.name}\`, property \`${field.name}\`: it demands the restriction of the thing`,
+      );
+    }
+  }
+}

@@ -1,10 +1,11 @@
 import { valueError } from '../error.js';
-import { DEEP_MAX, type Runtime } from '../run/runtime.js';
+import { type Entry, method } from '../run/builtin.js';
+import { DEEP_MAX } from '../run/limits.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
-import { type Entry, method } from './define.js';
-import * as p from './params.js';
 import { THING } from './thing.js';
 
 /** Results of one search at most. */

@@ -1,15 +1,22 @@
 import { argumentsError, lookupError } from '../error.js';
+import {
+  type Entry,
+  MODIFIES,
+  MODIFIES_STORED,
+  method,
+  type Receiver,
+  variadicMethod,
+} from '../run/builtin.js';
 import { withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { Closure } from '../value/closure.js';
-import { isTruthy } from '../value/compare.js';
 import { List, listOf, ThingSet } from '../value/containers.js';
+import { isTruthy } from '../value/kinds.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type Entry, MODIFIES, MODIFIES_STORED, method, type Receiver, variadicMethod } from './define.js';
-import * as p from './params.js';
 import { idOf } from './thing.js';
 
 export const SET: Receiver<ThingSet> = { tags: [Tag.SET] };
@@ -108,7 +115,7 @@ export const SETS: readonly Entry[] = [
     doc: 'A list of the ids of the things; nil for those that are not stored.',
     params: [],
     run: (rt, { members }) => {
-      rt.charge(members.size);
+      rt.charge(16 * members.size);
       return new List(Array.from(members, idOf));
     },
   }),

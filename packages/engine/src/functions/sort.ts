@@ -1,17 +1,18 @@
 import { argumentsError, operationError, typeError } from '../error.js';
+import { type Entry, method } from '../run/builtin.js';
 import { type Callback, withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Code } from '../run/unit.js';
 import { Closure } from '../value/closure.js';
 import { compare } from '../value/compare.js';
 import { copyList, listOfItems } from '../value/containers.js';
+import { Member } from '../value/member.js';
 import { Float } from '../value/scalars.js';
 import { sortedOrder } from '../value/sorted-order.js';
 import { hasPairs } from '../value/text.js';
 import { typeName, type Value } from '../value/value.js';
-import { type Entry, method } from './define.js';
 import { ARRAY } from './list.js';
-import * as p from './params.js';
 
 /** Sorting, which is stable in both directions. */
 export const SORT: readonly Entry[] = [
@@ -38,10 +39,10 @@ type Sort = (items: Value[]) => Value[];
 
 /** Evaluates the arguments. */
 function sortOf(rt: Runtime, by: Code | undefined, descendingCode: Code | undefined): Sort {
-  if (by === undefined) return (items) => sortByKeys(rt, items, items, false);
+  if (by === undefined) return (items) => sortByKeys(rt, items, valuesOf(items), false);
   const first = by();
   if (typeof first === 'boolean' && descendingCode === undefined) {
-    return (items) => sortByKeys(rt, items, items, first);
+    return (items) => sortByKeys(rt, items, valuesOf(items), first);
   }
   if (!(first instanceof Closure)) {
     throw p.wrongType(first, { function: 'sort', position: 1 }, 'by', 'a closure');
@@ -64,6 +65,16 @@ function sortOf(rt: Runtime, by: Code | undefined, descendingCode: Code | undefi
 }
 
 const DESCENDING = p.bool('descending');
+
+/** Members of enums are sorted by their values; they can't be compared otherwise. */
+function valuesOf(items: readonly Value[]): readonly Value[] {
+  const values: Value[] = [];
+  for (const item of items) {
+    if (!(item instanceof Member)) return items;
+    values.push(item.value);
+  }
+  return values;
+}
 
 function keysOf(rt: Runtime, items: readonly Value[], closure: Closure): Value[] {
   return withCallback(rt, closure, (callback) => {

@@ -1,5 +1,7 @@
 import { argumentsError, overflowError, valueError } from '../error.js';
+import { type Entry, method, type Receiver } from '../run/builtin.js';
 import { withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
@@ -10,8 +12,6 @@ import { hasPairs, lengthOf } from '../value/text.js';
 import { includesText, PositionCounter, TextSearch } from '../value/text-search.js';
 import { isSpace, textEnd, textStart } from '../value/text-space.js';
 import type { Value } from '../value/value.js';
-import { type Entry, method, type Receiver } from './define.js';
-import * as p from './params.js';
 import { replaceByRegex, replacementText, splitByRegex } from './regex.js';
 
 const TEXT: Receiver<string> = { tags: [Tag.STR] };
@@ -86,16 +86,15 @@ export const STR: readonly Entry[] = [
   }),
   method(TEXT, 'split', {
     doc: 'A list of the parts between separators (default: white space); a limit below 0 counts from the right.',
-    params: [p.optional(separatorParam()), p.optional(p.lazy('limit'))],
-    run: (rt, text, separator, limitCode) => {
+    params: [p.optional(separatorParam()), p.optional(p.later(p.int('limit')))],
+    run: (rt, text, separator, limitGiven) => {
       rt.charge(text.length);
       if (separator === undefined) return splitAtSpace(rt, text, Number.POSITIVE_INFINITY);
       if (typeof separator === 'number' || typeof separator === 'bigint') {
-        if (limitCode === undefined) return splitAtSpace(rt, text, limitOf(separator));
+        if (limitGiven === undefined) return splitAtSpace(rt, text, limitOf(separator));
         throw argumentsError('split() takes nothing after a limit: write the separator first');
       }
-      const limit =
-        limitCode === undefined ? Number.POSITIVE_INFINITY : limitOf(LIMIT.accept(limitCode(), SPLIT_LIMIT));
+      const limit = limitGiven === undefined ? Number.POSITIVE_INFINITY : limitOf(limitGiven());
       return separator instanceof RegexValue
         ? splitByRegex(rt, text, separator, limit)
         : splitAt(rt, text, separator, limit);
@@ -115,9 +114,6 @@ export const STR: readonly Entry[] = [
     },
   }),
 ];
-
-const LIMIT = p.int('limit');
-const SPLIT_LIMIT: p.Where = { function: 'split', position: 2 };
 
 /** What `split` may get first: a separator, or a limit as its only argument. */
 function separatorParam(): p.Param<string | RegexValue | number | bigint> {

@@ -1,15 +1,15 @@
 import { lookupError, valueError } from '../error.js';
+import { type ChangeRule, type Entry, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { type Callback, withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { attach } from '../state/store.js';
+import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
-import { equals, isTruthy } from '../value/compare.js';
 import { List, listOf } from '../value/containers.js';
+import { equals, isTruthy } from '../value/kinds.js';
 import { Tag } from '../value/tag.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { type ChangeRule, type Entry, In, MODIFIES, method, type Receiver } from './define.js';
-import * as p from './params.js';
 
 /** `del` makes a change in the root scope too. */
 const DELETES: ChangeRule = { ...MODIFIES, scopes: In.DATA };
@@ -25,13 +25,14 @@ export const THINGS: readonly Entry[] = [
     changes: MODIFIES,
     run: (rt, thing, source) => {
       rt.load(source);
-      rt.charge(source.shape.size);
+      rt.charge(UNITS_PER_THING * source.shape.size);
       rt.transaction.assign(thing, source);
       return thing;
     },
   }),
   method(THING, 'clear', {
     doc: 'Deletes all properties.',
+    instances: 'never',
     params: [],
     lock: 'write',
     changes: MODIFIES,
@@ -43,6 +44,7 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'del', {
     doc: 'Deletes a property and returns its value.',
+    instances: 'never',
     params: [p.str('name')],
     lock: 'write',
     changes: DELETES,
@@ -92,6 +94,8 @@ export const THINGS: readonly Entry[] = [
     run: (_rt, thing, name, alternative) => {
       const value = thing.get(name);
       if (value !== undefined) return value;
+      const closure = thing.type?.def?.methods.get(name);
+      if (closure !== undefined) return closure;
       return alternative === undefined ? null : alternative();
     },
   }),
@@ -137,6 +141,7 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'remove', {
     doc: 'Deletes the properties for whose key and value a closure is true, at most so many (a negative limit is none); returns a list of the removed values.',
+    instances: 'never',
     params: [p.closure('closure'), p.optional(p.int('limit'))],
     lock: 'write',
     changes: MODIFIES,
@@ -148,6 +153,7 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'ren', {
     doc: 'Gives a property another name, which must be free; it becomes the last one.',
+    instances: 'never',
     params: [p.str('from'), p.str('to')],
     lock: 'write',
     changes: MODIFIES,

@@ -3,16 +3,15 @@ import { Privilege, privilegeText } from '../admin/privileges.js';
 import type { RootGroup, Target } from '../admin/root-group.js';
 import { parseScope } from '../admin/scope-name.js';
 import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
+import { WHITELISTS } from '../admin/whitelist.js';
 import { forbiddenError, lookupError, operationError, quotaError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
+import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import type { Code } from '../run/unit.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { MpData } from '../value/scalars.js';
-import type { Value } from '../value/value.js';
-import { type ChangeRule, type Entry, func, In } from './define.js';
-import * as p from './params.js';
 
 const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
@@ -25,7 +24,7 @@ export const USERS: readonly Entry[] = [
     doc: 'Makes a user without password, tokens and privileges.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [p.str('name')],
     run: (rt, name) => {
       checkUserName(name);
@@ -47,7 +46,7 @@ export const USERS: readonly Entry[] = [
     doc: 'Deletes a user with its tokens and privileges.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [p.str('name')],
     run: (rt, name) => {
       const user = userByName(rt.root, name);
@@ -60,11 +59,11 @@ export const USERS: readonly Entry[] = [
     doc: 'Gives a user another name.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    before: needGrant,
-    params: [p.str('name'), p.lazy('new_name')],
-    run: (rt, name, code) => {
+    needs: GRANT,
+    params: [p.str('name'), p.later(p.str('new_name'))],
+    run: (rt, name, to) => {
       const user = userByName(rt.root, name);
-      const newName = strArgument(code, 'rename_user', 2, 'new_name');
+      const newName = to();
       checkUserName(newName);
       if (rt.root.usersByName.has(newName)) throw lookupError(`there is a user '${newName}' already`);
       rt.editor.putUser({ ...user, name: newName });
@@ -74,7 +73,7 @@ export const USERS: readonly Entry[] = [
   func('has_user', {
     doc: 'Whether there is a user of this name.',
     in: In.ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [p.str('name')],
     run: (rt, name) => rt.root.usersByName.has(name),
   }),
@@ -82,13 +81,10 @@ export const USERS: readonly Entry[] = [
     doc: 'Sets the password of a user; nil removes it.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.str('name'), p.lazy('password')],
-    run: (rt, name, code) => {
+    params: [p.str('name'), p.later(p.strOrNil('password'))],
+    run: (rt, name, given) => {
       const user = ownOrGranted(rt, name);
-      const password = code();
-      if (password !== null && typeof password !== 'string') {
-        throw p.wrongType(password, { function: 'set_password', position: 2 }, 'password', 'a str or nil');
-      }
+      const password = given();
       if (password !== null && !/^[\x20-\x7e]{1,127}$/.test(password)) {
         throw valueError('a password has 1 to 127 printable ASCII characters');
       }
@@ -115,7 +111,7 @@ export const USERS: readonly Entry[] = [
   func('users_info', {
     doc: 'What is known of every user.',
     in: In.ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [],
     run: (rt) => new List([...rt.root.users.values()].map((user) => userInfo(rt, user))),
   }),
@@ -123,15 +119,15 @@ export const USERS: readonly Entry[] = [
     doc: 'Makes a token for a user and gives its key, which is never shown again.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.str('user'), p.optional(p.lazy('expiry')), p.optional(p.str('description'))],
-    run: (rt, name, expiry, description = '') => {
+    params: [p.str('user'), p.optional(p.later(expiry())), p.optional(p.str('description'))],
+    run: (rt, name, until, description = '') => {
       const user = ownOrGranted(rt, name);
       if (user.tokens.length >= rt.quotas.tokensPerUser) {
         throw quotaError(
           `user '${name}' has ${user.tokens.length} tokens, the most that max_tokens_per_user allows`,
         );
       }
-      const expiresAt = expiry === undefined ? null : expiryArgument(rt, expiry());
+      const expiresAt = until === undefined ? null : expiresAtOf(rt, until());
       const key = newKey(rt);
       const token: Token = {
         prefix: key.slice(0, TOKEN_PREFIX_LENGTH),
@@ -141,6 +137,8 @@ export const USERS: readonly Entry[] = [
         description,
       };
       rt.editor.putUser({ ...user, tokens: [...user.tokens, token] });
+      const short = shortToken(token);
+      rt.secrets.push(`make another token, and delete ${short} by del_token('${short}')`);
       return key;
     },
   }),
@@ -163,7 +161,7 @@ export const USERS: readonly Entry[] = [
   func('has_token', {
     doc: 'Whether there is a token with this key or shortened form.',
     in: In.ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [p.str('key')],
     run: (rt, key) => findToken(rt.root, key) !== undefined,
   }),
@@ -171,7 +169,7 @@ export const USERS: readonly Entry[] = [
     doc: 'Deletes all expired tokens of all users.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    before: needGrant,
+    needs: GRANT,
     params: [],
     run: (rt) => {
       const now = rt.seconds();
@@ -183,28 +181,32 @@ export const USERS: readonly Entry[] = [
     },
   }),
   func('grant', {
-    doc: 'Gives a user privileges on a scope.',
+    doc:
+      'Gives a user privileges on a scope: QUERY, CHANGE, GRANT, JOIN, RUN, added with |, or USER (all but GRANT) or FULL. ' +
+      'It takes GRANT on the scope, or on @thingsdb. On @thingsdb they make administrators of the cluster: QUERY with ' +
+      'CHANGE deletes and renames any collection; GRANT, which brings CHANGE, makes and deletes users, sets the ' +
+      'password of any of them, also of admin, gives itself privileges on any scope, and takes backups.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.str('scope'), p.lazy('user'), p.lazy('mask')],
-    run: (rt, scope, userCode, maskCode) => {
+    params: [p.str('scope'), p.later(p.str('user')), p.later(p.int('mask'))],
+    run: (rt, scope, userName, privileges) => {
       const target = grantedTarget(rt, scope);
-      const user = userByName(rt.root, strArgument(userCode, 'grant', 2, 'user'));
-      const mask = maskArgument(maskCode, 'grant');
+      const user = userByName(rt.root, userName());
+      const mask = maskOf(privileges());
       const implied = (mask & Privilege.GRANT) === 0 ? mask : mask | Privilege.CHANGE;
       rt.editor.setAccess(target, user.id, (rt.root.maskOf(target, user.id) ?? 0) | implied);
       return null;
     },
   }),
   func('revoke', {
-    doc: 'Takes privileges on a scope away from a user.',
+    doc: 'Takes privileges on a scope away from a user; it takes GRANT on the scope, or on @thingsdb.',
     in: In.ROOT,
     changes: CHANGES_ROOT,
-    params: [p.str('scope'), p.lazy('user'), p.lazy('mask')],
-    run: (rt, scope, userCode, maskCode) => {
+    params: [p.str('scope'), p.later(p.str('user')), p.later(p.int('mask'))],
+    run: (rt, scope, userName, privileges) => {
       const target = grantedTarget(rt, scope);
-      const user = userByName(rt.root, strArgument(userCode, 'revoke', 2, 'user'));
-      const mask = maskArgument(maskCode, 'revoke');
+      const user = userByName(rt.root, userName());
+      const mask = maskOf(privileges());
       const implied = (mask & Privilege.CHANGE) === 0 ? mask : mask | Privilege.GRANT;
       if (user.id === rt.user.id && (implied & (Privilege.QUERY | Privilege.GRANT)) !== 0) {
         throw operationError('you can not take QUERY or GRANT away from yourself');
@@ -232,11 +234,6 @@ export function targetOf(root: RootGroup, scope: string): Target {
   return collection.id;
 }
 
-/** Evaluates an argument that must be a str. */
-export function strArgument(code: Code, name: string, position: number, argument: string): string {
-  return p.str(argument).accept(code(), { function: name, position });
-}
-
 /** A text as ISO 8601 in UTC. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
@@ -252,7 +249,8 @@ function checkUserName(name: string): void {
   }
 }
 
-function userByName(root: RootGroup, name: string): User {
+/** @throws QueryError lookup_err when there is no such user */
+export function userByName(root: RootGroup, name: string): User {
   const user = root.usersByName.get(name);
   if (user === undefined) throw lookupError(`there is no user '${name}'`);
   return user;
@@ -260,27 +258,32 @@ function userByName(root: RootGroup, name: string): User {
 
 /** The user of a name, when it is one's own account or one may administer others. */
 function ownOrGranted(rt: Runtime, name: string): User {
-  const user = userByName(rt.root, name);
-  if (user.id !== rt.user.id) needGrant(rt);
-  return user;
+  // Privileges first: who may not administer others is not told who there is.
+  if (name !== rt.user.name) needGrant(rt);
+  return userByName(rt.root, name);
 }
 
+/** The target of a scope whose privileges the user may give and take. */
 function grantedTarget(rt: Runtime, scope: string): Target {
   const target = targetOf(rt.root, scope);
-  rt.access.require(Privilege.GRANT, target);
+  if (!rt.access.has(Privilege.GRANT, 'thingsdb')) rt.access.require(Privilege.GRANT, target);
   return target;
 }
 
-function maskArgument(code: Code, name: string): number {
-  const mask = p.int('mask').accept(code(), { function: name, position: 3 });
+function maskOf(mask: number | bigint): number {
   return Number(BigInt.asUintN(64, BigInt(mask)) & BigInt(Privilege.FULL));
 }
 
-function expiryArgument(rt: Runtime, value: Value): number | null {
+function expiry(): p.Param<DateTimeValue | null> {
+  return p.param<DateTimeValue | null>(
+    'expiry',
+    'a datetime, timeval or nil',
+    (value) => value instanceof DateTimeValue || value === null,
+  );
+}
+
+function expiresAtOf(rt: Runtime, value: DateTimeValue | null): number | null {
   if (value === null) return null;
-  if (!(value instanceof DateTimeValue)) {
-    throw p.wrongType(value, { function: 'new_token', position: 2 }, 'expiry', 'a datetime, timeval or nil');
-  }
   const { moment } = value.time;
   if (moment < rt.seconds()) throw valueError('a token can not expire in the past');
   if (moment > EXPIRY_MAX) throw valueError('a token can expire until 2106-02-07T06:28:15Z at the latest');
@@ -335,8 +338,22 @@ function userInfo(rt: Runtime, user: User): MpData {
   out.beginArray(user.tokens.length);
   for (const token of user.tokens) writeToken(out, token, rt.seconds());
   out.key('whitelists');
-  out.beginMap(0);
+  writeWhitelists(out, rt.root, user.id);
   return new MpData(out.out.take());
+}
+
+/** The lists that the user has, each with the text of its rules. */
+function writeWhitelists(out: MsgpackWriter, root: RootGroup, userId: number): void {
+  const lists = WHITELISTS.flatMap((list) => {
+    const rules = root.whitelistOf(userId, list);
+    return rules === undefined ? [] : [{ list, rules }];
+  });
+  out.beginMap(lists.length);
+  for (const { list, rules } of lists) {
+    out.key(list);
+    out.beginArray(rules.length);
+    for (const rule of rules) out.str(typeof rule === 'string' ? rule : rule.text);
+  }
 }
 
 function writeToken(out: MsgpackWriter, token: Token, now: number): void {

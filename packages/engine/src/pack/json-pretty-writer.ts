@@ -15,7 +15,7 @@ export class PrettyJsonWriter extends JsonWriter {
 
   /** The text, with the newline at its end. */
   override take(): string {
-    return `${this.text}\n`;
+    return `${super.take()}\n`;
   }
 
   override beginArray(): void {
@@ -36,6 +36,14 @@ export class PrettyJsonWriter extends JsonWriter {
     this.afterKey = true;
   }
 
+  override longKey(key: string, check: (units: number) => void): void {
+    this.startItem();
+    this.text += '"';
+    this.pieces(key, check);
+    this.text += '": ';
+    this.afterKey = true;
+  }
+
   override endMap(): void {
     this.close('}');
   }
@@ -43,6 +51,7 @@ export class PrettyJsonWriter extends JsonWriter {
   protected override raw(text: string): void {
     this.startItem();
     this.text += text;
+    this.unload();
   }
 
   private open(bracket: string): void {

@@ -3,7 +3,7 @@
  * lie in int64, any other one a float.
  */
 import { badDataError, type QueryError, valueError } from '../error.js';
-import { attach } from '../state/store.js';
+import { attach } from '../state/attach.js';
 import { List, toItem } from '../value/containers.js';
 import { INT_MAX, INT_MIN, toIntValue } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
@@ -18,12 +18,22 @@ export interface JsonOptions {
   readonly malformed: (message: string) => QueryError;
   /** The error for text that is nested too deeply. */
   readonly tooDeep: (message: string) => QueryError;
-  /** Called at each value, so that the work can be charged for; what it throws ends the work. */
-  readonly onValue?: () => void;
+  /** What half of a pair of UTF-16 units is, which stands for no character: an error, or `?`. */
+  readonly loneSurrogate: 'malformed' | 'replaced';
+  /** Called after so many values each, so that the work can be charged for; what it throws ends the work. */
+  readonly onValues?: (count: number) => void;
 }
 
+/** Values between two calls of `onValues`: a power of two. */
+export const VALUES_PER_CALL = 32;
+
 /** How requests are read. */
-export const REQUEST_JSON: JsonOptions = { nestingMax: 127, malformed: badDataError, tooDeep: badDataError };
+export const REQUEST_JSON: JsonOptions = {
+  nestingMax: 127,
+  malformed: badDataError,
+  tooDeep: badDataError,
+  loneSurrogate: 'malformed',
+};
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -32,17 +42,22 @@ export class JsonReader {
   private readonly text: string;
   private readonly shapes: ShapeTree;
   private readonly options: JsonOptions;
-  private position = 0;
+  private position: number;
+  /** Values so far. */
+  private count = 0;
 
-  constructor(text: string, shapes: ShapeTree, options: JsonOptions = REQUEST_JSON) {
+  /** @param start where in the text it begins to read */
+  constructor(text: string, shapes: ShapeTree, options: JsonOptions = REQUEST_JSON, start = 0) {
     this.text = text;
+    this.position = start;
     this.shapes = shapes;
     this.options = options;
   }
 
   /** The next value; objects become things and arrays lists. */
   value(nesting = 0): Value {
-    this.options.onValue?.();
+    this.count += 1;
+    if (this.count % VALUES_PER_CALL === 0) this.options.onValues?.(VALUES_PER_CALL);
     this.space();
     const code = this.text.charCodeAt(this.position);
     switch (code) {
@@ -63,6 +78,89 @@ export class JsonReader {
     }
   }
 
+  /** Where the next value begins. */
+  start(): number {
+    this.space();
+    return this.position;
+  }
+
+  /** Where what was read ends. */
+  get offset(): number {
+    return this.position;
+  }
+
+  /**
+   * Passes over the next value, whose form is checked; nothing is made of it. Numbers that are too large, and halves of
+   * characters, are left for those who read it.
+   */
+  skip(nesting = 0): void {
+    const { text } = this;
+    const closers: number[] = [];
+    for (;;) {
+      this.space();
+      const code = text.charCodeAt(this.position);
+      if (code === 0x7b || code === 0x5b) {
+        const closer = code + 2;
+        this.enter(nesting + closers.length);
+        this.position += 1;
+        if (!this.closes(closer)) {
+          closers.push(closer);
+          if (closer === 0x7d) this.skipKey();
+          continue;
+        }
+      } else if (code === QUOTE) this.stringEnd();
+      else if (code === 0x74) this.word('true', true);
+      else if (code === 0x66) this.word('false', false);
+      else if (code === 0x6e) this.word('null', null);
+      else this.skipNumber();
+      for (;;) {
+        const closer = closers.at(-1);
+        if (closer === undefined) return;
+        if (this.continues(closer)) {
+          if (closer === 0x7d) this.skipKey();
+          break;
+        }
+        closers.pop();
+      }
+    }
+  }
+
+  /**
+   * Passes over the next value, which must be known to be an array or an object. Only its brackets and quotes are looked at,
+   * as far as it takes to find its end: who reads the value later finds what is wrong in it.
+   */
+  skipBrackets(): void {
+    const { text } = this;
+    const { length } = text;
+    let depth = 0;
+    let isString = false;
+    for (let i = this.position; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (isString) {
+        if (code === QUOTE) isString = false;
+        else if (code === BACKSLASH) i += 1;
+      } else if (code === QUOTE) {
+        isString = true;
+      } else if (code === 0x7b || code === 0x5b) {
+        depth += 1;
+      } else if (code === 0x7d || code === 0x5d) {
+        depth -= 1;
+        if (depth === 0) {
+          this.position = i + 1;
+          return;
+        }
+      }
+    }
+    this.position = length;
+    throw this.malformed(isString ? 'the end of a string' : "']' or '}'");
+  }
+
+  private skipKey(): void {
+    this.expectKey();
+    this.stringEnd();
+    this.expectColon();
+  }
+
   /** Whether the next value begins with this character: `{`, `[` or `"`. */
   startsWith(character: string): boolean {
     this.space();
@@ -75,14 +173,22 @@ export class JsonReader {
     this.position += 1;
     if (this.closes(0x7d)) return;
     do {
-      this.space();
-      if (this.text.charCodeAt(this.position) !== QUOTE) throw this.malformed('a key in quotes');
+      this.expectKey();
       const key = this.string();
-      this.space();
-      if (this.text.charCodeAt(this.position) !== 0x3a) throw this.malformed("':'");
-      this.position += 1;
+      this.expectColon();
       entry(key);
-    } while (this.continues(0x7d, "',' or '}'"));
+    } while (this.continues(0x7d));
+  }
+
+  private expectKey(): void {
+    this.space();
+    if (this.text.charCodeAt(this.position) !== QUOTE) throw this.malformed('a key in quotes');
+  }
+
+  private expectColon(): void {
+    this.space();
+    if (this.text.charCodeAt(this.position) !== 0x3a) throw this.malformed("':'");
+    this.position += 1;
   }
 
   /** Reads an array; `item` must read each value. */
@@ -91,7 +197,7 @@ export class JsonReader {
     this.position += 1;
     if (this.closes(0x5d)) return;
     do item();
-    while (this.continues(0x5d, "',' or ']'"));
+    while (this.continues(0x5d));
   }
 
   /** Throws unless only white space is left. */
@@ -117,42 +223,56 @@ export class JsonReader {
     return list;
   }
 
-  private string(): string {
+  /** The next value, which must be known to be a string. */
+  string(): string {
     const { text } = this;
-    const start = this.position + 1;
-    for (let i = start; ; i++) {
-      const code = text.charCodeAt(i);
-      if (code === QUOTE) {
-        this.position = i + 1;
-        return text.slice(start, i);
-      }
-      if (code === BACKSLASH) return this.escaped(start, i);
-      if (!(code >= 0x20)) {
-        this.position = i;
-        throw this.malformed(
-          i < text.length ? 'an escape for this control character' : 'the end of a string',
-        );
-      }
+    const start = this.position;
+    let end = start + 1;
+    let code = text.charCodeAt(end);
+    while (code !== QUOTE && code !== BACKSLASH && code >= 0x20) {
+      end += 1;
+      code = text.charCodeAt(end);
     }
+    if (code === QUOTE) {
+      this.position = end + 1;
+      return text.slice(start + 1, end);
+    }
+    const escapes = this.stringEnd();
+    // The form is known to be right; what is left is the work that the platform does best.
+    const value: unknown = JSON.parse(this.text.slice(start, this.position));
+    if (typeof value !== 'string') throw new Error('a text in quotes is no string');
+    if (escapes !== Escapes.SURROGATES || !LONE_SURROGATE.test(value)) return value;
+    if (this.options.loneSurrogate === 'replaced') return value.replace(LONE_SURROGATES, '?');
+    throw this.options.malformed(
+      `half of a surrogate pair in a string that ends at position ${this.position}`,
+    );
   }
 
-  private escaped(start: number, first: number): string {
+  /** Passes over a string, whose form is checked; tells what escapes are in it. */
+  private stringEnd(): Escapes {
     const { text } = this;
-    let value = text.slice(start, first);
-    for (let i = first; ; ) {
+    let escapes: Escapes = Escapes.NONE;
+    for (let i = this.position + 1; ; i++) {
       const code = text.charCodeAt(i);
       if (code === QUOTE) {
         this.position = i + 1;
-        return value;
+        return escapes;
       }
       if (code === BACKSLASH) {
-        this.position = i + 1;
-        value += this.escape();
-        i = this.position;
-      } else if (code >= 0x20) {
-        value += text[i];
         i += 1;
-      } else {
+        const isUnit = text.charCodeAt(i) === 0x75;
+        if (escapes !== Escapes.SURROGATES) {
+          escapes = isUnit && this.isSurrogate(i + 1) ? Escapes.SURROGATES : Escapes.SOME;
+        }
+        if (isUnit) {
+          this.position = i + 1;
+          this.checkHex();
+          i += 4;
+        } else if (!SIMPLE_ESCAPES.includes(text[i] ?? ' ')) {
+          this.position = i;
+          throw this.malformed('an escape that JSON knows');
+        }
+      } else if (!(code >= 0x20)) {
         this.position = i;
         throw this.malformed(
           i < text.length ? 'an escape for this control character' : 'the end of a string',
@@ -161,36 +281,23 @@ export class JsonReader {
     }
   }
 
-  private escape(): string {
-    const character = this.text[this.position] ?? '';
-    this.position += 1;
-    const simple = ESCAPES[character];
-    if (simple !== undefined) return simple;
-    if (character !== 'u') {
-      this.position -= 1;
-      throw this.malformed('an escape that JSON knows');
+  private checkHex(): void {
+    for (let i = this.position; i < this.position + 4; i++) {
+      const code = this.text.charCodeAt(i) | 0x20;
+      const isHex = (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66);
+      if (!isHex) throw this.malformed('four hexadecimal digits');
     }
-    const unit = this.hexUnit();
-    if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
-    // A pair makes one character; half of one stands for nothing and becomes '?'.
-    if (unit < 0xdc00 && this.text.startsWith('\\u', this.position)) {
-      const before = this.position;
-      this.position += 2;
-      const low = this.hexUnit();
-      if (low >= 0xdc00 && low <= 0xdfff) return String.fromCharCode(unit, low);
-      this.position = before;
-    }
-    return '?';
   }
 
-  private hexUnit(): number {
-    const digits = this.text.slice(this.position, this.position + 4);
-    if (!/^[0-9A-Fa-f]{4}$/.test(digits)) throw this.malformed('four hexadecimal digits');
-    this.position += 4;
-    return Number.parseInt(digits, 16);
+  /** Whether four hexadecimal digits are those of a half of a pair: D8 to DF in front. */
+  private isSurrogate(at: number): boolean {
+    const first = this.text.charCodeAt(at) | 0x20;
+    return first === 0x64 && /[89a-fA-F]/.test(this.text[at + 1] ?? '');
   }
 
   private number(): number | bigint | Float {
+    const small = this.smallInt();
+    if (small >= 0) return small;
     NUMBER.lastIndex = this.position;
     const match = NUMBER.exec(this.text);
     if (match === null) throw this.malformed('a value');
@@ -204,6 +311,33 @@ export class JsonReader {
     const int = text.length < 16 ? Number(text) + 0 : this.largeInt(text);
     this.position += text.length;
     return int;
+  }
+
+  /** The next value when it is an int from 0 to 999,999,999, the most usual kind of number; else -1, and nothing is read. */
+  private smallInt(): number {
+    const { text, position } = this;
+    let value = text.charCodeAt(position) - 0x30;
+    if (!(value >= 0 && value <= 9)) return -1;
+    const isZero = value === 0;
+    for (let i = position + 1; i < position + 10; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x30 && code <= 0x39 && !isZero) {
+        value = value * 10 + code - 0x30;
+      } else if (code === 0x2e || (code | 0x20) === 0x65) {
+        return -1;
+      } else {
+        this.position = i;
+        return value;
+      }
+    }
+    return -1;
+  }
+
+  private skipNumber(): void {
+    if (this.smallInt() >= 0) return;
+    NUMBER.lastIndex = this.position;
+    if (!NUMBER.test(this.text)) throw this.malformed('a value');
+    this.position = NUMBER.lastIndex;
   }
 
   private largeInt(text: string): number | bigint {
@@ -227,9 +361,11 @@ export class JsonReader {
     return true;
   }
 
-  private continues(end: number, expected: string): boolean {
+  private continues(end: number): boolean {
     if (this.closes(end)) return false;
-    if (this.text.charCodeAt(this.position) !== 0x2c) throw this.malformed(expected);
+    if (this.text.charCodeAt(this.position) !== 0x2c) {
+      throw this.malformed(end === 0x7d ? "',' or '}'" : "',' or ']'");
+    }
     this.position += 1;
     return true;
   }
@@ -255,16 +391,14 @@ export class JsonReader {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/y;
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+/** What escapes a string has: none, some, some of which are halves of pairs of UTF-16 units. */
+const Escapes = { NONE: 0, SOME: 1, SURROGATES: 2 } as const;
+type Escapes = (typeof Escapes)[keyof typeof Escapes];
+
+const SIMPLE_ESCAPES = '"\\/bfnrt';
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 function excerpt(digits: string): string {
   return digits.length > 40 ? `${digits.slice(0, 37)}...` : digits;

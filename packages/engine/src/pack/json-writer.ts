@@ -2,23 +2,35 @@
  * Results as JSON (RFC 8259), without white space. Floats are written in the shortest form that reads back equal and
  * keep a `.0` where they would read as ints. JSON has no bytes, nan or infinities: they are a type_err.
  */
+import { ByteWriter } from '../bytes.js';
 import { typeError } from '../error.js';
 import { readMsgpackInto } from './msgpack-reader.js';
-import type { Sink } from './walk.js';
+import { PIECE, type Sink } from './walk.js';
 
 /** Levels that JSON results may have. */
 export const JSON_NESTING_MAX = 127;
 
+/** Characters that wait to be written to the bytes. */
+const WAITING_MAX = 8192;
+
 export class JsonWriter implements Sink {
+  /**
+   * The end of the text. A text that grows piece by piece is a chain of its pieces in memory, many times larger than what
+   * is in it; so from a certain length on it goes over into `written`.
+   */
   protected text = '';
+  /** The part in front of `text`, as UTF-8; null as long as there is none. */
+  private written: ByteWriter | null = null;
   private separator = '';
 
   get size(): number {
-    return this.text.length;
+    return this.written === null ? this.text.length : this.written.length + this.text.length;
   }
 
   take(): string {
-    return this.text;
+    if (this.written === null) return this.text;
+    this.write();
+    return this.written.view().toString('utf8');
   }
 
   nil(): void {
@@ -39,6 +51,25 @@ export class JsonWriter implements Sink {
 
   str(value: string): void {
     this.raw(quote(value));
+  }
+
+  longStr(value: string, check: (units: number) => void): void {
+    this.raw('"');
+    this.pieces(value, check);
+    this.text += '"';
+  }
+
+  /** Writes what is between the quotes of a long text. */
+  protected pieces(value: string, check: (units: number) => void): void {
+    for (let start = 0; start < value.length; ) {
+      let end = Math.min(start + PIECE, value.length);
+      // Both halves of a pair go into one piece.
+      if (isHighSurrogate(value.charCodeAt(end - 1)) && end < value.length) end += 1;
+      this.text += escapeText(value.slice(start, end));
+      this.write();
+      check(end - start);
+      start = end;
+    }
   }
 
   bin(): void {
@@ -63,6 +94,14 @@ export class JsonWriter implements Sink {
   key(key: string): void {
     this.text += `${this.separator}${quote(key)}:`;
     this.separator = '';
+    this.unload();
+  }
+
+  longKey(key: string, check: (units: number) => void): void {
+    this.text += `${this.separator}"`;
+    this.pieces(key, check);
+    this.text += '":';
+    this.separator = '';
   }
 
   endMap(): void {
@@ -78,7 +117,23 @@ export class JsonWriter implements Sink {
   protected raw(text: string): void {
     this.text += this.separator + text;
     this.separator = ',';
+    this.unload();
   }
+
+  /** To be called now and then while the text grows, at the end of a character. */
+  protected unload(): void {
+    if (this.text.length > WAITING_MAX) this.write();
+  }
+
+  private write(): void {
+    this.written ??= new ByteWriter(WAITING_MAX * 4);
+    this.written.utf8(this.text, Buffer.byteLength(this.text));
+    this.text = '';
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 /** A float as JSON. */
@@ -103,7 +158,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** A text as a JSON string, with as few escapes as possible. */
 export function quote(text: string): string {
-  return SPECIAL.test(text) ? `"${text.replace(ALL_SPECIAL, escaped)}"` : `"${text}"`;
+  return `"${escapeText(text)}"`;
+}
+
+function escapeText(text: string): string {
+  return SPECIAL.test(text) ? text.replace(ALL_SPECIAL, escaped) : text;
 }
 
 function escaped(character: string): string {

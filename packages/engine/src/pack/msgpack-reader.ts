@@ -4,13 +4,14 @@
  * them (records, references, timestamps), are refused.
  */
 import { badDataError, overflowError, typeError, valueError } from '../error.js';
-import { attach } from '../state/store.js';
+import { attach } from '../state/attach.js';
 import { List, toItem } from '../value/containers.js';
 import { toIntValue } from '../value/numbers.js';
 import { Bytes, Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { VALUES_PER_CALL } from './json-reader.js';
 import type { Sink } from './walk.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -19,16 +20,26 @@ export class MsgpackReader {
   private readonly data: Buffer;
   private readonly shapes: ShapeTree;
   private readonly nestingMax: number;
+  private readonly onValues: ((count: number) => void) | undefined;
   private position = 0;
+  /** Values so far. */
+  private count = 0;
 
-  constructor(data: Uint8Array, shapes: ShapeTree, nestingMax: number) {
-    this.data = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  /**
+   * @param nestingMax arrays and maps inside each other at most
+   * @param onValues called after so many values each, so that the work can be charged for; what it throws ends the work
+   */
+  constructor(data: Uint8Array, shapes: ShapeTree, nestingMax: number, onValues?: (count: number) => void) {
+    this.data = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.shapes = shapes;
     this.nestingMax = nestingMax;
+    this.onValues = onValues;
   }
 
   /** The next value; maps become things and arrays lists. */
   value(nesting = 0): Value {
+    this.count += 1;
+    if (this.count % VALUES_PER_CALL === 0) this.onValues?.(VALUES_PER_CALL);
     const code = this.u8();
     if (code < 0x80) return code;
     if (code >= 0xe0) return code - 0x100;
@@ -78,10 +89,95 @@ export class MsgpackReader {
       case 0xdf:
         return this.thing(this.length(code - 0xde + 1), nesting);
       default:
-        throw badDataError(
-          `MessagePack type 0x${code.toString(16)} is not accepted (byte ${this.position - 1})`,
-        );
+        throw this.notAccepted(code);
     }
+  }
+
+  /** Where what was read ends. */
+  get offset(): number {
+    return this.position;
+  }
+
+  /** Throws unless everything was read. */
+  end(): void {
+    const left = this.data.length - this.position;
+    if (left > 0) throw badDataError(`${left} bytes follow behind the end of the MessagePack data`);
+  }
+
+  /**
+   * Passes over the next value, whose frame is checked: known types, no more nesting than allowed, nothing missing. What
+   * is in it is left for those who read it, and nothing is made of it.
+   */
+  skip(nesting = 0): void {
+    const { data, nestingMax } = this;
+    const { length } = data;
+    const outer: number[] = [];
+    let position = this.position;
+    // Values that are left in the innermost array or map.
+    let left = 1;
+    for (;;) {
+      while (left === 0) {
+        const more = outer.pop();
+        if (more === undefined) {
+          this.position = position;
+          return;
+        }
+        left = more;
+      }
+      left -= 1;
+      if (position >= length) throw this.ends();
+      const code = data[position] as number;
+      position += 1;
+      let size = 0;
+      let count = -1;
+      if (code < 0x80 || code >= 0xe0) continue;
+      if (code < 0x90) count = (code & 0x0f) * 2;
+      else if (code < 0xa0) count = code & 0x0f;
+      else if (code < 0xc0) size = code & 0x1f;
+      else {
+        this.position = position;
+        if (code >= 0xdc) count = this.length(((code - 0xdc) & 1) + 1) * (code >= 0xde ? 2 : 1);
+        else size = this.skippedSize(code);
+        position = this.position;
+      }
+      if (count >= 0) {
+        if (nesting + outer.length >= nestingMax) this.enter(nesting + outer.length);
+        if (count > length - position) throw this.ends();
+        if (count === 0) continue;
+        outer.push(left);
+        left = count;
+      } else {
+        position += size;
+        if (position > length) throw this.ends();
+      }
+    }
+  }
+
+  /** Bytes behind a type from 0xc0 to 0xdb, and behind its length if it has one. */
+  private skippedSize(code: number): number {
+    if (code >= 0xd9) return this.length(code - 0xd9);
+    if (code >= 0xc4 && code <= 0xc6) return this.length(code - 0xc4);
+    const size = FIXED_SIZES[code - 0xc0] as number;
+    if (size < 0) throw this.notAccepted(code);
+    return size;
+  }
+
+  private notAccepted(code: number): ReturnType<typeof badDataError> {
+    return badDataError(
+      `MessagePack type 0x${code.toString(16)} is not accepted (byte ${this.position - 1})`,
+    );
+  }
+
+  /** Whether a map comes next. */
+  get hasMap(): boolean {
+    const code = this.data[this.position] ?? 0;
+    return (code >= 0x80 && code < 0x90) || code === 0xde || code === 0xdf;
+  }
+
+  /** Whether an array comes next. */
+  get hasArray(): boolean {
+    const code = this.data[this.position] ?? 0;
+    return (code >= 0x90 && code < 0xa0) || code === 0xdc || code === 0xdd;
   }
 
   /** Number of pairs when a map comes next, else null; nothing is read then. */
@@ -144,17 +240,18 @@ export class MsgpackReader {
   }
 
   private text(size: number): string {
-    const bytes = this.bytes(size);
-    if (size < 32) {
-      let ascii = '';
-      for (let i = 0; i < size; i++) {
-        const code = bytes[i] as number;
-        if (code >= 0x80) return this.utf8(bytes);
-        ascii += String.fromCharCode(code);
-      }
-      return ascii;
+    const { data, position: start } = this;
+    const end = start + size;
+    if (end > data.length) throw this.ends();
+    this.position = end;
+    if (size >= 32) return this.utf8(data.subarray(start, end));
+    let ascii = '';
+    for (let i = start; i < end; i++) {
+      const code = data[i] as number;
+      if (code >= 0x80) return this.utf8(data.subarray(start, end));
+      ascii += String.fromCharCode(code);
     }
-    return this.utf8(bytes);
+    return ascii;
   }
 
   private utf8(bytes: Buffer): string {
@@ -200,6 +297,9 @@ export class MsgpackReader {
     return badDataError(`the MessagePack data ends too early, after ${this.data.length} bytes`);
   }
 }
+
+/** Bytes behind the types 0xc0 to 0xd8 whose size is fixed; -1 for those that are not accepted, or have a length. */
+const FIXED_SIZES = [0, -1, 0, 0, -1, -1, -1, -1, -1, -1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, -1, -1, -1, -1, -1];
 
 /** Hands MessagePack of our own making over to a sink. */
 export function readMsgpackInto(data: Uint8Array, sink: Sink): void {

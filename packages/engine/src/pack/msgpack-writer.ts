@@ -70,6 +70,10 @@ export class MsgpackWriter implements Sink {
     this.out.utf8(value, size);
   }
 
+  longStr(value: string): void {
+    this.str(value);
+  }
+
   bin(value: Uint8Array): void {
     const { out } = this;
     const size = value.length;
@@ -99,6 +103,10 @@ export class MsgpackWriter implements Sink {
   }
 
   key(key: string): void {
+    this.str(key);
+  }
+
+  longKey(key: string): void {
     this.str(key);
   }
 

@@ -1,12 +1,16 @@
 /**
- * Calls of a name without a receiver. A built-in function wins; then comes a procedure of the scope; then a variable
- * that holds a closure.
+ * Calls of a name without a receiver. A built-in function wins; then comes a type or enum, then a procedure of the scope, then
+ * a variable that holds a closure.
  */
 import { lookupError, typeError } from '../error.js';
+import { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { typeName } from '../value/value.js';
 import { compileFunctionCall } from './dispatch.js';
+import { callEnum } from './enum.js';
+import { callType } from './instance.js';
 import { callClosure } from './invoke.js';
+import { namedBy } from './named.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
@@ -14,7 +18,10 @@ export function compileCall(rt: Runtime, name: string, args: readonly Code[]): C
   const entry = rt.functions.function(name);
   if (entry !== undefined) return compileFunctionCall(rt, entry, args);
   const cell = rt.symbols.cell(name);
+  const named = namedBy(rt, name);
   return () => {
+    const of = rt.schema.count === 0 ? null : named();
+    if (of !== null) return of instanceof Type ? callType(rt, of, args) : callEnum(rt, of, args);
     const procedure = rt.procedures.size === 0 ? undefined : rt.procedures.get(name);
     if (procedure !== undefined) return callClosure(rt, procedure.closure, args);
     const value = cell.value;

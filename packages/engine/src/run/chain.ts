@@ -3,17 +3,22 @@
  */
 import type { AssignOp, Chain, Link } from '@althing/language';
 import { lookupError, typeError, valueError } from '../error.js';
-import type { Entry } from '../functions/define.js';
+import { isSchemaName } from '../schema/definition.js';
+import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, listOfItems, ThingSet } from '../value/containers.js';
+import { Member } from '../value/member.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
 import { characterAt, hasPairs, lengthOf } from '../value/text.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
+import { Anonymous, Wrap } from '../value/wrap.js';
+import type { Entry } from './builtin.js';
 import type { Compiler } from './compile.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
+import { whileInUse } from './instance.js';
 import { callClosure } from './invoke.js';
 import { NESTED_LINKS_MAX } from './limits.js';
 import { assignOperator, type Operate, updateInPlace } from './operators.js';
@@ -107,14 +112,14 @@ export function readProperty(rt: Runtime, name: string): Step {
   let knownSlot = 0;
   return (value) => {
     if (!(value instanceof Thing)) throw noProperty(value, name);
-    if (value.shape === knownShape) {
+    if (value.shape === knownShape && knownShape.stale === null) {
       value.bits |= ThingBit.USED;
       return value.slots[knownSlot] as Value;
     }
     rt.load(value);
     const { shape } = value;
     const slot = shape.index.get(name);
-    if (slot === undefined) throw unknownProperty(name);
+    if (slot === undefined) return methodOf(value, name);
     if (!shape.owned) {
       knownShape = shape;
       knownSlot = slot;
@@ -132,7 +137,7 @@ function readVariableProperty(rt: Runtime, variable: string, head: Code, name: s
   return () => {
     const { value } = cell;
     if (value instanceof Thing) {
-      if (value.shape === knownShape) {
+      if (value.shape === knownShape && knownShape.stale === null) {
         value.bits |= ThingBit.USED;
         return value.slots[knownSlot] as Value;
       }
@@ -159,11 +164,22 @@ export function callMethod(rt: Runtime, name: string, args: readonly Code[]): St
     let call = known[tag];
     if (call === undefined) {
       const entry = methods?.[tag];
-      call = entry === undefined ? otherMethod(rt, name, args) : builtInMethod(rt, entry, args);
+      if (entry !== undefined && entry.instances !== 'all') {
+        call = partlyBuiltIn(rt, entry, name, args);
+      } else call = entry === undefined ? otherMethod(rt, name, args) : builtInMethod(rt, entry, args);
       known[tag] = call;
     }
     return call(self);
   };
+}
+
+/** A built-in method of plain things only, or of instances only. */
+function partlyBuiltIn(rt: Runtime, entry: Entry, name: string, args: readonly Code[]): Step {
+  const builtIn = builtInMethod(rt, entry, args);
+  const other = otherMethod(rt, name, args);
+  const isOfInstances = entry.instances === 'only';
+  return (self) =>
+    self instanceof Thing && (self.type !== null) === isOfInstances ? builtIn(self) : other(self);
 }
 
 function builtInMethod(rt: Runtime, entry: Entry, args: readonly Code[]): Step {
@@ -176,8 +192,11 @@ function builtInMethod(rt: Runtime, entry: Entry, args: readonly Code[]): Step {
 
 function otherMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
   return (self) => {
-    if (!(self instanceof Thing)) throw lookupError(`${typeName(self)} has no method '${name}'`);
+    if (!(self instanceof Thing)) return callOwnMethod(rt, self, name, args);
     rt.load(self);
+    const { type } = self.shape;
+    const method = type?.def?.methods.get(name);
+    if (type !== null && method !== undefined) return callOwn(rt, type, method, self, args);
     const closure = self.get(name);
     if (closure === undefined) throw lookupError(`there is no method or property '${name}'`);
     if (!(closure instanceof Closure)) {
@@ -198,8 +217,7 @@ function readIndex(rt: Runtime, index: Code): Step {
       if (typeof key !== 'string') throw typeError(`a key must be a str, not ${typeName(key)}`);
       rt.load(value);
       const property = value.get(key);
-      if (property === undefined) throw unknownProperty(key);
-      return property;
+      return property === undefined ? methodOf(value, key) : property;
     }
     if (typeof value === 'string') return characterAt(value, position(index(), lengthOf(value)));
     if (value instanceof Bytes) {
@@ -254,12 +272,28 @@ function sliceOf(slice: SliceCode, text: string): string {
 
 function assignProperty(rt: Runtime, name: string, op: AssignOp, value: Code): Step {
   const operate = op === '=' ? null : assignOperator(rt, op);
+  /** The shape of the last instance, and its field of that name. */
+  let knownShape: Shape | null = null;
+  let knownField: Field | null = null;
   return (target) => {
     if (!(target instanceof Thing)) throw noProperty(target, name);
     rt.load(target);
     lockForWriting(rt, target);
     try {
       const right = value();
+      const { shape } = target;
+      if (shape.type !== null && shape.stale === null) {
+        if (shape !== knownShape) {
+          knownShape = shape;
+          knownField = target.field(name) ?? null;
+        }
+        if (knownField !== null) {
+          if (operate === null || op === '=') return rt.transaction.setField(target, knownField, right);
+          const left = target.slots[knownField.slot] as Value;
+          if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
+          return rt.transaction.setField(target, knownField, operate(left, right));
+        }
+      }
       if (operate === null || op === '=') return rt.transaction.setProperty(target, name, right);
       return updateProperty(rt, target, name, op, operate, right);
     } finally {
@@ -330,6 +364,44 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
       unlockWriting(target);
     }
   };
+}
+
+/** The closure of a method, which can be read like a property. */
+export function methodOf(thing: Thing, name: string): Closure {
+  const { type } = thing.shape;
+  const method = type?.def?.methods.get(name);
+  if (method !== undefined) return method;
+  if (type === null) throw unknownProperty(name);
+  if (!isSchemaName(name)) throw valueError(`'${name}' is no name of a property`);
+  throw lookupError(`type \`${type.name}\` has no property or method \`${name}\``);
+}
+
+/** Calls a method of a type or enum; its first argument is what it is called on. */
+export function callOwn(
+  rt: Runtime,
+  of: { uses: number },
+  method: Closure,
+  self: Value,
+  args: readonly Code[],
+): Value {
+  return whileInUse(of, () => callClosure(rt, method, [() => self, ...args]));
+}
+
+/** Calls a method of a value that is no thing: of a member of an enum, a wrap, or an anonymous type. */
+export function callOwnMethod(rt: Runtime, self: Value, name: string, args: readonly Code[]): Value {
+  if (self instanceof Member) {
+    const method = self.enum.def?.methods.get(name);
+    if (method !== undefined) return callOwn(rt, self.enum, method, self, args);
+  } else if (self instanceof Wrap) {
+    const { by } = self;
+    const method = by instanceof Anonymous ? by.structure.methods.get(name) : by.def?.methods.get(name);
+    if (method !== undefined)
+      return callOwn(rt, by instanceof Anonymous ? { uses: 0 } : by, method, self.thing, args);
+  } else if (self instanceof Anonymous) {
+    const method = self.structure.methods.get(name);
+    if (method !== undefined) return callClosure(rt, method, args);
+  }
+  throw lookupError(`${typeName(self)} has no method '${name}'`);
 }
 
 function unknownProperty(key: string): ReturnType<typeof lookupError> {

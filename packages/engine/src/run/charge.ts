@@ -3,6 +3,12 @@ import { Bytes } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 import type { Runtime } from './runtime.js';
 
+/**
+ * What is joined is copied as a whole where it is first looked at, which costs nothing else: a part of its length is charged
+ * for that, since texts that are made by many small steps are copied seldom.
+ */
+const COPIED_BITS = 2;
+
 /** Texts beyond this length are charged. */
 const LONG_TEXT = 1000;
 
@@ -15,7 +21,7 @@ export function chargeJoin(rt: Runtime, left: Value, right: Value): void {
     const length = left.length + right.length;
     if (length <= LONG_TEXT) return;
     if (length > rt.limits.valueBytes) rt.chargeLength(length);
-    rt.charge(Math.min(left.length, right.length));
+    rt.charge(Math.min(left.length, right.length) + (length >> COPIED_BITS));
   } else if (left instanceof Bytes || right instanceof Bytes) {
     rt.chargeLength(lengthOf(left) + lengthOf(right));
   }

@@ -20,19 +20,22 @@ import type {
   Program,
   Return,
 } from '@althing/language';
-import { lookupError, type QueryError, typeError } from '../error.js';
-import { compileRegex } from '../regex/index.js';
+import { compileRegex } from '@althing/regex';
+import { lookupError, typeError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { isTruthy } from '../value/compare.js';
 import { List, ThingSet, toItem } from '../value/containers.js';
 import { toText } from '../value/convert.js';
+import { isTruthy } from '../value/kinds.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Float } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
+import { anonymousLiteral } from './anonymous.js';
 import { compileCall } from './call.js';
 import { compileChain } from './chain.js';
 import { lockForReading, unlockReading } from './dispatch.js';
+import { enumLiteral } from './enum.js';
+import { instanceLiteral } from './instance.js';
 import { translate } from './jit/index.js';
 import { Jump, Signal } from './jump.js';
 import { CALL_HEIGHT, frameHeight } from './limits.js';
@@ -91,6 +94,8 @@ export class Compiler {
   private readonly analysis: Analysis;
   private readonly params: readonly Cell[];
   private readonly locals: Cell[] = [];
+  /** The place of each local among them: a text may have very many. */
+  private readonly localPlaces = new Map<Cell, number>();
   /** Whether assignments bind in the outermost frame, which has nothing to hide. */
   private readonly outermost: boolean;
   private level = 0;
@@ -285,11 +290,16 @@ export class Compiler {
       case 'block':
         return position === 'statement' ? this.sequence(node.statements) : this.operandBlock(node.statements);
       case 'anonymous':
-        return failing(() => lookupError('anonymous types do not exist in this scope'));
+        return anonymousLiteral(this.rt, node.entries, this.entryCodes(node.entries));
       case 'instance':
-        return failing(() => lookupError(`there is no type '${node.name}'`));
+        return instanceLiteral(this.rt, node.name, node.thing.entries, this.entryCodes(node.thing.entries));
       case 'enum':
-        return failing(() => lookupError(`there is no enum '${node.name}'`));
+        return enumLiteral(
+          this.rt,
+          node.name,
+          node.member,
+          node.closure === null ? null : this.operand(node.closure),
+        );
     }
   }
 
@@ -307,9 +317,7 @@ export class Compiler {
   private thing(entries: readonly AstEntry[]): Code {
     const { rt } = this;
     const keys = entries.map((entry) => entry.key);
-    const codes = entries.map((entry) =>
-      entry.value === null ? this.variable(entry.key) : this.operand(entry.value),
-    );
+    const codes = this.entryCodes(entries);
     const shape = literalShape(rt, keys);
     if (shape === null) {
       return () => {
@@ -328,6 +336,10 @@ export class Compiler {
       }
       return thing;
     };
+  }
+
+  private entryCodes(entries: readonly AstEntry[]): Code[] {
+    return entries.map(({ key, value }) => (value === null ? this.variable(key) : this.operand(value)));
   }
 
   private list(nodes: readonly Node[]): Code {
@@ -395,12 +407,13 @@ export class Compiler {
    */
   local(cell: Cell): number {
     if (this.params.includes(cell)) return -1;
-    let i = this.locals.indexOf(cell);
-    if (i < 0) {
-      i = this.locals.length;
+    let place = this.localPlaces.get(cell);
+    if (place === undefined) {
+      place = this.locals.length;
       this.locals.push(cell);
+      this.localPlaces.set(cell, place);
     }
-    return this.outermost ? -1 : i;
+    return this.outermost ? -1 : place;
   }
 
   private prefix(ops: string, operand: Code): Code {
@@ -709,12 +722,6 @@ function operandsOf(node: Operators): readonly Node[] {
 
 function constant(value: Value): Code {
   return () => value;
-}
-
-function failing(error: () => QueryError): Code {
-  return () => {
-    throw error();
-  };
 }
 
 function toOwnItem(value: Value, list: List): Value {

@@ -5,12 +5,12 @@
  * modified and is free, then the arguments from left to right, each checked before the next is evaluated.
  */
 import { argumentsError, lookupError, operationError } from '../error.js';
-import type { Entry } from '../functions/define.js';
-import type { Where } from '../functions/params.js';
 import { List, ThingSet, WRITE_LOCKED } from '../value/containers.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { type Entry, In } from './builtin.js';
 import { chargeLong } from './charge.js';
+import type { Where } from './params.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
@@ -25,7 +25,7 @@ export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Co
     };
   }
   const read = args.map((code, i) => argumentReader(rt, entry, code, i));
-  const restricted = entry.in !== 7 || entry.before !== null;
+  const restricted = entry.in !== In.ALL || entry.needs !== null || entry.before !== null;
   if (entry.rest !== null) {
     return () => {
       if (restricted) enterFunction(rt, entry);
@@ -110,13 +110,15 @@ type ArgumentReader = () => unknown;
 function argumentReader(rt: Runtime, entry: Entry, code: Code, i: number): ArgumentReader {
   const param = entry.params[i] ?? entry.rest;
   if (!param) throw new Error(`${entry.name} has no parameter ${i}`);
-  if (param.lazy) return () => code;
+  const of = param.later ?? param;
+  if (of.lazy) return () => code;
   const where: Where = { function: entry.name, position: i + 1 };
-  return () => {
+  const read = (): unknown => {
     const value = code();
     chargeLong(rt, value);
-    return param.accept(value, where);
+    return of.accept(value, where);
   };
+  return param.later === undefined ? read : () => read;
 }
 
 /** Evaluates arguments in order; those beyond the parameters become one array. */
@@ -136,6 +138,7 @@ function enterFunction(rt: Runtime, entry: Entry): void {
   if ((entry.in & rt.scope.bit) === 0) {
     throw lookupError(`the function ${entry.name}() does not exist in the scope ${rt.scope.name}`);
   }
+  if (entry.needs !== null) rt.access.require(entry.needs.privilege, entry.needs.on);
   entry.before?.(rt);
 }
 
@@ -153,13 +156,17 @@ function countText({ min, max }: Entry): string {
 
 /** Keeps a thing, list or set from being modified; may be nested. */
 export function lockForReading(self: Value): void {
-  if (self instanceof Thing) self.bits += ThingBit.READ_LOCK;
-  else if (self instanceof List || self instanceof ThingSet) self.lock += 1;
+  if (self instanceof Thing) {
+    self.bits += ThingBit.READ_LOCK;
+    if (self.shape.type !== null) self.shape.type.locks += 1;
+  } else if (self instanceof List || self instanceof ThingSet) self.lock += 1;
 }
 
 export function unlockReading(self: Value): void {
-  if (self instanceof Thing) self.bits -= ThingBit.READ_LOCK;
-  else if (self instanceof List || self instanceof ThingSet) self.lock -= 1;
+  if (self instanceof Thing) {
+    self.bits -= ThingBit.READ_LOCK;
+    if (self.shape.type !== null) self.shape.type.locks -= 1;
+  } else if (self instanceof List || self instanceof ThingSet) self.lock -= 1;
 }
 
 /**
@@ -172,6 +179,7 @@ export function lockForWriting(rt: Runtime, self: Value): void {
     rt.transaction.assertWritable(self);
     if (self.locked) throw inUse('thing');
     self.bits |= ThingBit.WRITE_LOCK;
+    if (self.shape.type !== null) self.shape.type.locks += 1;
   } else if (self instanceof List || self instanceof ThingSet) {
     rt.transaction.assertWritable(self);
     if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
@@ -180,8 +188,10 @@ export function lockForWriting(rt: Runtime, self: Value): void {
 }
 
 export function unlockWriting(self: Value): void {
-  if (self instanceof Thing) self.bits &= ~ThingBit.WRITE_LOCK;
-  else if (self instanceof List || self instanceof ThingSet) self.lock -= WRITE_LOCKED;
+  if (self instanceof Thing) {
+    self.bits &= ~ThingBit.WRITE_LOCK;
+    if (self.shape.type !== null) self.shape.type.locks -= 1;
+  } else if (self instanceof List || self instanceof ThingSet) self.lock -= WRITE_LOCKED;
 }
 
 export function inUse(what: string): ReturnType<typeof operationError> {

@@ -22,6 +22,9 @@ export const DEFAULT_LIMITS: QueryLimits = {
   codeLength: 1024 * 1024,
 };
 
+/** Deepest level of things in a result. */
+export const DEEP_MAX = 127;
+
 /**
  * Heights of everything that runs inside each other at most, summed over all calls. A unit stands for 100 bytes of the
  * JavaScript stack, so this is half of what Node.js gives to a thread (984 kB): the other half is for what lies below a
@@ -76,7 +79,10 @@ export const STEPS_PER_CHECK = 10_000;
 /** Checks of the clock between two looks at the heap. */
 export const CHECKS_PER_HEAP_LOOK = 8;
 
-/** Work of this size at once has the heap looked at. */
+/** How long a unit of work takes at most that is done at once, in milliseconds: large texts are copied and compared. */
+export const MS_PER_UNIT = 5e-6;
+
+/** Work of this size at once has the heap looked at, and must fit into what is left of the time. */
 export const HEAP_LOOK_UNITS = 1 << 20;
 
 /**

@@ -1,5 +1,5 @@
 /** Things that are written out in a text: `{name: 'Ann', age: 5}`. */
-import { attach } from '../state/store.js';
+import { attach } from '../state/attach.js';
 import { toProperty } from '../state/transaction.js';
 import { sizeOf } from '../value/containers.js';
 import type { Shape } from '../value/shape.js';

@@ -1,6 +1,7 @@
 import type { AssignOp, BinaryOp } from '@althing/language';
-import { compare, equals, isSubset, isTruthy } from '../value/compare.js';
+import { compare } from '../value/compare.js';
 import { assertMembers, sizeOf, ThingSet } from '../value/containers.js';
+import { equals, isSubset, isTruthy } from '../value/kinds.js';
 import {
   add,
   bitwise,
@@ -140,8 +141,9 @@ function chargeWalk(rt: Runtime, value: Value): void {
   rt.charge(UNITS_PER_ITEM * sizeOf(value));
 }
 
-/** Units charged for comparing one item, or looking one thing up in a set. */
+/** Units charged for comparing one item, and for looking a thing up in a set that may be new. */
 const UNITS_PER_ITEM = 4;
+const UNITS_PER_MEMBER = 64;
 
 /** Operators that compute a value from two scalars; `+` has to be charged for besides. */
 type ScalarOperator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>';
@@ -217,8 +219,7 @@ function bits(op: '&' | '|' | '^', left: Value, right: Value): Value {
 }
 
 function setOperation(rt: Runtime, op: SetOperator, left: ThingSet, right: ThingSet): ThingSet {
-  chargeWalk(rt, left);
-  chargeWalk(rt, right);
+  rt.charge(UNITS_PER_MEMBER * (left.members.size + right.members.size));
   return new ThingSet(combine(op, left.members, right.members));
 }
 
@@ -239,6 +240,6 @@ function isProperSubset(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
 }
 
 function isPartOf(rt: Runtime, a: ThingSet, b: ThingSet): boolean {
-  chargeWalk(rt, a);
+  rt.charge(UNITS_PER_MEMBER * a.members.size);
   return isSubset(a.members, b.members);
 }

@@ -1,23 +1,14 @@
-import {
-  analyse,
-  type CallRule,
-  type ChangeScopes,
-  LanguageError,
-  parse,
-  parseClosure,
-  type Rules,
-} from '@althing/language';
+import { analyse, LanguageError, parse, parseClosure, type Rules } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
-import { type ChangeRule, In } from '../functions/define.js';
-import type { FunctionTable } from '../functions/table.js';
-import { compileRegex, RegexSyntaxError } from '../regex/index.js';
 import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile.js';
+import { rulesForText } from './rules.js';
 import type { Runtime } from './runtime.js';
 import type { Unit } from './unit.js';
 
 /** A query text, ready to run. */
 export interface Prepared {
+  readonly code: string;
   readonly unit: Unit;
   /** Whether its answer depends on stored data at all. */
   readonly usesState: boolean;
@@ -31,8 +22,8 @@ export interface Prepared {
 export function prepare(rt: Runtime, code: string): Prepared {
   return withLanguageErrors(() => {
     const program = parse(code);
-    const analysis = analyse(program, rt.rules);
-    return { unit: compileProgram(rt, program, analysis), usesState: analysis.usesState };
+    const analysis = analyse(program, rulesForText(rt.rules));
+    return { code, unit: compileProgram(rt, program, analysis), usesState: analysis.usesState };
   });
 }
 
@@ -42,17 +33,17 @@ export function prepare(rt: Runtime, code: string): Prepared {
  * @throws QueryError as `prepare`; bad_data_err for more than one statement, lookup_err for what is no closure
  */
 export function compileText(rt: Runtime, source: string): Closure {
-  return withLanguageErrors(() => new Closure(source, compileSource(rt, source)));
+  return withLanguageErrors(() => new Closure(source, compileSource(rt, source, rulesForText(rt.rules))));
 }
 
 /** The body of a closure that was checked before it was stored. */
 export function compileStored(rt: Runtime, closure: Closure): Unit {
-  return withLanguageErrors(() => compileSource(rt, closure.source));
+  return withLanguageErrors(() => compileSource(rt, closure.source, rt.rules));
 }
 
-function compileSource(rt: Runtime, source: string): Unit {
+function compileSource(rt: Runtime, source: string, rules: Rules): Unit {
   const node = parseClosure(source);
-  return compileClosureNode(rt, source, node, analyse(node, rt.rules, source));
+  return compileClosureNode(rt, source, node, analyse(node, rules, source));
 }
 
 const CODES: Readonly<Record<LanguageError['code'], number>> = {
@@ -78,41 +69,3 @@ function withLanguageErrors<T>(work: () => T): T {
     throw error;
   }
 }
-
-/** What the analysis has to know of the built-in functions. */
-export function rulesOf(functions: FunctionTable): Rules {
-  const functionRules = new Map<string, CallRule>();
-  const methodRules = new Map<string, CallRule>();
-  for (const entry of functions.entries) {
-    const rules = entry.on === null ? functionRules : methodRules;
-    const { changes } = entry;
-    const pure = !entry.readsState && entry.in === In.ALL && changes === null;
-    // Methods count by name alone: one that changes, on whatever type, decides for all of that name.
-    if (!rules.has(entry.name) || changes !== null) rules.set(entry.name, callRule(changes, pure));
-  }
-  return {
-    func: (name) => functionRules.get(name),
-    method: (name) => methodRules.get(name),
-    checkRegex(body, flags) {
-      try {
-        compileRegex(body, flags);
-        return null;
-      } catch (error) {
-        if (error instanceof RegexSyntaxError) return error.message;
-        throw error;
-      }
-    },
-  };
-}
-
-function callRule(changes: ChangeRule | null, pure: boolean): CallRule {
-  return {
-    changes: changes === null ? 'none' : (CHANGE_SCOPES[changes.scopes & In.DATA] ?? 'none'),
-    nse: changes?.nse ?? false,
-    unlessDirect: changes?.unlessDirect ?? false,
-    pure,
-  };
-}
-
-/** Names of the sets of scopes, by the bits of `In`. */
-const CHANGE_SCOPES: readonly ChangeScopes[] = ['none', 'collection', 'thingsdb', 'both'];

@@ -1,5 +1,6 @@
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
+import { LEVEL_OF_PROGRAMS, LEVEL_OF_TYPES } from '../admin/level.js';
 import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
@@ -13,30 +14,38 @@ import {
   typeError,
   valueError,
 } from '../error.js';
-import { CONSTANTS } from '../functions/constants.js';
-import type { FunctionTable } from '../functions/table.js';
 import type { NodeView } from '../node-view.js';
+import { Catalog } from '../schema/catalog.js';
+import type { Definition } from '../schema/definition.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
-import type { Procedure, Scope } from '../state/scope.js';
+import type { Procedure } from '../state/parts/procedures.js';
+import { SchemaEditor } from '../state/parts/schema.js';
+import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
+import type { Future } from '../value/future.js';
 import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
+import { defaultOf } from './defaults.js';
 import { Signal } from './jump.js';
+import { FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
 import {
   CHECKS_PER_HEAP_LOOK,
+  DEEP_MAX,
   DEPTH_MAX,
   HEAP_LOOK_UNITS,
   HOT_RUNS,
+  MS_PER_UNIT,
   type QueryLimits,
   STEPS_PER_CHECK,
 } from './limits.js';
-import { rulesOf } from './program.js';
+import { rulesOf } from './rules.js';
 import { Symbols } from './symbols.js';
+import type { FunctionTable } from './table.js';
 import type { Unit } from './unit.js';
 
 /** What a query runs as and with. */
@@ -45,15 +54,32 @@ export interface Execution {
   readonly transaction: Transaction;
   readonly access: Access;
   readonly limits: QueryLimits;
+  /** Milliseconds of the time limit that were spent before. */
+  readonly spentMs: number;
   /** Depth of the result, until the query sets another one. */
   readonly deep: number;
+  /** The text of the query; null where something else runs. */
+  readonly source: string | null;
+  /** Collections whose state here was confirmed for the query: see `GroupNeeded`. */
+  readonly fresh: Freshness;
   /** Hashes of passwords that the query sets, made beforehand: see `HashNeeded`. */
   readonly hashes: ReadonlyMap<string, PasswordHash>;
 }
 
+/** Tells of which collections this node is known to have all that was acknowledged. */
+export interface Freshness {
+  isFresh(collection: number): boolean;
+}
+
 /** Collections of this node, for the functions of the root scope that look into them. */
-export interface Catalog {
+export interface Collections {
   collection(id: number): CollectionGroup | undefined;
+}
+
+/** Makes code of texts; see `program.ts`. */
+export interface Compiler {
+  compileStored(rt: Runtime, closure: Closure): Unit;
+  compileText(rt: Runtime, source: string): Closure;
 }
 
 /** How many of something there may be. */
@@ -76,6 +102,18 @@ export class HashNeeded {
   }
 }
 
+/**
+ * Thrown by a query of the root scope that reads a collection. This node has to hear first that it has all that was acknowledged
+ * there; the query, which has changed nothing, is run again then.
+ */
+export class GroupNeeded {
+  readonly collection: number;
+
+  constructor(collection: number) {
+    this.collection = collection;
+  }
+}
+
 /** Bit of `return v, deep, flags` that leaves ids out of the result. */
 export const NO_IDS = 32;
 
@@ -86,27 +124,48 @@ export const NO_IDS = 32;
 export class Runtime {
   readonly symbols = new Symbols();
   readonly shapes = new ShapeTree();
+  private readonly noSchema = new Catalog(this.shapes, { load: () => {} });
+  /** What a property of an instance holds when nothing is given for it: a value of its own each time. */
+  readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
   readonly functions: FunctionTable;
   /** What the analysis of a text has to know of the functions. */
   readonly rules: Rules;
   readonly environment: Environment;
-  readonly catalog: Catalog;
+  readonly catalog: Collections;
   readonly quotas: Quotas;
 
   scope!: Scope;
   /** The things of the running query's collection; null in the root and node scopes. */
   store: Store | null = null;
+  /** The types and enums of the running query's collection; empty in other scopes. */
+  schema: Catalog;
   /** The procedures of the scope. */
   procedures: ReadonlyMap<string, Procedure> = NO_PROCEDURES;
   transaction!: Transaction;
   access!: Access;
   limits!: QueryLimits;
   deep = 1;
+  /** Depth of the result where the query sets no other. */
+  defaultDeep = 1;
   flags = 0;
   /** Rises with every query; tells what belongs to an earlier one. */
   epoch = 0;
+  /** The text of the query; null where something else runs. */
+  source: string | null = null;
+  /** Whether the query announced a change of definitions with `commit`. */
+  isCommitted = false;
+  /** Collections whose state here was confirmed for the query. */
+  fresh: Freshness = { isFresh: () => false };
   /** Whether a sort is running: sorts don't nest. */
   sorting = false;
+
+  /** Futures that the query made, in that order. */
+  futures: Future[] = [];
+  /** Futures of other queries that wait for their turn. */
+  waitingFutures = 0;
+
+  /** What may be said of secrets that the query made, instead of keeping its result. */
+  readonly secrets: string[] = [];
 
   /** Set by a jump in statement position. */
   signal: Signal = Signal.NONE;
@@ -123,27 +182,33 @@ export class Runtime {
   steps = 0;
   /** Runs after which a piece of code moves to the second tier; decided when it is compiled. */
   hotRuns = HOT_RUNS;
-  /** Compiles a closure that came as text. */
-  readonly compileClosure: (closure: Closure) => Unit;
+  /** The closure that a text is the source of. */
+  readonly compileText: (source: string) => Closure;
+  private readonly compileClosure: (closure: Closure) => Unit;
 
   private hashes: ReadonlyMap<string, PasswordHash> = new Map();
   private deadline = 0;
+  private spentMs = 0;
   private heapMax = 0;
   private looks = 0;
+  /** What would have to be taken back if the query ended now. */
+  private changes: Pick<Transaction, 'undoMs'> = NO_CHANGES;
 
   constructor(
     functions: FunctionTable,
     environment: Environment,
-    catalog: Catalog,
+    catalog: Collections,
     quotas: Quotas,
-    compileClosure: (runtime: Runtime, closure: Closure) => Unit,
+    compiler: Compiler,
   ) {
     this.functions = functions;
+    this.schema = this.noSchema;
     this.rules = rulesOf(functions);
     this.environment = environment;
     this.catalog = catalog;
     this.quotas = quotas;
-    this.compileClosure = (closure) => compileClosure(this, closure);
+    this.compileClosure = (closure) => compiler.compileStored(this, closure);
+    this.compileText = (source) => compiler.compileText(this, source);
   }
 
   /** The user that the query runs as. */
@@ -175,6 +240,56 @@ export class Runtime {
     return new RootEditor(this.root, this.transaction);
   }
 
+  /** Makes changes of the collection's types and enums. */
+  get schemaEditor(): SchemaEditor {
+    if (this.store === null) throw new Error('there are types in collections only');
+    this.assertTypes();
+    return new SchemaEditor(this.store, this.transaction);
+  }
+
+  /** Throws operation_err while a node of the cluster may not know types, enums, wraps and anonymous types in what is stored. */
+  assertTypes(): void {
+    if (this.root.level >= LEVEL_OF_TYPES) return;
+    throw operationError('types and enums can be made when all nodes of the cluster have been upgraded');
+  }
+
+  /**
+   * Throws operation_err while a node of the cluster may not know what would be stored.
+   *
+   * @param what what it is, in the plural
+   */
+  assertPrograms(what: string): void {
+    if (this.root.level >= LEVEL_OF_PROGRAMS) return;
+    throw operationError(`${what} can be made when all nodes of the cluster have been upgraded`);
+  }
+
+  /**
+   * Takes up a future that the query makes.
+   *
+   * @throws QueryError max_quota_err or operation_err when too many wait
+   */
+  addFuture(future: Future): void {
+    const { futures } = this;
+    if (futures.length + this.waitingFutures >= FUTURES_MAX) {
+      throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);
+    }
+    const { onResult } = future;
+    if (onResult !== null && futures.length >= FUTURES_OF_CLOSURE_MAX) {
+      const same = futures.filter((other) => other.onResult === onResult).length;
+      if (same >= FUTURES_OF_CLOSURE_MAX) {
+        throw operationError(`${same} futures of the same closure wait, the most that there may be`);
+      }
+    }
+    futures.push(future);
+  }
+
+  /** The futures that were made since the query began, which are the caller's from now on. */
+  takeFutures(): readonly Future[] {
+    const { futures } = this;
+    this.futures = [];
+    return futures;
+  }
+
   /** Whether running a closure needs a change in the scope of the query. */
   needsChange(closure: Closure): boolean {
     const unit = this.unitOf(closure);
@@ -203,25 +318,45 @@ export class Runtime {
   begin(execution: Execution): void {
     this.scope = execution.scope;
     this.store = execution.scope.store;
-    this.procedures = execution.scope.group?.procedures ?? NO_PROCEDURES;
+    this.schema = this.store?.schema ?? this.noSchema;
+    this.schema.makeDefault = this.makeDefault;
+    this.procedures = execution.scope.group?.procedures.byName ?? NO_PROCEDURES;
     this.transaction = execution.transaction;
     this.access = execution.access;
-    this.limits = execution.limits;
     this.hashes = execution.hashes;
+    this.source = execution.source;
+    this.fresh = execution.fresh;
+    this.isCommitted = false;
     this.deep = execution.deep;
+    this.defaultDeep = execution.deep;
     this.flags = 0;
     this.epoch += 1;
     this.sorting = false;
+    this.secrets.length = 0;
+    if (this.futures.length > 0) this.futures = [];
     this.signal = Signal.NONE;
     this.returned = null;
     this.saved = [];
     this.depth = 0;
     this.statementDepth = -1;
     this.statementEffects = -1;
+    this.startClock(execution.limits, execution.spentMs);
+    this.changes = execution.transaction;
+  }
+
+  /**
+   * Begins to count time and memory: those of a query, or of other work that is charged.
+   *
+   * @param spentMs milliseconds that were spent on it before, which count
+   */
+  startClock(limits: QueryLimits, spentMs = 0): void {
+    this.limits = limits;
+    this.spentMs = spentMs;
     this.steps = STEPS_PER_CHECK;
     this.deadline = 0;
     this.heapMax = 0;
     this.looks = 0;
+    this.changes = NO_CHANGES;
   }
 
   /** Forgets the query, so that nothing of it stays alive. */
@@ -229,6 +364,7 @@ export class Runtime {
     this.returned = null;
     this.saved = [];
     this.store = null;
+    this.schema = this.noSchema;
   }
 
   /** The root thing of the collection; what a leading dot means. */
@@ -242,7 +378,7 @@ export class Runtime {
   nameWithoutVariable(name: string): Value {
     const procedure = this.scope.procedure(name);
     if (procedure !== undefined) return procedure.closure;
-    const constant = CONSTANTS.get(name);
+    const constant = this.functions.constants.get(name);
     if (constant !== undefined) return constant;
     throw lookupError(`there is no variable, procedure or constant '${name}'`);
   }
@@ -278,6 +414,7 @@ export class Runtime {
   /** Makes sure that the properties of a thing are in memory. */
   load(thing: Thing): void {
     if (thing.id !== 0) this.store?.load(thing);
+    else if (thing.shape.stale !== null) thing.shape.stale.load(thing);
   }
 
   /**
@@ -286,22 +423,35 @@ export class Runtime {
    * @throws QueryError -5 past the time limit, max_quota_err past the memory limit; neither can be caught
    */
   check(): void {
+    this.checkAhead(0);
+  }
+
+  /** As `check`, for a query that is going to take so many milliseconds more before the next one. */
+  private checkAhead(aheadMs: number): void {
     this.steps = STEPS_PER_CHECK;
     const now = this.environment.monotonic();
     if (this.deadline === 0) {
       // The clock starts at the first check: a short query never looks at it.
-      this.deadline = now + this.limits.durationMs;
+      this.deadline = now + this.limits.durationMs - this.spentMs;
       this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
       return;
     }
-    if (now > this.deadline) {
+    if (now + aheadMs + this.changes.undoMs > this.deadline) {
       throw new QueryError(
         ErrorCode.TIMEOUT,
         `the query ran longer than ${this.limits.durationMs} ms (query_duration_limit_ms) and was ended`,
       );
     }
     this.looks += 1;
-    if (this.looks % CHECKS_PER_HEAP_LOOK === 0 && this.environment.heapUsed() > this.heapMax) {
+    if (this.looks % CHECKS_PER_HEAP_LOOK !== 0) return;
+    if (this.environment.heapFull()) {
+      throw new QueryError(
+        ErrorCode.MAX_QUOTA,
+        'the memory of the node is full, so the query was ended',
+        true,
+      );
+    }
+    if (this.environment.heapUsed() > this.heapMax) {
       throw new QueryError(
         ErrorCode.MAX_QUOTA,
         `the query used more than ${this.limits.memoryBytes / 1048576} MB (query_memory_limit_mb) and was ended`,
@@ -310,13 +460,22 @@ export class Runtime {
     }
   }
 
+  /** Counts steps. */
+  step(count: number): void {
+    this.steps -= count;
+    if (this.steps < 0) this.check();
+  }
+
   /** Counts work that takes longer than a step: about one step for each 64 units. */
   charge(units: number): void {
     this.steps -= units >> 6;
     if (this.steps >= 0) return;
     // What is that large may soon be larger: the heap is looked at now.
-    if (units >= HEAP_LOOK_UNITS) this.looks = -1;
-    this.check();
+    if (units < HEAP_LOOK_UNITS) this.check();
+    else {
+      this.looks = -1;
+      this.checkAhead(units * MS_PER_UNIT);
+    }
   }
 
   /** Counts and bounds a str or bytes value that was just made or is about to be. */
@@ -343,10 +502,9 @@ export class Runtime {
   }
 }
 
-const NO_PROCEDURES: ReadonlyMap<string, Procedure> = new Map();
+const NO_CHANGES = { undoMs: 0 };
 
-/** Deepest level of things in a result. */
-export const DEEP_MAX = 127;
+const NO_PROCEDURES: ReadonlyMap<string, Procedure> = new Map();
 
 /** A local of a closure that was not assigned in this activation yet: nothing is hidden. */
 export const UNTOUCHED = Symbol('untouched');

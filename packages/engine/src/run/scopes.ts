@@ -1,14 +1,16 @@
 import type { Changes } from '@althing/language';
 import type { RootGroup } from '../admin/root-group.js';
-import { In } from '../functions/define.js';
 import type { CollectionGroup } from '../state/collection-group.js';
-import type { Procedure, Scope } from '../state/scope.js';
+import type { Procedure } from '../state/parts/procedures.js';
+import type { Scope } from '../state/scope.js';
+import { In } from './builtin.js';
 
 /** The scope `@thingsdb`. */
 export class RootScope implements Scope {
   readonly kind = 'thingsdb';
   readonly bit = In.ROOT;
   readonly name = '@thingsdb';
+  readonly collectionId = null;
   readonly store = null;
   readonly group: RootGroup;
 
@@ -25,7 +27,7 @@ export class RootScope implements Scope {
   }
 
   procedure(name: string): Procedure | undefined {
-    return this.group.procedures.get(name);
+    return this.group.procedures.byName.get(name);
   }
 
   isAmong(changes: Changes): boolean {
@@ -45,6 +47,10 @@ export class CollectionScope implements Scope {
     this.group = group;
   }
 
+  get collectionId(): number {
+    return this.group.id;
+  }
+
   get store(): CollectionGroup['store'] {
     return this.group.store;
   }
@@ -62,7 +68,7 @@ export class CollectionScope implements Scope {
   }
 
   procedure(name: string): Procedure | undefined {
-    return this.group.procedures.get(name);
+    return this.group.procedures.byName.get(name);
   }
 
   isAmong(changes: Changes): boolean {
@@ -76,6 +82,7 @@ export class NodeScope implements Scope {
   readonly bit = In.NODE;
   readonly name = '@node';
   readonly group = null;
+  readonly collectionId = null;
   readonly store = null;
   readonly changeId = 0;
   private readonly root: RootGroup;

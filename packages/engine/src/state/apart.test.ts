@@ -24,7 +24,11 @@ class Fixture extends PersistedCollection {
 
   /** What a digest of the root thing is made of. */
   get shared(): string {
-    const parts = sharedThing(1, { read: (_kind, id, part) => this.records.get(`${id}:${part}`) });
+    const parts = sharedThing(
+      1,
+      { read: (_kind, id, part) => this.records.get(`${id}:${part}`) },
+      this.group.store.schema,
+    );
     return Buffer.concat([...parts]).toString('latin1');
   }
 }

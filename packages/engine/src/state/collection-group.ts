@@ -2,9 +2,11 @@ import { ByteReader, type ByteWriter } from '../bytes.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
-import { Group } from './group.js';
+import { Group, type GroupRecord } from './group.js';
+import { Schema } from './parts/schema.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { Store } from './store.js';
+import { IMPORT, readContents } from './transfer.js';
 
 /** The state of one collection. */
 export class CollectionGroup extends Group {
@@ -12,13 +14,10 @@ export class CollectionGroup extends Group {
   readonly store: Store;
 
   constructor(id: number, shapes: ShapeTree, source: RecordSource) {
-    super();
+    const store = new Store(shapes, source);
+    super(store.dirty, [new Schema(store)]);
     this.id = id;
-    this.store = new Store(shapes, source);
-  }
-
-  get dirty(): Store['dirty'] {
-    return this.store.dirty;
+    this.store = store;
   }
 
   /** Gives a new collection its root thing. */
@@ -29,13 +28,34 @@ export class CollectionGroup extends Group {
     root.refs = 1;
   }
 
+  /** What is in it, in words; null when it is as a new one is, whatever was in it before. */
+  contents(): string | null {
+    const { store } = this;
+    store.load(store.root);
+    const [property] = store.root.entries();
+    if (property !== undefined) return `it has the property '${property[0]}'`;
+    for (const part of this.parts) {
+      const contents = part.contents();
+      if (contents !== null) return `it has ${contents}`;
+    }
+    // What is left refers to each other, and waits for its removal.
+    return store.thingCount > 1
+      ? 'what was deleted from it is still being cleared away, which takes a minute or two'
+      : null;
+  }
+
   protected override applyEffect(operation: number, input: ByteReader): boolean {
+    if (operation === IMPORT) {
+      readContents(input.bytes(input.varint()), this.store);
+      return true;
+    }
     return applyThingEffect(operation, input, this.store) || super.applyEffect(operation, input);
   }
 
-  protected override restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
+  protected override restoreRecord(record: GroupRecord): void {
+    const { kind, id, part, value } = record;
     if (kind === RecordKind.THING) this.store.restoreRecord(id, part, value);
-    else super.restoreRecord(kind, id, part, value);
+    else super.restoreRecord(record);
   }
 
   /** ... nextId:varint things:varint suspects:varint id:varint* */

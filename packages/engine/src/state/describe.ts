@@ -1,7 +1,8 @@
 /** The state of a collection in words, for comparing states that should be equal. */
 
-import type { RootGroup } from '../admin/root-group.js';
 import { ByteWriter } from '../bytes.js';
+import { definitionText } from '../schema/definition.js';
+import type { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -14,42 +15,49 @@ export function stateLines(group: CollectionGroup): string[] {
   const { store } = group;
   const things = allThings(group).map((thing) => {
     const properties = thing.entries().map(([key, value]) => `${JSON.stringify(key)}: ${valueText(value)}`);
-    const restriction = thing.shape.restriction === null ? '' : ` ${thing.shape.restriction}`;
-    return thingLine(thing.id, thing.refs, restriction, properties);
+    const { restriction } = thing;
+    const { type } = thing.shape;
+    const kind = type !== null ? ` ${type.name}` : restriction !== null ? ` ${restriction.stored}` : '';
+    return thingLine(thing.id, thing.refs, kind, properties);
   });
   return [`next ${store.nextId}, things ${store.thingCount}`, ...things];
+}
+
+/** One line for each type and enum, in the order of the ids. */
+export function schemaLines({ store: { schema } }: CollectionGroup): string[] {
+  const methodsOf = (methods: ReadonlyMap<string, Closure>): string =>
+    JSON.stringify([...methods].map(([name, closure]) => [name, closure.text]));
+  const types = [...schema.allTypes()].sort((a, b) => a.id - b.id);
+  const enums = [...schema.allEnums()].sort((a, b) => a.id - b.id);
+  return [
+    ...types.flatMap(({ def, instances }) => {
+      if (def === null) return [];
+      const { id, name, flags, createdAt, modifiedAt, idName, fields, methods } = def;
+      const properties = fields.map(
+        ({ id: field, name: key, definition, relation, initial }) =>
+          `${field} ${key} ${definitionText(definition, schema)} ${JSON.stringify(relation)} ${valueText(initial)}`,
+      );
+      const head = `type ${id} ${name} ${flags} ${createdAt} ${modifiedAt} ${idName}`;
+      return [`${head} {${properties.join(', ')}} ${methodsOf(methods)}: ${[...instances].join(' ')}`];
+    }),
+    ...enums.flatMap(({ def, members }) => {
+      if (def === null) return [];
+      const { id, name, createdAt, modifiedAt, methods } = def;
+      const values = members.map(
+        (member) => `${member.id} ${member.name} ${valueText(member.value)} x${member.refs}`,
+      );
+      return [`enum ${id} ${name} ${createdAt} ${modifiedAt} {${values.join(', ')}} ${methodsOf(methods)}`];
+    }),
+  ];
 }
 
 /** What every group has: how often it changed, and its procedures. */
 export function groupLines(group: Group): string[] {
   const procedures = Array.from(
-    group.procedures.values(),
+    group.procedures.byName.values(),
     ({ name, createdAt, closure }) => `procedure ${name}, ${createdAt}: ${closure.text}`,
   );
   return [`${group.changeCount} changes`, ...procedures];
-}
-
-/** The users, collections and nodes of the root scope, and its counters, defaults and access. */
-export function rootLines(root: RootGroup): string[] {
-  const { users, collections, members } = root;
-  const records = [users, collections, members].flatMap((map) =>
-    Array.from<object, string>(map.values(), inWords).sort(),
-  );
-  return [`counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`, ...records];
-}
-
-/** A record in words, whatever the order of its fields. */
-function inWords(record: object): string {
-  return JSON.stringify(
-    record,
-    function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
-      // A Buffer has become something else already.
-      const given = this[key];
-      if (given instanceof Uint8Array) return Buffer.from(given).toString('hex');
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-      return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-    },
-  );
 }
 
 export function thingLine(

@@ -145,3 +145,30 @@ describe('what is dirty', () => {
     expect([...next.removed]).toEqual([4]);
   });
 });
+
+describe('a thing whose record is put as a whole', () => {
+  const value = new Uint8Array([1]);
+
+  test('is there again after it was removed', () => {
+    const memory = new Memory();
+    const { dirty } = memory;
+    memory.remove(memory.newThing(1));
+    dirty.putThing(1, 0, value);
+    expect(dirty.isRemoved(1)).toBe(false);
+    const changes = dirty.freeze(() => {});
+    expect([changes.removed.size, changes.records.size]).toEqual([0, 1]);
+  });
+
+  test('is there again while a checkpoint is under way that removes it, and after that has failed', () => {
+    const memory = new Memory();
+    const { dirty } = memory;
+    memory.remove(memory.newThing(1));
+    memory.remove(memory.newThing(2));
+    expect(dirty.freeze(() => {}).removed.size).toBe(2);
+    dirty.putThing(1, 0, value);
+    expect([dirty.isRemoved(1), dirty.isRemoved(2)]).toEqual([false, true]);
+    dirty.refreeze(() => {});
+    expect([dirty.isRemoved(1), dirty.isRemoved(2)]).toEqual([false, true]);
+    expect([...dirty.freeze(() => {}).removed]).toEqual([2]);
+  });
+});

@@ -1,5 +1,5 @@
 import { type Thing, ThingBit } from '../value/thing.js';
-import type { RecordKind } from './records.js';
+import { RecordKind } from './records.js';
 
 /** A record that is written as a whole whenever it changes; null when it is to be deleted. */
 export interface SmallRecord {
@@ -34,6 +34,8 @@ export class Dirty {
   private bit: number = ThingBit.DIRTY_EVEN;
   private saveFrozen: ((thing: Thing) => void) | null = null;
   private readonly thingOf: (id: number) => Thing | undefined;
+  /** Puts the records of what is encoded only when a checkpoint begins. */
+  beforeFreeze: () => void = () => {};
 
   /** @param thingOf finds a thing that is in memory, which everything that is dirty is */
   constructor(thingOf: (id: number) => Thing | undefined) {
@@ -89,7 +91,14 @@ export class Dirty {
   }
 
   isRemoved(id: number): boolean {
-    return this.current.removed.has(id) || (this.frozen?.removed.has(id) ?? false);
+    if (this.current.removed.has(id)) return true;
+    return this.frozen?.removed.has(id) === true && !this.isPut(id);
+  }
+
+  /** The record of a thing is put as a whole, whatever became of the thing before. */
+  putThing(id: number, part: number, value: Uint8Array): void {
+    this.current.removed.delete(id);
+    this.put(RecordKind.THING, id, part, value);
   }
 
   put(kind: RecordKind, id: number, part: number, value: Uint8Array | null): void {
@@ -107,6 +116,7 @@ export class Dirty {
   /** Starts a checkpoint. `save` is called for each frozen thing that changes before it was encoded. */
   freeze(save: (thing: Thing) => void): Changes {
     if (this.frozen !== null) throw new Error('a checkpoint is under way already');
+    this.beforeFreeze();
     const changes = this.current;
     this.frozen = changes;
     this.saveFrozen = save;
@@ -150,9 +160,14 @@ export class Dirty {
       if ((thing.bits & this.bit) === 0) this.add(thing);
       again(thing);
     }
-    for (const id of removed) if (!now.removed.has(id)) now.removed.add(id);
+    for (const id of removed) if (!this.isPut(id)) now.removed.add(id);
     for (const [key, record] of records) if (!now.records.has(key)) now.records.set(key, record);
     this.release();
+  }
+
+  /** Whether the record of a thing was put since the last checkpoint. */
+  private isPut(id: number): boolean {
+    return this.current.records.has(`${RecordKind.THING}:${id}:0`);
   }
 
   private add(thing: Thing): void {

@@ -16,23 +16,21 @@
  *                | 0b count:varint id:varint*                 remove things that nothing refers to
  *                | 0c thing:varint key:text count:varint (gap:varint run:varint)*    remove runs of items from list;
  *                                                           a gap is the number of items between a run and the one before
- *                | 20 name:text created:varint source:text    new or modified procedure
- *                | 21 name:text                               delete procedure
- *                | 22 from:text to:text                       rename procedure
- *                | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
- *                | 40 and above: effects of the root scope, see `admin/root-effects.ts`
  *
- * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`.
+ * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`. Each effect has its writer here, and beside it the
+ * reader that applies it; effects of parts have theirs in the files of the parts.
  */
-import { type ByteReader, FormatError } from '../bytes.js';
+import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+import { Restriction } from '../schema/restriction.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import type { Run, Store } from './store.js';
+import type { Run } from './list-edits.js';
+import type { Store } from './store.js';
 import { readProperties } from './thing-record.js';
-import { readValue } from './value-codec.js';
+import { readValue, writeValue } from './value-codec.js';
 
-export const Effect = {
+const Effect = {
   NEW_THINGS: 0x01,
   SET: 0x02,
   DELETE: 0x03,
@@ -45,84 +43,48 @@ export const Effect = {
   REMOVE_MEMBERS: 0x0a,
   REMOVE_THINGS: 0x0b,
   REMOVE_ITEMS: 0x0c,
-  PUT_PROCEDURE: 0x20,
-  DELETE_PROCEDURE: 0x21,
-  RENAME_PROCEDURE: 0x22,
-  RESTORE: 0x30,
 } as const;
 
 /** Applies one effect on things. Returns false when the operation is not one of these. */
 export function applyThingEffect(operation: number, input: ByteReader, store: Store): boolean {
-  const thingOfId = (id: number): Thing => store.thingOfId(id);
-  const thing = (): Thing => thingOfId(input.varint());
-  switch (operation) {
-    case Effect.NEW_THINGS:
-      newThings(input, store);
-      return true;
-    case Effect.SET: {
-      const target = thing();
-      const key = input.text();
-      store.put(target, key, readValue(input, thingOfId));
-      return true;
-    }
-    case Effect.DELETE:
-      store.drop(thing(), input.text());
-      return true;
-    case Effect.RENAME:
-      store.rename(thing(), input.text(), input.text());
-      return true;
-    case Effect.CLEAR:
-      store.clear(thing());
-      return true;
-    case Effect.RESTRICT: {
-      const target = thing();
-      const restriction = input.text();
-      store.restrict(target, restriction === '' ? null : restriction);
-      return true;
-    }
-    case Effect.SPLICE: {
-      const list = listAt(input, store);
-      const start = input.varint();
-      const removed = input.varint();
-      store.splice(list, start, removed, readItems(input, thingOfId));
-      return true;
-    }
-    case Effect.FILL: {
-      const list = listAt(input, store);
-      const value = readValue(input, thingOfId);
-      store.splice(list, 0, list.length, new Array<Value>(list.length).fill(value));
-      return true;
-    }
-    case Effect.ADD_MEMBERS:
-      store.addMembers(setAt(input, store), readThings(input, store));
-      return true;
-    case Effect.REMOVE_MEMBERS:
-      store.removeMembers(setAt(input, store), readThings(input, store));
-      return true;
-    case Effect.REMOVE_THINGS:
-      removeThings(readThings(input, store), store);
-      return true;
-    case Effect.REMOVE_ITEMS: {
-      const list = listAt(input, store);
-      store.removeItems(list, readRuns(input, list));
-      return true;
-    }
-    default:
-      return false;
-  }
+  const apply = READERS[operation];
+  if (apply === undefined) return false;
+  apply(input, store);
+  return true;
 }
 
-/**
- * Removes things that refer to each other, perhaps. All must be in memory before the first goes: one that was read later
- * would find others that are no more.
- */
-export function removeThings(things: readonly Thing[], store: Store): void {
-  for (const thing of things) store.load(thing);
-  for (const thing of things) store.remove(thing);
+type Apply = (input: ByteReader, store: Store) => void;
+
+const READERS: readonly (Apply | undefined)[] = readersOf({
+  [Effect.NEW_THINGS]: applyNewThings,
+  [Effect.SET]: applySet,
+  [Effect.DELETE]: applyDelete,
+  [Effect.RENAME]: applyRename,
+  [Effect.CLEAR]: applyClear,
+  [Effect.RESTRICT]: applyRestrict,
+  [Effect.SPLICE]: applySplice,
+  [Effect.FILL]: applyFill,
+  [Effect.ADD_MEMBERS]: applyAddMembers,
+  [Effect.REMOVE_MEMBERS]: applyRemoveMembers,
+  [Effect.REMOVE_THINGS]: applyRemoveThings,
+  [Effect.REMOVE_ITEMS]: applyRemoveItems,
+});
+
+function readersOf(readers: Readonly<Record<(typeof Effect)[keyof typeof Effect], Apply>>): Apply[] {
+  const list: Apply[] = [];
+  for (const [operation, apply] of Object.entries(readers)) list[Number(operation)] = apply;
+  return list;
+}
+
+/** Begins the effect of new things, with ids from `base` on: the properties of each follow, see `writeProperties` in `thing-record.ts`. */
+export function writeNewThings(out: ByteWriter, base: number, count: number): void {
+  out.u8(Effect.NEW_THINGS);
+  out.varint(base);
+  out.varint(count);
 }
 
 /** All new things exist before any gets its properties: they may refer to each other in any order. */
-function newThings(input: ByteReader, store: Store): void {
+function applyNewThings(input: ByteReader, store: Store): void {
   const base = input.varint();
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`${count} new things in ${input.remaining} bytes`);
@@ -138,11 +100,173 @@ function newThings(input: ByteReader, store: Store): void {
   }
 }
 
-function readItems(input: ByteReader, thingOfId: (id: number) => Thing): Value[] {
+export function writeSet(out: ByteWriter, thing: Thing, key: string, value: Value): void {
+  writeHead(out, Effect.SET, thing, key);
+  writeValue(out, value);
+}
+
+function applySet(input: ByteReader, store: Store): void {
+  const thing = thingAt(input, store);
+  const key = input.text();
+  store.put(thing, key, readValue(input, store));
+}
+
+export function writeDelete(out: ByteWriter, thing: Thing, key: string): void {
+  writeHead(out, Effect.DELETE, thing, key);
+}
+
+function applyDelete(input: ByteReader, store: Store): void {
+  store.drop(thingAt(input, store), input.text());
+}
+
+export function writeRename(out: ByteWriter, thing: Thing, from: string, to: string): void {
+  writeHead(out, Effect.RENAME, thing, from);
+  out.text(to);
+}
+
+function applyRename(input: ByteReader, store: Store): void {
+  store.rename(thingAt(input, store), input.text(), input.text());
+}
+
+export function writeClear(out: ByteWriter, thing: Thing): void {
+  out.u8(Effect.CLEAR);
+  out.varint(thing.id);
+}
+
+function applyClear(input: ByteReader, store: Store): void {
+  store.clear(thingAt(input, store));
+}
+
+/** The restriction is null for a thing that accepts everything again. */
+export function writeRestrict(out: ByteWriter, thing: Thing, restriction: Restriction | null): void {
+  out.u8(Effect.RESTRICT);
+  out.varint(thing.id);
+  out.text(restriction?.stored ?? '');
+}
+
+function applyRestrict(input: ByteReader, store: Store): void {
+  const thing = thingAt(input, store);
+  store.restrict(thing, Restriction.read(input.text(), store.schema));
+}
+
+/** Writes that `removed` items of a stored list from `start` on are replaced by others. */
+export function writeSplice(
+  out: ByteWriter,
+  list: List,
+  start: number,
+  removed: number,
+  items: readonly Value[],
+): void {
+  writeSpliceHead(out, list, start, removed, items.length);
+  for (const item of items) writeValue(out, item);
+}
+
+/** The same for one item at the end of the list. */
+export function writeAppend(out: ByteWriter, list: List, item: Value): void {
+  writeSpliceHead(out, list, list.length, 0, 1);
+  writeValue(out, item);
+}
+
+function writeSpliceHead(out: ByteWriter, list: List, start: number, removed: number, added: number): void {
+  writePlace(out, Effect.SPLICE, list);
+  out.varint(start);
+  out.varint(removed);
+  out.varint(added);
+}
+
+function applySplice(input: ByteReader, store: Store): void {
+  const list = listAt(input, store);
+  const start = input.varint();
+  const removed = input.varint();
+  store.splice(list, start, removed, readItems(input, store));
+}
+
+/** Writes that all items of a stored list become one value. */
+export function writeFill(out: ByteWriter, list: List, item: Value): void {
+  writePlace(out, Effect.FILL, list);
+  writeValue(out, item);
+}
+
+function applyFill(input: ByteReader, store: Store): void {
+  const list = listAt(input, store);
+  const value = readValue(input, store);
+  store.splice(list, 0, list.length, new Array<Value>(list.length).fill(value));
+}
+
+export function writeAddMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
+  writePlace(out, Effect.ADD_MEMBERS, set);
+  writeThings(out, things);
+}
+
+function applyAddMembers(input: ByteReader, store: Store): void {
+  store.addMembers(setAt(input, store), readThings(input, store));
+}
+
+export function writeRemoveMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
+  writePlace(out, Effect.REMOVE_MEMBERS, set);
+  writeThings(out, things);
+}
+
+function applyRemoveMembers(input: ByteReader, store: Store): void {
+  store.removeMembers(setAt(input, store), readThings(input, store));
+}
+
+/** Writes that things go away to which nothing refers but each other. */
+export function writeRemoveThings(out: ByteWriter, things: readonly Thing[]): void {
+  out.u8(Effect.REMOVE_THINGS);
+  writeThings(out, things);
+}
+
+/** All must be in memory before the first goes: one that was read later would find others that are no more. */
+function applyRemoveThings(input: ByteReader, store: Store): void {
+  const things = readThings(input, store);
+  for (const thing of things) store.load(thing);
+  for (const thing of things) store.remove(thing);
+}
+
+/** Writes that the items of some runs, which are in order and apart from each other, are taken out of a stored list. */
+export function writeRemoveItems(out: ByteWriter, list: List, runs: readonly Run[]): void {
+  writePlace(out, Effect.REMOVE_ITEMS, list);
+  out.varint(runs.length);
+  let end = 0;
+  for (const { start, count } of runs) {
+    out.varint(start - end);
+    out.varint(count);
+    end = start + count;
+  }
+}
+
+function applyRemoveItems(input: ByteReader, store: Store): void {
+  const list = listAt(input, store);
+  store.removeItems(list, readRuns(input, list));
+}
+
+function writeHead(out: ByteWriter, operation: number, thing: Thing, key: string): void {
+  out.u8(operation);
+  out.varint(thing.id);
+  out.text(key);
+}
+
+/** The thing and the key of a list or set that is a property. */
+function writePlace(out: ByteWriter, operation: number, value: List | ThingSet): void {
+  if (value.owner === null) throw new Error('a stored list or set has an owner');
+  writeHead(out, operation, value.owner, value.key);
+}
+
+function thingAt(input: ByteReader, store: Store): Thing {
+  return store.thingOfId(input.varint());
+}
+
+function writeThings(out: ByteWriter, things: readonly Thing[]): void {
+  out.varint(things.length);
+  for (const thing of things) out.varint(thing.id);
+}
+
+function readItems(input: ByteReader, store: Store): Value[] {
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`${count} items in ${input.remaining} bytes`);
   const items: Value[] = [];
-  for (let i = 0; i < count; i++) items.push(readValue(input, thingOfId));
+  for (let i = 0; i < count; i++) items.push(readValue(input, store));
   return items;
 }
 

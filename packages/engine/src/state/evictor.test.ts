@@ -42,6 +42,21 @@ function thingAt(i: number): Thing {
 }
 
 describe('eviction', () => {
+  test('leaves what is pinned, also when nothing stored in memory refers to it', () => {
+    const { store } = collection.group;
+    const thing = thingAt(7);
+    store.pin(thing);
+    store.pin(thing);
+    store.unpin(thing);
+    for (let i = 0; i < 4; i++) round();
+    expect(store.table.size).toBe(3);
+    expect(thingAt(7)).toBe(thing);
+
+    store.unpin(thing);
+    for (let i = 0; i < 4; i++) round();
+    expect(store.table.size).toBe(1);
+  });
+
   test('takes what is not used out of memory within a few rounds, and it comes back as it was', () => {
     for (let i = 0; i < 4; i++) round();
     expect(collection.group.store.table.size).toBe(1);

@@ -1,10 +1,8 @@
-import { List, ThingSet } from '../value/containers.js';
-import { Bytes, Float } from '../value/scalars.js';
+import { bytesOfValue } from '../value/kinds.js';
 import { type Thing, ThingBit } from '../value/thing.js';
-import type { Value } from '../value/value.js';
-import type { Store } from './store.js';
+import type { ThingMemory } from './memory.js';
 
-/** Bytes of a thing in memory without its values, and of a stub, roughly: measured, see docs. */
+/** Bytes of a thing in memory without its values, and of a stub, roughly. */
 const THING_BYTES = 136;
 const STUB_BYTES = 96;
 
@@ -16,11 +14,11 @@ const DIRTY = ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD;
  * hand counts what memory takes, so that the running estimate never drifts far.
  */
 export class Evictor {
-  private readonly store: Store;
+  private readonly store: ThingMemory;
   private pages: number[] = [];
   private counted = 0;
 
-  constructor(store: Store) {
+  constructor(store: ThingMemory) {
     this.store = store;
   }
 
@@ -46,9 +44,10 @@ export class Evictor {
     if (page === undefined) return false;
     for (const thing of store.table.inPage(page)) {
       if (thing === undefined) continue;
-      if (evict && (thing.bits & DIRTY) === 0 && !thing.locked) this.pass(thing);
+      const isKept = store.isPinned(thing);
+      if (evict && (thing.bits & DIRTY) === 0 && !thing.locked && !isKept) this.pass(thing);
       if ((thing.bits & ThingBit.LOADED) === 0) {
-        if (thing.holders === 0) store.forgetStub(thing);
+        if (thing.holders === 0 && !isKept) store.forgetStub(thing);
         else this.counted += STUB_BYTES;
       } else {
         this.counted += bytesOf(thing);
@@ -75,31 +74,4 @@ export function bytesOf(thing: Thing): number {
   let bytes = THING_BYTES + 8 * thing.slots.length;
   for (const value of thing.slots) bytes += bytesOfValue(value);
   return bytes;
-}
-
-/** Estimated bytes of a value in memory, without those of the things in it. */
-export function bytesOfValue(value: Value): number {
-  switch (typeof value) {
-    case 'string':
-      return 24 + value.length;
-    case 'bigint':
-      return 32;
-    case 'object':
-      return value === null ? 0 : bytesOfObject(value);
-    default:
-      return 0;
-  }
-}
-
-function bytesOfObject(value: Exclude<Value, null | string | number | bigint | boolean>): number {
-  if (value instanceof List) {
-    let bytes = 120 + 8 * value.length;
-    if (value.backing !== null) return bytes;
-    for (const item of value.held) bytes += bytesOfValue(item);
-    return bytes;
-  }
-  if (value instanceof ThingSet) return 120 + 40 * value.members.size;
-  if (value instanceof Float) return 24;
-  if (value instanceof Bytes) return 120 + value.data.length;
-  return 100;
 }

@@ -1,23 +1,75 @@
+/**
+ * The state of one Raft group, and what all groups have in common.
+ *
+ *   effects := effect*
+ *   effect  := 01 to 0c: things, see `effects.ts`
+ *            | 10 to 14: types and enums, see `parts/schema.ts`
+ *            | 20 to 22: procedures, see `parts/procedures.ts`
+ *            | 23 and 24: commit history, see `parts/commits.ts`
+ *            | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
+ *            | 31 length:varint contents    things, types and enums of an empty collection, see `transfer.ts`
+ *            | 40 and above: the root scope, see `admin/root-group.ts`
+ *
+ *   META    := format:u8 changes:varint ...    the counters; the rest is described by the kinds of groups
+ */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
-import { Closure } from '../value/closure.js';
 import type { Thing } from '../value/thing.js';
 import type { Dirty } from './dirty.js';
-import { Effect } from './effects.js';
+import { Commits } from './parts/commits.js';
+import { type GroupPart, GroupParts } from './parts/part.js';
+import { Procedures } from './parts/procedures.js';
 import { RecordKind, type RecordSink } from './records.js';
-import type { Procedure } from './scope.js';
+
+/** A record of a group, as it lies on disk. */
+export interface GroupRecord {
+  readonly kind: number;
+  readonly id: number;
+  readonly part: number;
+  readonly value: Uint8Array;
+}
+
+const RESTORE = 0x30;
+
+/** Writes the effect that takes a record of a backup over. */
+export function writeRestore(out: ByteWriter, { kind, id, part, value }: GroupRecord): void {
+  out.u8(RESTORE);
+  out.u8(kind);
+  out.varint(id);
+  out.varint(part);
+  out.varint(value.length);
+  out.bytes(value);
+}
+
+function readRestore(input: ByteReader): GroupRecord {
+  const kind = input.u8();
+  const id = input.varint();
+  const part = input.varint();
+  return { kind, id, part, value: input.bytes(input.varint()).slice() };
+}
 
 /**
  * The state of one Raft group: of the root scope, or of one collection. It changes by effects alone. `Transaction` and
- * the functions that use it make and record them on the leader; `apply` repeats them everywhere else.
+ * the editors that use it make and record them on the leader; `apply` repeats them everywhere else.
  */
 export abstract class Group {
   /** Number of the last change; rises by one with each. */
   changeCount = 0;
-  readonly procedures = new Map<string, Procedure>();
-  abstract readonly dirty: Dirty;
-  /** Numbers of the records that procedures lie in; local to this node. */
-  private readonly procedureRecords = new Map<string, number>();
-  private nextProcedureRecord = 1;
+  readonly dirty: Dirty;
+  readonly procedures: Procedures;
+  readonly commits: Commits;
+  /** What the group consists of, beside what only its kind of group has. */
+  readonly parts: GroupParts;
+
+  /** @param parts those that only this kind of group has */
+  constructor(dirty: Dirty, parts: readonly GroupPart[] = []) {
+    this.dirty = dirty;
+    this.procedures = new Procedures(dirty);
+    this.commits = new Commits(dirty);
+    this.parts = new GroupParts([this.procedures, this.commits, ...parts]);
+    dirty.beforeFreeze = () => {
+      for (const part of this.parts) part.flush();
+    };
+  }
 
   /** Applies the effects of one committed change. */
   apply(effects: Uint8Array): void {
@@ -31,109 +83,45 @@ export abstract class Group {
 
   /** Applies one effect; returns false when the operation is unknown. */
   protected applyEffect(operation: number, input: ByteReader): boolean {
-    switch (operation) {
-      case Effect.PUT_PROCEDURE: {
-        const name = input.text();
-        const createdAt = input.varint();
-        this.putProcedure({ name, closure: storedClosure(input.text()), createdAt });
-        return true;
-      }
-      case Effect.DELETE_PROCEDURE:
-        this.deleteProcedure(input.text());
-        return true;
-      case Effect.RENAME_PROCEDURE:
-        this.renameProcedure(input.text(), input.text());
-        return true;
-      case Effect.RESTORE: {
-        const kind = input.u8();
-        const id = input.varint();
-        const part = input.varint();
-        this.restoreRecord(kind, id, part, input.bytes(input.varint()).slice());
-        return true;
-      }
-      default:
-        return false;
+    if (operation === RESTORE) {
+      this.restoreRecord(readRestore(input));
+      return true;
     }
+    const part = this.parts.ofEffect(operation);
+    part?.apply(operation, input);
+    return part !== undefined;
   }
 
   /** Empties the state, for that of a snapshot to be loaded. */
   clear(): void {
     this.changeCount = 0;
-    this.procedures.clear();
-    this.procedureRecords.clear();
-    this.nextProcedureRecord = 1;
+    for (const part of this.parts) part.clear();
     this.dirty.clear();
   }
 
-  putProcedure(procedure: Procedure): void {
-    this.procedures.set(procedure.name, procedure);
-    this.saveProcedure(procedure);
-  }
-
-  deleteProcedure(name: string): void {
-    this.procedures.delete(name);
-    const record = this.procedureRecords.get(name);
-    if (record === undefined) return;
-    this.procedureRecords.delete(name);
-    this.dirty.put(RecordKind.PROCEDURE, record, 0, null);
-  }
-
-  renameProcedure(from: string, to: string): void {
-    const procedure = this.procedures.get(from);
-    if (procedure === undefined) return;
-    this.deleteProcedure(from);
-    this.putProcedure({ ...procedure, name: to });
-  }
-
-  private saveProcedure({ name, createdAt, closure }: Procedure): void {
-    let record = this.procedureRecords.get(name);
-    if (record === undefined) {
-      record = this.nextProcedureRecord++;
-      this.procedureRecords.set(name, record);
-    }
-    const out = new ByteWriter();
-    out.text(name);
-    out.varint(createdAt);
-    out.text(closure.store());
-    this.dirty.put(RecordKind.PROCEDURE, record, 0, out.take());
-  }
-
-  /**
-   * Takes up a record of the last checkpoint, in any order. Things are not among them: they are read when touched.
-   *
-   *   procedure := name:text created:varint source:text
-   */
-  loadRecord(kind: number, id: number, value: Uint8Array): void {
+  /** Takes up a record of the last checkpoint, in any order. Things are not among them: they are read when touched. */
+  loadRecord(kind: number, id: number, value: Uint8Array, part = 0): void {
     if (kind === RecordKind.META) {
       this.loadMeta(value);
       return;
     }
-    if (kind !== RecordKind.PROCEDURE) throw new FormatError(`unexpected record of kind ${kind}`);
-    const input = new ByteReader(value);
-    const name = input.text();
-    const createdAt = input.varint();
-    this.procedures.set(name, { name, createdAt, closure: storedClosure(input.text()) });
-    this.procedureRecords.set(name, id);
-    this.nextProcedureRecord = Math.max(this.nextProcedureRecord, id + 1);
+    const owned = this.parts.ofKind(kind);
+    if (owned === undefined) throw new FormatError(`unexpected record of kind ${kind}`);
+    owned.part.load(owned.kind, id, part, value);
   }
 
   /** Takes a record of a backup over. The counters come last. */
-  protected restoreRecord(kind: number, id: number, part: number, value: Uint8Array): void {
-    this.loadRecord(kind, id, value);
-    if (kind === RecordKind.PROCEDURE) this.dirty.put(kind, id, part, value);
+  protected restoreRecord({ kind, id, part, value }: GroupRecord): void {
+    this.loadRecord(kind, id, value, part);
+    const owned = this.parts.ofKind(kind);
+    if (owned !== undefined) this.dirty.put(owned.kind, id, part, value);
   }
 
   /** Counters that only some kinds of groups have. */
   protected abstract writeMeta(out: ByteWriter): void;
   protected abstract readMeta(input: ByteReader): void;
 
-  /**
-   * The counters of the group as they are now, for the record META.
-   *
-   *   meta := format:u8 changes:varint ...
-   *
-   * The rest is described by the kinds of groups.
-   */
+  /** The counters of the group as they are now, for the record META. */
   encodeMeta(): Uint8Array {
     const out = new ByteWriter();
     out.u8(META_FORMAT);
@@ -178,7 +166,3 @@ export abstract class Group {
 /** 2: large values of things lie apart, see `apart.ts`. */
 const META_FORMAT = 2;
 const META_FORMAT_FIRST = 1;
-
-function storedClosure(source: string): Closure {
-  return new Closure(source, null, source);
-}

@@ -1,3 +1,4 @@
+import { Thing } from '../value/thing.js';
 import type { Store } from './store.js';
 
 /**
@@ -23,6 +24,9 @@ export class Marking {
     store.suspects.clear();
     store.marking = this;
     this.reach(store.root.id);
+    for (const of of store.schema.allEnums()) {
+      for (const { value } of of.members) if (value instanceof Thing) this.reach(value.id);
+    }
   }
 
   /** Marks a thing that is referred to. */

@@ -72,9 +72,11 @@ describe(`random queries (seed ${seed})`, () => {
 
           // Other nodes repeat the effects, on things that are in memory or not.
           if (outcome.change !== null) {
-            replica.apply(outcome.change.effects);
             const follower = reopened(replica, records);
+            replica.apply(outcome.change.effects);
             follower.apply(outcome.change.effects);
+            expectSame(code, stateLines(follower), after);
+            expectSame(code, brokenRules(follower), []);
           }
           expectSame(code, stateLines(replica), after);
           expectSame(code, brokenRules(replica), []);

@@ -77,6 +77,31 @@ describe('a large list', () => {
     expect([...fixture.records.keys()]).toEqual(['1:0']);
   });
 
+  /** Makes a large list, changes it, lets a checkpoint come to nothing, makes another one, and starts again. */
+  function afterFailure(plant: (fixture: Fixture) => void): List {
+    const fixture = new Fixture(5000);
+    fixture.checkpoint();
+    plant(fixture);
+    fixture.change((transaction) => transaction.spliceList(fixture.list, 2000, 3, ['new']));
+    fixture.change((transaction) => transaction.spliceList(fixture.list, fixture.list.length, 0, ['last']));
+    fixture.failedCheckpoint();
+    fixture.checkpoint();
+    fixture.reopen();
+    return fixture.list;
+  }
+
+  test('is written again, in all its changed pieces, after a checkpoint that failed', () => {
+    const expected = Array.from<unknown, unknown>({ length: 5000 }, (_, i) => i).toSpliced(2000, 3, 'new');
+    expect(afterFailure(() => {}).items).toEqual([...expected, 'last']);
+  });
+
+  test('is noticed to be another one if its pieces were taken for written', () => {
+    const forget = ({ group }: Fixture): void => {
+      group.saveThingAgain = () => {};
+    };
+    expect(() => expect(afterFailure(forget).items).toContain('last')).toThrow();
+  });
+
   test('holds what an array would hold after any changes, checkpoints, failures and restarts', () => {
     const splice = fc.record({
       kind: fc.constant('splice' as const),
@@ -90,6 +115,7 @@ describe('a large list', () => {
       'reopen' as const,
       'rest' as const,
       'abandon' as const,
+      'fail' as const,
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(splice, other), { maxLength: 20 }), (steps) => {
@@ -105,6 +131,9 @@ describe('a large list', () => {
           } else if (step === 'reopen') {
             fixture.reopen();
             expected = stored;
+          } else if (step === 'fail') {
+            // Everything is encoded, and nothing of it becomes durable.
+            fixture.failedCheckpoint();
           } else if (step === 'rest') {
             for (let i = 0; i < 2; i++) fixture.group.store.rest(fixture.group.store.root);
           } else if (step === 'abandon') {

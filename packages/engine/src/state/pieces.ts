@@ -10,11 +10,11 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { type Backing, List } from '../value/containers.js';
+import { bytesOfValue, eachThing } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { PartSink } from './apart.js';
-import { bytesOfValue } from './evictor.js';
-import { eachThing, type Store } from './store.js';
+import type { ThingMemory } from './memory.js';
 import { readValue, visitThings, writeValue } from './value-codec.js';
 
 /** Lists of more items than this are stored in pieces. */
@@ -42,13 +42,13 @@ interface Piece {
 export class Pieces implements Backing {
   private readonly list: List;
   private readonly owner: Thing;
-  private readonly store: Store;
+  private readonly store: ThingMemory;
   private pieces: Piece[];
   private absent = 0;
   /** Whether the items were asked for since the last call of `rest`. */
   private used = true;
 
-  private constructor(list: List, owner: Thing, store: Store, pieces: Piece[]) {
+  private constructor(list: List, owner: Thing, store: ThingMemory, pieces: Piece[]) {
     this.list = list;
     this.owner = owner;
     this.store = store;
@@ -62,14 +62,14 @@ export class Pieces implements Backing {
   }
 
   /** Cuts a list that is in memory as a whole. */
-  static cut(list: List, owner: Thing, store: Store): Pieces {
+  static cut(list: List, owner: Thing, store: ThingMemory): Pieces {
     const pieces = new Pieces(list, owner, store, cutInto(list.held.length));
     list.backing = pieces;
     return pieces;
   }
 
   /** Reads the table of a list. None of its items is in memory then. */
-  static read(input: ByteReader, owner: Thing, store: Store): List {
+  static read(input: ByteReader, owner: Thing, store: ThingMemory): List {
     const nesting = input.varint();
     const inner = input.varint();
     const count = input.varint();
@@ -224,7 +224,7 @@ export class Pieces implements Backing {
     const input = new ByteReader(this.store.readPart(this.owner, piece.part));
     const { held } = this.list;
     for (let i = 0; i < piece.count; i++) {
-      const value = readValue(input, (id) => this.store.thingOfId(id));
+      const value = readValue(input, this.store);
       held[start + i] = value;
       this.store.hold(value);
     }

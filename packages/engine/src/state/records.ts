@@ -1,22 +1,36 @@
 /**
  * Kinds of records in the state of a group. A record has the key (kind, id, part); `part` numbers the pieces of one
  * object that is stored in several records. The bytes of each kind are described where they are encoded.
+ * Kinds from 0x20 on are those of `groups/results.ts` in the node.
  */
 export const RecordKind = {
+  /** id: the type. In front of the things, which can't be read without it. See `parts/schema.ts`, as for the other three. */
+  TYPE: 0,
   /** id 0: the counters of the group; see `group.ts`. */
   META: 1,
   /** id: the thing; part 0 the thing itself, others chunks of its large lists and sets; see `thing-record.ts`. */
   THING: 2,
   /** id: number of the procedure. */
   PROCEDURE: 3,
-  /** id: position in the table of recent requests; see `requests.ts`. */
-  REQUEST: 4,
   USER: 5,
   COLLECTION: 6,
   /** id: the id of the node. */
   MEMBER: 7,
   /** id: the number that the node will get. */
   INVITATION: 8,
+  /** id 0: the level that the cluster works at; see `admin/level.ts`. */
+  LEVEL: 9,
+  ENUM: 10,
+  /** id: the type; part: a chunk of the index of its instances. */
+  INSTANCES: 11,
+  /** id: the enum. */
+  MEMBER_REFS: 12,
+  /** id: the user; part: the number of the list. See `admin/whitelist.ts`. */
+  WHITELIST: 13,
+  /** id: the number of a change; see `parts/commits.ts`. */
+  COMMIT: 14,
+  /** id: the scope; see `admin/histories.ts`. */
+  HISTORY: 15,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

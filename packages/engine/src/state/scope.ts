@@ -1,17 +1,9 @@
 import type { Changes } from '@althing/language';
-import type { Closure } from '../value/closure.js';
 import type { Group } from './group.js';
+import type { Procedure } from './parts/procedures.js';
 import type { Store } from './store.js';
 
 export type ScopeKind = 'collection' | 'thingsdb' | 'node';
-
-/** A procedure: a named closure in a scope. */
-export interface Procedure {
-  readonly name: string;
-  readonly closure: Closure;
-  /** Unix seconds. */
-  readonly createdAt: number;
-}
 
 /** What a query sees of the scope that it runs in. */
 export interface Scope {
@@ -22,6 +14,8 @@ export interface Scope {
   readonly name: string;
   /** The state that changes in this scope change; null in a node scope. */
   readonly group: Group | null;
+  /** The id of a collection; null in other scopes. */
+  readonly collectionId: number | null;
   /** Stored things; null in the root and node scopes. */
   readonly store: Store | null;
   /** Default time zone. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ByteReader, ByteWriter } from '../bytes.js';
+import { EnumType } from '../schema/enum.js';
+import { Type } from '../schema/type.js';
 import { Harness } from '../testing/harness.js';
 import { toIntValue } from '../value/numbers.js';
 import { ShapeTree } from '../value/shape.js';
@@ -17,7 +19,11 @@ function encoded(value: Value): Uint8Array {
 function decoded(bytes: Uint8Array): Value {
   const input = new ByteReader(bytes);
   const shapes = new ShapeTree();
-  const value = readValue(input, (id) => new Thing(id, shapes.empty(), []));
+  const value = readValue(input, {
+    thingOfId: (id) => new Thing(id, shapes.empty(), []),
+    typeOf: (id) => new Type(id, `T${id}`),
+    enumOf: (id) => new EnumType(id, `E${id}`),
+  });
   expect(input.remaining).toBe(0);
   const visitor = new ByteReader(bytes);
   visitThings(visitor, () => {});

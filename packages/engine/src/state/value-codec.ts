@@ -17,18 +17,31 @@
  *             | 0e code:zigzag message:text          error
  *             | 0f source:text                       closure, stored form
  *             | 10 blob                              mpdata
+ *             | 11 enum:varint member:varint         member of an enum
+ *             | 12 thing:varint type:varint          wrap by a type
+ *             | 13 thing:varint structure            wrap by an anonymous type
+ *             | 14 structure                         anonymous type
+ *
+ * `structure` is described in `schema/structure.ts`.
  */
+
+import { fromStored } from '@althing/datetime';
+import { compileRegex } from '@althing/regex';
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
-import { fromStored } from '../datetime/index.js';
-import { compileRegex } from '../regex/index.js';
+import type { EnumType } from '../schema/enum.js';
+import { anonymousOf, readStructure, writeStructure } from '../schema/structure.js';
+import type { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, ThingSet, toItem } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
+import type { AnyKind, KindColumn, ObjectValue } from '../value/kinds.js';
 import { toIntValue } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
+import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { Anonymous, Wrap } from '../value/wrap.js';
 
 const Code = {
   NIL: 0x00,
@@ -48,12 +61,22 @@ const Code = {
   ERROR: 0x0e,
   CLOSURE: 0x0f,
   MPDATA: 0x10,
+  MEMBER: 0x11,
+  WRAP: 0x12,
+  ANONYMOUS_WRAP: 0x13,
+  ANONYMOUS: 0x14,
 } as const;
 
 const ZIGZAG_MAX = 2 ** 52 - 1;
 
-/** Finds or makes the thing of an id that a value mentions. */
-export type ThingOfId = (id: number) => Thing;
+/** Finds or makes what a value mentions by id. */
+export interface References {
+  thingOfId(id: number): Thing;
+  typeOf(id: number): Type;
+  enumOf(id: number): EnumType;
+  /** Told of each list and set before it is made, where whoever wrote it is not trusted. */
+  noteItems?(count: number): void;
+}
 
 /** Writes a value. Things in it must be stored and closures in their stored form. */
 export function writeValue(out: ByteWriter, value: Value): void {
@@ -84,43 +107,82 @@ export function writeValue(out: ByteWriter, value: Value): void {
   }
 }
 
-function writeObject(
-  out: ByteWriter,
-  value: Exclude<Value, null | string | number | bigint | boolean>,
-): void {
-  if (value instanceof Thing) {
-    out.u8(Code.THING);
-    out.varint(value.id);
-  } else if (value instanceof Float) {
-    out.u8(Code.FLOAT);
-    out.f64(value.value);
-  } else if (value instanceof List) {
-    writeListHead(out, value.length, value.tuple);
-    for (const item of value.items) writeValue(out, item);
-  } else if (value instanceof ThingSet) {
-    out.u8(Code.SET);
-    out.varint(value.members.size);
-    for (const thing of value.members) out.varint(thing.id);
-  } else if (value instanceof Bytes) {
+function writeObject(out: ByteWriter, value: ObjectValue): void {
+  if (value instanceof Thing) writeThing(value, out);
+  else if (value instanceof Float) writeFloat(value, out);
+  else WRITERS[value.tag](value, out);
+}
+
+function writeThing({ id }: Thing, out: ByteWriter): void {
+  out.u8(Code.THING);
+  out.varint(id);
+}
+
+function writeFloat({ value }: Float, out: ByteWriter): void {
+  out.u8(Code.FLOAT);
+  out.f64(value);
+}
+
+function writeList(list: List, out: ByteWriter): void {
+  writeListHead(out, list.length, list.tuple);
+  for (const item of list.items) writeValue(out, item);
+}
+
+/** How each kind of object is written; read by `readValue`, and passed over by `visitThings`. */
+const WRITERS: AnyKind<[out: ByteWriter], void> = {
+  [Tag.FLOAT]: writeFloat,
+  [Tag.BYTES]: ({ data }, out) => {
     out.u8(Code.BYTES);
-    out.blob(value.data);
-  } else if (value instanceof DateTimeValue) {
-    writeDateTime(out, value);
-  } else if (value instanceof RegexValue) {
+    out.blob(data);
+  },
+  [Tag.REGEX]: ({ pattern, flags }, out) => {
     out.u8(Code.REGEX);
-    out.text(value.pattern);
-    out.text(value.flags);
-  } else if (value instanceof ErrorValue) {
+    out.text(pattern);
+    out.text(flags);
+  },
+  [Tag.DATETIME]: writeDateTime,
+  [Tag.TIMEVAL]: writeDateTime,
+  [Tag.ERROR]: ({ code, message }, out) => {
     out.u8(Code.ERROR);
-    out.zigzag(value.code);
-    out.text(value.message);
-  } else if (value instanceof Closure) {
+    out.zigzag(code);
+    out.text(message);
+  },
+  [Tag.CLOSURE]: (closure, out) => {
     out.u8(Code.CLOSURE);
-    out.text(value.store());
-  } else {
+    out.text(closure.store());
+  },
+  [Tag.LIST]: writeList,
+  [Tag.TUPLE]: writeList,
+  [Tag.SET]: ({ members }, out) => {
+    out.u8(Code.SET);
+    out.varint(members.size);
+    for (const thing of members) out.varint(thing.id);
+  },
+  [Tag.THING]: writeThing,
+  [Tag.MPDATA]: ({ data }, out) => {
     out.u8(Code.MPDATA);
-    out.blob(value.data);
-  }
+    out.blob(data);
+  },
+  [Tag.MEMBER]: (member, out) => {
+    out.u8(Code.MEMBER);
+    out.varint(member.enum.id);
+    out.varint(member.id);
+  },
+  [Tag.WRAP]: writeWrap,
+  [Tag.ANONYMOUS]: ({ structure }, out) => {
+    out.u8(Code.ANONYMOUS);
+    writeStructure(out, structure);
+  },
+  // It is nil wherever it is put.
+  [Tag.FUTURE]: (_future, out) => out.u8(Code.NIL),
+} satisfies KindColumn<[out: ByteWriter], void>;
+
+function writeWrap({ thing, by }: Wrap, out: ByteWriter): void {
+  const isAnonymous = by instanceof Anonymous;
+  out.u8(isAnonymous ? Code.ANONYMOUS_WRAP : Code.WRAP);
+  out.varint(thing.id);
+  if (isAnonymous) writeStructure(out, by.structure);
+  else out.varint(by.id);
 }
 
 /** What stands before the items of a list. */
@@ -129,8 +191,8 @@ export function writeListHead(out: ByteWriter, length: number, isTuple = false):
   out.varint(length);
 }
 
-function writeDateTime(out: ByteWriter, value: DateTimeValue): void {
-  const { kind, moment, zone, offsetMinutes } = value.time;
+function writeDateTime({ time }: DateTimeValue, out: ByteWriter): void {
+  const { kind, moment, zone, offsetMinutes } = time;
   out.u8(Code.DATETIME);
   out.u8(kind === 'datetime' ? 0 : 1);
   out.i64(BigInt(moment));
@@ -138,7 +200,7 @@ function writeDateTime(out: ByteWriter, value: DateTimeValue): void {
   out.zigzag(offsetMinutes);
 }
 
-export function readValue(input: ByteReader, thingOfId: ThingOfId): Value {
+export function readValue(input: ByteReader, known: References): Value {
   const code = input.u8();
   switch (code) {
     case Code.NIL:
@@ -159,11 +221,11 @@ export function readValue(input: ByteReader, thingOfId: ThingOfId): Value {
       return new Bytes(input.blob());
     case Code.LIST:
     case Code.TUPLE:
-      return readList(input, thingOfId, code === Code.TUPLE);
+      return readList(input, known, code === Code.TUPLE);
     case Code.SET:
-      return readSet(input, thingOfId);
+      return readSet(input, known);
     case Code.THING:
-      return thingOfId(input.varint());
+      return known.thingOfId(input.varint());
     case Code.REGEX: {
       const pattern = input.text();
       const flags = input.text();
@@ -179,6 +241,14 @@ export function readValue(input: ByteReader, thingOfId: ThingOfId): Value {
     }
     case Code.MPDATA:
       return new MpData(input.blob());
+    case Code.MEMBER:
+      return known.enumOf(input.varint()).member(input.varint());
+    case Code.WRAP:
+      return new Wrap(known.thingOfId(input.varint()), known.typeOf(input.varint()));
+    case Code.ANONYMOUS_WRAP:
+      return new Wrap(known.thingOfId(input.varint()), anonymousOf(readStructure(input)));
+    case Code.ANONYMOUS:
+      return anonymousOf(readStructure(input));
     default:
       throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);
   }
@@ -228,24 +298,41 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       input.varint();
       input.bytes(input.varint());
       return;
+    case Code.MEMBER:
+      input.varint();
+      input.varint();
+      return;
+    case Code.WRAP:
+      visit(input.varint());
+      input.varint();
+      return;
+    case Code.ANONYMOUS_WRAP:
+      visit(input.varint());
+      readStructure(input);
+      return;
+    case Code.ANONYMOUS:
+      readStructure(input);
+      return;
     default:
       throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);
   }
 }
 
-function readList(input: ByteReader, thingOfId: ThingOfId, tuple: boolean): List {
+function readList(input: ByteReader, known: References, tuple: boolean): List {
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`list of ${count} items in ${input.remaining} bytes`);
+  known.noteItems?.(count);
   const list = new List(new Array<Value>(count), tuple);
-  for (let i = 0; i < count; i++) list.items[i] = toItem(readValue(input, thingOfId), list);
+  for (let i = 0; i < count; i++) list.items[i] = toItem(readValue(input, known), list);
   return list;
 }
 
-function readSet(input: ByteReader, thingOfId: ThingOfId): ThingSet {
+function readSet(input: ByteReader, known: References): ThingSet {
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`set of ${count} things in ${input.remaining} bytes`);
+  known.noteItems?.(count);
   const set = new ThingSet();
-  for (let i = 0; i < count; i++) set.members.add(thingOfId(input.varint()));
+  for (let i = 0; i < count; i++) set.members.add(known.thingOfId(input.varint()));
   return set;
 }
 

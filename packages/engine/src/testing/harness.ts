@@ -1,17 +1,21 @@
 /**
- * An engine for tests: one empty collection in memory, a clock that stands still, seeded random numbers.
+ * An engine for tests: one empty collection in memory, a wall clock that stands still, a monotonic one that moves with
+ * the work, seeded random numbers.
  */
 import { getHeapStatistics } from 'node:v8';
 import { bootstrap } from '../admin/bootstrap.js';
-import type { User } from '../admin/user.js';
-import { Engine, type Outcome } from '../engine.js';
+import { LEVEL_NEWEST } from '../admin/level.js';
+import type { PasswordHash, User } from '../admin/user.js';
+import { type Change, Engine, type Outcome } from '../engine.js';
 import type { Environment } from '../environment.js';
-import { errorName, type QueryError } from '../error.js';
+import { errorName, QueryError } from '../error.js';
 import type { NodeView } from '../node-view.js';
+import type { WireValues } from '../pack/wire-values.js';
+import type { Continuation } from '../run/later.js';
 import { DEFAULT_LIMITS, type QueryLimits } from '../run/limits.js';
+import { attach } from '../state/attach.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, type RecordSource } from '../state/records.js';
-import { attach } from '../state/store.js';
 import { listOf } from '../value/containers.js';
 import { Bytes, Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
@@ -38,6 +42,14 @@ export interface RunOptions {
   /** The collection by default. */
   readonly scope?: 'collection' | 'thingsdb' | 'node';
   readonly vars?: Readonly<Record<string, Plain>>;
+  /** Variables in the bytes of a request, in the place of `vars`. */
+  readonly sent?: WireValues;
+  /** Name of the user that asks; the first one by default. */
+  readonly user?: string;
+  /** Hashes of the passwords that the query sets. */
+  readonly hashes?: ReadonlyMap<string, PasswordHash>;
+  /** Whether this node may lack what was acknowledged in collections. */
+  readonly lagging?: boolean;
 }
 
 export interface HarnessOptions {
@@ -45,9 +57,13 @@ export interface HarnessOptions {
   readonly limits?: Partial<QueryLimits>;
   /** None by default. */
   readonly node?: NodeView;
+  /** Lets limits of time go by the real clock: for tests of how soon they end what is slow. */
+  readonly realTime?: boolean;
+  /** A clock in milliseconds that limits of time go by, in the place of those. */
+  readonly monotonic?: () => number;
 }
 
-/** Moment of the clock in milliseconds: 2024-05-06T07:08:09.5Z. */
+/** Where the wall clock stands at first, in milliseconds: 2024-05-06T07:08:09.5Z. */
 export const NOW_MS = 1_714_979_289_500;
 
 export class Harness {
@@ -55,14 +71,24 @@ export class Harness {
   collection: CollectionGroup;
   /** What queries logged. */
   readonly logged: string[] = [];
+  /** The wall clock, in milliseconds since 1970. */
+  nowMs = NOW_MS;
   /** Effects of the change that the root scope began with. */
   readonly foundation: Uint8Array;
+  /** The changes of the last query: its own, and those of its futures. */
+  readonly changes: Change[] = [];
+  /** Called before the rest of a query with futures goes on; gives the monotonic time up to which it may at once. */
+  between: (rest: Continuation) => number = () => Number.POSITIVE_INFINITY;
   private readonly admin: User;
   private readonly collectionId: number;
 
-  constructor({ seed = 1, limits = {}, node }: HarnessOptions = {}) {
+  constructor({ seed = 1, limits = {}, node, realTime = false, monotonic }: HarnessOptions = {}) {
     this.engine = new Engine({
-      environment: environment(seed, this.logged, node ?? null),
+      environment: {
+        ...environment(seed, this.logged, node ?? null),
+        now: () => this.nowMs,
+        monotonic: monotonic ?? (realTime ? () => performance.now() : clockOfLooks()),
+      },
       limits: { ...DEFAULT_LIMITS, ...limits },
       quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 1000 },
       programCacheBytes: 1024 * 1024,
@@ -71,7 +97,8 @@ export class Harness {
       },
     });
     const { root } = this.engine;
-    const began = bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD, [FIRST_NODE]);
+    const began = bootstrap(root, Math.floor(NOW_MS / 1000), NO_PASSWORD, [FIRST_NODE], LEVEL_NEWEST);
+    root.confirmLevel();
     this.foundation = began.effects;
     const [admin] = root.users.values();
     const [stuff] = root.collections.keys();
@@ -93,11 +120,8 @@ export class Harness {
   run(code: string, options: RunOptions = {}): Plain {
     const outcome = this.outcome(code, options);
     if (outcome.kind === 'value') return this.decode(outcome.result);
-    throw new Error(
-      outcome.kind === 'error'
-        ? `${errorName(outcome.error.code)}: ${outcome.error.message}`
-        : 'the query wants a password hash',
-    );
+    if (outcome.kind !== 'error') throw new Error('the query wants a password hash');
+    throw new Error(`${errorName(outcome.error.code)}: ${outcome.error.message}`);
   }
 
   /** Runs a query that must fail and gives the name of the error code; `err` for codes of users. */
@@ -112,9 +136,23 @@ export class Harness {
     return outcome.error;
   }
 
+  /** Runs a query that must change something, and gives its effects. */
+  effects(code: string, options: RunOptions = {}): Uint8Array {
+    const outcome = this.outcome(code, options);
+    if (outcome.kind === 'error')
+      throw new Error(`${errorName(outcome.error.code)}: ${outcome.error.message}`);
+    if (outcome.kind !== 'value' || outcome.change === null) throw new Error(`nothing changed: ${code}`);
+    return outcome.change.effects;
+  }
+
   /** Runs a query; what came of it as the engine gives it. Errors of the text count as errors of the query. */
-  outcome(code: string, { scope = 'collection', vars }: RunOptions = {}): Outcome {
+  outcome(
+    code: string,
+    { scope = 'collection', vars, sent, user, hashes = NO_HASHES, lagging = false }: RunOptions = {},
+  ): Outcome {
     const { engine } = this;
+    const asking = user === undefined ? this.admin : engine.root.usersByName.get(user);
+    if (asking === undefined) throw new Error(`there is no user ${user}`);
     const target = engine.scope(scope === 'collection' ? this.collectionId : scope);
     if (target === undefined) throw new Error(`there is no scope ${scope}`);
     const values =
@@ -125,13 +163,31 @@ export class Harness {
     try {
       prepared = engine.prepare(code);
     } catch (error) {
-      return { kind: 'error', error: error as QueryError };
+      // Anything else is a defect of the parser or compiler, and no answer to a query.
+      if (!(error instanceof QueryError)) throw error;
+      return { kind: 'error', error };
     }
-    const body = { kind: 'query', prepared, vars: values } as const;
-    return engine.run({ scope: target, user: this.admin, body, format: 'msgpack' });
+    const body = { kind: 'query', prepared, vars: sent ?? values } as const;
+    this.changes.length = 0;
+    const fresh = { isFresh: () => !lagging };
+    let outcome = engine.run({ scope: target, user: asking, body, format: 'msgpack', hashes, fresh });
+    this.note(outcome);
+    while (outcome.kind === 'more') {
+      const { rest } = outcome;
+      outcome = engine.resume(rest, { mayChange: true, until: this.between(rest), hashes, fresh });
+      this.note(outcome);
+    }
+    return outcome;
   }
 
-  private decode(result: string | Uint8Array): Plain {
+  private note(outcome: Outcome): void {
+    if ((outcome.kind === 'value' || outcome.kind === 'more') && outcome.change !== null) {
+      this.changes.push(outcome.change);
+    }
+  }
+
+  /** A packed result as tests write values. */
+  decode(result: string | Uint8Array): Plain {
     if (typeof result === 'string') throw new Error('the result is JSON');
     return decodeResult(result);
   }
@@ -147,21 +203,41 @@ export const FIRST_NODE = {
   leaving: false,
 };
 
+const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
+
 const NO_PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 
-function environment(seed: number, logged: string[], node: NodeView | null): Environment {
+function environment(
+  seed: number,
+  logged: string[],
+  node: NodeView | null,
+): Omit<Environment, 'now' | 'monotonic'> {
   const random = randomOf(seed);
   return {
-    now: () => NOW_MS,
-    monotonic: () => performance.now(),
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),
     random,
     heapUsed: () => getHeapStatistics().used_heap_size,
+    heapFull: () => false,
     log: (text) => logged.push(text),
     node,
     voters: () => [FIRST_NODE.nodeId],
   };
 }
+
+/**
+ * A monotonic clock, in milliseconds, that only looking at it moves: what a limit of time ends is decided by the work
+ * that was counted, never by how busy the machine is.
+ */
+export function clockOfLooks(): () => number {
+  let now = 0;
+  return () => {
+    now += MS_PER_LOOK;
+    return now;
+  };
+}
+
+/** A look at the clock comes after a millisecond of work or less, as a rule: see `STEPS_PER_CHECK`. */
+const MS_PER_LOOK = 0.25;
 
 /** Uniform numbers in [0, 1) from a seed: mulberry32 by Tommy Ettinger, public domain. */
 export function randomOf(seed: number): () => number {

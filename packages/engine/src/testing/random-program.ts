@@ -3,7 +3,7 @@
  * along the grammar and mostly fit together: an expression is made for the type that its place wants, with now and then
  * one of another type. What they say makes no sense, on purpose.
  */
-import type { Entry } from '../functions/define.js';
+import type { Entry } from '../run/builtin.js';
 import { tagName } from '../value/value.js';
 
 const TYPES = [

@@ -1,17 +1,19 @@
 /**
  * The state of a collection as text, for tests that compare states, and the rules that every state keeps.
  */
+import type { Catalog } from '../schema/catalog.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { allThings } from '../state/describe.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
-import { eachThing } from '../state/store.js';
 import { sharedThing } from '../state/thing-record.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
+import { eachThing } from '../value/kinds.js';
+import type { Member } from '../value/member.js';
 import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 
-export { stateLines, thingLine } from '../state/describe.js';
+export { schemaLines, stateLines, thingLine } from '../state/describe.js';
 
 /** The records of every thing, as a checkpoint would write them, by `id:part`. */
 export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8Array> {
@@ -25,12 +27,17 @@ export function savedRecords(group: CollectionGroup): ReadonlyMap<string, Uint8A
 }
 
 /** What the records say that must be the same on all nodes, a line for each thing. */
-export function sharedLines(records: ReadonlyMap<string, Uint8Array>): string {
+export function sharedLines(
+  records: ReadonlyMap<string, Uint8Array>,
+  schema: Catalog = newGroup().store.schema,
+): string {
   const ids = [...records.keys()]
     .filter((name) => name.endsWith(':0'))
     .map((name) => Number.parseInt(name, 10));
   const hexOf = (id: number): string =>
-    Array.from(sharedThing(id, sourceOf(records)), (bytes) => Buffer.from(bytes).toString('hex')).join('');
+    Array.from(sharedThing(id, sourceOf(records), schema), (bytes) =>
+      Buffer.from(bytes).toString('hex'),
+    ).join('');
   return ids
     .sort((a, b) => a - b)
     .map((id) => `#${id} ${hexOf(id)}`)
@@ -69,15 +76,22 @@ export function brokenRules(group: CollectionGroup): string[] {
   const things = allThings(group);
   if (things.length !== store.thingCount) broken.push(`${things.length} things, counted ${store.thingCount}`);
   const references = new Map<Thing, number>(things.map((thing) => [thing, thing.id === 1 ? 1 : 0]));
+  const members = new Map<Member, number>();
+  const count = (value: Value): void =>
+    eachThing(
+      value,
+      (child) => references.set(child, (references.get(child) ?? 0) + 1),
+      (member) => members.set(member, (members.get(member) ?? 0) + 1),
+    );
+  for (const of of store.schema.allEnums()) for (const { value } of of.members) count(value);
   for (const thing of things) {
     if (thing.locked) broken.push(`thing ${thing.id} is locked`);
     thing.forEach((key, value) => {
       broken.push(...brokenProperty(thing, key, value));
       eachThing(value, (child) => {
-        const count = references.get(child);
-        if (count === undefined) broken.push(`thing ${thing.id} refers to ${child.id}, which is gone`);
-        references.set(child, (count ?? 0) + 1);
+        if (!references.has(child)) broken.push(`thing ${thing.id} refers to ${child.id}, which is gone`);
       });
+      count(value);
     });
     const slots = [...thing.shape.index.values()];
     if (slots.some((slot, i) => slot >= thing.slots.length || (i > 0 && slot <= (slots[i - 1] as number)))) {
@@ -91,6 +105,13 @@ export function brokenRules(group: CollectionGroup): string[] {
     const holders = thing.id === 1 ? thing.refs - 1 : thing.refs;
     if (thing.holders !== holders)
       broken.push(`thing ${thing.id} has ${thing.holders} holders, not ${holders}`);
+  }
+  for (const of of store.schema.allEnums()) {
+    for (const member of of.known()) {
+      const refs = members.get(member) ?? 0;
+      if (member.refs !== refs) broken.push(`${member.label} has ${refs} references, counted ${member.refs}`);
+      if (refs > 0 && !member.isThere) broken.push(`${member.label} was deleted`);
+    }
   }
   return broken;
 }

@@ -1,4 +1,6 @@
 import { operationError, quotaError } from '../error.js';
+import type { ItemRule } from '../schema/rule.js';
+import { Future } from './future.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
@@ -44,6 +46,8 @@ export class List {
   inner = 0;
   owner: Thing | null = null;
   key = '';
+  /** What its items must be, while it is the value of a property of an instance. */
+  rule: ItemRule | null = null;
   lock = 0;
   /** Whether a variable may refer to it: then placing it in a property or a list copies it. */
   shared = false;
@@ -74,7 +78,7 @@ export class List {
   }
 
   get stored(): boolean {
-    return this.owner !== null && this.owner.id !== 0;
+    return isStored(this);
   }
 }
 
@@ -83,8 +87,14 @@ export class ThingSet {
   members: Set<Thing>;
   owner: Thing | null = null;
   key = '';
+  rule: ItemRule | null = null;
   lock = 0;
   shared = false;
+
+  /** Whether an iteration over it is running. */
+  get isIterated(): boolean {
+    return this.lock % WRITE_LOCKED !== 0;
+  }
 
   constructor(members?: Iterable<Thing>) {
     this.members = new Set(members);
@@ -95,12 +105,22 @@ export class ThingSet {
   }
 
   get stored(): boolean {
-    return this.owner !== null && this.owner.id !== 0;
+    return isStored(this);
   }
 }
 
+/** Whether it is the value of a property of a stored thing. Brings the thing up to date, which may find that it is not any more. */
+function isStored(value: List | ThingSet): boolean {
+  const { owner } = value;
+  if (owner === null) return false;
+  const { stale } = owner.shape;
+  if (stale === null) return owner.id !== 0;
+  stale.load(owner);
+  return value.owner !== null && value.owner.id !== 0;
+}
+
 /**
- * Turns the value of a list item into what a list holds: lists and sets become tuples of their own.
+ * Turns the value of a list item into what a list holds: lists and sets become tuples of their own, futures nil.
  * `into` learns how deep its tuples go.
  */
 export function toItem(value: Value, into: List): Value {
@@ -115,7 +135,7 @@ export function toItem(value: Value, into: List): Value {
     nest(into, tuple);
     return tuple;
   }
-  return value;
+  return value instanceof Future ? null : value;
 }
 
 /** A new list of these values as items. */

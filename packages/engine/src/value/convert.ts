@@ -1,12 +1,9 @@
-import { toIso } from '../datetime/index.js';
-import { overflowError, typeError, valueError } from '../error.js';
-import { Closure } from './closure.js';
-import { DateTimeValue, withDates } from './datetime-value.js';
+import { overflowError, typeError } from '../error.js';
+import { DateTimeValue } from './datetime-value.js';
+import { textOf } from './kinds.js';
+import { Member } from './member.js';
 import { doubleToInt, INT_MAX, INT_MIN, toIntValue } from './numbers.js';
-import { RegexValue } from './regex-value.js';
 import { Bytes, ErrorValue, Float, MpData } from './scalars.js';
-import { formatFloat } from './text.js';
-import { Thing } from './thing.js';
 import { typeName, type Value } from './value.js';
 
 /**
@@ -15,37 +12,9 @@ import { typeName, type Value } from './value.js';
  * @throws QueryError type_err for what has no text (list, tuple, set, mpdata), value_err for bytes that are not UTF-8
  */
 export function toText(value: Value): string {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'number':
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    default:
-      return value === null ? 'nil' : objectToText(value);
-  }
-}
-
-function objectToText(value: Exclude<Value, null | boolean | number | bigint | string>): string {
-  if (value instanceof Float) return formatFloat(value.value);
-  if (value instanceof Thing) return `thing:${value.id === 0 ? 'nil' : value.id}`;
-  if (value instanceof Bytes) return bytesToText(value.data);
-  if (value instanceof DateTimeValue) return withDates(() => toIso(value.time));
-  if (value instanceof RegexValue) return value.text;
-  if (value instanceof ErrorValue) return value.message;
-  if (value instanceof Closure) return value.pretty();
-  throw typeError(`${typeName(value)} has no text`);
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function bytesToText(data: Uint8Array): string {
-  try {
-    return UTF8.decode(data);
-  } catch {
-    throw valueError('the bytes are not valid UTF-8');
-  }
+  const text = textOf(value);
+  if (text === undefined) throw typeError(`${typeName(value)} has no text`);
+  return text;
 }
 
 /** `int(v)`. */
@@ -56,6 +25,7 @@ export function toInt(value: Value): number | bigint {
   if (value instanceof Float) return doubleToInt(value.value);
   if (value instanceof DateTimeValue) return normal(value.time.moment);
   if (value instanceof ErrorValue) return value.code;
+  if (value instanceof Member) return toInt(value.value);
   throw typeError(`${typeName(value)} can not be converted to int`);
 }
 
@@ -68,6 +38,7 @@ export function toFloat(value: Value): Float {
   }
   if (value instanceof DateTimeValue) return new Float(Number(value.time.moment));
   if (value instanceof ErrorValue) return new Float(value.code);
+  if (value instanceof Member) return toFloat(value.value);
   throw typeError(`${typeName(value)} can not be converted to float`);
 }
 
@@ -76,6 +47,7 @@ export function toBytes(value: Value): Bytes {
   if (value instanceof Bytes) return value;
   if (typeof value === 'string') return new Bytes(Buffer.from(value));
   if (value instanceof MpData) return new Bytes(value.data);
+  if (value instanceof Member) return toBytes(value.value);
   throw typeError(`${typeName(value)} can not be converted to bytes`);
 }
 

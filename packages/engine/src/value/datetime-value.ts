@@ -1,4 +1,4 @@
-import { type DateTime, DateTimeError } from '../datetime/index.js';
+import { type DateTime, DateTimeError } from '@althing/datetime';
 import { ErrorCode, QueryError } from '../error.js';
 import { Tag } from './tag.js';
 

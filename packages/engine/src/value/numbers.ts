@@ -1,5 +1,5 @@
 import { overflowError, type QueryError, typeError, zeroDivisionError } from '../error.js';
-import { isNumeric } from './compare.js';
+import { isNumeric } from './scalar-compare.js';
 import { Bytes, Float } from './scalars.js';
 import { typeName, type Value } from './value.js';
 

@@ -1,4 +1,5 @@
-import type { Regex } from '../regex/index.js';
+import { Budget, type Regex, RegexBudgetError, Subject, testRegex } from '@althing/regex';
+import { operationError } from '../error.js';
 import { Tag } from './tag.js';
 
 /** A regular expression; its text is the literal exactly as written. */
@@ -15,6 +16,20 @@ export class RegexValue {
 
   get tag(): typeof Tag.REGEX {
     return Tag.REGEX;
+  }
+
+  /**
+   * Whether it matches somewhere in a text.
+   *
+   * @throws QueryError operation_err when that takes too many steps
+   */
+  matches(text: string): boolean {
+    try {
+      return testRegex(this.regex, new Subject(text), new Budget());
+    } catch (error) {
+      if (error instanceof RegexBudgetError) throw operationError(error.message);
+      throw error;
+    }
   }
 
   get text(): string {

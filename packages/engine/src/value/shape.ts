@@ -1,3 +1,7 @@
+import type { Restriction } from '../schema/restriction.js';
+import type { Field, Type } from '../schema/type.js';
+import type { Thing } from './thing.js';
+
 /** A thing with more properties than this gets a shape of its own. */
 const SHARED_KEYS_MAX = 32;
 
@@ -8,7 +12,7 @@ const SHARED_SHAPES_MAX = 8192;
  * The keys of a thing and the slot of each value. Things with the same keys in the same order share one shape, so that
  * a thing costs little more than its array of values; their slots are 0, 1, 2, ... without holes. A thing with many
  * keys, or one that comes when the tree is full, *owns* its shape: keys are added and removed in place, and a removed
- * key leaves a hole in the slots.
+ * key leaves a hole in the slots. The instances of a type have the shape of their type, which has no others behind it.
  */
 export class Shape {
   /** Slot of each key, in the order of the keys. */
@@ -17,12 +21,30 @@ export class Shape {
   readonly keys: readonly string[] | null;
   readonly owned: boolean;
   /** What values the thing accepts, as given to `restrict`; null for everything. */
-  readonly restriction: string | null;
+  readonly restriction: Restriction | null;
+  /** The type whose instances have the shape; null for plain things. */
+  readonly type: Type | null;
+  /** The fields of the type, by slot. */
+  readonly fields: readonly Field[];
+  /**
+   * What brings a thing with this shape up to date: a stub, whose properties are not in memory, or an instance from before its type
+   * changed. Null for every other shape.
+   */
+  stale: Loader | null = null;
   private readonly tree: ShapeTree;
   private readonly next: Map<string, Shape> = new Map();
 
-  constructor(tree: ShapeTree, index: Map<string, number>, owned: boolean, restriction: string | null) {
+  constructor(
+    tree: ShapeTree,
+    index: Map<string, number>,
+    owned: boolean,
+    restriction: Restriction | null,
+    type: Type | null = null,
+    fields: readonly Field[] = NO_FIELDS,
+  ) {
     this.tree = tree;
+    this.type = type;
+    this.fields = fields;
     this.index = index;
     this.keys = owned ? null : [...index.keys()];
     this.owned = owned;
@@ -72,7 +94,7 @@ export class Shape {
   }
 
   /** The same keys and slots under another restriction. */
-  restricted(restriction: string | null): Shape {
+  restricted(restriction: Restriction | null): Shape {
     if (this.owned) return new Shape(this.tree, this.index, true, restriction);
     let shape = this.tree.empty(restriction);
     for (const [key, slot] of this.index) shape = shape.with(key, slot);
@@ -85,26 +107,60 @@ export class Shape {
   }
 }
 
+/** Brings the properties of a thing into memory, in their present form. */
+export interface Loader {
+  load(thing: Thing): void;
+}
+
+const NO_FIELDS: readonly Field[] = [];
+
+/** The shape of plain things with the fields of a type. An owned one is for one thing: give each its own. */
+export function plainShape(shapes: ShapeTree, fields: readonly Field[]): Shape {
+  return fields.reduce((shape, { name, slot }) => shape.with(name, slot), shapes.empty());
+}
+
 /** All shared shapes of one engine. */
 export class ShapeTree {
-  private readonly roots = new Map<string | null, Shape>();
+  /** By the key of the restriction; empty for none. */
+  private readonly roots = new Map<string, Shape>();
   private count = 0;
+  private catalogs = 0;
+
+  /** A number for one of the catalogs that use this tree, which no other of them has. */
+  newCatalogId(): number {
+    this.catalogs += 1;
+    return this.catalogs;
+  }
 
   get full(): boolean {
     return this.count >= SHARED_SHAPES_MAX;
   }
 
   /** The shape of a thing without properties. */
-  empty(restriction: string | null = null): Shape {
-    let root = this.roots.get(restriction);
+  empty(restriction: Restriction | null = null): Shape {
+    const key = restriction === null ? '' : restriction.key;
+    let root = this.roots.get(key);
     if (root === undefined) {
       root = this.share(new Map(), restriction);
-      this.roots.set(restriction, root);
+      this.roots.set(key, root);
     }
     return root;
   }
 
-  share(index: Map<string, number>, restriction: string | null): Shape {
+  /** The shape of things that are not in memory. */
+  stub(loader: Loader): Shape {
+    const shape = new Shape(this, new Map(), false, null);
+    shape.stale = loader;
+    return shape;
+  }
+
+  /** The shape of the instances of a type. */
+  ofType(type: Type, fields: readonly Field[]): Shape {
+    const index = new Map(fields.map(({ name, slot }) => [name, slot]));
+    return new Shape(this, index, false, null, type, fields);
+  }
+
+  share(index: Map<string, number>, restriction: Restriction | null): Shape {
     this.count += 1;
     return new Shape(this, index, false, restriction);
   }

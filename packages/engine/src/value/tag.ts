@@ -1,6 +1,4 @@
-/**
- * One small number for each type of value. Method tables, packers and converters are arrays indexed by it.
- */
+/** One small number for each kind of value; `kinds.ts` says what each is. */
 export const Tag = {
   NIL: 0,
   BOOL: 1,
@@ -18,8 +16,12 @@ export const Tag = {
   SET: 13,
   THING: 14,
   MPDATA: 15,
+  MEMBER: 16,
+  WRAP: 17,
+  ANONYMOUS: 18,
+  FUTURE: 19,
 } as const;
 
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-export const TAG_COUNT = 16;
+export const TAG_COUNT = 20;

@@ -1,3 +1,5 @@
+import type { Restriction } from '../schema/restriction.js';
+import type { Field, Type } from '../schema/type.js';
 import type { Shape } from './shape.js';
 import { Tag } from './tag.js';
 import type { Value } from './value.js';
@@ -8,7 +10,7 @@ export const ThingBit = {
   LOADED: 1,
   /** Touched since the last round of the eviction clock. */
   USED: 2,
-  /** Changed since the checkpoint of even or odd number began; see `state/checkpoint.ts`. */
+  /** Changed since the checkpoint of even or odd number began; see `state/dirty.ts`. */
   DIRTY_EVEN: 4,
   DIRTY_ODD: 8,
   /** Removed: nothing stored refers to it any more. */
@@ -25,7 +27,8 @@ const ANY_LOCK = ~(ThingBit.READ_LOCK - 1) | ThingBit.WRITE_LOCK;
  * A thing: mutable properties with identity. It is *stored* when it has an id, else *loose*. Values lie in `slots`, at
  * the places that its shape gives to the keys.
  *
- * Only the functions of this file and of `state/things.ts` change a thing.
+ * An instance of a type has the shape of its type. A stored thing changes through `state/` alone, which records what happens; a
+ * loose one that nobody else has yet is filled by whoever makes it.
  */
 export class Thing {
   /** 0 while loose. */
@@ -46,6 +49,24 @@ export class Thing {
 
   get tag(): typeof Tag.THING {
     return Tag.THING;
+  }
+
+  /** The type that it is an instance of; null for a plain thing. Brings it into memory. */
+  get type(): Type | null {
+    if (this.shape.stale !== null) this.shape.stale.load(this);
+    return this.shape.type;
+  }
+
+  /** What its values are restricted to, as far as that is in force. */
+  get restriction(): Restriction | null {
+    const { restriction } = this.shape;
+    return restriction?.inForce === true ? restriction : null;
+  }
+
+  /** The field of an instance by that name. The thing must be loaded. */
+  field(key: string): Field | undefined {
+    const slot = this.shape.index.get(key);
+    return slot === undefined ? undefined : this.shape.fields[slot];
   }
 
   get stored(): boolean {

@@ -1,8 +1,8 @@
+import { compileRegex } from '@althing/regex';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { compileRegex } from '../regex/index.js';
-import { equals } from './compare.js';
 import { listOf } from './containers.js';
+import { equals } from './kinds.js';
 import { RegexValue } from './regex-value.js';
 import { Bytes, ErrorValue, Float } from './scalars.js';
 import { ShapeTree } from './shape.js';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { equals } from './compare.js';
 import { List } from './containers.js';
 import { DateTimeValue } from './datetime-value.js';
+import { equals } from './kinds.js';
 import { RegexValue } from './regex-value.js';
 import { Bytes, ErrorValue, Float } from './scalars.js';
 import type { Value } from './value.js';

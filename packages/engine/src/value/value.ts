@@ -1,10 +1,14 @@
 import type { Closure } from './closure.js';
 import type { List, ThingSet } from './containers.js';
 import type { DateTimeValue } from './datetime-value.js';
+import type { Future } from './future.js';
+import { kindOf, kindOfTag } from './kinds.js';
+import type { Member } from './member.js';
 import type { RegexValue } from './regex-value.js';
 import type { Bytes, ErrorValue, Float, MpData } from './scalars.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
+import type { Anonymous, Wrap } from './wrap.js';
 
 /**
  * A value of the language.
@@ -27,7 +31,11 @@ export type Value =
   | List
   | ThingSet
   | Thing
-  | MpData;
+  | MpData
+  | Member
+  | Wrap
+  | Anonymous
+  | Future;
 
 /** The tag of any value. */
 export function tagOf(value: Value): Tag {
@@ -44,31 +52,25 @@ export function tagOf(value: Value): Tag {
   }
 }
 
-const TYPE_NAMES: readonly string[] = [
-  'nil',
-  'bool',
-  'int',
-  'float',
-  'str',
-  'bytes',
-  'regex',
-  'datetime',
-  'timeval',
-  'error',
-  'closure',
-  'list',
-  'tuple',
-  'set',
-  'thing',
-  'mpdata',
-];
-
 /** The name that `type(v)` gives. */
 export function typeName(value: Value): string {
-  return tagName(tagOf(value));
+  if (typeof value !== 'object' || value === null) return tagName(tagOf(value));
+  const kind = kindOf(value);
+  return kind.nameOf?.(value) ?? kind.name;
 }
 
 /** The name of the type with this tag. */
 export function tagName(tag: Tag): string {
-  return TYPE_NAMES[tag] as string;
+  switch (tag) {
+    case Tag.NIL:
+      return 'nil';
+    case Tag.BOOL:
+      return 'bool';
+    case Tag.INT:
+      return 'int';
+    case Tag.STR:
+      return 'str';
+    default:
+      return kindOfTag(tag).name;
+  }
 }

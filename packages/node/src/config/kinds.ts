@@ -4,14 +4,14 @@
 import { isIP } from 'node:net';
 import { isHostName } from './address.js';
 
-/** What a text came out as. */
+/** The value that a text was read as, or why it is none. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
 /** A kind of value. `parse(format(value))` gives the value back. */
 export interface Kind<T> {
-  /** What a value must be, to follow the words "must be". */
+  /** The condition of a value, to follow the words "must be". */
   readonly must: string;
-  /** What to write for a value in a usage line, such as `PORT`. */
+  /** The word for a value in a usage line, such as `PORT`. */
   readonly placeholder: string;
   parse(text: string): Parsed<T>;
   format(value: T): string;
@@ -33,8 +33,8 @@ export function port(): Kind<number> {
 }
 
 /**
- * An amount of bytes, kept in the unit that the key's name says. A bare number is in that unit; `KB`, `MB` and `GB`
- * (also `KiB`, ...; all of them powers of 1024) may follow.
+ * An amount of bytes, kept in the unit that the key's name says. A bare number is in that unit; `KB`, `MB`
+ * and `GB` (also `KiB`, ...; all of them powers of 1024) may follow.
  */
 export function size(unit: 'bytes' | 'MB', min: number, max: number): Kind<number> {
   const bytesPerUnit = unit === 'bytes' ? 1 : 1024 ** 2;
@@ -46,7 +46,9 @@ export function size(unit: 'bytes' | 'MB', min: number, max: number): Kind<numbe
   };
 }
 
-/** A time span, kept in milliseconds. A bare number is milliseconds; `ms`, `s`, `m`, `h` or `d` may follow. */
+/**
+ * A time span, kept in milliseconds. A bare number is milliseconds; `ms`, `s`, `m`, `h` or `d` may follow.
+ */
 export function duration(min: number, max: number): Kind<number> {
   return {
     must: `a whole number of milliseconds from ${min} to ${max}, or a time such as "30s" in that range`,
@@ -117,6 +119,34 @@ export function networks(max: number): Kind<readonly string[]> {
   };
 }
 
+/** A list of host names and addresses, without ports, separated by commas or blanks; `*` stands for all. */
+export function hosts(max: number): Kind<readonly string[]> {
+  return {
+    must: `a list of at most ${max} host names or addresses without ports, separated by commas, or "*"`,
+    placeholder: 'LIST',
+    parse: (text) => {
+      const items = itemsOf(text);
+      const isHost = (item: string): boolean => item === '*' || isHostName(item) || isIP(item) !== 0;
+      return items.length > max || !items.every(isHost) ? bad : good(Object.freeze(items));
+    },
+    format: (value) => value.join(','),
+  };
+}
+
+/** A list of origins of web pages, as `https://app.example.com:8443`, separated by commas or blanks. */
+export function origins(max: number): Kind<readonly string[]> {
+  return {
+    must: `a list of at most ${max} origins such as "https://app.example.com", separated by commas`,
+    placeholder: 'LIST',
+    parse: (text) => {
+      const items = itemsOf(text).map(originOf);
+      const known = items.filter((item) => item !== null);
+      return items.length > max || known.length < items.length ? bad : good(Object.freeze(known));
+    },
+    format: (value) => value.join(','),
+  };
+}
+
 /** A host name or address by which others reach this machine; not a bare number. */
 export function hostName(): Kind<string> {
   return {
@@ -127,7 +157,10 @@ export function hostName(): Kind<string> {
   };
 }
 
-/** A list of `host` or `host:port` (IPv6 addresses in brackets), separated by commas or blanks; no entry twice. */
+/**
+ * A list of `host` or `host:port` (IPv6 addresses in brackets), separated by commas or blanks; no entry
+ * twice.
+ */
 export function peers(max: number): Kind<readonly string[]> {
   return {
     must: `a list of at most ${max} different nodes, each "host" or "host:port", separated by commas`,
@@ -219,6 +252,12 @@ function isNetwork(item: string): boolean {
   const [, address = '', bits = '0'] = match;
   const family = isIP(address);
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** As browsers write it; null for what is no origin of http or https. */
+function originOf(item: string): string | null {
+  if (!/^https?:\/\/[^/?#@\s]+$/i.test(item) || !URL.canParse(item)) return null;
+  return new URL(item).origin;
 }
 
 function isPeer(item: string): boolean {

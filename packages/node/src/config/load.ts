@@ -1,7 +1,7 @@
 /**
- * From a file, the environment and the command line to a checked configuration. A flag wins over the environment, the
- * environment over the file, the file over the default. Every source is checked in the same way, also where another one
- * wins, and all problems are reported at once.
+ * From a file, the environment and the command line to a checked configuration. A flag wins over the
+ * environment, the environment over the file, the file over the default. Every source is checked in the same
+ * way, also where another one wins, and all problems are reported at once.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -44,7 +44,7 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Where each value comes from, for people, such as `SERVICE_HTTP_API_PORT` or `default`. */
   readonly sources: ReadonlyMap<SettingKey, string>;
-  /** What was ignored, one line each. */
+  /** Settings that were ignored, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -112,10 +112,10 @@ interface Found {
 class Reader {
   readonly problems: ConfigurationProblem[] = [];
   readonly warnings: string[] = [];
-  readonly #readFile: (path: string) => string;
+  private readonly readFile: (path: string) => string;
 
   constructor(readFile: (path: string) => string) {
-    this.#readFile = readFile;
+    this.readFile = readFile;
   }
 
   flags(flags: ReadonlyMap<SettingKey, string>): Layer {
@@ -134,8 +134,8 @@ class Reader {
       const key = keys.get(variable);
       if (key !== undefined)
         layer.set(key, { text: isSecret(key) ? text : text.trim(), source: `from ${variable}` });
-      else if (variable.startsWith('SERVICE_')) this.#unknownVariable(variable);
-      else if (variable.startsWith('THINGSDB_')) this.#thingsdbVariable(variable);
+      else if (variable.startsWith('SERVICE_')) this.unknownVariable(variable);
+      else if (variable.startsWith('THINGSDB_')) this.thingsdbVariable(variable);
     }
     return layer;
   }
@@ -145,7 +145,7 @@ class Reader {
     if (path === undefined) return layer;
     let content: string;
     try {
-      content = this.#readFile(path);
+      content = this.readFile(path);
     } catch (error) {
       this.problems.push({ message: `can't read the file ${shown(path)}: ${reasonOf(error)}` });
       return layer;
@@ -155,12 +155,14 @@ class Reader {
     const known = new Set(knownKeys());
     for (const { key, value, line } of entries.values()) {
       if (known.has(key)) layer.set(key, { text: value, source: `from ${path} line ${line}` });
-      else this.#unknownKey(key, path, line);
+      else this.unknownKey(key, path, line);
     }
     return layer;
   }
 
-  /** The value that a layer gives to a setting, checked; undefined when it gives none. An empty text is none. */
+  /**
+   * The value that a layer gives to a setting, checked; undefined when it gives none. An empty text is none.
+   */
   valueIn(layer: Layer, key: SettingKey): Found | undefined {
     const direct = nonEmpty(layer.get(key));
     const indirect = nonEmpty(layer.get(`${key}_file`));
@@ -171,11 +173,11 @@ class Reader {
       });
       return undefined;
     }
-    if (direct !== undefined) return this.#check(key, direct.text, direct.source);
+    if (direct !== undefined) return this.check(key, direct.text, direct.source);
     if (indirect === undefined) return undefined;
     const source = `${indirect.source}, file ${shown(indirect.text)}`;
     try {
-      return this.#check(key, this.#readFile(indirect.text).replace(/\r?\n$/, ''), source);
+      return this.check(key, this.readFile(indirect.text).replace(/\r?\n$/, ''), source);
     } catch (error) {
       this.problems.push({ key, message: `${key} (${source}): can't be read: ${reasonOf(error)}` });
       return undefined;
@@ -189,7 +191,7 @@ class Reader {
     return setting.default.of(context);
   }
 
-  #check(key: SettingKey, text: string, source: string): Found | undefined {
+  private check(key: SettingKey, text: string, source: string): Found | undefined {
     const { kind, secret } = settings[key];
     const parsed = kind.parse(text);
     if (parsed.ok) return { value: parsed.value, source: source.replace(/^from /, '') };
@@ -198,7 +200,7 @@ class Reader {
     return undefined;
   }
 
-  #unknownKey(key: string, path: string, line: number): void {
+  private unknownKey(key: string, path: string, line: number): void {
     const why = foreignKeys.get(key);
     if (why !== undefined) {
       this.warnings.push(`${key} (${path} line ${line}) is ignored: ${why}`);
@@ -209,7 +211,7 @@ class Reader {
     this.problems.push({ key, message: `${path} line ${line}: unknown key ${shown(key)}; ${hint}` });
   }
 
-  #unknownVariable(variable: string): void {
+  private unknownVariable(variable: string): void {
     const key = variable.slice('SERVICE_'.length).toLowerCase();
     const why = foreignKeys.get(key);
     const meant = why === undefined ? nearest(key, knownKeys()) : undefined;
@@ -223,7 +225,7 @@ class Reader {
     this.warnings.push(`the variable ${variable} is ignored: ${why ?? 'there is no such setting'}`);
   }
 
-  #thingsdbVariable(variable: string): void {
+  private thingsdbVariable(variable: string): void {
     const key = variable.slice('THINGSDB_'.length).toLowerCase();
     const instead = knownKeys().includes(key)
       ? `write ${variableOf(key)}`

@@ -1,9 +1,10 @@
 /**
- * What memory a process has, and whether the settings fit into it.
+ * The memory of a process, and whether the settings fit into it.
  *
- * The size of the heap is Node.js's choice, made before any code of ours runs: half of the container's limit (or of the machine's
- * memory), at most 2 GB, or 4 GB from 16 GB on. `v8.setFlagsFromString` changes it for threads to come only, so all that can
- * be done here is to fit the settings into it, and to tell how a larger one is had.
+ * The size of the heap is Node.js's choice, made before any code of ours runs: half of the container's limit
+ * (or of the machine's memory), at most 2 GB, or 4 GB from 16 GB on. `v8.setFlagsFromString` changes it for
+ * threads to come only, so all that can be done here is to fit the settings into it, and to tell how a larger
+ * one is had.
  */
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
@@ -11,11 +12,14 @@ import type { ConfigurationProblem } from './problem.js';
 import type { Config } from './settings.js';
 
 export interface ProcessMemory {
-  /** What the process may take in all, in MB: the limit of its control group, or the memory of the machine. */
+  /**
+   * Memory that the process may take in all, in MB: the limit of its control group, or the memory of the
+   * machine.
+   */
   readonly totalMb: number;
   /** Whether a control group limits it. */
   readonly isLimited: boolean;
-  /** What the JavaScript heap of the main thread may take, in MB. */
+  /** Memory that the JavaScript heap of the main thread may take, in MB. */
   readonly heapMb: number;
 }
 
@@ -24,7 +28,7 @@ const MiB = 1024 ** 2;
 /** The smallest heap that a node starts with, in MB. */
 const HEAP_MB_MIN = 128;
 
-/** What a node that does nothing takes besides its heap, in MB: code, stacks, buffers, caches of the disk. */
+/** Memory of an idle node besides its heap, in MB: code, stacks, buffers, caches of the disk. */
 const REST_MB = 112;
 
 /** Room that the memory must have at least for a heap of the default size, in MB. */
@@ -36,7 +40,10 @@ const HEAP_PART = 0.6;
 /** The part of the memory that the heap of the consensus thread may have. */
 const CONSENSUS_PART = 0.2;
 
-/** Parts of the heap that may be taken by what stays there: beyond the first it is told, beyond the second refused. */
+/**
+ * Parts of the heap that may be taken by what stays there: beyond the first it is told, beyond the second
+ * refused.
+ */
 const KEPT_PART = 0.6;
 const KEPT_PART_MAX = 0.75;
 
@@ -63,7 +70,7 @@ export function memoryOf(bytes: {
   return { totalMb: mb(isLimited ? limit : machine), isLimited, heapMb: mb(heap) };
 }
 
-/** What is wrong with settings in a memory, so that a node must not start, and what is merely unwise. */
+/** Problems of settings in a memory: errors, with which a node must not start, and warnings. */
 export function checkMemory(
   config: Pick<Config, 'cacheSizeMb' | 'programCacheMb' | 'queryMemoryLimitMb'>,
   { totalMb, isLimited, heapMb }: ProcessMemory,
@@ -98,7 +105,7 @@ export function checkMemory(
   return { problems, warnings };
 }
 
-/** What the heap of the consensus thread may take, in MB; null where Node.js is to choose. */
+/** Heap of the consensus thread at most, in MB; null where Node.js is to choose. */
 export function consensusHeapMb({ totalMb, isLimited }: ProcessMemory): number | null {
   return isLimited ? Math.max(HEAP_MB_MIN, Math.floor(totalMb * CONSENSUS_PART)) : null;
 }
@@ -117,5 +124,5 @@ function larger(heapMb: number, totalMb: number): string {
   return `give the process ${Math.ceil(heapMb / HEAP_PART)} MB of memory and ${option}`;
 }
 
-/** What the heap has for new objects besides its old space, in MB. */
+/** Heap for new objects besides the old space, in MB. */
 const YOUNG_MB = 48;

@@ -1,5 +1,5 @@
 /**
- * What can be wrong with a configuration, and the error that carries it.
+ * Problems of a configuration, and the error that carries them.
  */
 import { ExitCode } from './exit-codes.js';
 

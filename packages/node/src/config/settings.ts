@@ -1,13 +1,13 @@
 /**
- * The table of settings. Parsing, checking, `--help`, `--print-config` and docs/configuration.md all come from it: a new
- * setting is one entry here.
+ * The table of settings, one entry after the other, which is why this file is long. Parsing, checking,
+ * `--help`, `--print-config` and docs/configuration.md all come from it: a new setting is one entry here.
  *
- * A key is written as in a configuration file; its unit, where it has one, stands last. `http_api_port` is the
- * environment variable `SERVICE_HTTP_API_PORT`, the flag `--http-api-port` and the field `httpApiPort` of `Config`.
- * A secret has no flag (a command line can be seen by others) and instead a second spelling, `KEY_file`, which names
- * a file that holds it.
+ * A key is written as in a configuration file; its unit, where it has one, stands last. `http_api_port` is
+ * the environment variable `SERVICE_HTTP_API_PORT`, the flag `--http-api-port` and the field `httpApiPort` of
+ * `Config`. A secret has no flag (a command line can be seen by others) and instead a second spelling,
+ * `KEY_file`, which names a file that holds it.
  */
-import { isHostName } from './address.js';
+import { isHostName, isLoopback } from './address.js';
 import {
   address,
   choice,
@@ -15,9 +15,11 @@ import {
   durationOrNone,
   flag,
   hostName,
+  hosts,
   integer,
   type Kind,
   networks,
+  origins,
   path,
   peers,
   port,
@@ -29,9 +31,9 @@ import type { ProcessMemory } from './memory.js';
 /** One setting. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
-  /** What holds when nothing is set; `undefined`: then there is no value. */
+  /** The default; `undefined`: none. */
   readonly default: Default<T> | undefined;
-  /** What it sets, and what happens at the limit: one sentence or two, for people. */
+  /** Meaning, and behaviour at the limit: one sentence or two, for people. */
   readonly doc: string;
   /** Never printed, and also readable from a file. */
   readonly secret: boolean;
@@ -42,7 +44,7 @@ export type Default<T> =
   | { readonly value: T }
   | { readonly words: string; readonly of: (context: DefaultContext) => T };
 
-/** What a default may depend on. */
+/** The values that a default may depend on. */
 export interface DefaultContext {
   readonly hostName: string;
   /** Whether other nodes are named in `cluster`. */
@@ -71,7 +73,7 @@ const listeners = {
   bind_client_addr: setting(
     address(),
     '127.0.0.1',
-    'Address that the HTTP API and the status port bind to. With any address beyond loopback a first start needs `admin_password`.',
+    'Address that the HTTP API and the status port bind to. With any address beyond loopback a first start needs `admin_password`, and no user with privileges may have the password `pass`.',
   ),
   bind_node_addr: setting(address(), '127.0.0.1', 'Address that the node port binds to.'),
 };
@@ -90,7 +92,7 @@ const node = {
   ),
   admin_password: secret(
     text(1, 127),
-    'Password of the user `admin`, used on the first start only, when the data folder is still empty.',
+    'Password of the user `admin`, used on the first start only, when the data folder is still empty. Where `bind_client_addr` is not a loopback address it must have 8 characters at least, at every start.',
   ),
   log_level: setting(
     choice('debug', 'info', 'warning', 'error', 'critical'),
@@ -184,6 +186,16 @@ const http = {
     [],
     'Addresses of load balancers and networks of them, such as `10.0.0.0/8`, that are believed what they say of the address of a client, by `X-Forwarded-For` or by the PROXY protocol (version 2, without TLS). Failed logins are slowed down by that address, and the audit log has it.',
   ),
+  http_allowed_hosts: setting(
+    hosts(256),
+    [],
+    'Names and addresses by which clients may call the HTTP API, besides `localhost`, loopback addresses and `node_name`; a request with another `Host` gets status 421. Checked where `bind_client_addr` is a loopback address, so that no web page can reach the node by a name that it lets point there, and elsewhere if this is set. `*`: any name.',
+  ),
+  http_allowed_origins: setting(
+    origins(256),
+    [],
+    'Origins of web pages that may use the HTTP API from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
+  ),
   max_connection_age_ms: setting(
     durationOrNone(1000, 86_400_000),
     600_000,
@@ -207,7 +219,7 @@ const http = {
   request_timeout_ms: setting(
     duration(100, 600_000),
     10_000,
-    'How long a request may wait for a leader, for other nodes, or for its turn behind slow queries. Then it gets status 503 if nothing was changed, or 504 if that is not known.',
+    'How long a request may wait for a leader, for other nodes, for the log, or for its turn behind slow queries. Then it gets status 503 if nothing was changed, or 504 if that is not known.',
   ),
 };
 
@@ -273,6 +285,12 @@ const storage = {
     './backups',
     'Folder for the backups that `new_backup()` orders; they lie in it or below, whatever their template says. Created when needed.',
   ),
+  backup_interval_ms: setting(
+    durationOrNone(60_000, 2_592_000_000),
+    0,
+    'How often each node takes a backup by itself, without an order by `new_backup()`. The nodes take turns within that time, so all are to have the same. Files lie in `standing` below `backup_path`. 0 for none.',
+  ),
+  backup_keep: setting(integer(1, 10_000), 7, 'How many of these backups a node keeps.'),
   log_segment_mb: setting(size('MB', 1, 1024), 64, 'Size of one file of the log, allocated in advance.'),
   disk_reserve_mb: setting(
     size('MB', 0, 1_048_576),
@@ -288,6 +306,11 @@ const cluster = {
     'The nodes of the cluster, this one included, as `host` or `host:port`, the same on every node. Empty: this node is alone.',
   ),
   cluster_secret: secret(text(16, 1024), 'Secret that the nodes of a cluster prove to each other.'),
+  peer_tls: setting(
+    choice('auto', 'on', 'off'),
+    'auto',
+    'Where the nodes encrypt what they say to each other when they have no certificates (`tls_client_ca_file`): beyond loopback (auto), everywhere (on), or nowhere (off), which others on the network can read. The key is made of `cluster_secret`. It may be changed node by node.',
+  ),
   wait_for_invitation: setting(
     flag(),
     false,
@@ -299,6 +322,11 @@ const cluster = {
     'How long a node waits without word from its leader before it calls an election.',
   ),
   heartbeat_ms: setting(duration(10, 10_000), 100, 'Time between two signs of life from a leader.'),
+  auth_max_stale_ms: setting(
+    duration(1000, 86_400_000),
+    10_000,
+    'How old what a node knows of users and their rights may be, when it has no word of a majority: for longer than this (and than two election timeouts) it answers every request with 503, stale reads among them, since who was locked out meanwhile would be let in.',
+  ),
   replace_after_ms: setting(
     duration(1000, 86_400_000),
     60_000,
@@ -370,7 +398,8 @@ export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}
   : S;
 
 /**
- * Relations between settings that the settings alone can't state: the keys that they are about and what has to hold.
+ * Relations between settings that the settings alone can't state: the keys that they are about and what has
+ * to hold.
  */
 export const rules: readonly Rule[] = [
   {
@@ -382,6 +411,14 @@ export const rules: readonly Rule[] = [
     keys: ['cluster', 'cluster_secret'],
     must: 'cluster needs cluster_secret (or cluster_secret_file), the same on all nodes',
     holds: (config) => config.cluster.length === 0 || config.clusterSecret !== undefined,
+  },
+  {
+    keys: ['admin_password', 'bind_client_addr'],
+    must: 'admin_password must have 8 characters at least where bind_client_addr is open to a network',
+    holds: (config) =>
+      isLoopback(config.bindClientAddr) ||
+      config.adminPassword === undefined ||
+      config.adminPassword.length >= PASSWORD_LENGTH_MIN,
   },
   {
     keys: ['tls_cert_file', 'tls_key_file'],
@@ -438,6 +475,9 @@ export const rules: readonly Rule[] = [
     },
   },
 ];
+
+/** Of the first user's password, where others than this machine can try it; the default one is shorter. */
+const PASSWORD_LENGTH_MIN = 8;
 
 export interface Rule {
   readonly keys: readonly SettingKey[];

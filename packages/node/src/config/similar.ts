@@ -18,8 +18,8 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
 }
 
 /**
- * Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal string
- * alignment; Damerau 1964, Wagner and Fischer 1974).
+ * Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other (optimal
+ * string alignment; Damerau 1964, Wagner and Fischer 1974).
  */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

@@ -1,9 +1,9 @@
 import { LogStore, MemoryDisk } from '@althing/storage';
 import { expect, test } from '@jest/globals';
 import type { Message } from 'raft-ts';
+import { genesis } from '../between/membership.js';
+import { type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { GroupHost } from './group-host.js';
-import { genesis } from './membership.js';
-import { type NodeId, ROOT_GROUP } from './protocol.js';
 
 const ELECTION_TICKS = 10;
 

@@ -1,16 +1,16 @@
 import { type DiskFault, type DiskOperation, LogStore, MemoryDisk } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { membershipOf, type RaftOptions, type Status } from 'raft-ts';
+import { encodeMembership, genesis, nothing } from '../between/membership.js';
+import { type Applied, type Command, type Event, ROOT_GROUP } from '../between/protocol.js';
 import { GroupHost } from './group-host.js';
-import { encodeMembership, genesis, nothing } from './membership.js';
-import { type Applied, type Command, type Event, ROOT_GROUP } from './protocol.js';
 
 const GROUP = 5;
 const SEGMENT_BYTES = 64 * 1024;
 
 /** One node on a disk in memory: what it is told, and what it says. */
 class Bench {
-  readonly disk: MemoryDisk;
+  disk: MemoryDisk;
   host!: GroupHost;
   log!: LogStore;
   events: Event[] = [];
@@ -48,12 +48,12 @@ class Bench {
     this.host.handle(command);
   }
 
-  open(applied = ORIGIN, isNew = true): void {
-    this.send({ kind: 'open', group: GROUP, applied, isNew, campaign: true });
+  open(applied = ORIGIN, isNew = true, campaign = true): void {
+    this.send({ kind: 'open', group: GROUP, applied, isNew, campaign });
   }
 
-  propose(office: number, ...texts: string[]): void {
-    this.send({ kind: 'propose', group: GROUP, office, payloads: texts.map((text) => Buffer.from(text)) });
+  propose(epoch: number, ...texts: string[]): void {
+    this.send({ kind: 'propose', group: GROUP, epoch, payloads: texts.map((text) => Buffer.from(text)) });
   }
 
   status(): Status {
@@ -72,13 +72,13 @@ class Bench {
     return this.events.splice(0).map(brief);
   }
 
-  /** The office in which the node leads, as it said last. */
+  /** The epoch in which the node leads, as it said last. */
   async leads(): Promise<number> {
     await this.settle();
     const leading = this.events.findLast((event) => event.kind === 'leading');
     this.events = [];
     if (leading?.kind !== 'leading') throw new Error('the node does not lead');
-    return leading.office;
+    return leading.epoch;
   }
 
   failWrites(fault: DiskFault | undefined): void {
@@ -97,7 +97,7 @@ const ORIGIN = genesis([1], new Uint8Array(16));
 function brief(event: Event): string {
   switch (event.kind) {
     case 'leading':
-      return `leading ${event.office}`;
+      return `leading ${event.epoch}`;
     case 'committed':
       return `committed ${event.count}`;
     case 'entries':
@@ -119,10 +119,10 @@ describe('a group of one node', () => {
   test('leads at once, commits what is proposed in order, and finds its place', async () => {
     const bench = await new Bench().start();
     bench.open();
-    const office = await bench.leads();
-    bench.propose(office, 'a', 'b');
-    bench.propose(office, 'c');
-    bench.send({ kind: 'mark', group: GROUP, office, id: 9 });
+    const epoch = await bench.leads();
+    bench.propose(epoch, 'a', 'b');
+    bench.propose(epoch, 'c');
+    bench.send({ kind: 'mark', group: GROUP, epoch, id: 9 });
     await bench.settle();
     const said = bench.take();
     expect(said.filter((text) => text.startsWith('committed')).join(' + ')).toMatch(/^committed [1-3]/);
@@ -131,7 +131,7 @@ describe('a group of one node', () => {
     expect(said.at(-1)).toBe('marked 9 at 5');
   });
 
-  test('gives what it committed as entries after it was killed, and then leads in a new office', async () => {
+  test('gives what it committed as entries after it was killed, and then leads in a new epoch', async () => {
     const bench = await new Bench().start();
     bench.open();
     bench.propose(await bench.leads(), 'a', 'b');
@@ -145,13 +145,13 @@ describe('a group of one node', () => {
     expect(said.at(-1)).toMatch(/^leading/);
   });
 
-  test('takes nothing that was proposed in an office that is over', async () => {
+  test('takes nothing that was proposed in an epoch that is over', async () => {
     const bench = await new Bench().start();
     bench.open();
-    const office = await bench.leads();
-    bench.propose(office + 1, 'of another one');
-    bench.propose(office - 1, 'of the one before');
-    bench.send({ kind: 'mark', group: GROUP, office: office - 1, id: 3 });
+    const epoch = await bench.leads();
+    bench.propose(epoch + 1, 'of another one');
+    bench.propose(epoch - 1, 'of the one before');
+    bench.send({ kind: 'mark', group: GROUP, epoch: epoch - 1, id: 3 });
     await bench.settle();
     expect(bench.take()).toEqual(['mark 3 lost']);
   });
@@ -162,10 +162,11 @@ describe('more than is taken', () => {
     // Given a leader that lets two changes be under way,
     const bench = await new Bench().start(0, { maxPendingEntries: 2 });
     bench.open();
-    const office = await bench.leads();
+    const epoch = await bench.leads();
     // when one more comes
-    for (const text of ['a', 'b', 'c']) bench.propose(office, text);
-    // then what was taken comes as entries; as long as the state does not hold them, the next change would be refused.
+    for (const text of ['a', 'b', 'c']) bench.propose(epoch, text);
+    // then what was taken comes as entries; as long as the state does not hold them, the next change would be
+    // refused.
     await bench.settle();
     bench.host.tick();
     expect(bench.take()).toEqual(['suspended', 'entries a', 'entries b']);
@@ -176,27 +177,27 @@ describe('more than is taken', () => {
 
 describe('a full disk', () => {
   /** Fills the log until the node says that there is no room. */
-  async function filled(bench: Bench): Promise<{ readonly office: number; readonly sent: number }> {
+  async function filled(bench: Bench): Promise<{ readonly epoch: number; readonly sent: number }> {
     bench.open();
-    const office = await bench.leads();
+    const epoch = await bench.leads();
     let sent = 0;
     while (!bench.events.some(({ kind }) => kind === 'suspended')) {
-      bench.propose(office, 'x'.repeat(SEGMENT_BYTES / 4));
+      bench.propose(epoch, 'x'.repeat(SEGMENT_BYTES / 4));
       sent += 1;
       if (sent > 1000) throw new Error('the disk is never full');
       await bench.settle();
     }
-    return { office, sent };
+    return { epoch, sent };
   }
 
   test('suspends the leader at once; with room what waited comes as entries, nothing is lost or doubled, and it leads again', async () => {
     // Given a node whose log has no room left,
     const bench = await new Bench(5 * SEGMENT_BYTES).start(1000);
-    const { office, sent } = await filled(bench);
+    const { epoch, sent } = await filled(bench);
     const committed = sumOf(bench.take());
     expect(committed).toBeLessThan(sent);
     // when more is proposed meanwhile it is dropped: the engine side takes it back.
-    bench.propose(office, 'too late');
+    bench.propose(epoch, 'too late');
     await bench.settle();
     expect(bench.take()).toEqual([]);
     // Looking in vain changes nothing.
@@ -208,7 +209,7 @@ describe('a full disk', () => {
     bench.disk.capacityBytes = Number.POSITIVE_INFINITY;
     bench.host.noteFree(1_000_000);
     await bench.settle();
-    // then what was accepted before takes effect, once, and a new office begins.
+    // then what was accepted before takes effect, once, and a new epoch begins.
     const said = bench.take();
     const entries =
       said
@@ -218,7 +219,7 @@ describe('a full disk', () => {
     expect(committed + entries.length).toBe(sent);
     expect(said.join(' ')).not.toContain('too late');
     expect(said).toContainEqual(expect.stringMatching(/^leading/));
-    expect(Number(/leading (\d+)/.exec(said.join())?.[1])).toBeGreaterThan(office);
+    expect(Number(/leading (\d+)/.exec(said.join())?.[1])).toBeGreaterThan(epoch);
     expect(bench.host.diskLevel).toBe('ok');
   });
 
@@ -247,13 +248,13 @@ describe('what ends a node', () => {
   test('an error of a sync, with code 1: nothing is acknowledged, and nothing is said any more', async () => {
     const bench = await new Bench().start();
     bench.open();
-    const office = await bench.leads();
+    const epoch = await bench.leads();
     bench.failWrites({ kind: 'error', errno: 'EIO' });
-    bench.propose(office, 'a');
+    bench.propose(epoch, 'a');
     await bench.settle();
     expect(bench.take()).toEqual(['failed 1']);
     bench.failWrites(undefined);
-    bench.propose(office, 'b');
+    bench.propose(epoch, 'b');
     bench.host.tick();
     await bench.settle();
     expect(bench.take()).toEqual([]);
@@ -350,4 +351,51 @@ function membershipOfAnother(): Uint8Array {
 /** How many proposals were told as committed. */
 function sumOf(said: readonly string[]): number {
   return said.reduce((sum, text) => sum + Number(/^committed (\d+)/.exec(text)?.[1] ?? 0), 0);
+}
+
+test('a node whose disk lost what it had reported as written ends with code 4, and votes for nobody', async () => {
+  const leader = await new Bench().start();
+  const liar = await new Bench(Number.POSITIVE_INFINITY, 2).start();
+  leader.other = liar;
+  liar.other = leader;
+  const ofBoth = { ...ORIGIN, membership: encodeMembership(membershipOf([1, 2])) };
+  liar.open(ofBoth, true, false);
+  await liar.settle();
+  leader.open(ofBoth);
+  const epoch = await leader.leads();
+  leader.propose(epoch, 'a');
+  await leader.settle();
+  const lied = await copyOf(liar.disk);
+  leader.propose(epoch, 'b', 'c');
+  await leader.settle();
+  expect(leader.take()).toContain('committed 2');
+  expect(leader.status().term).toBe(liar.status().term);
+
+  liar.kill();
+  liar.disk = lied;
+  await liar.start();
+  liar.open(ofBoth, false, false);
+  liar.take();
+  for (let tick = 0; tick < 3; tick++) leader.host.tick();
+  leader.propose(epoch, 'd');
+  await leader.settle();
+  expect(liar.take()).toContain('failed 4');
+  // Nobody goes round in circles meanwhile.
+  const [progress] = leader.status().peers;
+  expect(progress?.match).toBe(leader.status().commitIndex);
+});
+
+/** A disk with what another one holds now. */
+async function copyOf(disk: MemoryDisk): Promise<MemoryDisk> {
+  const source = disk.attach();
+  const copy = new MemoryDisk();
+  const target = copy.attach();
+  for (const { name } of await source.list()) {
+    const from = await source.open(name);
+    const to = await target.create(name, from.bytes);
+    await new Promise((resolve) => to.write([Buffer.from(from.read(0, from.bytes))], 0, resolve));
+    await to.close();
+  }
+  await target.sync();
+  return copy;
 }

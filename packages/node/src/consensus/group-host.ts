@@ -1,32 +1,31 @@
-import { type LogOperation, type LogStore, type LogView, StorageError } from '@althing/storage';
+import { type LogStore, StorageError } from '@althing/storage';
 import {
   decodeMessage,
   encodeMessage,
   type InstallSnapshot,
   type Message,
   RaftAssertionError,
-  type RaftConfig,
   type RaftOptions,
 } from 'raft-ts';
-import { ExitCode } from '../config/exit-codes.js';
-import type { GroupNow } from '../metrics/group-figures.js';
-import { DiskWatch } from './disk-watch.js';
-import type { WatchGroup } from './group-watch.js';
-import { Handover } from './handover.js';
-import { LogWriter } from './log-writer.js';
-import { decodeMembership } from './membership.js';
+import { decodeMembership } from '../between/membership.js';
 import {
   type Applied,
   type Command,
   type Event,
   type GroupId,
   type NodeId,
-  type Place,
   ROOT_GROUP,
-} from './protocol.js';
-import { type GroupContext, RaftGroup } from './raft-group.js';
-import { hashBehind } from './raft-log.js';
-import { SlowDisk } from './slow-disk.js';
+} from '../between/protocol.js';
+import { ExitCode } from '../config/exit-codes.js';
+import { EarlyMessages } from './early-messages.js';
+import type { GroupNow } from './group-figures.js';
+import { Handover } from './handover.js';
+import { beginningOf, hashFits, MisfitError, misfitOf } from './log-fit.js';
+import { LogWriter } from './log-writer.js';
+import { type GroupContext, LostTailError, type Observation, RaftGroup } from './raft-group.js';
+import { DiskWatch } from './watches/disk-watch.js';
+import type { WatchGroup } from './watches/group-watch.js';
+import { SlowDisk } from './watches/slow-disk.js';
 
 export interface GroupHostOptions {
   readonly nodeId: number;
@@ -36,28 +35,37 @@ export interface GroupHostOptions {
   readonly random: () => number;
   readonly emit: (event: Event) => void;
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
+  /**
+   * Whether entries may be sent to a node now; if not, `roomFor` is called once they may. Default: always.
+   */
+  readonly hasRoom?: (group: GroupId, to: NodeId) => boolean;
   /** Whether another node can be reached. */
   readonly isUp: (node: NodeId) => boolean;
   /** Entries that stay in the log behind a checkpoint, for followers that are a little behind. */
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
-  /** Ticks for which the disk of a leader may lack what others have on theirs; half an election timeout by default. */
+  /**
+   * Ticks for which the disk of a leader may lack what others have on theirs; half an election timeout by
+   * default.
+   */
   readonly slowDiskTicks?: number;
-  /** Told when a write of the log begins, and when one is done; whether more are under way. */
+  /** Called when a write of the log begins, and when one is done; with whether more are under way. */
   readonly writing?: () => void;
   readonly written?: (more: boolean) => void;
-  /** Who counts what happens in a group. */
+  /** Counts the events of a group. */
   readonly watch?: WatchGroup;
-  /** How a group's core is looked at, and which planted bugs it has; for the simulator. */
-  readonly observe?: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
+  /** How a group's core is looked at, and whether it is another one; for the simulator. */
+  readonly observe?: (group: GroupId) => Observation;
 }
 
 /**
- * Drives the Raft groups of a node: commands of the engine side, ticks, and messages of other nodes come in; durable
- * writes, messages and events go out. It has no clock and no I/O of its own.
+ * Drives the Raft groups of a node: commands of the engine side, ticks, and messages of other nodes come in;
+ * durable writes, messages and events go out. It has no clock and no I/O of its own. Every way in stands
+ * here, since each is guarded in the same way.
  *
- * An error that nothing can be done about becomes the event `failed`; after that the host does nothing any more.
+ * An error that nothing can be done about becomes the event `failed`; after that the host does nothing any
+ * more.
  */
 export class GroupHost {
   private readonly options: GroupHostOptions;
@@ -71,7 +79,7 @@ export class GroupHost {
   private readonly early = new EarlyMessages();
   private readonly handover: Handover;
   private ticks = 0;
-  private offices = 0;
+  private epochs = 0;
   private stopping = false;
   private dead = false;
 
@@ -103,9 +111,10 @@ export class GroupHost {
       observe: options.observe ?? (() => ({})),
       watch: options.watch ?? (() => undefined),
       random: options.random,
-      nextOffice: () => ++this.offices,
+      nextEpoch: () => ++this.epochs,
       emit,
       transmit: options.transmit,
+      hasRoom: options.hasRoom ?? (() => true),
       sendSnapshot: (group, message) =>
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       guarded: (work) => this.guarded(work),
@@ -142,6 +151,16 @@ export class GroupHost {
     });
   }
 
+  /** Entries of a group could not be sent to a node. */
+  unsent(group: GroupId, to: NodeId): void {
+    this.guarded(() => this.groups.get(group)?.unsent(to));
+  }
+
+  /** Entries of a group may be sent to a node again. */
+  roomFor(group: GroupId, to: NodeId): void {
+    this.guarded(() => this.groups.get(group)?.roomFor(to));
+  }
+
   /** Another node can't be reached any more, or was started anew. */
   peerDown(node: NodeId): void {
     this.guarded(() => {
@@ -176,7 +195,9 @@ export class GroupHost {
     return count;
   }
 
-  /** So many bytes are free on the disk of the log. To be told now and then: what had no room is tried again. */
+  /**
+   * So many bytes are free on the disk of the log. To be told now and then: what had no room is tried again.
+   */
   noteFree(bytes: number): void {
     this.guarded(() => {
       this.disk.noteFree(bytes);
@@ -196,8 +217,9 @@ export class GroupHost {
   }
 
   /**
-   * The group whose state is furthest behind its leader, and how far, in milliseconds. Who leads the root group lags
-   * nowhere: so one node is left to be asked, however much there is to do in collections that others lead.
+   * The group whose state is furthest behind its leader, and how far, in milliseconds. Who leads the root
+   * group lags nowhere: so one node is left to be asked, however much there is to do in collections that
+   * others lead.
    */
   lag(now: number): { readonly group: GroupId; readonly ms: number } {
     let worst = { group: ROOT_GROUP, ms: 0 };
@@ -220,6 +242,25 @@ export class GroupHost {
     );
   }
 
+  /**
+   * How old what this node knows of the root group may be, in milliseconds: 0 where it leads with a majority,
+   * or hears a leader and has what that one has. `alone` for the only voter; null when it has no word of a
+   * majority now.
+   */
+  rootAge(now: number): number | 'alone' | null {
+    const root = this.groups.get(ROOT_GROUP);
+    const status = root?.status();
+    if (root === undefined || status === undefined) return null;
+    const { role, leader, membership, quiesced, electionElapsed } = status;
+    const { voters, outgoing } = membership;
+    const { nodeId, isUp } = this.options;
+    if (voters.length === 1 && voters[0] === nodeId && outgoing.length === 0) return 'alone';
+    if (role === 'leader') return this.isConfirmed(ROOT_GROUP) ? 0 : null;
+    // A leader that no majority follows gives up by itself within an election timeout, and is heard no more.
+    const isHeard = leader !== 0 && isUp(leader) && (quiesced || electionElapsed <= 2 * this.electionTicks);
+    return isHeard ? root.lagMs(now) : null;
+  }
+
   /** This node, and those that it heard of within an election timeout, as the leader of a group. */
   private heardOf({ peers }: ReturnType<RaftGroup['status']>): ReadonlySet<NodeId> {
     const { nodeId, isUp } = this.options;
@@ -227,7 +268,7 @@ export class GroupHost {
     return new Set([nodeId, ...heard.map(({ node }) => node)]);
   }
 
-  /** What there is to know of each group. */
+  /** The state of each group, for the page of figures. */
   get groupsNow(): GroupNow[] {
     return [...this.groups.values()].map((group) => this.nowOf(group));
   }
@@ -305,10 +346,10 @@ export class GroupHost {
     }
     switch (command.kind) {
       case 'propose':
-        group.propose(command.office, command.payloads);
+        group.propose(command.epoch, command.payloads);
         return;
       case 'mark':
-        group.mark(command.office, command.id);
+        group.mark(command.epoch, command.id);
         return;
       case 'read':
         group.read(command.id);
@@ -330,7 +371,10 @@ export class GroupHost {
     }
   }
 
-  /** Answers what can't be done because the group is not open yet, or not any more: whoever waits must not wait for ever. */
+  /**
+   * Answers what can't be done because the group is not open yet, or not any more: whoever waits must not
+   * wait for ever.
+   */
   private decline(command: Command): void {
     const { emit } = this.options;
     if (command.kind === 'read') emit({ kind: 'read', group: command.group, id: command.id, index: null });
@@ -347,7 +391,9 @@ export class GroupHost {
     }
   }
 
-  /** The groups of collections have the members that the root group has. Each is brought there by its leader. */
+  /**
+   * The groups of collections have the members that the root group has. Each is brought there by its leader.
+   */
   private followRoot(): void {
     const root = this.groups.get(ROOT_GROUP);
     if (root === undefined) return;
@@ -378,17 +424,8 @@ export class GroupHost {
       begin();
       return;
     }
-    // A new group, or a state that came from elsewhere: the log goes on behind it. Terms and votes are promises that stay.
-    const { index, term } = applied;
-    const promised = view.hardState ?? { term: 0, vote: 0 };
-    const kept = promised.term >= term ? promised : { term, vote: 0 };
-    const operations: LogOperation[] = [
-      { kind: 'hardState', group: id, term: kept.term, vote: kept.vote, commit: index },
-    ];
-    // A log without a beginning is that of a node that waits for a snapshot.
-    if (index > 0) operations.unshift({ kind: 'reset', group: id, index, term });
     this.opening.add(id);
-    this.writer.append(operations, () => {
+    this.writer.append(beginningOf(id, this.options.nodeId, view, applied), () => {
       if (this.opening.delete(id)) this.guarded(begin);
     });
   }
@@ -406,7 +443,7 @@ export class GroupHost {
     for (const id of this.options.log.groups()) if (id < below && !groups.has(id)) this.drop(id);
   }
 
-  /** Who waits for the log is told at once that it will take a while. */
+  /** Tells everything that waits for the log at once that it will take a while. */
   private logFull(): void {
     this.disk.noteBlocked(true);
     for (const group of this.groups.values()) group.suspend();
@@ -414,7 +451,7 @@ export class GroupHost {
 
   private logHasRoom(): void {
     this.disk.noteBlocked(false);
-    for (const group of this.groups.values()) group.goOn();
+    for (const group of this.groups.values()) group.leadAgain();
   }
 
   private guarded(work: () => void): void {
@@ -432,53 +469,6 @@ export class GroupHost {
     const message = error instanceof Error ? error.message : String(error);
     this.options.emit({ kind: 'failed', failure: { message, exitCode: exitCodeOf(error) } });
   }
-}
-
-/** Log and state of a group do not belong together. */
-export class MisfitError extends Error {
-  readonly exitCode = ExitCode.DataDamaged;
-
-  constructor(what: string) {
-    super(
-      `The log and the state do not fit together: ${what}. ` +
-        'Restore the whole data folder from a backup, or move it away to begin anew.',
-    );
-  }
-}
-
-/**
- * Why a state can't go on with a log; null when it can. Both are sound by themselves here, but one of them may be missing,
- * or be an older copy.
- */
-export function misfitOf(
-  view: LogView,
-  applied: Applied,
-  { isNew, isAlone }: { readonly isNew: boolean; readonly isAlone: boolean },
-): string | null {
-  const { index } = applied;
-  if (view.hardState === undefined) {
-    return isNew ? null : `the state stands at entry ${index}, and the log knows nothing of it`;
-  }
-  if (view.firstIndex > index + 1) {
-    return `the state stands at entry ${index}, and the log begins with entry ${view.firstIndex}`;
-  }
-  // Where others hold the log, a state that was sent by them may be ahead of it.
-  if (view.lastIndex < index) {
-    return isAlone
-      ? `the state stands at entry ${index}, and the log ends with entry ${view.lastIndex}`
-      : null;
-  }
-  return !isAlone || hashFits(view, applied)
-    ? null
-    : `entry ${index} of the log is not the one that the state has`;
-}
-
-/** Whether the log, as far as can be told, has the entry that the state ends with. */
-export function hashFits(view: LogView, { index, term, hash }: Place): boolean {
-  // The entry itself tells even if none is behind it.
-  if (index >= view.firstIndex && index <= view.lastIndex && view.term(index) !== term) return false;
-  const found = hashBehind(view, index);
-  return found === null || found === hash;
 }
 
 /** Only snapshot messages come from the engine side. */
@@ -508,41 +498,8 @@ function slowDiskNews(isSlow: boolean): Event {
 /** Ticks between two looks at whether the groups have the right members. */
 const FOLLOW_TICKS = 5;
 
-/** Groups and messages for each that are kept for groups that are about to be opened. */
-const EARLY_GROUPS_MAX = 1000;
-const EARLY_MESSAGES_MAX = 16;
-const EARLY_TICKS = 30;
-
-/** Messages to groups that other nodes have and this one will have in a moment: the first election need not be repeated. */
-class EarlyMessages {
-  private messages = new Map<GroupId, { readonly list: Message[]; ticks: number }>();
-
-  keep(group: GroupId, message: Message): void {
-    let kept = this.messages.get(group);
-    if (kept === undefined) {
-      if (this.messages.size >= EARLY_GROUPS_MAX) return;
-      kept = { list: [], ticks: 0 };
-      this.messages.set(group, kept);
-    }
-    if (kept.list.length < EARLY_MESSAGES_MAX) kept.list.push(message);
-  }
-
-  take(group: GroupId): readonly Message[] {
-    const kept = this.messages.get(group);
-    this.messages.delete(group);
-    return kept?.list ?? [];
-  }
-
-  tick(): void {
-    for (const [group, kept] of this.messages) {
-      kept.ticks += 1;
-      if (kept.ticks > EARLY_TICKS) this.messages.delete(group);
-    }
-  }
-}
-
 function exitCodeOf(error: unknown): number {
-  if (error instanceof MisfitError) return error.exitCode;
+  if (error instanceof MisfitError || error instanceof LostTailError) return error.exitCode;
   if (error instanceof RaftAssertionError) return ExitCode.InvariantBroken;
   if (!(error instanceof StorageError)) return ExitCode.InvariantBroken;
   if (error.code.startsWith('damaged') || error.code === 'newer_format') return ExitCode.DataDamaged;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { decodeMembership, genesis } from '../between/membership.js';
 import { Handover, type MovableGroup } from './handover.js';
-import { decodeMembership, genesis } from './membership.js';
 
 const SLOW_TICKS = 5;
 

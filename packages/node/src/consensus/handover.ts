@@ -1,8 +1,8 @@
 import type { Status } from 'raft-ts';
-import type { Command, Event, GroupId, NodeId } from './protocol.js';
+import type { Command, Event, GroupId, NodeId } from '../between/protocol.js';
 import type { RaftGroup } from './raft-group.js';
 
-/** What there is to know of a group whose leadership may move. */
+/** A group whose leadership may move, as the decision sees it. */
 export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 'transfer'> & {
   status(): Pick<Status, 'transferTo'>;
 };
@@ -29,8 +29,8 @@ interface Task {
 }
 
 /**
- * Moves leaderships to other nodes: when a node leaves, when it is told to, when its disk is slow, and to spread them
- * evenly.
+ * Moves leaderships to other nodes: when a node leaves, when it is told to, when its disk is slow, and to
+ * spread them evenly.
  */
 export class Handover {
   private readonly options: HandoverOptions;
@@ -94,7 +94,10 @@ export class Handover {
     for (const group of this.options.groups.values()) this.transfer(group, 0);
   }
 
-  /** Everybody waits for the disk of a leader, while a majority of the others has on theirs what is not on that one. */
+  /**
+   * Everybody waits for the disk of a leader, while a majority of the others has on theirs what is not on
+   * that one.
+   */
   private giveToQuicker(): void {
     for (const group of this.options.groups.values())
       if (group.outrunTicks >= this.options.slowTicks) this.transfer(group, 0);

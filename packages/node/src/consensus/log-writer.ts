@@ -13,7 +13,10 @@ export interface LogWriterEvents {
   readonly failed: (error: unknown) => void;
 }
 
-/** Bytes that are handed to the log store at once; what is beyond waits here, so that the store refuses nothing. */
+/**
+ * Bytes that are handed to the log store at once; what is beyond waits here, so that the store refuses
+ * nothing.
+ */
 const IN_FLIGHT_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Bytes of an operation on the disk, besides its payload, at most. */
@@ -32,13 +35,13 @@ interface Compaction {
 }
 
 /**
- * Writes of all groups to the log, in order. The log store writes nothing of what it has no room for; what it gives back
- * is kept here, in the order in which it came, and nothing overtakes it.
+ * Writes of all groups to the log, in order. The log store writes nothing of what it has no room for; what it
+ * gives back is kept here, in the order in which it came, and nothing overtakes it.
  */
 export class LogWriter {
   private readonly log: LogStore;
   private readonly events: LogWriterEvents;
-  /** What the store does not have, in the order of the serial numbers. */
+  /** Writes that the store does not have, in the order of their serial numbers. */
   private held: Append[] = [];
   private readonly compactions = new Map<number, Compaction>();
   private nextSerial = 1;

@@ -3,12 +3,9 @@ import {
   changeOf,
   type Entry,
   type InstallSnapshot,
-  isMember,
-  isRemoved,
   MAX_VOTERS,
   type Membership,
   type Message,
-  membersOf,
   type RaftConfig,
   RaftNode,
   type RaftOptions,
@@ -16,57 +13,78 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
-import { NumberTable } from '../number-table.js';
-import type { GroupWatch } from './group-watch.js';
-import { LagQuestion, LagWatch } from './lag-watch.js';
+import { NumberTable } from '../base/number-table.js';
+import { decodeMembership, encodeMembership } from '../between/membership.js';
+import type {
+  Applied,
+  CommittedEntry,
+  Event,
+  GroupId,
+  LogPosition,
+  MembershipStep,
+  NodeId,
+} from '../between/protocol.js';
+import { ExitCode } from '../config/exit-codes.js';
+import { GroupLog, operationsOf } from './group-log.js';
+import { stepTowards, successorOf } from './group-members.js';
 import type { LogWriter } from './log-writer.js';
-import { canGoOnWithout, decodeMembership, encodeMembership } from './membership.js';
-import type { Applied, CommittedEntry, Event, GroupId, MembershipStep, NodeId, Place } from './protocol.js';
-import { operationsOf, RaftLog } from './raft-log.js';
-import { OutrunWatch } from './slow-disk.js';
+import type { GroupWatch } from './watches/group-watch.js';
+import { LagQuestion, LagWatch } from './watches/lag-watch.js';
+import { OutrunWatch } from './watches/slow-disk.js';
 
-/** What a group needs of the host that drives it. */
+/** Additions of a harness to the core of a group. */
+export interface Observation extends Pick<RaftConfig, 'trace'> {
+  /** Another core in place of the sound one. */
+  readonly nodeClass?: typeof RaftNode;
+}
+
+/** The host that drives a group, as the group sees it. */
 export interface GroupContext {
   readonly nodeId: number;
   /** The durable log of the group. */
   readonly view: (group: GroupId) => LogView;
   readonly writer: LogWriter;
   readonly options: Partial<RaftOptions>;
-  readonly observe: (group: GroupId) => Pick<RaftConfig, 'trace' | 'mutants'>;
-  /** Who counts what happens in a group. */
+  readonly observe: (group: GroupId) => Observation;
+  /** Counts the events of a group. */
   readonly watch: (group: GroupId) => GroupWatch | undefined;
   readonly random: () => number;
   /** A number that was never given before. */
-  readonly nextOffice: () => number;
+  readonly nextEpoch: () => number;
   /** Hands an event over to the engine side. */
   readonly emit: (event: Event) => void;
   /** Sends messages to other nodes. */
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
+  /** Whether entries may be sent to a node now. */
+  readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
   /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** Runs what must not fail: an error ends the node. */
   readonly guarded: (work: () => void) => void;
 }
 
-/** One Raft group on this node: its core, its log, and what the engine side was told of it. */
+/**
+ * One Raft group on this node: its core, its log, and what the engine side was told of it. All of that moves
+ * together with each `Ready` of the core, in one order, which is why this file is longer than others.
+ */
 export class RaftGroup {
   readonly id: GroupId;
   private readonly context: GroupContext;
-  private readonly log: RaftLog;
+  private readonly log: GroupLog;
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
   /** Chain hashes of entries that are being written. */
   private readonly handed = new NumberTable<number>();
   /** The term in which the engine side was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
-  /** The office that goes with it. What comes under another one was sent before the engine side knew. */
-  private office = 0;
+  /** The epoch that goes with it. What comes under another one was sent before the engine side knew. */
+  private epoch = 0;
   /** Places that the engine side asked for, with the index that must be committed first. */
   private readonly marks: Mark[] = [];
   private membership: Uint8Array;
   /**
-   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over and changes
-   * would be taken; null when nothing waits for that.
+   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over and
+   * changes would be taken; null when nothing waits for that.
    */
   private resume: { readonly at: number; readonly term: number } | null = null;
   private appliedIndex: number;
@@ -92,20 +110,22 @@ export class RaftGroup {
     this.watch = context.watch(id);
     const view = context.view(id);
     const membership = decodeMembership(applied.membership);
-    this.log = new RaftLog(view, { ...applied, membership });
+    this.log = new GroupLog(view, { ...applied, membership });
     this.membership = applied.membership;
     this.decodedMembership = membership;
     this.appliedIndex = applied.index;
     this.handedOver = applied.index;
-    this.raft = new RaftNode({
+    const { nodeClass: Core = RaftNode, ...observed } = context.observe(id);
+    this.raft = new Core({
       ...context.options,
-      ...context.observe(id),
+      ...observed,
       id: context.nodeId,
       log: this.log,
       hardState: view.hardState ?? { term: applied.term, vote: 0, commit: applied.index },
       applied: applied.index,
       membership,
       random: context.random,
+      hasRoom: (to) => context.hasRoom(id, to),
     });
   }
 
@@ -160,18 +180,21 @@ export class RaftGroup {
     const { commitIndex, stableIndex } = this.raft;
     this.outrun.tick(commitIndex, this.installing === null ? stableIndex : commitIndex);
     this.process();
-    this.goOn();
+    this.leadAgain();
     this.fallSilent();
   }
 
+  /** @throws LostTailError */
   step(message: Message): void {
     this.raft.step(message);
+    const { lostTail } = this.raft;
+    if (lostTail > 0) throw new LostTailError(this.id, lostTail, this.raft.status().lastIndex);
     this.process();
   }
 
-  propose(office: number, payloads: readonly Uint8Array[]): void {
-    // What was proposed in an office that is over, the engine side has taken back already or will soon.
-    if (office !== this.office) return;
+  propose(epoch: number, payloads: readonly Uint8Array[]): void {
+    // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
+    if (epoch !== this.epoch) return;
     const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
     if (result?.status === 'accepted') {
       this.watch?.proposed(result.lastIndex);
@@ -182,8 +205,8 @@ export class RaftGroup {
     this.process();
   }
 
-  mark(office: number, id: number): void {
-    if (office !== this.office) {
+  mark(epoch: number, id: number): void {
+    if (epoch !== this.epoch) {
       this.context.emit({ kind: 'mark_lost', group: this.id, id });
       return;
     }
@@ -194,9 +217,9 @@ export class RaftGroup {
   }
 
   /**
-   * The engine side must take back what is not committed, because some of it can't be taken or can't be written now. It
-   * gets as entries what was proposed before, if that is committed after all; then it leads again, as soon as it is of
-   * use: at once it would only be refused again, and again.
+   * The engine side must take back what is not committed, because some of it can't be taken or can't be
+   * written now. It gets as entries what was proposed before, if that is committed after all; then it leads
+   * again, as soon as it is of use: at once it would only be refused again, and again.
    */
   suspend(): void {
     const { leadingTerm } = this;
@@ -204,11 +227,11 @@ export class RaftGroup {
     this.stopLeading();
     this.context.emit({ kind: 'suspended', group: this.id });
     this.resume = { at: this.raft.status().lastIndex, term: leadingTerm };
-    this.goOn();
+    this.leadAgain();
   }
 
   /** Lets the engine side of a suspended leader lead again, if the time has come. */
-  goOn(): void {
+  leadAgain(): void {
     const { resume } = this;
     if (resume === null || resume.at > this.handedOver) return;
     if (this.raft.takesProposals && !this.context.writer.blocked) this.lead(resume.term);
@@ -250,7 +273,7 @@ export class RaftGroup {
     this.appliedIndex = index;
     this.raft.applied(index);
     this.process();
-    this.goOn();
+    this.leadAgain();
   }
 
   /** The state is durable up to here; lets the log go, but for `keep` entries. */
@@ -267,6 +290,18 @@ export class RaftGroup {
     this.dropped = true;
   }
 
+  /** Entries for a node could not be sent. */
+  unsent(to: NodeId): void {
+    this.raft.reportUnreachable(to);
+    this.process();
+  }
+
+  /** Entries for a node may be sent again. */
+  roomFor(to: NodeId): void {
+    this.raft.roomFor(to);
+    this.process();
+  }
+
   /** A node that this group may have to do with is gone, or began anew. */
   peerDown(node: NodeId): void {
     if (this.raft.role === 'leader') {
@@ -278,16 +313,22 @@ export class RaftGroup {
     this.process();
   }
 
-  /** The node that leads this group, which is silent, is not there: it may have gone before the group fell silent here. */
+  /**
+   * The node that leads this group, which is silent, is not there: it may have gone before the group fell
+   * silent here.
+   */
   leaderGone(): void {
     if (this.raft.role === 'leader') return;
     this.raft.leaderSilent();
     this.process();
   }
 
-  /** Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have it. */
+  /**
+   * Gives the leadership to a member; to the one that is furthest if none is named. False if nobody can have
+   * it.
+   */
   transfer(to: NodeId, isUp: (node: NodeId) => boolean): boolean {
-    const target = to === 0 ? this.successor(isUp) : to;
+    const target = to === 0 ? successorOf(this.raft.status(), isUp) : to;
     const accepted = target !== 0 && this.raft.transferLeadership(target).status === 'accepted';
     this.process();
     return accepted;
@@ -307,27 +348,17 @@ export class RaftGroup {
   /**
    * Moves one step towards having the same members as another membership, if this node leads.
    *
-   * @param isUp whether another node can be reached: nobody is removed whom the others could not go on without
+   * @param isUp whether another node can be reached: nobody is removed whom the others could not go on
+   *   without
    * @returns false if this node has to go: then it must give the leadership away first
    */
-  follow({ voters, learners, removed }: Membership, isUp: (node: NodeId) => boolean): boolean {
+  follow(wanted: Membership, isUp: (node: NodeId) => boolean): boolean {
     if (this.raft.role !== 'leader') return true;
-    // Not what was handed over: a new leader may be far behind with that, and would add a voter once more, as a learner.
-    const own = this.raft.membership;
-    const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
-    if (missing !== undefined) {
-      this.change(null, [{ action: 'addLearner', node: missing }]);
-      return true;
-    }
-    // This node may know an old membership of the other group only, and who is removed can never come back: so it is not
-    // enough that somebody is not among those members.
-    const extra = membersOf(own).filter((node) => removed.includes(node));
-    const { nodeId } = this.context;
-    const first = extra.find((node) => node !== nodeId);
-    if (first === undefined) return extra.length === 0;
-    if (canGoOnWithout(first, own, (node) => node === nodeId || isUp(node)))
-      this.change(null, [{ action: 'remove', node: first }]);
-    return true;
+    // Not what was handed over: a new leader may be far behind with that, and would add a voter once more, as
+    // a learner.
+    const step = stepTowards(wanted, this.raft.membership, this.context.nodeId, isUp);
+    if (step !== null && step !== 'go') this.change(null, [step]);
+    return step !== 'go';
   }
 
   /** A snapshot that was sent to a member arrived, or did not. */
@@ -341,7 +372,8 @@ export class RaftGroup {
     const { index } = message.snapshot;
     const before = this.raft.status().installing;
     if (this.installing === null) this.step(message);
-    // What is taken is installed later, if writes are under way. The same may be on its way already.
+    // A snapshot that is taken is installed later if writes are under way. The same one may be on its way
+    // already.
     const isTaken = before !== index && this.raft.status().installing === index;
     if (!isTaken) this.context.emit({ kind: 'install_refused', group: this.id });
   }
@@ -391,8 +423,8 @@ export class RaftGroup {
   }
 
   private roleChanged({ role, term, leader }: SoftState): void {
-    const officeTerm = this.resume?.term ?? this.leadingTerm;
-    if (officeTerm !== 0 && (role !== 'leader' || term !== officeTerm)) this.stopLeading();
+    const epochTerm = this.resume?.term ?? this.leadingTerm;
+    if (epochTerm !== 0 && (role !== 'leader' || term !== epochTerm)) this.stopLeading();
     this.watch?.leaderChanged(leader);
     if (role === 'leader') return;
     this.context.emit({ kind: 'following', group: this.id, term, leader });
@@ -415,19 +447,6 @@ export class RaftGroup {
     return { action, node, promote: this.raft.membership.voters.length < MAX_VOTERS };
   }
 
-  /** The voter that is furthest, of those that can be reached; 0 for none. */
-  private successor(isUp: (node: NodeId) => boolean): NodeId {
-    const { voters } = this.raft.membership;
-    let best: NodeId = 0;
-    let bestMatch = -1;
-    for (const { node, match } of this.raft.status().peers) {
-      if (match <= bestMatch || !voters.includes(node) || !isUp(node)) continue;
-      best = node;
-      bestMatch = match;
-    }
-    return best;
-  }
-
   /** Lets a group in which nothing happens be silent. */
   private fallSilent(): void {
     if (this.raft.role !== 'leader' || !this.raft.canQuiesce()) {
@@ -443,7 +462,7 @@ export class RaftGroup {
 
   private stopLeading(): void {
     this.leadingTerm = 0;
-    this.office = 0;
+    this.epoch = 0;
     this.resume = null;
     this.watch?.lost();
     for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
@@ -451,9 +470,9 @@ export class RaftGroup {
 
   private lead(term: number): void {
     this.leadingTerm = term;
-    this.office = this.context.nextOffice();
+    this.epoch = this.context.nextEpoch();
     this.resume = null;
-    this.context.emit({ kind: 'leading', group: this.id, office: this.office });
+    this.context.emit({ kind: 'leading', group: this.id, epoch: this.epoch });
   }
 
   private write(write: Write): void {
@@ -512,15 +531,15 @@ export class RaftGroup {
   private commit({ committed, committedMemberships }: Ready): void {
     let entries: CommittedEntry[] = [];
     let own = 0;
-    let lastOwn: Place | null = null;
-    let last: Place | null = null;
+    let lastOwn: LogPosition | null = null;
+    let last: LogPosition | null = null;
     const flush = (membership?: Uint8Array): void => {
       if (lastOwn !== null) {
         this.watch?.committed(lastOwn.index, own);
-        this.context.emit({ kind: 'committed', group: this.id, count: own, last: placeOf(lastOwn) });
+        this.context.emit({ kind: 'committed', group: this.id, count: own, last: positionOf(lastOwn) });
       }
       if (last !== null) {
-        const event: Event = { kind: 'entries', group: this.id, entries, last: placeOf(last) };
+        const event: Event = { kind: 'entries', group: this.id, entries, last: positionOf(last) };
         this.context.emit(membership === undefined ? event : { ...event, membership });
       }
       own = 0;
@@ -551,14 +570,14 @@ export class RaftGroup {
       }
     }
     flush();
-    // What this node proposed, its engine side had applied before.
+    // The engine side had applied this node's own proposals before.
     const end = committed[committed.length - 1] as Entry;
     if (this.leadingTerm !== 0 && end.term === this.leadingTerm) {
       this.appliedIndex = Math.max(this.appliedIndex, end.index);
       this.raft.applied(this.appliedIndex);
     }
     this.reachMarks();
-    this.goOn();
+    this.leadAgain();
   }
 
   private membershipChanged(entry: Entry, membership: Membership, encoded: Uint8Array): void {
@@ -583,6 +602,19 @@ export class RaftGroup {
   }
 }
 
+/** The disk has lost what it had reported as durable. */
+export class LostTailError extends Error {
+  readonly exitCode = ExitCode.DataDamaged;
+
+  constructor(group: GroupId, promised: number, last: number) {
+    super(
+      `The disk has lost what it reported as written: group ${group} ends with entry ${last} here, and this node has ` +
+        `acknowledged entry ${promised}. Its vote can not be trusted any more: move the data folder away, so that the ` +
+        'node joins again as a new member.',
+    );
+  }
+}
+
 /** Ticks in which nothing happened before a group falls silent. */
 const QUIET_TICKS = 10;
 
@@ -596,7 +628,7 @@ interface Mark {
   readonly index: number;
 }
 
-function placeOf({ index, term, hash }: Place): Place {
+function positionOf({ index, term, hash }: LogPosition): LogPosition {
   return { index, term, hash };
 }
 

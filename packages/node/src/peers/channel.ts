@@ -40,11 +40,15 @@ export class Channel {
     socket.on('close', () => this.finish(null));
   }
 
+  get isEncrypted(): boolean {
+    return this.socket instanceof TLSSocket;
+  }
+
   get isOpen(): boolean {
     return !this.ended;
   }
 
-  /** What is unique to the connection and the same on both sides; empty without TLS. */
+  /** Bytes that are unique to the connection and the same on both sides; empty without TLS. */
   get binding(): Uint8Array {
     if (!(this.socket instanceof TLSSocket)) return new Uint8Array(0);
     return this.socket.exportKeyingMaterial(32, EXPORTER_LABEL, Buffer.alloc(0));

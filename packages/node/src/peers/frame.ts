@@ -1,5 +1,5 @@
 /**
- * What goes over a connection between two nodes, in each direction: frames.
+ * Frames: the bytes on a connection between two nodes, in each direction.
  *
  *   frame   := length:u32 kind:u8 payload        big endian; `length` counts kind and payload
  *   checked := length:u32 kind:u8 payloadCheck:u32 headCheck:u32 payload
@@ -7,12 +7,15 @@
  *   payload := part                              of kind Part: a large frame in pieces, so that others get between
  *   part    := last:u8 kind:u8 bytes             0 or 1; `kind` and bytes of the whole; one frame at a time is in pieces
  *
- * The checks are CRC-32 (of zlib): one of the payload, one of what comes before it in the head. The checksum of TCP lets one of
- * 65,536 damaged packets pass.
+ * The checks are CRC-32 (of zlib): one of the payload, one of what comes before it in the head. The checksum
+ * of TCP lets one of 65,536 damaged packets pass.
  */
 import { crc32 } from 'node:zlib';
 
-/** Kinds of frames that the transport keeps to itself; below `FIRST_OWN_KIND` they belong to its users, but for `Beat`. */
+/**
+ * Kinds of frames that the transport keeps to itself; below `FIRST_OWN_KIND` they belong to its users, but
+ * for `Beat`.
+ */
 export const FrameKind = {
   /** A sign of life; with a payload, a byte 1, it says that nothing is heard of who gets it. */
   Beat: 0,
@@ -81,8 +84,8 @@ export function partHeader(kind: number, piece: Uint8Array, last: boolean, isChe
 }
 
 /**
- * Cuts a stream of bytes into frames. Holds what came and never more, whatever length a frame claims. Payloads are
- * views of the bytes that came where that is possible.
+ * Cuts a stream of bytes into frames. Holds what came and never more, whatever length a frame claims.
+ * Payloads are views of the bytes that came where that is possible.
  */
 export class FrameReader {
   /** Longest frame that is taken. */

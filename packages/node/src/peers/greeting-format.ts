@@ -1,6 +1,7 @@
 /**
- * The messages by which two nodes get to know each other, in the order in which they are sent; each is the payload of
- * a frame of its name. Big endian. What follows the fields that are known is ignored: later versions may append to it.
+ * The messages by which two nodes get to know each other, in the order in which they are sent; each is the
+ * payload of a frame of its name. Big endian. What follows the fields that are known is ignored: later
+ * versions may append to it.
  *
  *   open      := magic[8] "ALTHPEER" min:u16 max:u16 nonce[32]          dialer: the protocol versions that it speaks
  *   challenge := version:u16 nonce[32]                                  listener: the one that is spoken from here on
@@ -15,7 +16,7 @@
  * The mac of what tells nothing of worth, because the other side proved nothing, is zeros.
  */
 
-/** What a node tells of itself. */
+/** The identity that a node tells of itself. */
 export interface PeerIdentity {
   readonly nodeId: number;
   /** Higher with each start of the node. */
@@ -30,7 +31,7 @@ export interface PeerIdentity {
   readonly version: string;
 }
 
-/** What a connection is for: frames from the dialer on and on, or one question and its answer. */
+/** The purpose of a connection: frames from the dialer on and on, or one question and its answer. */
 export const Purpose = { Link: 1, Ask: 2 } as const;
 
 export type Purpose = (typeof Purpose)[keyof typeof Purpose];
@@ -51,6 +52,8 @@ export const Refusal = {
   Self: 7,
   /** Too much at a time. */
   Busy: 8,
+  /** The connection is in plain and has to be encrypted. Versions from 4 on are told so. */
+  NeedsTls: 9,
 } as const;
 
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];

@@ -50,6 +50,7 @@ function contextOf(nodeId: number, changes: Partial<GreetingContext> = {}): Gree
     identity,
     binding: Buffer.alloc(0),
     nonce: randomBytes(32),
+    needsTls: false,
     ...changes,
   };
 }

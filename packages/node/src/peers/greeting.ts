@@ -1,12 +1,14 @@
 /**
- * How two nodes prove to each other that they know the secret of the cluster, without sending it: a challenge and an
- * answer in both directions (HMAC-SHA256 over fresh random numbers of both sides, who they are, and, with TLS, what is
- * unique to the connection, so that nobody can pass the messages on from one connection to another).
+ * How two nodes prove to each other that they know the secret of the cluster, without sending it: a challenge
+ * and an answer in both directions (HMAC-SHA256 over fresh random numbers of both sides, who they are, and,
+ * with TLS, what is unique to the connection, so that nobody can pass the messages on from one connection to
+ * another).
  *
- * The dialer proves itself first: who only connects gets a random number, and nothing to try secrets on. Pure state
- * machines; sockets and time are elsewhere.
+ * The dialer proves itself first: who only connects gets a random number, and nothing to try secrets on. Pure
+ * state machines; sockets and time are elsewhere.
  */
 import { createHash, createHmac, scryptSync, timingSafeEqual } from 'node:crypto';
+import { ENCRYPTED_SINCE } from './encryption.js';
 import { FrameError, FrameKind } from './frame.js';
 import {
   decodeChallenge,
@@ -31,7 +33,7 @@ import {
   type VersionRange,
 } from './greeting-format.js';
 
-/** What both sides of a greeting need. */
+/** The options of both sides of a greeting. */
 export interface GreetingContext {
   readonly key: Buffer;
   readonly versions: VersionRange;
@@ -40,6 +42,11 @@ export interface GreetingContext {
   readonly binding: Uint8Array;
   /** 32 fresh random bytes. */
   readonly nonce: Buffer;
+  /**
+   * Whether the connection is in plain, and that is good for nodes only that know nothing better; see
+   * encryption.ts.
+   */
+  readonly needsTls: boolean;
 }
 
 export interface GreetingFrame {
@@ -47,7 +54,7 @@ export interface GreetingFrame {
   readonly payload: Buffer;
 }
 
-/** What is to be done after a message. What has a frame sends it first. */
+/** The step after a message. A frame in it is sent first. */
 export type GreetingStep =
   | { readonly kind: 'send'; readonly frame: GreetingFrame }
   | { readonly kind: 'done'; readonly frame: GreetingFrame | null; readonly greeted: Greeted }
@@ -65,7 +72,10 @@ export interface RefusedGreeting {
   readonly code: number;
   /** Versions of the listener. */
   readonly versions: VersionRange;
-  /** Who refuses (at the dialer), or is refused (at the listener); null as long as nothing is proved. */
+  /**
+   * The side that refuses (at the dialer), or is refused (at the listener); null as long as nothing is
+   * proved.
+   */
   readonly identity: PeerIdentity | null;
 }
 
@@ -110,6 +120,9 @@ export class DialerGreeting {
     if (version < versions.min || version > versions.max) {
       throw new GreetingFormatError(`protocol version ${version} was chosen, which was not offered`);
     }
+    if (this.context.needsTls && version >= ENCRYPTED_SINCE) {
+      throw new GreetingFormatError('a node that speaks TLS answered in plain');
+    }
     this.version = version;
     this.transcript = transcriptOf(this.open, challenge, binding);
     const body = encodeProveBody({ purpose: this.purpose, identity });
@@ -127,7 +140,7 @@ export class DialerGreeting {
     return { kind: 'done', frame: null, greeted };
   }
 
-  /** What tells who refuses is believed only if it is proved. */
+  /** The identity in a refusal is believed only if it is proved. */
   private readRefused(payload: Buffer): RefusedGreeting {
     const { mac, body } = splitMac(payload);
     const refused = decodeRefusedBody(body);
@@ -168,6 +181,9 @@ export class ListenerGreeting {
     const version = Math.min(open.max, versions.max);
     if (version < Math.max(open.min, versions.min)) {
       return this.refuse(Refusal.Version, null, { min: open.min, max: open.max });
+    }
+    if (this.context.needsTls && open.max >= ENCRYPTED_SINCE) {
+      return this.refuse(Refusal.NeedsTls, null, { min: open.min, max: open.max });
     }
     this.version = version;
     const challenge = encodeChallenge({ version, nonce });

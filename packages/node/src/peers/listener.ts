@@ -1,10 +1,14 @@
-/** Connections of other nodes, up to where both sides have proved who they are. Strangers get little of anything. */
+/**
+ * Connections of other nodes, up to where both sides have proved who they are. Strangers get little of
+ * anything.
+ */
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { portInUse } from '../config/problem.js';
 import { Channel } from './channel.js';
 import type { Credentials, PeerTls } from './dial.js';
+import { isOtherKey, isToBeEncrypted, securingServer, sniff, tlsKeyOf } from './encryption.js';
 import { FrameError } from './frame.js';
 import { type Greeted, type Judge, ListenerGreeting, type RefusedGreeting } from './greeting.js';
 import { GreetingFormatError, NONCE_BYTES, Refusal } from './greeting-format.js';
@@ -73,8 +77,11 @@ export class PeerListener {
   private createServer(): Server | TlsServer {
     const { tls } = this.options.credentials();
     if (tls === null) {
+      const { key } = this.options.credentials();
+      const securing = securingServer(tlsKeyOf(key), this.options.greetingMs, (socket) => this.greet(socket));
+      securing.on('tlsClientError', (error, socket) => this.noTls(error, socket));
       return createServer({ noDelay: true }, (socket) => {
-        if (this.admit(socket)) this.greet(socket);
+        if (this.admit(socket)) this.receive(socket, securing);
       });
     }
     const server = createTlsServer(
@@ -90,15 +97,42 @@ export class PeerListener {
       (socket) => this.greet(socket),
     );
     server.on('connection', (socket: Socket) => void this.admit(socket));
-    server.on('tlsClientError', (error, socket) => {
-      this.options.note(
-        'tls',
-        hostOf(socket),
-        `a connection without the TLS of this cluster: ${error.message}`,
-      );
-      socket.destroy();
-    });
+    server.on('tlsClientError', (error, socket) => this.noTls(error, socket));
     return server;
+  }
+
+  private noTls(error: Error, socket: Socket): void {
+    const host = hostOf(socket);
+    // A connection that ends in the middle is no news, as in plain.
+    const isGone = 'code' in error && error.code === 'ECONNRESET';
+    if (isOtherKey(error))
+      this.options.note('wrong_secret', host, 'a node has another cluster_secret than this one');
+    else if (!isGone)
+      this.options.note('tls', host, `a connection without the TLS of this cluster: ${error.message}`);
+    socket.destroy();
+  }
+
+  /** A connection may be encrypted, or in plain: its first byte tells. */
+  private receive(socket: Socket, securing: TlsServer): void {
+    const failed = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+    };
+    const timer = setTimeout(() => {
+      failed();
+      this.options.note('silent', hostOf(socket), 'a connection that did not say in time who it is');
+    }, this.options.greetingMs);
+    socket.on('error', failed);
+    socket.once('close', failed);
+    sniff(socket, (isTls) => {
+      clearTimeout(timer);
+      socket.off('close', failed);
+      if (isTls) securing.emit('connection', socket);
+      else {
+        this.greet(socket);
+        socket.resume();
+      }
+    });
   }
 
   /** Whether there is room for one more that has not proved anything. */
@@ -121,13 +155,15 @@ export class PeerListener {
     const key = keyOf(socket);
     const host = hostOf(socket);
     const channel = new Channel(socket, host);
-    const { key: secret, versions, identity } = options.credentials();
+    const { key: secret, versions, identity, encryption } = options.credentials();
+    const isFar = encryption !== 'off' && isToBeEncrypted(encryption, host);
     const context = {
       key: secret,
       versions,
       identity,
       binding: channel.binding,
       nonce: randomBytes(NONCE_BYTES),
+      needsTls: isFar && !channel.isEncrypted,
     };
     const greeting = new ListenerGreeting(context, options.judge);
     const done = (): void => {
@@ -154,6 +190,14 @@ export class PeerListener {
       if (step.kind === 'done') {
         channel.trust(step.greeted.version);
         channel.onEnd = () => {};
+        if (context.needsTls) {
+          const { name } = step.greeted.identity;
+          options.note(
+            'plain',
+            host,
+            `the node "${name}" has an old version: what it sends is not encrypted`,
+          );
+        }
         options.accept(channel, step.greeted);
       } else {
         channel.end();

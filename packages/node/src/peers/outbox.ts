@@ -1,11 +1,13 @@
 /**
- * What waits to be sent over a connection. Frames of one callback of the event loop leave in one write. Bulk frames leave
+ * The queue of a connection. Frames of one callback of the event loop leave in one write. Bulk frames leave
  * in pieces, only as fast as they are taken, so that others need not wait for them.
  */
 import type { Socket } from 'node:net';
 import { FRAME_BYTES_MAX, FRAME_HEADER_BYTES, frameHeader, partHeader } from './frame.js';
 
-/** Bytes that may wait, for frames that are not bulk and for those that are. A single frame is always taken. */
+/**
+ * Bytes that may wait, for frames that are not bulk and for those that are. A single frame is always taken.
+ */
 export interface OutboxLimits {
   readonly urgentBytesMax: number;
   readonly bulkBytesMax: number;
@@ -17,6 +19,9 @@ const PIECE_BYTES = 64 * 1024;
 /** Bulk goes on as long as fewer bytes than this wait in the socket. */
 const BULK_WINDOW_BYTES = 256 * 1024;
 
+/** Bytes below which little waits. */
+const LOW_BYTES = 1024 * 1024;
+
 /** Buffers up to this size are copied into one; a write costs more than the copy. */
 const JOINED_BYTES_MAX = 16 * 1024;
 
@@ -24,6 +29,7 @@ export class Outbox {
   private readonly socket: Socket;
   private readonly limits: OutboxLimits;
   private readonly isChecked: boolean;
+  private readonly onLow: () => void;
   private urgent: Uint8Array[] = [];
   private urgentBytes = 0;
   private readonly bulk: BulkFrame[] = [];
@@ -31,16 +37,31 @@ export class Outbox {
   private scheduled = false;
   private pumping = false;
 
-  /** @param isChecked whether its frames have checks */
-  constructor(socket: Socket, limits: OutboxLimits, isChecked: boolean) {
+  /**
+   * @param isChecked whether its frames have checks
+   * @param onLow is called when something was sent and little waits any more
+   */
+  constructor(socket: Socket, limits: OutboxLimits, isChecked: boolean, onLow: () => void) {
     this.socket = socket;
     this.limits = limits;
     this.isChecked = isChecked;
+    this.onLow = onLow;
+    socket.on('drain', () => this.sent());
   }
 
   /** Whether nothing waits. */
   get isIdle(): boolean {
     return this.urgentBytes === 0 && this.bulkBytes === 0 && this.socket.writableLength === 0;
+  }
+
+  /** Bytes that wait. */
+  get waitingBytes(): number {
+    return this.urgentBytes + this.bulkBytes + this.socket.writableLength;
+  }
+
+  /** Bytes of bulk frames that wait; what came before them has left, or goes before everything that comes. */
+  get waitingBulkBytes(): number {
+    return this.bulkBytes;
   }
 
   /** False: there is no room. The payload must not change afterwards. */
@@ -99,6 +120,15 @@ export class Outbox {
     this.socket.uncork();
   }
 
+  private sendMore(): void {
+    this.pump();
+    this.sent();
+  }
+
+  private sent(): void {
+    if (this.waitingBytes < LOW_BYTES) this.onLow();
+  }
+
   private pump(): void {
     this.pumping = false;
     while (this.bulk.length > 0 && this.socket.writable) {
@@ -111,7 +141,7 @@ export class Outbox {
       this.socket.cork();
       this.socket.write(partHeader(frame.kind, piece, last, this.isChecked));
       const full = this.socket.writableLength + piece.length >= BULK_WINDOW_BYTES;
-      this.socket.write(piece, full ? () => this.pump() : undefined);
+      this.socket.write(piece, full ? () => this.sendMore() : undefined);
       this.socket.uncork();
       if (full) {
         this.pumping = true;

@@ -1,5 +1,6 @@
 /**
- * Another member of the cluster: a connection to it, on which this node sends, and one from it, on which it hears.
+ * Another member of the cluster: a connection to it, on which this node sends, and one from it, on which it
+ * hears.
  *
  *   up:    both stand, and something was heard within the silence limit
  *   down:  nothing was heard for that long; or a connection broke and can't be made again at once; or the node was
@@ -7,18 +8,16 @@
  *
  * A connection that breaks and is made again at once leaves the peer up; what was under way may be lost then.
  */
+
+import type { NetworkAddress } from '../between/protocol.js';
 import type { Channel } from './channel.js';
 import { type Credentials, type DialOutcome, type DialRequest, dial } from './dial.js';
+import { isToBeEncrypted } from './encryption.js';
 import { FIRST_OWN_KIND, FrameError, FrameKind, PartReader } from './frame.js';
 import { type PeerIdentity, Purpose } from './greeting-format.js';
 import { Outbox, type OutboxLimits } from './outbox.js';
 
-export interface PeerPlace {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** What a peer tells and asks. */
+/** The owner of a peer, as the peer sees it. */
 export interface PeerOwner {
   readonly credentials: () => Credentials;
   readonly now: () => number;
@@ -29,13 +28,19 @@ export interface PeerOwner {
   readonly greetingMs: number;
   readonly limits: OutboxLimits;
   /** A dialled node has answered: whether it is who it should be. */
-  readonly confirm: (peer: Peer, place: PeerPlace, identity: PeerIdentity) => boolean;
+  readonly confirm: (peer: Peer, place: NetworkAddress, identity: PeerIdentity) => boolean;
   /** Dialling came to nothing. */
-  readonly missed: (peer: Peer, place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>) => void;
+  readonly missed: (
+    peer: Peer,
+    place: NetworkAddress,
+    outcome: Exclude<DialOutcome, { kind: 'open' }>,
+  ) => void;
   readonly frame: (peer: Peer, kind: number, payload: Buffer) => void;
   readonly changed: (peer: Peer, up: boolean) => void;
-  /** What came from it is no frame, or not what it sent; the connection is made anew. */
+  /** Bytes came that are no frame, or not what the peer sent; the connection is made anew. */
   readonly unreadable: (peer: Peer, address: string, error: FrameError) => void;
+  /** Something was sent, and little waits to be. */
+  readonly low: (peer: Peer) => void;
   /** Frames to it or from it may be lost, although it lives. */
   readonly broke: (peer: Peer) => void;
 }
@@ -47,19 +52,21 @@ const RETRY_LAST_MS = 1000;
 /** A connection that breaks sooner than this is not made again at once, lest two nodes do nothing else. */
 const STEADY_MS = 1000;
 
-/** What a beat carries to a peer that has no connection to this node. Who does not know of it takes it for any beat. */
+/**
+ * The content of a beat to a peer that has no connection to this node. An older node takes it for any beat.
+ */
 const UNHEARD = Buffer.of(1);
 
 export class Peer {
   readonly nodeId: number;
-  /** What it last told of itself; null before it was met. */
+  /** The identity that it last told; null before it was met. */
   identity: PeerIdentity | null = null;
   /** Version of the protocol on the connection that was dialled; 0 before. */
   protocol = 0;
   /** Monotonic milliseconds; 0 for never. */
   lastHeard = 0;
   private readonly owner: PeerOwner;
-  private place: PeerPlace;
+  private place: NetworkAddress;
   private useAnnounced = false;
   private sending: { readonly channel: Channel; readonly outbox: Outbox } | null = null;
   private hearing: Channel | null = null;
@@ -73,7 +80,7 @@ export class Peer {
   private sentSinceBeat = false;
   private closed = false;
 
-  constructor(nodeId: number, place: PeerPlace, owner: PeerOwner) {
+  constructor(nodeId: number, place: NetworkAddress, owner: PeerOwner) {
     this.nodeId = nodeId;
     this.place = place;
     this.owner = owner;
@@ -82,6 +89,13 @@ export class Peer {
 
   get isUp(): boolean {
     return this.isUpNow;
+  }
+
+  /** Whether frames to it go over a network as they are. */
+  get isPlain(): boolean {
+    const channel = this.sending?.channel;
+    if (channel === undefined || channel.isEncrypted) return false;
+    return isToBeEncrypted('auto', channel.socket.remoteAddress ?? '');
   }
 
   /** Whether the peer has a connection to this node. */
@@ -95,7 +109,7 @@ export class Peer {
   }
 
   /** The peer is elsewhere from now on; a connection that stands is kept. */
-  moveTo(place: PeerPlace): void {
+  moveTo(place: NetworkAddress): void {
     if (isSamePlace(place, this.place)) return;
     this.place = place;
     this.useAnnounced = false;
@@ -106,6 +120,13 @@ export class Peer {
     if (this.sending === null) return false;
     this.sentSinceBeat = true;
     return this.sending.outbox.push(kind, payload, bulk);
+  }
+
+  /** Bytes that wait to be sent: all, or those of bulk. */
+  waiting(which: 'all' | 'bulk'): number {
+    const outbox = this.sending?.outbox;
+    if (outbox === undefined) return 0;
+    return which === 'bulk' ? outbox.waitingBulkBytes : outbox.waitingBytes;
   }
 
   /** The peer has dialled this node, and proved who it is. */
@@ -186,7 +207,8 @@ export class Peer {
 
   private lostHearing(): void {
     this.hearing = null;
-    // Who died has lost both connections, and who lives dials again: this one's own connection tells which.
+    // A dead peer has lost both connections, and a living one dials again: this node's own connection tells
+    // which.
     if (this.sending === null) return;
     const { channel } = this.sending;
     if (!channel.isOpen) this.lostSending();
@@ -194,8 +216,8 @@ export class Peer {
   }
 
   /**
-   * The peer hears nothing of this node. A connection on which nothing arrives any more stands here for many minutes, while
-   * who should hear has long given it up.
+   * The peer hears nothing of this node. A connection on which nothing arrives any more stands here for many
+   * minutes, while who should hear has long given it up.
    */
   private unheard(): void {
     // It may have said so before a new connection got there.
@@ -271,14 +293,18 @@ export class Peer {
     this.mending = false;
     this.connectedAt = this.owner.now();
     this.useAnnounced = false;
-    this.sending = { channel, outbox: new Outbox(channel.socket, this.owner.limits, channel.isChecked) };
+    const low = (): void => this.owner.low(this);
+    this.sending = {
+      channel,
+      outbox: new Outbox(channel.socket, this.owner.limits, channel.isChecked, low),
+    };
     channel.onFrame = () => {};
     channel.onEnd = () => this.lostSending();
     if (mended) this.owner.broke(this);
     this.check();
   }
 
-  private missed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+  private missed(place: NetworkAddress, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
     this.failed();
     this.owner.missed(this, place, outcome);
   }
@@ -297,13 +323,13 @@ export class Peer {
   }
 
   /** Where the cluster knows it to be or, every other time, where it last said that it is. */
-  private nextPlace(): PeerPlace {
+  private nextPlace(): NetworkAddress {
     const { identity } = this;
     if (!this.useAnnounced || identity === null || identity.port === 0) return this.place;
     return { host: identity.host, port: identity.port };
   }
 }
 
-function isSamePlace(a: PeerPlace, b: PeerPlace): boolean {
+function isSamePlace(a: NetworkAddress, b: NetworkAddress): boolean {
   return a.host === b.host && a.port === b.port;
 }

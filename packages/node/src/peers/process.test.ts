@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { until, within } from '../testing/until.js';
-import { TestNode } from './test-node.js';
+import { TestNode } from './testing.js';
 
 const children: ChildProcess[] = [];
 const nodes: TestNode[] = [];
@@ -27,8 +27,9 @@ describe('a member that is a process of its own', () => {
   });
 
   test('is down after the silence limit when it is halted, and up again when it goes on', async () => {
-    const node = await startNode(600);
-    const child = await startChild(node, 2, 600);
+    const silenceMs = 3000;
+    const node = await startNode(silenceMs);
+    const child = await startChild(node, 2, silenceMs);
     await until(() => node.transport.isUp(2), 'it is up');
 
     child.kill('SIGSTOP');
@@ -48,7 +49,7 @@ async function startNode(silenceMs: number): Promise<TestNode> {
 
 /** Starts a member that knows of this one, and that this one knows of. */
 async function startChild(node: TestNode, nodeId: number, silenceMs: number): Promise<ChildProcess> {
-  const module = new URL('./test-node.js', import.meta.url).href;
+  const module = new URL('./testing.js', import.meta.url).href;
   const script = `
     const { TestNode } = await import(${JSON.stringify(module)});
     const node = await TestNode.start(${nodeId}, { silenceMs: ${silenceMs} });

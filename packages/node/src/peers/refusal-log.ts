@@ -1,4 +1,4 @@
-/** What there is to say about connections that came to nothing: at most a line a minute for each cause and address. */
+/** Log lines about connections that came to nothing: at most a line a minute for each cause and address. */
 
 export type PeerLogCause =
   | 'wrong_secret'
@@ -15,6 +15,8 @@ export type PeerLogCause =
   | 'silent'
   | 'crowded'
   | 'tls'
+  /** A connection that is not encrypted, with a node of an old version. */
+  | 'plain'
   | 'unreachable';
 
 export interface PeerLogEvent {

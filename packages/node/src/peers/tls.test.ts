@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { describeThatNeeds } from '../testing/needs.js';
 import { until } from '../testing/until.js';
 import type { PeerTls } from './dial.js';
-import { CLUSTER, introduce, TestNode } from './test-node.js';
+import { CLUSTER, introduce, TestNode } from './testing.js';
 
 const running: TestNode[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'althing-peers-'));
@@ -18,7 +19,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 // Certificates can't be made without the tool.
-(hasOpenssl ? describe : describe.skip)('with mutual TLS', () => {
+describeThatNeeds('TLS between nodes', hasOpenssl ? null : 'there is no openssl')('with mutual TLS', () => {
   test('members connect, and what they say is not to be read', async () => {
     const authority = makeAuthority('one');
     const [one, two] = await startTwo(makeCertificate(authority, 'a'), makeCertificate(authority, 'b'));

@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.js';
 import { encodeFrame, FrameKind } from './frame.js';
 import { encodeOpen } from './greeting-format.js';
-import { CLUSTER, introduce, SECRET, TestNode } from './test-node.js';
-import type { AskError, TransportOptions } from './transport.js';
+import type { AskError } from './questions.js';
+import { CLUSTER, introduce, SECRET, TestNode } from './testing.js';
+import type { TransportOptions } from './transport.js';
 
 const running: { close(): unknown }[] = [];
 
@@ -17,6 +18,17 @@ async function start(...args: Parameters<typeof TestNode.start>): Promise<TestNo
   const node = await TestNode.start(...args);
   running.push(node);
   return node;
+}
+
+/**
+ * Sends a frame again and again until it arrives: what is under way when a connection is made anew may be
+ * lost.
+ */
+async function arrives(from: TestNode, to: TestNode, text: string): Promise<void> {
+  await until(() => {
+    from.transport.send(to.nodeId, 1, Buffer.from(text));
+    return to.frames.some(({ payload }) => payload === text);
+  }, `"${text}" arrives`);
 }
 
 /** Two members that are connected both ways. */
@@ -110,9 +122,13 @@ describe('members of a cluster', () => {
   });
 
   test('an idle connection stays up, by signs of life', async () => {
-    const [one, two] = await pair({ heartbeatMs: 40, silenceMs: 400 });
+    const silenceMs = 1500;
+    const [one, two] = await pair({ heartbeatMs: 40, silenceMs });
     const first = one.transport.lastHeard(2);
-    await until(() => one.transport.lastHeard(2) > first + 900, 'signs of life have come for a while');
+    await until(
+      () => one.transport.lastHeard(2) > first + 2 * silenceMs,
+      'signs of life have come for a while',
+    );
     expect(one.changes).toEqual(['up 2']);
     expect(two.changes).toEqual(['up 1']);
     expect(two.frames).toEqual([]);
@@ -144,8 +160,7 @@ describe('members of a cluster', () => {
     const two = await start(2);
     two.transport.setPeers([one.address], []);
     await until(() => one.transport.isUp(2) && two.transport.isUp(1), 'both are up');
-    expect(one.transport.send(2, 1, Buffer.from('welcome'))).toBe(true);
-    await until(() => two.frames.length === 1, 'the frame is there');
+    await arrives(one, two, 'welcome');
   });
 
   test('a member that has moved is found where it says that it is', async () => {
@@ -155,8 +170,7 @@ describe('members of a cluster', () => {
     const moved = await start(2, {}, CLUSTER, 2);
     moved.transport.setPeers([one.address], []);
     await until(() => one.transport.isUp(2), 'it is found');
-    expect(one.transport.send(2, 1, Buffer.from('there you are'))).toBe(true);
-    await until(() => moved.frames.length === 1, 'the frame is there');
+    await arrives(one, moved, 'there you are');
   });
 
   test('who is no peer any more is down; who was removed is told so', async () => {
@@ -298,18 +312,17 @@ describe('who does not belong here', () => {
 
 describe('connections that break', () => {
   test('a connection that is cut while both live is mended, and told', async () => {
-    const [one, two, proxy] = await pairWithProxy();
+    const [one, two, proxy] = await pairWithProxy({ silenceMs: 60_000 });
     await until(() => steady(one), 'the connection has stood for a while');
     proxy.cut();
     await until(() => one.has('broke 2') || one.has('down 2'), 'it was noticed');
     await until(() => one.transport.isUp(2) && two.transport.isUp(1), 'both are up');
     expect(one.has('down 2')).toBe(false);
-    one.transport.send(2, 1, Buffer.from('again'));
-    await until(() => two.frames.some(({ payload }) => payload === 'again'), 'frames arrive again');
+    await arrives(one, two, 'again');
   });
 
   test('a connection on which nothing comes any more is down after the limit, and up when it comes again', async () => {
-    const [one, two, proxy] = await pairWithProxy();
+    const [one, two, proxy] = await pairWithProxy(SOON);
     proxy.stall();
     await until(() => two.has('down 1'), 'the silence was noticed');
     proxy.flow();
@@ -317,19 +330,23 @@ describe('connections that break', () => {
   });
 
   test('a connection that dies in silence is given up by who sends on it, too', async () => {
-    const [one, two, proxy] = await pairWithProxy();
+    const [one, two, proxy] = await pairWithProxy(SOON);
     await until(() => steady(one), 'the connection has stood for a while');
     proxy.deaden();
     await until(() => two.has('down 1'), 'who hears nothing has noticed');
     await until(() => two.transport.isUp(1), 'there is another connection');
-    one.transport.send(2, 1, Buffer.from('again'));
-    await until(() => two.frames.some(({ payload }) => payload === 'again'), 'frames arrive again');
+    await arrives(one, two, 'again');
   });
 
+  /** Gives up soon what is silent. */
+  const SOON = { silenceMs: 500, limits: { connectMs: 300, greetingMs: 300 } };
+
   /** Node 2 is dialled by way of a proxy. */
-  async function pairWithProxy(): Promise<[TestNode, TestNode, Recorder]> {
-    const one = await start(1, { silenceMs: 500, limits: { connectMs: 300, greetingMs: 300 } });
-    const two = await start(2, { silenceMs: 500 });
+  async function pairWithProxy(
+    options: Partial<TransportOptions> & { readonly silenceMs: number },
+  ): Promise<[TestNode, TestNode, Recorder]> {
+    const one = await start(1, options);
+    const two = await start(2, { silenceMs: options.silenceMs });
     const proxy = await Recorder.start(two.port);
     one.transport.setPeers([{ nodeId: 2, host: '127.0.0.1', port: proxy.port }], []);
     two.transport.setPeers([one.address], []);
@@ -364,13 +381,13 @@ describe('questions', () => {
     const alone = await start(4, { secret: null }, null);
     const gone = await start(5);
     await gone.close();
-    const reasonOf = (node: TestNode, port: number): Promise<string> =>
-      node.transport.ask('127.0.0.1', port, Buffer.from('?'), 300).then(
+    const reasonOf = (node: TestNode, port: number, timeoutMs = 20_000): Promise<string> =>
+      node.transport.ask('127.0.0.1', port, Buffer.from('?'), timeoutMs).then(
         () => 'answered',
         (error: AskError) => error.reason,
       );
     expect(await reasonOf(one, gone.port)).toBe('unreachable');
-    expect(await reasonOf(one, mute.port)).toBe('timeout');
+    expect(await reasonOf(one, mute.port, 300)).toBe('timeout');
     expect(await reasonOf(one, stranger.port)).toBe('refused');
     expect(await reasonOf(alone, one.port)).toBe('refused');
   });

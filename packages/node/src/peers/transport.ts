@@ -9,34 +9,29 @@
  *   transport.send(node, kind, payload, bulk);     // kinds 1 to 239 are the users'
  *   await transport.close();                       // sends what waits
  *
- * Each node dials every other member and sends on the connections that it has dialled; the handshake is in greeting.ts,
- * the frames in frame.ts, what is up and down in peer.ts. A member that dials this node before this node knows of it is
- * dialled back where it says that it is, so that a node that has just joined can answer its leader.
+ * Each node dials every other member and sends on the connections that it has dialled; the handshake is in
+ * greeting.ts, the frames in frame.ts, what is up and down in peer.ts. A member that dials this node before
+ * this node knows of it is dialled back where it says that it is, so that a node that has just joined can
+ * answer its leader.
  *
- * Frames may be lost whenever a peer goes down, and also when `onBroke` tells so; else they arrive once and in order
- * (bulk among bulk, others among others). `self.incarnation` must be higher at each start: see cluster-record.ts.
+ * Frames may be lost whenever a peer goes down, and also when `onBroke` tells so; else they arrive once and
+ * in order (bulk among bulk, others among others). `self.incarnation` must be higher at each start: see
+ * cluster-record.ts.
  */
 import { performance } from 'node:perf_hooks';
+import type { NetworkAddress, PeerAddress } from '../between/protocol.js';
 import type { Channel } from './channel.js';
-import { addressOf, type Credentials, type DialOutcome, dial, type PeerTls } from './dial.js';
-import { FRAME_BYTES_MAX, FrameError, FrameKind } from './frame.js';
-import { type Greeted, keyOf, type RefusedGreeting } from './greeting.js';
-import {
-  GreetingFormatError,
-  type PeerIdentity,
-  type Prove,
-  Purpose,
-  Refusal,
-  type VersionRange,
-} from './greeting-format.js';
+import { addressOf, type Credentials, type dial, type PeerTls } from './dial.js';
+import type { Encryption } from './encryption.js';
+import { FRAME_BYTES_MAX } from './frame.js';
+import { type Greeted, keyOf } from './greeting.js';
+import { type PeerIdentity, type Prove, Purpose, Refusal, type VersionRange } from './greeting-format.js';
 import { PeerListener } from './listener.js';
+import { type Missed, missText } from './missed.js';
 import type { OutboxLimits } from './outbox.js';
-import { Peer, type PeerOwner, type PeerPlace } from './peer.js';
+import { Peer, type PeerOwner } from './peer.js';
+import { Questions } from './questions.js';
 import { type PeerLogCause, type PeerLogEvent, RefusalLog } from './refusal-log.js';
-
-export interface PeerAddress extends PeerPlace {
-  readonly nodeId: number;
-}
 
 export interface TransportOptions {
   readonly self: {
@@ -54,19 +49,25 @@ export interface TransportOptions {
   /** Null: a node alone; nothing listens, nothing is dialled. */
   readonly secret: string | null;
   readonly tls: PeerTls | null;
+  /** Where connections are encrypted with the secret, without certificates; default: beyond loopback. */
+  readonly encryption?: Encryption;
   /** Time between two signs of life on a connection, in milliseconds. */
   readonly heartbeatMs: number;
   /** Silence after which a peer is down, in milliseconds. */
   readonly silenceMs: number;
   /** At most once a minute for each cause and address. */
   readonly log: (event: PeerLogEvent) => void;
-  /** Told of every stranger that was refused, for those who count them. */
+  /** Called for every stranger that was refused, for counting. */
   readonly onRefused?: (cause: PeerLogCause) => void;
   /** The payload may be a view of a larger buffer; it does not change. */
   readonly onFrame: (from: number, kind: number, payload: Buffer) => void;
   readonly onPeer: (node: number, state: 'up' | 'down', info: PeerInfo | null) => void;
-  /** A connection broke and was made again: frames to that node or from it may be lost, although it stayed up. */
+  /**
+   * A connection broke and was made again: frames to that node or from it may be lost, although it stayed up.
+   */
   readonly onBroke?: (node: number) => void;
+  /** Something was sent to that node, and little waits to be. */
+  readonly onLow?: (node: number) => void;
   /** A question of a node that need not be a member. It is to be answered once; it need not be. */
   readonly onAsk: (question: Buffer, answer: (reply: Uint8Array) => void) => void;
   /** A member says that this node was removed from the cluster. */
@@ -96,10 +97,11 @@ export interface TransportLimits extends OutboxLimits {
 /**
  * Versions of the protocol that this software speaks.
  *
- *   2   a forwarded request may have a name (forwarding/format.ts)
+ *   2   a forwarded request may have a name (requests/forwarding/format.ts)
  *   3   frames have checks (frame.ts)
+ *   4   connections are encrypted with the secret (encryption.ts); what else each part adds stands with its format
  */
-export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 3 };
+export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 4 };
 
 const MiB = 1024 * 1024;
 
@@ -110,25 +112,8 @@ const LIMITS: TransportLimits = {
   greetingMs: 5000,
 };
 
-/** Questions that wait for an answer at a time. */
-const ASKED_MAX = 64;
-
-/** How long a question may wait for its answer, in milliseconds. */
-const ASKED_MS = 60_000;
-
 /** Nodes that are dialled back without being known. */
 const GUESTS_MAX = 64;
-
-/** Why a question got no answer. */
-export class AskError extends Error {
-  override readonly name = 'AskError';
-  readonly reason: 'unreachable' | 'timeout' | 'refused';
-
-  constructor(reason: AskError['reason'], message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
 
 export class Transport {
   private readonly options: TransportOptions;
@@ -141,8 +126,7 @@ export class Transport {
   /** Peers that dialled this node before it knew of them. */
   private readonly guests = new Set<number>();
   private removed: ReadonlySet<number> = new Set();
-  private readonly asks = new Set<() => void>();
-  private readonly asked = new Set<Channel>();
+  private readonly questions: Questions;
   private tls: PeerTls | null;
   private clusterId: Uint8Array | null = null;
   private boundPort = 0;
@@ -164,6 +148,11 @@ export class Transport {
       greetingMs: this.limits.greetingMs,
     });
     this.owner = this.makeOwner();
+    this.questions = new Questions({
+      request: (place, purpose) => (this.key === null || this.closed ? null : this.request(place, purpose)),
+      missed: (place, outcome) => this.noteMissed(place, outcome),
+      onAsk: options.onAsk,
+    });
   }
 
   /**
@@ -221,45 +210,17 @@ export class Transport {
    * @throws AskError
    */
   ask(host: string, port: number, question: Uint8Array, timeoutMs: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      if (this.key === null || this.closed) {
-        reject(new AskError('refused', 'this node has no cluster_secret, or ends'));
-        return;
-      }
-      let channel: Channel | null = null;
-      const over = (): void => {
-        clearTimeout(timer);
-        cancel();
-        channel?.destroy();
-        this.asks.delete(abort);
-      };
-      const fail = (error: AskError): void => {
-        over();
-        reject(error);
-      };
-      const abort = (): void => fail(new AskError('unreachable', 'this node ends'));
-      const timer = setTimeout(
-        () => fail(new AskError('timeout', `no answer within ${timeoutMs} ms`)),
-        timeoutMs,
-      );
-      const cancel = dial(this.request({ host, port }, Purpose.Ask), (outcome) => {
-        if (outcome.kind !== 'open') {
-          this.noteMissed({ host, port }, outcome);
-          fail(askErrorOf(outcome));
-          return;
-        }
-        channel = outcome.channel;
-        channel.onEnd = (error) =>
-          fail(new AskError('unreachable', error?.message ?? 'the connection was closed'));
-        channel.onFrame = (kind, payload) => {
-          if (kind !== FrameKind.Answer) return;
-          over();
-          resolve(Buffer.from(payload));
-        };
-        channel.send(FrameKind.Question, question);
-      });
-      this.asks.add(abort);
-    });
+    return this.questions.ask(host, port, question, timeoutMs);
+  }
+
+  /** Bytes that wait to be sent to a node: all, or those of bulk. */
+  waiting(to: number, which: 'all' | 'bulk'): number {
+    return this.peers.get(to)?.waiting(which) ?? 0;
+  }
+
+  /** Whether what is sent to a node goes over a network in plain. */
+  isPlain(node: number): boolean {
+    return this.peers.get(node)?.isPlain ?? false;
   }
 
   isUp(node: number): boolean {
@@ -271,7 +232,7 @@ export class Transport {
     return this.peers.get(node)?.lastHeard ?? 0;
   }
 
-  /** What a peer last told of itself. */
+  /** The identity that a peer last told. */
   identityOf(node: number): PeerIdentity | null {
     return this.peers.get(node)?.identity ?? null;
   }
@@ -289,8 +250,7 @@ export class Transport {
     this.closed = true;
     if (this.timer !== null) clearInterval(this.timer);
     const closed = this.listener.close();
-    for (const abort of [...this.asks]) abort();
-    for (const channel of this.asked) channel.destroy();
+    this.questions.close();
     for (const peer of this.peers.values()) peer.close();
     this.peers.clear();
     await closed;
@@ -316,6 +276,7 @@ export class Transport {
         const name = peer.identity?.name ?? peer.nodeId;
         this.note('damaged', address, `what came from the node "${name}" can not be read: ${error.message}`);
       },
+      low: (peer) => options.onLow?.(peer.nodeId),
       broke: (peer) => options.onBroke?.(peer.nodeId),
     };
   }
@@ -326,6 +287,7 @@ export class Transport {
     return {
       key: this.key,
       tls: this.tls,
+      encryption: this.options.encryption ?? 'auto',
       versions: versions ?? PROTOCOL_VERSIONS,
       identity: {
         nodeId: self.nodeId,
@@ -339,7 +301,7 @@ export class Transport {
     };
   }
 
-  private request(place: PeerPlace, purpose: Purpose): Parameters<typeof dial>[0] {
+  private request(place: NetworkAddress, purpose: Purpose): Parameters<typeof dial>[0] {
     const { connectMs, greetingMs } = this.limits;
     return { ...place, purpose, credentials: this.credentials(), connectMs, greetingMs };
   }
@@ -348,7 +310,7 @@ export class Transport {
   private judge({ purpose, identity }: Prove): Refusal | null {
     const { self } = this.options;
     if (this.closed) return Refusal.Busy;
-    if (purpose === Purpose.Ask) return this.asked.size >= ASKED_MAX ? Refusal.Busy : null;
+    if (purpose === Purpose.Ask) return this.questions.isFull ? Refusal.Busy : null;
     if (identity.nodeId === self.nodeId) {
       if (identity.incarnation > self.incarnation) this.options.onSuperseded();
       return identity.incarnation < self.incarnation ? Refusal.Superseded : Refusal.Self;
@@ -363,7 +325,7 @@ export class Transport {
 
   private accept(channel: Channel, { purpose, identity }: Greeted): void {
     if (purpose === Purpose.Ask) {
-      this.takeQuestion(channel);
+      this.questions.take(channel);
       return;
     }
     const { nodeId, host, port } = identity;
@@ -376,32 +338,8 @@ export class Transport {
     peer.accept(channel, identity);
   }
 
-  private takeQuestion(channel: Channel): void {
-    this.asked.add(channel);
-    const over = (): void => {
-      clearTimeout(timer);
-      this.asked.delete(channel);
-    };
-    const timer = setTimeout(() => {
-      over();
-      channel.destroy();
-    }, ASKED_MS);
-    let isAsked = false;
-    channel.onEnd = over;
-    channel.onFrame = (kind, question) => {
-      if (kind !== FrameKind.Question || isAsked) return;
-      isAsked = true;
-      this.options.onAsk(Buffer.from(question), (reply) => {
-        if (!this.asked.has(channel)) return;
-        over();
-        channel.send(FrameKind.Answer, reply);
-        channel.end();
-      });
-    };
-  }
-
   /** Whether the node that answered at the place of a peer is that peer. */
-  private confirm(peer: Peer, place: PeerPlace, identity: PeerIdentity): boolean {
+  private confirm(peer: Peer, place: NetworkAddress, identity: PeerIdentity): boolean {
     if (identity.nodeId !== peer.nodeId) {
       const expected = peer.identity === null ? 'another one' : `"${peer.identity.name}"`;
       this.note(
@@ -424,7 +362,7 @@ export class Transport {
     return identity.incarnation >= peer.incarnation;
   }
 
-  private missed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
+  private missed(place: NetworkAddress, outcome: Missed): void {
     this.noteMissed(place, outcome);
     if (outcome.kind !== 'refused' || outcome.refused.identity === null) return;
     if (!isSame(outcome.refused.identity.clusterId, this.clusterId)) return;
@@ -432,21 +370,9 @@ export class Transport {
     if (outcome.refused.code === Refusal.Superseded) this.options.onSuperseded();
   }
 
-  private noteMissed(place: PeerPlace, outcome: Exclude<DialOutcome, { kind: 'open' }>): void {
-    const address = addressOf(place.host, place.port);
-    if (outcome.kind === 'refused') {
-      const { cause, message } = refusalText(outcome.refused);
-      if (cause !== null) this.note(cause, address, message);
-      return;
-    }
-    const { error, stage } = outcome;
-    if (error instanceof FrameError || error instanceof GreetingFormatError) {
-      this.note('garbage', address, `what answers there is no node of this cluster: ${error.message}`);
-    } else if (stage === 'connect' && this.tls !== null && isTlsProblem(error)) {
-      this.note('tls', address, `no connection by the TLS of this cluster: ${error.message}`);
-    } else {
-      this.note('unreachable', address, `the node can not be reached: ${error.message || codeOf(error)}`);
-    }
+  private noteMissed(place: NetworkAddress, outcome: Missed): void {
+    const missed = missText(outcome);
+    if (missed.cause !== null) this.note(missed.cause, addressOf(place.host, place.port), missed.message);
   }
 
   private note(cause: PeerLogCause, address: string, message: string): void {
@@ -486,50 +412,6 @@ export class Transport {
       if (this.guests.has(nodeId) && !peer.isHeard) this.forget(nodeId);
     }
   }
-}
-
-function askErrorOf(outcome: Exclude<DialOutcome, { kind: 'open' }>): AskError {
-  if (outcome.kind === 'refused') return new AskError('refused', refusalText(outcome.refused).message);
-  return new AskError('unreachable', outcome.error.message || codeOf(outcome.error));
-}
-
-/** What a refusal means to who dialled; a cause only where a person can do something about it. */
-function refusalText({ code, versions, identity }: RefusedGreeting): {
-  readonly cause: PeerLogCause | null;
-  readonly message: string;
-} {
-  const who = identity === null ? 'the node there' : `"${identity.name}"`;
-  switch (code) {
-    case Refusal.Version:
-      return {
-        cause: 'version',
-        message: `${who} speaks the protocol versions ${versions.min} to ${versions.max} only, which this node does not: upgrade the older of the two`,
-      };
-    case Refusal.WrongSecret:
-      return { cause: 'wrong_secret', message: `${who} has another cluster_secret than this one` };
-    case Refusal.OtherCluster:
-      return { cause: 'other_cluster', message: `${who} belongs to another cluster` };
-    case Refusal.Removed:
-      return { cause: 'removed', message: `${who} says that this node was removed from the cluster` };
-    case Refusal.Superseded:
-      return { cause: 'superseded', message: `${who} knows a newer process of this node` };
-    case Refusal.Self:
-      return { cause: 'wrong_node', message: 'this node itself answers where another one should' };
-    case Refusal.NoCluster:
-      return { cause: null, message: `${who} is in no cluster yet` };
-    case Refusal.Busy:
-      return { cause: null, message: `${who} has too much to do` };
-    default:
-      return { cause: null, message: `${who} refuses, for reason ${code}` };
-  }
-}
-
-function isTlsProblem(error: Error): boolean {
-  return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(codeOf(error));
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

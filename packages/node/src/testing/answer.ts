@@ -1,3 +1,5 @@
+import type { ChangeOutcome } from '../groups/request.js';
+
 /** An HTTP response, read completely. */
 export class Answer {
   readonly status: number;
@@ -40,6 +42,8 @@ export interface ErrorBody {
   readonly code: number;
   readonly name: string;
   readonly message: string;
+  /** What became of the changes. */
+  readonly outcome: ChangeOutcome;
 }
 
 function isErrorBody(body: unknown): body is { readonly error: ErrorBody } {
@@ -53,6 +57,8 @@ function isErrorBody(body: unknown): body is { readonly error: ErrorBody } {
     'name' in error &&
     typeof error.name === 'string' &&
     'message' in error &&
-    typeof error.message === 'string'
+    typeof error.message === 'string' &&
+    'outcome' in error &&
+    (error.outcome === 'none' || error.outcome === 'unknown' || error.outcome === 'made')
   );
 }

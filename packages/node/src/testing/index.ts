@@ -1,7 +1,13 @@
-/** Tools for tests that need a real node. No part of the package's door. */
+/**
+ * Tools for tests that need a real node, and for programs that play with nodes: nothing of jest. It is a door
+ * of the package, for `verification` and the scripts; it lies here because the tests beside the node's code
+ * need it, too.
+ */
 export { Answer, type ErrorBody } from './answer.js';
 export { freePorts } from './free-ports.js';
+export { type End, Launched, type LaunchOptions, SERVE, variablesOf } from './launch.js';
 export { Float64, type Packable, packed, unpacked } from './msgpack.js';
+export { seeded } from './random.js';
 export { RawConnection } from './raw-connection.js';
 export { RealCluster } from './real-cluster.js';
 export { basic, RealNode, type RequestOptions, type TestSettings } from './real-node.js';

@@ -1,20 +1,29 @@
 /**
- * Several engine sides of nodes in one process, without threads, disks, sockets or a clock: routers, sessions and
- * engines are the real ones; the consensus between them is a log that the test moves by hand.
+ * Several engine sides of nodes in one process, without threads, disks, sockets or a clock: the engine
+ * sides are the real ones; the consensus between them is a log that the test moves by hand.
  *
- *   const cluster = new MiniCluster(3);
- *   await cluster.begin();
+ *   const cluster = await MiniCluster.begin(3);
  *   const reply = cluster.node(2).query('stuff', '.x = 1;');
  *   await cluster.settle();
  */
-import { bootstrap, DEFAULT_LIMITS, EMPTY_SOURCE, Engine } from '@althing/engine';
-import { type CallKind, Calls } from '../cluster/calls.js';
-import { genesis } from '../consensus/membership.js';
-import type { Command, CommittedEntry, Event, GroupId, NodeId } from '../consensus/protocol.js';
-import type { Client, Reply, Terms } from '../request.js';
-import { Router } from '../router.js';
-import { GroupSession } from '../scopes/group-session.js';
-import { Results } from '../scopes/results.js';
+import { bootstrap, DEFAULT_LIMITS, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/engine';
+import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
+import type { Founder } from '../between/cluster-record.js';
+import {
+  type Command,
+  type CommittedEntry,
+  type GroupId,
+  type NodeEvent,
+  type NodeId,
+  ROOT_GROUP,
+} from '../between/protocol.js';
+import { EngineSide } from '../engine-side/engine-side.js';
+import type { EnginePorts, EngineReports } from '../engine-side/ports.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
+import { State } from '../groups/state.js';
+import type { CallKind } from '../members/calls.js';
+import type { Router } from '../requests/router.js';
 
 /** A proposal that is not committed. */
 interface Proposal {
@@ -33,7 +42,16 @@ export interface Message {
 }
 
 const TIMEOUT_MS = 1000;
-const IDENTITY = new Uint8Array(16);
+
+/** Version of the protocol that the nodes speak with each other, unless a test says something else. */
+const PROTOCOL = 4;
+
+export interface MiniOptions {
+  /** How long a request may wait at a node, in milliseconds. */
+  readonly waitMs?: (node: NodeId) => number;
+  /** Told when code calls `log`. */
+  readonly logged?: (node: NodeId) => void;
+}
 
 export class MiniCluster {
   readonly nodes: readonly MiniNode[];
@@ -44,23 +62,44 @@ export class MiniCluster {
   now = 1_000_000;
   private readonly logs = new Map<GroupId, MiniLog>();
   private queue: (() => void)[] = [];
-  private readonly lastCalls = new Map<string, Uint8Array>();
+  private readonly lastCalls = new Map<string, { readonly id: number; readonly payload: Uint8Array }>();
   private heldMessages: (() => void)[] = [];
   private timers: { readonly at: number; readonly callback: () => void }[] = [];
 
-  constructor(count: number) {
-    const ids = Array.from({ length: count }, (_, i) => i + 1);
-    this.nodes = ids.map((id) => new MiniNode(this, id, ids));
+  readonly options: MiniOptions;
+
+  /** Makes nodes of which node 1 leads everything, and the collection `stuff`. */
+  static async begin(count: number, options: MiniOptions = {}): Promise<MiniCluster> {
+    const states = Array.from({ length: count }, emptyState);
+    const cluster = new MiniCluster(await Promise.all(states), options);
+    for (const { sessions } of cluster.nodes) await sessions.open();
+    cluster.speak(PROTOCOL);
+    cluster.log(ROOT_GROUP).lead(1);
+    await cluster.settle();
+    await cluster.node(1).bootstrap();
+    cluster.log(cluster.stuff).lead(1);
+    await cluster.settle();
+    return cluster;
   }
 
-  /** Makes node 1 the leader of everything, and the collection `stuff`. */
-  async begin(): Promise<void> {
-    for (const node of this.nodes) node.open(0);
-    this.log(0).lead(1);
-    await this.settle();
-    await this.node(1).bootstrap();
-    this.log(this.stuff).lead(1);
-    await this.settle();
+  private constructor(states: readonly State[], options: MiniOptions) {
+    this.options = options;
+    const ids = states.map((_, i) => i + 1);
+    this.nodes = states.map((state, i) => new MiniNode(this, i + 1, ids, state));
+  }
+
+  /** Sets the level that the cluster works at. */
+  set level(level: number) {
+    for (const { engine } of this.nodes) engine.root.level = level;
+  }
+
+  /** Sets the version of the protocol that all nodes speak with each other from now on. */
+  speak(protocol: number): void {
+    for (const node of this.nodes) {
+      for (const { id } of this.nodes) {
+        if (id !== node.id) node.router.peerChanged(id, true, protocol);
+      }
+    }
   }
 
   node(id: NodeId): MiniNode {
@@ -120,18 +159,27 @@ export class MiniCluster {
 
   /** Delivers the last call of one node to another once more. */
   repeatCall(from: NodeId, to: NodeId): void {
-    const payload = this.lastCalls.get(`${from} ${to}`);
+    const payload = this.lastCall(from, to);
     if (payload === undefined) throw new Error('there was no call');
     this.later(() => this.node(to).tell({ kind: 'called', from, id: 1_000_000, payload }));
   }
 
   /** What one node last asked another one. */
   lastCall(from: NodeId, to: NodeId): Uint8Array | undefined {
-    return this.lastCalls.get(`${from} ${to}`);
+    return this.lastCalls.get(`${from} ${to}`)?.payload;
   }
 
-  noteCall(from: NodeId, to: NodeId, payload: Uint8Array): void {
-    this.lastCalls.set(`${from} ${to}`, payload);
+  /**
+   * The connection by which one node made its last call to another ends: the call may arrive all the same.
+   */
+  dropCall(from: NodeId, to: NodeId): void {
+    const call = this.lastCalls.get(`${from} ${to}`);
+    if (call === undefined) throw new Error('there was no call');
+    this.node(from).tell({ kind: 'returned', id: call.id, payload: null });
+  }
+
+  noteCall(from: NodeId, to: NodeId, id: number, payload: Uint8Array): void {
+    this.lastCalls.set(`${from} ${to}`, { id, payload });
   }
 
   get held(): number {
@@ -166,7 +214,8 @@ export class MiniLog {
   private readonly group: GroupId;
   private proposals: Proposal[] = [];
   private index = 1;
-  private office = 0;
+  private epoch = 0;
+  private isSuspended = false;
 
   constructor(cluster: MiniCluster, group: GroupId) {
     this.cluster = cluster;
@@ -184,12 +233,13 @@ export class MiniLog {
     this.depose();
     this.agree(survive.map(({ payload }) => payload));
     this.leader = node;
-    this.office += 1;
+    this.isSuspended = false;
+    this.epoch += 1;
     this.agree([]);
     this.tellAll((id) =>
       id === node
-        ? { kind: 'leading', group: this.group, office: this.office }
-        : { kind: 'following', group: this.group, term: this.office, leader: node },
+        ? { kind: 'leading', group: this.group, epoch: this.epoch }
+        : { kind: 'following', group: this.group, term: this.epoch, leader: node },
     );
   }
 
@@ -197,11 +247,27 @@ export class MiniLog {
   depose(): void {
     if (this.leader === 0) return;
     this.leader = 0;
-    this.tellAll(() => ({ kind: 'following', group: this.group, term: this.office, leader: 0 }));
+    this.tellAll(() => ({ kind: 'following', group: this.group, term: this.epoch, leader: 0 }));
   }
 
-  propose(node: NodeId, office: number, payloads: readonly Uint8Array[]): void {
-    if (node !== this.leader || office !== this.office) return;
+  /**
+   * The leader can't write: its engine side takes back what is not committed, though it may be committed yet.
+   */
+  suspend(): void {
+    this.isSuspended = true;
+    this.cluster.node(this.leader).tell({ kind: 'suspended', group: this.group });
+  }
+
+  /** The leader can write again. */
+  resume(): void {
+    this.commitAll();
+    this.isSuspended = false;
+    this.epoch += 1;
+    this.cluster.node(this.leader).tell({ kind: 'leading', group: this.group, epoch: this.epoch });
+  }
+
+  propose(node: NodeId, epoch: number, payloads: readonly Uint8Array[]): void {
+    if (node !== this.leader || epoch !== this.epoch) return;
     for (const payload of payloads) this.proposals.push({ node, payload });
   }
 
@@ -212,13 +278,13 @@ export class MiniLog {
 
   /** @returns whether there was anything to commit */
   commitAll(): boolean {
+    if (this.proposals.length === 0 || this.leader === 0) return false;
     const committed = this.proposals.splice(0);
-    if (committed.length === 0 || this.leader === 0) return false;
     const first = this.index + 1;
     this.index += committed.length;
-    const last = { index: this.index, term: this.office, hash: this.index };
+    const last = { index: this.index, term: this.epoch, hash: this.index };
     this.tellAll((id) =>
-      id === this.leader
+      id === this.leader && !this.isSuspended
         ? { kind: 'committed', group: this.group, count: committed.length, last }
         : { kind: 'entries', group: this.group, entries: this.entries(first, committed), last },
     );
@@ -229,7 +295,7 @@ export class MiniLog {
   private agree(payloads: readonly Uint8Array[]): void {
     const first = this.index + 1;
     this.index += payloads.length + 1;
-    const last = { index: this.index, term: this.office, hash: this.index };
+    const last = { index: this.index, term: this.epoch, hash: this.index };
     const entries = this.entries(
       first,
       payloads.map((payload) => ({ payload })),
@@ -240,69 +306,75 @@ export class MiniLog {
   private entries(first: number, payloads: readonly { readonly payload: Uint8Array }[]): CommittedEntry[] {
     return payloads.map(({ payload }, i) => {
       const index = first + i;
-      return { index, term: this.office, hash: index, payload };
+      return { index, term: this.epoch, hash: index, payload };
     });
   }
 
-  private tellAll(event: (node: NodeId) => Event): void {
+  private tellAll(event: (node: NodeId) => NodeEvent): void {
     for (const node of this.cluster.nodes) node.tell(event(node.id));
   }
 }
 
+async function emptyState(): Promise<State> {
+  const open = (): Promise<StateStore> =>
+    StateStore.open({ store: new MemoryStore().attach(), disk: new MemoryDisk().attach() });
+  return new State(await open(), open);
+}
+
 export class MiniNode {
   readonly id: NodeId;
-  readonly engine: Engine;
-  readonly router: Router;
-  readonly calls: Calls;
   /** Events wait while this holds: the node lags behind. */
   lags = false;
+  /** Those of the root scope alone wait while this holds. */
+  lagsInRoot = false;
   private readonly cluster: MiniCluster;
   private readonly members: readonly NodeId[];
-  private readonly sessions = new Map<GroupId, GroupSession>();
-  private early: Event[] = [];
+  private readonly side: EngineSide;
+  /** Groups that the engine side has opened: of others it is told nothing. */
+  private readonly opened = new Set<GroupId>();
+  private early: NodeEvent[] = [];
   private readonly underWay = new Map<number, CallKind>();
 
-  constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[]) {
+  constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[], state: State) {
     this.cluster = cluster;
     this.id = id;
     this.members = members;
-    const monotonic = (): number => cluster.now;
-    this.engine = new Engine({
-      environment: {
-        now: () => cluster.now,
-        monotonic,
-        randomBytes: (count) => Buffer.alloc(count, id),
-        random: () => 0.5,
-        heapUsed: () => 0,
-        log: () => {},
-        node: null,
-        voters: () => members,
+    this.side = new EngineSide(
+      {
+        incarnation: 1,
+        cluster: { clusterId: new Uint8Array(16), founders: members.map(founderOf) },
+        ...founderOf(id),
+        engine: {
+          limits: DEFAULT_LIMITS,
+          quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 100 },
+          programCacheBytes: 1_000_000,
+        },
+        requestTimeoutMs: cluster.options.waitMs?.(id) ?? TIMEOUT_MS,
+        replaceAfterMs: TIMEOUT_MS,
+        checkpointIntervalMs: TIMEOUT_MS,
+        checkpointBytes: Number.MAX_SAFE_INTEGER,
+        cacheBytes: Number.MAX_SAFE_INTEGER,
+        garbageIntervalMs: TIMEOUT_MS,
+        stateCheckIntervalMs: 0,
       },
-      limits: DEFAULT_LIMITS,
-      quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 100 },
-      programCacheBytes: 1_000_000,
-      onInternalError: (error) => {
-        throw error;
-      },
-    });
-    const delay = (ms: number, callback: () => void): (() => void) => cluster.delay(ms, callback);
-    this.calls = new Calls({ send: (command) => this.obey(command), delay });
-    this.router = new Router({
-      engine: this.engine,
-      hasher: { hash: async () => PASSWORD },
-      nodeId: id,
-      epoch: 1,
-      calls: this.calls,
-      alone: () => members.length === 1,
-      session: (target) => this.sessions.get(typeof target === 'number' ? target : 0),
-      waitMs: TIMEOUT_MS,
-      monotonic,
-      delay,
-    });
+      this.ports(state),
+    );
+  }
+
+  get engine(): Engine {
+    return this.side.engine;
+  }
+
+  get router(): Router {
+    return this.side.router;
+  }
+
+  get sessions(): EngineSide['scopes']['sessions'] {
+    return this.side.scopes.sessions;
   }
 
   session(group: GroupId): GroupSession {
-    const session = this.sessions.get(group);
+    const session = this.sessions.ofGroup(group);
     if (session === undefined) throw new Error(`node ${this.id} does not have group ${group}`);
     return session;
   }
@@ -311,13 +383,13 @@ export class MiniNode {
   query(scope: string, code: string, options: QueryOptions = {}): Promise<Reply> {
     const user = this.engine.root.usersByName.get(options.user ?? 'admin');
     if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
-    const terms = options.terms === undefined ? null : { ...ORDINARY, ...options.terms };
+    const terms = options.terms === undefined ? null : { ...ORDINARY_TERMS, ...options.terms };
     return new Promise((resolve) => {
       this.router.handle(
         {
           scope: scopeOf(scope),
           user,
-          body: { type: 'query', code, vars: options.vars ?? null },
+          body: { type: 'query', code, vars: wireValues(options.vars) },
           format: 'json',
           client: options.client ?? STAYS,
           terms,
@@ -332,79 +404,104 @@ export class MiniNode {
   run(scope: string, name: string): Promise<Reply> {
     const user = this.engine.root.usersByName.get('admin');
     if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
-    const body = { type: 'run', name, args: [] } as const;
+    const body = { type: 'run', name, args: null } as const;
     const request = { scope: scopeOf(scope), user, body, format: 'json', client: STAYS } as const;
     return new Promise((resolve) => {
       this.router.handle(request, resolve);
     });
   }
 
-  open(group: GroupId): void {
-    const { cluster } = this;
-    const state = group === 0 ? this.engine.root : this.engine.openCollection(group, EMPTY_SOURCE);
-    if ('create' in state) state.create();
-    const session = new GroupSession(
-      group,
-      state,
-      new Results(),
-      genesis(this.members, IDENTITY),
-      { isNew: true, campaign: false },
-      {
-        consensus: { send: (command) => this.obey(command), onEvent: () => {} },
-        now: () => cluster.now,
-        changed: (changed) => this.router.sessionChanged(changed),
-        alone: () => this.members.length === 1,
-        collectionsChanged: (events) => {
-          for (const { id } of events) this.open(id);
-        },
-        snapshots: { send: () => {}, install: () => {}, refused: () => {} },
-      },
-    );
-    this.sessions.set(group, session);
-    for (const event of this.early.splice(0)) this.tell(event);
-  }
-
   async bootstrap(): Promise<void> {
     const members = this.members.map((nodeId) => ({
-      nodeId,
+      ...founderOf(nodeId),
       number: nodeId,
-      name: `n${nodeId}`,
-      host: 'localhost',
-      port: 9220,
       leaving: false,
     }));
-    const change = bootstrap(this.engine.root, 0, PASSWORD, members);
-    const collectionEvents = this.engine.root.collectionEvents.splice(0);
-    this.session(0).propose({ ...change, collectionEvents }, { ok: true, result: '' }, () => {});
+    const { root } = this.engine;
+    const change = bootstrap(root, 0, PASSWORD, members, LEVEL_NEWEST);
+    const collectionEvents = root.collectionEvents.splice(0);
+    this.session(0).propose({ ...change, collectionEvents }, { ok: true, result: '' }, () =>
+      root.confirmLevel(),
+    );
     await this.cluster.settle();
   }
 
-  tell(event: Event): void {
+  tell(event: NodeEvent): void {
     this.cluster.later(() => this.take(event));
   }
 
   /** Catches up with what came while it lagged behind. */
   catchUp(): void {
     this.lags = false;
+    this.lagsInRoot = false;
     for (const event of this.early.splice(0)) this.tell(event);
   }
 
-  private take(event: Event): void {
-    if (event.kind === 'called' || event.kind === 'returned') {
-      this.calls.handle(event);
-      return;
-    }
-    if (!('group' in event)) return;
-    const session = this.sessions.get(event.group);
-    if (session === undefined || this.lags) this.early.push(event);
-    else session.handle(event);
+  private take(event: NodeEvent): void {
+    if (this.waits(event)) this.early.push(event);
+    else this.side.handle(event);
+  }
+
+  private waits(event: NodeEvent): boolean {
+    if (!('group' in event)) return false;
+    return this.lags || (this.lagsInRoot && event.group === ROOT_GROUP) || !this.opened.has(event.group);
+  }
+
+  private ports(state: State): EnginePorts {
+    const { cluster, id } = this;
+    const unexpected = (error: unknown): never => {
+      throw error;
+    };
+    return {
+      clock: {
+        now: () => cluster.now,
+        after: (ms, work) => cluster.delay(ms, work),
+        every: () => () => {},
+        soon: (work) => cluster.later(work),
+      },
+      environment: {
+        now: () => cluster.now,
+        monotonic: () => cluster.now,
+        randomBytes: (count) => Buffer.alloc(count, id),
+        random: () => 0.5,
+        heapUsed: () => 0,
+        heapFull: () => false,
+        log: () => cluster.options.logged?.(id),
+        node: null,
+      },
+      disk: {
+        state,
+        reserve: {
+          hasReserve: false,
+          releaseReserve: () => Promise.resolve(),
+          restoreReserve: () => Promise.resolve(),
+        },
+        freeBytes: () => Promise.resolve(Number.MAX_SAFE_INTEGER),
+        bytesToReopen: () => Promise.resolve(1),
+        reserveBytes: 0,
+      },
+      line: { send: (command) => this.obey(command) },
+      hasher: { hash: async () => PASSWORD },
+      reports: {
+        ...SILENT,
+        defect: unexpected,
+        diverged: () => unexpected(new Error('the states differ')),
+        failed: (_message, error) => unexpected(error),
+      },
+      departs: () => Promise.resolve(),
+      status: () => ({ status: 'READY', committed: 0, stored: 0 }),
+    };
   }
 
   private obey(command: Command): void {
     const { cluster } = this;
     switch (command.kind) {
+      case 'open':
+        this.opened.add(command.group);
+        for (const event of this.early.splice(0)) this.tell(event);
+        return;
       case 'propose':
-        cluster.log(command.group).propose(this.id, command.office, command.payloads);
+        cluster.log(command.group).propose(this.id, command.epoch, command.payloads);
         return;
       case 'read':
         cluster.log(command.group).read(this.id, command.id);
@@ -413,7 +510,7 @@ export class MiniNode {
         const { to, id, payload } = command;
         const kind = payload[0] as CallKind;
         const failed = (): void => this.take({ kind: 'returned', id, payload: null });
-        cluster.noteCall(this.id, to, payload);
+        cluster.noteCall(this.id, to, id, payload);
         cluster.node(to).underWay.set(id * 100 + this.id, kind);
         cluster.carry(
           { from: this.id, to, what: 'call', kind },
@@ -451,9 +548,30 @@ export function outcome(reply: Reply): unknown {
   return reply.ok ? JSON.parse(String(reply.result)) : reply.error.code;
 }
 
-const ORDINARY: Terms = { stale: false, minIndex: 0, key: null };
-
 const STAYS: Client = { gone: false };
+
+const SILENT: Pick<
+  EngineReports,
+  | 'disk'
+  | 'members'
+  | 'changedItself'
+  | 'snapshotInstalled'
+  | 'checkpointed'
+  | 'checkpointHadNoRoom'
+  | 'stateChecked'
+> = {
+  disk: () => {},
+  members: () => {},
+  changedItself: () => {},
+  snapshotInstalled: () => {},
+  checkpointed: () => {},
+  checkpointHadNoRoom: () => {},
+  stateChecked: () => {},
+};
+
+function founderOf(nodeId: NodeId): Founder {
+  return { nodeId, name: `n${nodeId}`, host: 'localhost', port: 9220 };
+}
 
 const PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 1, r: 1, p: 1 };
 
@@ -461,4 +579,9 @@ function scopeOf(text: string) {
   if (text === '/t') return { kind: 'thingsdb' } as const;
   if (!text.startsWith('/n')) return { kind: 'collection', name: text } as const;
   return { kind: 'node', id: text === '/n' ? null : Number(text.slice(2)) } as const;
+}
+
+/** Variables as a client would send them. */
+function wireValues(vars: ReadonlyMap<string, number | string> | undefined): WireValues | null {
+  return vars === undefined ? null : { format: 'json', data: JSON.stringify(Object.fromEntries(vars)) };
 }

@@ -3,9 +3,9 @@ import { Answer } from './answer.js';
 import { within } from './until.js';
 
 /**
- * A TCP connection on which a test sends exactly the bytes that it wants, and reads responses one by one. Responses
- * are read strictly: with a status line, headers and a Content-Length; only a response that says that the connection
- * ends may end with it.
+ * A TCP connection on which a test sends exactly the bytes that it wants, and reads responses one by one.
+ * Responses are read strictly: with a status line, headers and a Content-Length; only a response that says
+ * that the connection ends may end with it.
  */
 export class RawConnection {
   private readonly socket: Socket;
@@ -97,6 +97,11 @@ export class RawConnection {
   /** Bytes that came and were not read as a response yet. */
   get unread(): number {
     return this.size;
+  }
+
+  /** Sends no more; what the other side has to say can still be read. */
+  finish(): void {
+    this.socket.end();
   }
 
   close(): void {

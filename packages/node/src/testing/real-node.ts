@@ -1,20 +1,19 @@
 /**
- * A real node for tests: `althing serve` in a process of its own, on free ports and in a temporary folder. Everything
- * that a test does with it goes over the network.
+ * A real node for tests: `althing serve` in a process of its own, on free ports and in a temporary folder.
+ * Everything that a test does with it goes over the network.
  *
  *   const node = await RealNode.start({ query_duration_limit_ms: 200 });
  *   const answer = await node.query('//stuff', '1 + 1;');
  *   await node.stop(); // fails unless the process ends with code 0
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { SettingKey } from '../config/index.js';
 import { Answer } from './answer.js';
 import { freePorts } from './free-ports.js';
+import { Launched, SERVE, variablesOf } from './launch.js';
 import { RawConnection } from './raw-connection.js';
 import { until, within } from './until.js';
 
@@ -29,8 +28,6 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const PROGRAM = fileURLToPath(new URL('../../../cli/bin/althing.js', import.meta.url));
-
 /** A node that starts fast and leaves little behind. */
 const SMALL: TestSettings = {
   election_timeout_ms: 100,
@@ -38,6 +35,8 @@ const SMALL: TestSettings = {
   log_segment_mb: 1,
   disk_reserve_mb: 0,
   node_name: 'test',
+  // What raw requests of tests say, whatever the name of their node.
+  http_allowed_hosts: 'test',
 };
 
 const START_TIMEOUT_MS = 20_000;
@@ -53,13 +52,10 @@ export class RealNode {
   readonly folder: string;
   /** `Bearer ...` of a token of `admin`. */
   authorization = '';
-  private readonly child: ChildProcess;
+  private readonly process: Launched;
   private readonly password: string;
-  private readonly exited: Promise<number | null>;
   /** The node closes idle connections after ten seconds: they are given up before. */
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 4, timeout: 5000 });
-  private output = '';
-  private exitCode: number | null | undefined;
 
   /**
    * Starts a node and waits until it is ready.
@@ -82,7 +78,7 @@ export class RealNode {
         else node.authorization = authorization;
         return node;
       } catch (error) {
-        const portTaken = /in use|EADDRINUSE/.test(node.output);
+        const portTaken = /in use|EADDRINUSE/.test(node.log);
         await node.kill();
         if (folder === undefined) rmSync(node.folder, { recursive: true, force: true });
         if (!portTaken || attempt === ATTEMPTS) throw error;
@@ -112,34 +108,15 @@ export class RealNode {
     this.statusPort = statusPort;
     this.folder = folder;
     this.password = String(settings.admin_password ?? 'pass');
-    const all: TestSettings = { ...SMALL, http_api_port: port, http_status_port: statusPort, ...settings };
-    const environment: Record<string, string> = { SERVICE_STORAGE_PATH: join(folder, 'data') };
-    for (const [key, value] of Object.entries(all))
-      environment[`SERVICE_${key.toUpperCase()}`] = String(value);
-    const { PATH = '' } = process.env;
-    this.child = spawn(process.execPath, [...nodeArgs, PROGRAM, 'serve'], {
-      cwd: folder,
-      env: { PATH, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.output += text;
-      });
-    }
-    this.exited = new Promise((resolve) => {
-      // Not 'exit': its last words may still be on their way then.
-      this.child.once('close', (code) => {
-        this.exitCode = code;
-        resolve(code);
-      });
-    });
-    const child = this.child;
-    const killChild = (): void => {
-      child.kill('SIGKILL');
+    const all: TestSettings = {
+      ...SMALL,
+      http_api_port: port,
+      http_status_port: statusPort,
+      storage_path: join(folder, 'data'),
+      ...settings,
     };
-    process.once('exit', killChild);
-    child.once('exit', () => process.off('exit', killChild));
+    const [program = '', ...args] = SERVE;
+    this.process = new Launched([program, ...nodeArgs, ...args], { environment: variablesOf(all), folder });
   }
 
   get url(): string {
@@ -148,34 +125,34 @@ export class RealNode {
 
   /** Everything that the node printed so far. */
   get log(): string {
-    return this.output;
+    return this.process.output;
   }
 
   get running(): boolean {
-    return this.exitCode === undefined;
+    return this.process.isRunning;
   }
 
   get pid(): number {
-    return this.child.pid ?? 0;
+    return this.process.pid;
   }
 
   /** Reads nothing more of what the node prints: what it can't get rid of fills up. */
   stopReading(): void {
-    this.child.stdout?.pause();
+    this.process.stopReading();
   }
 
   readAgain(): void {
-    this.child.stdout?.resume();
+    this.process.readAgain();
   }
 
   /** Waits for the end of the process, and gives its exit code; null when a signal ended it. */
-  ended(timeoutMs = STOP_TIMEOUT_MS): Promise<number | null> {
-    return within(this.exited, 'the end of the node', timeoutMs);
+  async ended(timeoutMs = STOP_TIMEOUT_MS): Promise<number | null> {
+    return (await within(this.process.ended, 'the end of the node', timeoutMs)).code;
   }
 
   /** Sends a signal to the process. */
   signal(name: NodeJS.Signals): void {
-    this.child.kill(name);
+    this.process.signal(name);
   }
 
   /** Opens a connection to the API port. */
@@ -240,7 +217,7 @@ export class RealNode {
 
   /** Resident memory of the process in MB: now, and its peak since the last `forgetPeak`. */
   get memory(): { readonly nowMb: number; readonly peakMb: number } {
-    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     const field = (name: string): number => {
       const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status);
       return Math.round(Number(match?.[1]) / 1024);
@@ -249,19 +226,17 @@ export class RealNode {
   }
 
   forgetPeak(): void {
-    writeFileSync(`/proc/${this.child.pid}/clear_refs`, '5');
+    writeFileSync(`/proc/${this.pid}/clear_refs`, '5');
   }
 
   /** Stops the node as an operator does. Fails unless it ends with code 0. */
   async stop({ keep = false } = {}): Promise<void> {
     this.agent.destroy();
-    if (this.running) this.child.kill('SIGTERM');
-    const code = await within(this.exited, 'the end of the node', STOP_TIMEOUT_MS).catch(
-      async (error: Error) => {
-        await this.kill();
-        throw this.explained(error.message);
-      },
-    );
+    this.process.signal('SIGTERM');
+    const code = await this.ended().catch(async (error: Error) => {
+      await this.kill();
+      throw this.explained(error.message);
+    });
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
     if (code !== 0) throw this.explained(`the node ended with code ${code}`);
   }
@@ -269,8 +244,7 @@ export class RealNode {
   /** Ends the node at once. */
   async kill(): Promise<void> {
     this.agent.destroy();
-    if (this.running) this.child.kill('SIGKILL');
-    await this.exited;
+    await this.process.kill();
   }
 
   /** Removes the data of a node that has ended. */
@@ -280,8 +254,8 @@ export class RealNode {
 
   /** An error that shows what the node had to say. */
   explained(message: string): Error {
-    const state = this.running ? 'runs' : `ended with code ${this.exitCode}`;
-    return new Error(`${message}\nThe node ${state}. Its log ends with:\n${this.output.slice(-4000)}`);
+    const state = this.running ? 'runs' : `ended with ${this.process.end?.text}`;
+    return new Error(`${message}\nThe node ${state}. Its log ends with:\n${this.log.slice(-4000)}`);
   }
 
   /** Waits until the node serves; fails when it ends instead. */

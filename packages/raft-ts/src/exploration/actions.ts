@@ -1,4 +1,4 @@
-/** What can happen, as numbers: so they fit in tables of what follows from them. */
+/** Actions as numbers, which fit in tables of what follows from them. */
 import type { Message } from '../messages.js';
 
 export type Action =

@@ -1,8 +1,11 @@
-/** What an exploration covers: how much of everything may happen in one life of the cluster, and which options are on. */
+/**
+ * The bounds of an exploration: how much of everything may happen in one life of the cluster, and which
+ * options are on.
+ */
 import { changeOf } from '../change.js';
 import type { RaftOptions } from '../config.js';
 import { type ChangeStep, type MembershipChange, membershipOf, NO_MEMBERS } from '../membership.js';
-import type { Mutant } from '../mutants.js';
+import type { RaftNodeClass } from '../testing/plant.js';
 import type { Membership, NodeId, Term } from '../types.js';
 
 export interface Bounds {
@@ -23,7 +26,10 @@ export interface Bounds {
   readonly reads: number;
   /** Leadership transfers asked for, in all. */
   readonly transfers: number;
-  /** Membership changes in the order in which they are proposed: `+4` adds a voter, `-3` removes one, `+4-3` does both. */
+  /**
+   * Membership changes in the order in which they are proposed: `+4` adds a voter, `-3` removes one, `+4-3`
+   * does both.
+   */
   readonly changes: readonly string[];
   /** Writes in flight at a node; 0: each is durable at once. */
   readonly writes: number;
@@ -34,7 +40,7 @@ export interface Bounds {
   readonly lazy: boolean;
 }
 
-/** What is explored unless something else is asked for: some six million states, complete within a minute or two. */
+/** The bounds unless others are asked for: some six million states, complete within a minute or two. */
 export const DEFAULT_BOUNDS: Bounds = {
   nodes: 3,
   terms: 2,
@@ -61,26 +67,27 @@ export class BoundsError extends Error {
   override readonly name = 'BoundsError';
 }
 
-/** What follows from the bounds for the cluster that is explored. */
+/** The cluster that is explored, as it follows from the bounds. */
 export interface Model {
   readonly bounds: Bounds;
-  readonly mutants: ReadonlySet<Mutant>;
+  /** The core that is explored. */
+  readonly nodeClass: RaftNodeClass;
   readonly ids: readonly NodeId[];
   readonly termMax: Term;
   /** Room for the entries of any log, by index. */
   readonly indexEnd: number;
   readonly changes: readonly MembershipChange[];
   readonly options: Partial<RaftOptions>;
-  /** How nodes may change names without anybody noticing; the first one is to change nothing. */
+  /** Renamings of nodes that change nothing else; the first one renames nobody. */
   readonly renamings: readonly Uint8Array[];
-  /** What a node starts with. */
+  /** The membership that a node starts with. */
   readonly membershipOf: (node: NodeId) => Membership;
-  /** How many disks an entry must be on to be committed; 0 if members come and go. */
+  /** The number of disks that an entry must be on to be committed; 0 if members come and go. */
   readonly quorum: number;
 }
 
 /** Throws {@link BoundsError} if the bounds make no sense. */
-export function modelOf(bounds: Bounds, mutants: ReadonlySet<Mutant>): Model {
+export function modelOf(bounds: Bounds, nodeClass: RaftNodeClass): Model {
   const ids = Array.from({ length: bounds.nodes }, (_, at) => at + 1);
   const steps = bounds.changes.map(stepsOf);
   const named = new Set(steps.flat().map(({ node }) => node));
@@ -91,10 +98,11 @@ export function modelOf(bounds: Bounds, mutants: ReadonlySet<Mutant>): Model {
   const first = membershipOf(founders);
   return {
     bounds,
-    mutants,
+    nodeClass,
     ids,
     termMax: FIRST_TERM + bounds.terms,
-    // The beginning, a first entry for each term, proposals, changes, and the entries that leave joint configurations.
+    // The beginning, a first entry for each term, proposals, changes, and the entries that leave joint
+    // configurations.
     indexEnd: 2 + bounds.terms + bounds.entries + 2 * steps.length,
     changes: steps.map((list) => changeOf(...list)),
     options: {

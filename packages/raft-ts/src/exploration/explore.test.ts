@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Mutant } from '../mutants.js';
+import { RaftNode } from '../node.js';
+import { Planter, type RaftNodeClass } from '../testing/plant.js';
 import { type Bounds, BoundsError, DEFAULT_BOUNDS, modelOf } from './bounds.js';
 import { explore, type Report } from './explore.js';
 import { Explorer } from './explorer.js';
@@ -7,9 +8,9 @@ import { PLANTED } from './planted.js';
 
 const SMALL: Bounds = { ...DEFAULT_BOUNDS, terms: 1, entries: 0, crashes: 1, messages: 2 };
 
-function exploreAll(bounds: Bounds, ...mutants: Mutant[]): Report {
+function exploreAll(bounds: Bounds, nodeClass: RaftNodeClass = RaftNode): Report {
   const limits = { states: 1_000_000, ms: Number.POSITIVE_INFINITY };
-  return explore(bounds, new Set(mutants), limits, () => {});
+  return explore(bounds, nodeClass, limits, () => {});
 }
 
 describe('an exploration', () => {
@@ -19,14 +20,14 @@ describe('an exploration', () => {
   });
 
   test('takes states for the same only if the same follows from them', () => {
-    const explorer = new Explorer(modelOf(SMALL, new Set()));
+    const explorer = new Explorer(modelOf(SMALL, RaftNode));
     explorer.run(() => false);
     expect(explorer.automaton.audit()).toBeGreaterThan(200);
   });
 
   test('with nodes renamed sees less, and nothing else', () => {
     const bounds = { ...SMALL, crashes: 0 };
-    const model = modelOf(bounds, new Set());
+    const model = modelOf(bounds, RaftNode);
     const merged = new Explorer(model).run(() => false);
     const single = new Explorer({ ...model, renamings: model.renamings.slice(0, 1) }).run(() => false);
     expect(single).toMatchObject({ complete: true, finding: null, depth: merged.depth });
@@ -34,9 +35,12 @@ describe('an exploration', () => {
     expect(merged.states * model.renamings.length).toBeGreaterThanOrEqual(single.states);
   });
 
-  test('tells a planted bug by a shortest path', () => {
+  test('tells a planted bug by a shortest path', async () => {
     const bounds = PLANTED.get('vote_twice_after_restart')!;
-    const { outcome, lines } = exploreAll(bounds, 'vote_twice_after_restart');
+    const { outcome, lines } = exploreAll(
+      bounds,
+      await new Planter().plant(new Set(['vote_twice_after_restart'])),
+    );
     expect(outcome.finding?.problem).toMatch(/^I1: (\d) votes for \1 and for \d in term 2$/);
     expect(lines.filter((line) => /^ +\d+ {2}/.test(line))).toHaveLength(outcome.finding!.steps.length);
     expect(lines.join('\n')).toContain('dies and starts again');
@@ -46,7 +50,7 @@ describe('an exploration', () => {
   test('stops at its limit', () => {
     const report = explore(
       DEFAULT_BOUNDS,
-      new Set(),
+      RaftNode,
       { states: 5000, ms: Number.POSITIVE_INFINITY },
       () => {},
     );
@@ -55,8 +59,8 @@ describe('an exploration', () => {
   });
 
   test('has bounds that make sense', () => {
-    expect(() => modelOf({ ...SMALL, changes: ['+9'] }, new Set())).toThrow(BoundsError);
-    expect(() => modelOf({ ...SMALL, changes: ['4'] }, new Set())).toThrow(BoundsError);
-    expect(() => modelOf({ ...SMALL, changes: ['+1+2+3'] }, new Set())).toThrow(BoundsError);
+    expect(() => modelOf({ ...SMALL, changes: ['+9'] }, RaftNode)).toThrow(BoundsError);
+    expect(() => modelOf({ ...SMALL, changes: ['4'] }, RaftNode)).toThrow(BoundsError);
+    expect(() => modelOf({ ...SMALL, changes: ['+1+2+3'] }, RaftNode)).toThrow(BoundsError);
   });
 });

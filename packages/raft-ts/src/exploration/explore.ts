@@ -1,5 +1,5 @@
 /** An exploration from beginning to end: its limits, its progress, and what is said at the end. */
-import type { Mutant } from '../mutants.js';
+import type { RaftNodeClass } from '../testing/plant.js';
 import { type Bounds, modelOf } from './bounds.js';
 import { Explorer, type Outcome, type Progress } from './explorer.js';
 import { pathLines } from './path.js';
@@ -16,14 +16,17 @@ export interface Report {
   readonly lines: readonly string[];
 }
 
-/** Explores within limits. `onProgress` is called every few seconds, with the milliseconds since the beginning. */
+/**
+ * Explores within limits. `onProgress` is called every few seconds, with the milliseconds since the
+ * beginning.
+ */
 export function explore(
   bounds: Bounds,
-  mutants: ReadonlySet<Mutant>,
+  nodeClass: RaftNodeClass,
   limits: Limits,
   onProgress: (progress: Progress, ms: number) => void,
 ): Report {
-  const model = modelOf(bounds, mutants);
+  const model = modelOf(bounds, nodeClass);
   const explorer = new Explorer(model);
   const began = performance.now();
   let told = 0;

@@ -1,10 +1,11 @@
 /**
- * All states of a small cluster, breadth first: the nodes, the messages under way, and how much of everything may still
- * happen. A state that was seen, also with the nodes renamed, is not followed again.
+ * All states of a small cluster, breadth first: the nodes, the messages under way, and how much of everything
+ * may still happen. A state that was seen, also with the nodes renamed, is not followed again.
  *
- * The network keeps a message until it arrives: that it is lost is the same as that it never arrives. Only if there are
- * more messages than the network holds, some are lost, in every choice. A message that changes nothing where it arrives is not
- * delivered: the same follows when it is still under way. One that can not change anything any more is taken away. A node that dies is started at once: while it is down nothing
+ * The network keeps a message until it arrives: that it is lost is the same as that it never arrives. Only if
+ * there are more messages than the network holds, some are lost, in every choice. A message that changes
+ * nothing where it arrives is not delivered: the same follows when it is still under way. One that can not
+ * change anything any more is taken away. A node that dies is started at once: while it is down nothing
  * happens there, and nothing need happen after.
  */
 import { assert } from '../assert.js';
@@ -41,7 +42,7 @@ export interface Outcome extends Progress {
   readonly finding: Finding | null;
 }
 
-/** What an exploration is counted down by; places of four bits in a word. */
+/** The budgets of an exploration, counted down; places of four bits in a word. */
 const ENTRIES = 0;
 const CRASHES = 4;
 const REPEATS = 8;
@@ -52,252 +53,260 @@ const CHANGES = 24;
 
 export class Explorer {
   readonly automaton: Automaton;
-  readonly #model: Model;
-  readonly #seen = new PairTable();
+  private readonly model: Model;
+  private readonly seen = new PairTable();
   /** By number of the state: the state before it, and the step that led on. */
-  readonly #before = new Ints();
-  readonly #steps = new Ints();
-  /** States in full: what is left to happen, the number of messages, the states of the nodes, the messages ascending. */
-  #frontier = new Ints();
-  #coming = new Ints();
-  #open = 0;
-  #depth = 0;
-  #finding: Finding | null = null;
+  private readonly before = new Ints();
+  private readonly steps = new Ints();
+  /**
+   * States in full: what is left to happen, the number of messages, the states of the nodes, the messages
+   * ascending.
+   */
+  private frontier = new Ints();
+  private coming = new Ints();
+  private open = 0;
+  private depth = 0;
+  private finding: Finding | null = null;
 
   /** The state that is being followed. */
-  #current = 0;
-  #left = 0;
-  readonly #nodes: Int32Array;
-  #messages: Int32Array = new Int32Array(0);
+  private current = 0;
+  private left = 0;
+  private readonly nodes: Int32Array;
+  private messages: Int32Array = new Int32Array(0);
   /** The state that comes after it. */
-  readonly #nextNodes: Int32Array;
-  readonly #nextMessages: Int32Array;
-  #nextCount = 0;
-  #high = 0;
-  #low = 0;
+  private readonly nextNodes: Int32Array;
+  private readonly nextMessages: Int32Array;
+  private nextCount = 0;
+  private high = 0;
+  private low = 0;
 
   constructor(model: Model) {
-    this.#model = model;
+    this.model = model;
     this.automaton = new Automaton(model);
-    this.#nodes = Int32Array.from(model.ids, (id) => this.automaton.firstState(id));
-    this.#nextNodes = this.#nodes.slice();
-    this.#nextMessages = new Int32Array(model.bounds.messages + SENDS_MAX);
-    this.#visit(leftOf(model), 0);
+    this.nodes = Int32Array.from(model.ids, (id) => this.automaton.firstState(id));
+    this.nextNodes = this.nodes.slice();
+    this.nextMessages = new Int32Array(model.bounds.messages + SENDS_MAX);
+    this.visit(leftOf(model), 0);
   }
 
-  /** Explores until everything was seen, a violation was found, or `isOver` says so, which is asked now and then. */
+  /**
+   * Explores until everything was seen, a violation was found, or `isOver` says so, which is asked now and
+   * then.
+   */
   run(isOver: (progress: Progress) => boolean): Outcome {
     for (;;) {
-      const layer = this.#coming;
-      this.#coming = this.#frontier;
-      this.#coming.clear();
-      this.#frontier = layer;
-      if (layer.length === 0) return { ...this.#progress(), complete: true, finding: null };
-      this.#current = this.#seen.count - this.#open;
-      for (let at = 0; at < layer.length; this.#current += 1) {
-        if (this.#current % ASK_EVERY === 0 && isOver(this.#progress())) {
-          return { ...this.#progress(), complete: false, finding: null };
+      const layer = this.coming;
+      this.coming = this.frontier;
+      this.coming.clear();
+      this.frontier = layer;
+      if (layer.length === 0) return { ...this.progress(), complete: true, finding: null };
+      this.current = this.seen.count - this.open;
+      for (let at = 0; at < layer.length; this.current += 1) {
+        if (this.current % ASK_EVERY === 0 && isOver(this.progress())) {
+          return { ...this.progress(), complete: false, finding: null };
         }
-        at = this.#load(layer.values, at);
-        this.#open -= 1;
-        this.#follow();
-        if (this.#finding !== null) return { ...this.#progress(), complete: false, finding: this.#finding };
+        at = this.load(layer.values, at);
+        this.open -= 1;
+        this.follow();
+        if (this.finding !== null) return { ...this.progress(), complete: false, finding: this.finding };
       }
-      this.#depth += 1;
+      this.depth += 1;
     }
   }
 
-  #progress(): Progress {
+  private progress(): Progress {
     return {
-      states: this.#seen.count,
-      depth: this.#depth,
-      open: this.#open,
+      states: this.seen.count,
+      depth: this.depth,
+      open: this.open,
       nodeStates: this.automaton.stateCount,
       rows: this.automaton.rowCount,
     };
   }
 
-  #load(values: Int32Array, at: number): number {
-    const { length } = this.#nodes;
-    this.#left = values[at]!;
+  private load(values: Int32Array, at: number): number {
+    const { length } = this.nodes;
+    this.left = values[at]!;
     const end = at + 2 + length + values[at + 1]!;
-    for (let node = 0; node < length; node += 1) this.#nodes[node] = values[at + 2 + node]!;
-    this.#messages = values.subarray(at + 2 + length, end);
+    for (let node = 0; node < length; node += 1) this.nodes[node] = values[at + 2 + node]!;
+    this.messages = values.subarray(at + 2 + length, end);
     return end;
   }
 
-  #follow(): void {
-    for (let node = 0; node < this.#nodes.length; node += 1) this.#followNode(node);
-    for (const message of this.#messages) this.#deliver(message);
+  private follow(): void {
+    for (let node = 0; node < this.nodes.length; node += 1) this.followNode(node);
+    for (const message of this.messages) this.deliver(message);
   }
 
-  #followNode(node: number): void {
+  private followNode(node: number): void {
     const { values, size } = this.automaton.views;
-    const at = this.#nodes[node]! * size;
+    const at = this.nodes[node]! * size;
     const isLeader = values[at + ROLE] === LEADER;
     const writes = values[at + WRITES]!;
-    const mayCampaign = !isLeader && values[at + TERM]! < this.#model.termMax;
-    if (values[at + HAS_READY] === 1) this.#act(node, codeOf('fetch'), 0);
-    for (let count = 1; count <= writes; count += 1) this.#act(node, codeOf('persist', count), 0);
-    if (mayCampaign) this.#act(node, codeOf('campaign'), 0);
-    if (isLeader) this.#followLeader(node);
-    this.#spend(node, 'read', READS, this.#known());
+    const mayCampaign = !isLeader && values[at + TERM]! < this.model.termMax;
+    if (values[at + HAS_READY] === 1) this.act(node, codeOf('fetch'), 0);
+    for (let count = 1; count <= writes; count += 1) this.act(node, codeOf('persist', count), 0);
+    if (mayCampaign) this.act(node, codeOf('campaign'), 0);
+    if (isLeader) this.followLeader(node);
+    this.spend(node, 'read', READS, this.known());
     for (let survivors = 0; survivors <= writes; survivors += 1)
-      this.#spend(node, 'crash', CRASHES, survivors);
+      this.spend(node, 'crash', CRASHES, survivors);
   }
 
-  #followLeader(node: number): void {
-    const { entries, changes } = this.#model.bounds;
-    this.#spend(node, 'propose', ENTRIES, entries - this.#countLeft(ENTRIES));
-    this.#spend(node, 'change', CHANGES, changes.length - this.#countLeft(CHANGES));
-    this.#spend(node, 'beat', BEATS, 0);
-    for (const id of this.#model.ids) if (id !== node + 1) this.#spend(node, 'transfer', TRANSFERS, id);
+  private followLeader(node: number): void {
+    const { entries, changes } = this.model.bounds;
+    this.spend(node, 'propose', ENTRIES, entries - this.countLeft(ENTRIES));
+    this.spend(node, 'change', CHANGES, changes.length - this.countLeft(CHANGES));
+    this.spend(node, 'beat', BEATS, 0);
+    for (const id of this.model.ids) if (id !== node + 1) this.spend(node, 'transfer', TRANSFERS, id);
   }
 
   /** The highest index that anybody ever knew as committed. */
-  #known(): number {
+  private known(): number {
     const { values, size } = this.automaton.views;
     let known = 0;
-    for (const state of this.#nodes) known = Math.max(known, values[state * size + COMMIT]!);
+    for (const state of this.nodes) known = Math.max(known, values[state * size + COMMIT]!);
     return known;
   }
 
-  #countLeft(place: number): number {
-    return (this.#left >>> place) & COUNT;
+  private countLeft(place: number): number {
+    return (this.left >>> place) & COUNT;
   }
 
-  #spend(node: number, kind: ActionKind, place: number, argument: number): void {
-    if (this.#countLeft(place) > 0) this.#act(node, codeOf(kind, argument), 1 << place);
+  private spend(node: number, kind: ActionKind, place: number, argument: number): void {
+    if (this.countLeft(place) > 0) this.act(node, codeOf(kind, argument), 1 << place);
   }
 
-  #act(node: number, code: number, cost: number): void {
-    const row = this.#rowOf(node, code);
-    if (row !== NOTHING) this.#goOn(node, row, NO_MESSAGE, code, cost);
+  private act(node: number, code: number, cost: number): void {
+    const row = this.rowOf(node, code);
+    if (row !== NOTHING) this.goOn(node, row, NO_MESSAGE, code, cost);
   }
 
-  #deliver(message: number): void {
+  private deliver(message: number): void {
     const { automaton } = this;
     const { kind, to } = automaton.messages[message]!;
     const node = to - 1;
     const { values, size } = automaton.views;
     // It would campaign in a term beyond.
-    if (kind === 'timeoutNow' && values[this.#nodes[node]! * size + TERM]! >= this.#model.termMax) return;
+    if (kind === 'timeoutNow' && values[this.nodes[node]! * size + TERM]! >= this.model.termMax) return;
     const code = codeOf('deliver', message);
-    const row = this.#rowOf(node, code);
+    const row = this.rowOf(node, code);
     if (row === NOTHING) return;
-    this.#goOn(node, row, message, code, 0);
-    if (this.#countLeft(REPEATS) > 0) {
-      this.#goOn(node, row, NO_MESSAGE, codeOf('repeat', message), 1 << REPEATS);
+    this.goOn(node, row, message, code, 0);
+    if (this.countLeft(REPEATS) > 0) {
+      this.goOn(node, row, NO_MESSAGE, codeOf('repeat', message), 1 << REPEATS);
     }
   }
 
   /** The row of what a node does; {@link NOTHING} if it leads nowhere. */
-  #rowOf(node: number, code: number): number {
+  private rowOf(node: number, code: number): number {
     const { automaton } = this;
-    const state = this.#nodes[node]!;
+    const state = this.nodes[node]!;
     const row = automaton.row(state, code);
     const next = automaton.next.values[row]!;
     if (next === BROKEN) {
-      this.#found(automaton.problems.get(row)!, this.#current, { node: node + 1, code });
+      this.found(automaton.problems.get(row)!, this.current, { node: node + 1, code });
       return NOTHING;
     }
     return next === state && automaton.sendsCount.values[row] === 0 ? NOTHING : row;
   }
 
   /** The state after a row was followed, without the message that arrived. */
-  #goOn(node: number, row: number, arrived: number, code: number, cost: number): void {
+  private goOn(node: number, row: number, arrived: number, code: number, cost: number): void {
     const { next, sends, sendsFrom, sendsCount } = this.automaton;
-    this.#nextNodes.set(this.#nodes);
-    this.#nextNodes[node] = next.values[row]!;
-    this.#takeMessages(arrived, node + 1);
+    this.nextNodes.set(this.nodes);
+    this.nextNodes[node] = next.values[row]!;
+    this.takeMessages(arrived, node + 1);
     const from = sendsFrom.values[row]!;
-    for (let at = from; at < from + sendsCount.values[row]!; at += 1) this.#insert(sends.values[at]!);
-    this.#lose(this.#nextCount - this.#model.bounds.messages, 0, this.#left - cost, code * NODES + node + 1);
+    for (let at = from; at < from + sendsCount.values[row]!; at += 1) this.insert(sends.values[at]!);
+    this.lose(this.nextCount - this.model.bounds.messages, 0, this.left - cost, code * NODES + node + 1);
   }
 
   /** Loses messages, in every choice of those from a place on, and comes to the states that are left. */
-  #lose(count: number, first: number, left: number, step: number): void {
+  private lose(count: number, first: number, left: number, step: number): void {
     if (count <= 0) {
-      this.#visit(left, step);
+      this.visit(left, step);
       return;
     }
-    const messages = this.#nextMessages;
-    for (let at = first; at <= this.#nextCount - count; at += 1) {
+    const messages = this.nextMessages;
+    for (let at = first; at <= this.nextCount - count; at += 1) {
       const lost = messages[at]!;
-      messages.copyWithin(at, at + 1, this.#nextCount);
-      this.#nextCount -= 1;
-      this.#lose(count - 1, at, left, step);
-      messages.copyWithin(at + 1, at, this.#nextCount);
+      messages.copyWithin(at, at + 1, this.nextCount);
+      this.nextCount -= 1;
+      this.lose(count - 1, at, left, step);
+      messages.copyWithin(at + 1, at, this.nextCount);
       messages[at] = lost;
-      this.#nextCount += 1;
+      this.nextCount += 1;
     }
   }
 
   /** The messages under way, but for one, and for those that do nothing any more at a node that went on. */
-  #takeMessages(without: number, changed: number): void {
+  private takeMessages(without: number, changed: number): void {
     const { recipients } = this.automaton;
     let count = 0;
-    for (const message of this.#messages) {
+    for (const message of this.messages) {
       if (message === without) continue;
-      if (recipients.values[message] === changed && this.#isDead(message)) continue;
-      this.#nextMessages[count] = message;
+      if (recipients.values[message] === changed && this.isDead(message)) continue;
+      this.nextMessages[count] = message;
       count += 1;
     }
-    this.#nextCount = count;
+    this.nextCount = count;
   }
 
   /** Whether a message speaks of a term that is over where it goes to, and will not even be answered. */
-  #isDead(message: number): boolean {
+  private isDead(message: number): boolean {
     const { recipients, deadFrom, views } = this.automaton;
-    const state = this.#nextNodes[recipients.values[message]! - 1]!;
+    const state = this.nextNodes[recipients.values[message]! - 1]!;
     return views.values[state * views.size + DISK_TERM]! >= deadFrom.values[message]!;
   }
 
-  /** Adds a message to those under way, which are a set: of two equal ones it does not matter which arrives. */
-  #insert(message: number): void {
-    if (this.#isDead(message)) return;
-    const messages = this.#nextMessages;
-    let at = this.#nextCount;
+  /**
+   * Adds a message to those under way, which are a set: of two equal ones it does not matter which arrives.
+   */
+  private insert(message: number): void {
+    if (this.isDead(message)) return;
+    const messages = this.nextMessages;
+    let at = this.nextCount;
     while (at > 0 && messages[at - 1]! > message) at -= 1;
     if (at > 0 && messages[at - 1] === message) return;
-    messages.copyWithin(at + 1, at, this.#nextCount);
+    messages.copyWithin(at + 1, at, this.nextCount);
     messages[at] = message;
-    this.#nextCount += 1;
-    assert(this.#nextCount < messages.length, 'Too many messages in one step', this.#nextCount);
+    this.nextCount += 1;
+    assert(this.nextCount < messages.length, 'Too many messages in one step', this.nextCount);
   }
 
   /** Comes to the next state; if it is new, it is checked, and followed later. */
-  #visit(left: number, step: number): void {
-    this.#fingerprint(left);
-    const known = this.#seen.count;
-    if (this.#seen.add(this.#high, this.#low) < known) return;
-    this.#before.push(this.#current);
-    this.#steps.push(step);
-    const problem = brokenInvariant(this.automaton.views, this.#nextNodes, this.#model.quorum);
-    if (problem !== null) this.#found(problem, known, null);
-    this.#coming.push(left);
-    this.#coming.push(this.#nextCount);
-    for (const state of this.#nextNodes) this.#coming.push(state);
-    for (let at = 0; at < this.#nextCount; at += 1) this.#coming.push(this.#nextMessages[at]!);
-    this.#open += 1;
+  private visit(left: number, step: number): void {
+    this.fingerprint(left);
+    const known = this.seen.count;
+    if (this.seen.add(this.high, this.low) < known) return;
+    this.before.push(this.current);
+    this.steps.push(step);
+    const problem = brokenInvariant(this.automaton.views, this.nextNodes, this.model.quorum);
+    if (problem !== null) this.found(problem, known, null);
+    this.coming.push(left);
+    this.coming.push(this.nextCount);
+    for (const state of this.nextNodes) this.coming.push(state);
+    for (let at = 0; at < this.nextCount; at += 1) this.coming.push(this.nextMessages[at]!);
+    this.open += 1;
   }
 
   /** The lowest of the fingerprints that the next state has under all renamings. */
-  #fingerprint(left: number): void {
+  private fingerprint(left: number): void {
     const states = this.automaton.stateSums.values;
     const messages = this.automaton.messageSums.values;
-    const words = this.#model.renamings.length * 2;
+    const words = this.model.renamings.length * 2;
     let lowestHigh = 0;
     let lowestLow = 0;
     for (let word = 0; word < words; word += 2) {
       let high = left;
       let low = left;
-      for (const state of this.#nextNodes) {
+      for (const state of this.nextNodes) {
         high = (high + states[state * words + word]!) | 0;
         low = (low + states[state * words + word + 1]!) | 0;
       }
-      for (let at = 0; at < this.#nextCount; at += 1) {
-        const place = this.#nextMessages[at]! * words + word;
+      for (let at = 0; at < this.nextCount; at += 1) {
+        const place = this.nextMessages[at]! * words + word;
         high = (high + messages[place]!) | 0;
         low = (low + messages[place + 1]!) | 0;
       }
@@ -306,18 +315,18 @@ export class Explorer {
       lowestHigh = high;
       lowestLow = low;
     }
-    this.#high = mix32(lowestHigh);
-    this.#low = mix32(lowestLow);
+    this.high = mix32(lowestHigh);
+    this.low = mix32(lowestLow);
   }
 
-  #found(problem: string, state: number, last: Step | null): void {
-    if (this.#finding !== null) return;
+  private found(problem: string, state: number, last: Step | null): void {
+    if (this.finding !== null) return;
     const steps: Step[] = last === null ? [] : [last];
-    for (let at = state; at > 0; at = this.#before.values[at]!) {
-      const step = this.#steps.values[at]!;
+    for (let at = state; at > 0; at = this.before.values[at]!) {
+      const step = this.steps.values[at]!;
       steps.push({ node: step % NODES, code: Math.floor(step / NODES) });
     }
-    this.#finding = { problem, steps: steps.reverse() };
+    this.finding = { problem, steps: steps.reverse() };
   }
 }
 
@@ -338,7 +347,7 @@ const COUNT = 15;
 const NODES = 8;
 const NO_MESSAGE = -1;
 const NOTHING = -1;
-/** How many states are followed between two looks at the clock. */
+/** States that are followed between two looks at the clock. */
 const ASK_EVERY = 1024;
 /** Room for what one step may send. */
 const SENDS_MAX = 256;

@@ -1,7 +1,8 @@
 /**
- * Texts that tell nodes and messages apart, for fingerprints: two nodes with the same facts do the same from then on. A
- * node's id is written `@1`, so that nodes can be renamed. Left out is what decides nothing in an exploration: counters,
- * times (no timeout runs out by itself), sequence numbers, and what members had confirmed to a node that does not lead.
+ * Texts that tell nodes and messages apart, for fingerprints: two nodes with the same facts do the same from
+ * then on. A node's id is written `@1`, so that nodes can be renamed. Left out is what decides nothing in an
+ * exploration: counters, times (no timeout runs out by itself), sequence numbers, and what members had
+ * confirmed to a node that does not lead.
  */
 import type { Core } from '../core.js';
 import type { Message } from '../messages.js';
@@ -45,7 +46,7 @@ function nodeFacts(core: Core): string[] {
   const { log, settings, transfer, recovery } = core;
   const attempt = settings.preVote ? core.attempt : 0;
   const facts = [
-    `is ${core.role} ${core.term} @${core.vote} @${core.leader} ${attempt} ${core.quiesced} ${recovery === null}`,
+    `is ${core.role} ${core.term} @${core.vote} @${core.leader} ${attempt} ${core.quiesced} ${recovery === null && core.lostTail === 0}`,
     `durable ${core.durableTerm} @${core.durableVote} ${core.durableCommit}`,
     `handed ${core.handedTerm} @${core.handedVote} ${core.handedCommit}`,
     `due ${core.flushDue} ${core.commitDue} ${core.membershipChanged} ${core.membershipIndex}`,

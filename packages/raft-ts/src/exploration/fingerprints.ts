@@ -2,8 +2,9 @@
 import { assert } from '../assert.js';
 
 /**
- * Adds the fingerprint of a text to the one at `sums[at]` and `sums[at + 1]`. Sums do not depend on the order, so that a
- * set of texts has a fingerprint, too. Where the text holds `@` and a digit, the node of that id, it is renamed first.
+ * Adds the fingerprint of a text to the one at `sums[at]` and `sums[at + 1]`. Sums do not depend on the
+ * order, so that a set of texts has a fingerprint, too. Where the text holds `@` and a digit, the node of
+ * that id, it is renamed first.
  */
 export function addFingerprint(text: string, names: Uint8Array, sums: Int32Array, at: number): void {
   let high = 0x3c6ef372;
@@ -38,7 +39,7 @@ export class Ints {
   length = 0;
 
   push(value: number): void {
-    if (this.length === this.values.length) this.#grow(this.length + 1);
+    if (this.length === this.values.length) this.grow(this.length + 1);
     this.values[this.length] = value;
     this.length += 1;
   }
@@ -46,7 +47,7 @@ export class Ints {
   /** Adds `count` zeros; returns where they begin. */
   extend(count: number): number {
     const at = this.length;
-    if (at + count > this.values.length) this.#grow(at + count);
+    if (at + count > this.values.length) this.grow(at + count);
     this.values.fill(0, at, at + count);
     this.length = at + count;
     return at;
@@ -56,7 +57,7 @@ export class Ints {
     this.length = 0;
   }
 
-  #grow(needed: number): void {
+  private grow(needed: number): void {
     const larger = new Int32Array(Math.max(needed, Math.ceil(this.values.length * 1.5)));
     larger.set(this.values.subarray(0, this.length));
     this.values = larger;
@@ -65,38 +66,38 @@ export class Ints {
 
 /** A table of pairs of 32-bit integers, numbered from 0 in the order in which they came. */
 export class PairTable {
-  readonly #high = new Ints();
-  readonly #low = new Ints();
+  private readonly high = new Ints();
+  private readonly low = new Ints();
   /** Number of the pair in each slot, and 1; 0 in empty slots. */
-  #slots = new Int32Array(1 << 12);
+  private slots = new Int32Array(1 << 12);
 
   get count(): number {
-    return this.#high.length;
+    return this.high.length;
   }
 
   /** The pair with a number. */
   pair(number: number): readonly [number, number] {
-    return [this.#high.values[number]!, this.#low.values[number]!];
+    return [this.high.values[number]!, this.low.values[number]!];
   }
 
   /** The number of a pair, which is added if it is new: then its number is the count of before. */
   add(high: number, low: number): number {
-    const slot = this.#slotOf(high, low);
-    const found = this.#slots[slot]!;
+    const slot = this.slotOf(high, low);
+    const found = this.slots[slot]!;
     if (found !== 0) return found - 1;
     const number = this.count;
     assert(number < 2 ** 31 - 2, 'The table is full', number);
-    this.#high.push(high);
-    this.#low.push(low);
-    this.#slots[slot] = number + 1;
-    if (this.count * 5 > this.#slots.length * 3) this.#grow();
+    this.high.push(high);
+    this.low.push(low);
+    this.slots[slot] = number + 1;
+    if (this.count * 5 > this.slots.length * 3) this.grow();
     return number;
   }
 
-  #slotOf(high: number, low: number): number {
-    const slots = this.#slots;
-    const highs = this.#high.values;
-    const lows = this.#low.values;
+  private slotOf(high: number, low: number): number {
+    const slots = this.slots;
+    const highs = this.high.values;
+    const lows = this.low.values;
     const mask = slots.length - 1;
     let slot = mix32(high ^ Math.imul(low, 0x9e3779b1)) & mask;
     for (;;) {
@@ -106,11 +107,11 @@ export class PairTable {
     }
   }
 
-  #grow(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
+  private grow(): void {
+    this.slots = new Int32Array(this.slots.length * 2);
     for (let number = 0; number < this.count; number += 1) {
-      const slot = this.#slotOf(this.#high.values[number]!, this.#low.values[number]!);
-      this.#slots[slot] = number + 1;
+      const slot = this.slotOf(this.high.values[number]!, this.low.values[number]!);
+      this.slots[slot] = number + 1;
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold between the nodes in every state of the cluster. What must hold at each node by itself is checked where it
- * acts (`localnode.ts`, `witness.ts`). The names are those of `testing/checker.ts`.
+ * Invariants between the nodes, in every state of the cluster. Those of each node by itself are checked where
+ * it acts (`localnode.ts`, `witness.ts`). The names are those of `testing/checker.ts`.
  */
 import {
   COMMIT,
@@ -15,7 +15,10 @@ import {
   type Views,
 } from './views.js';
 
-/** The invariant that the nodes in these states break, or null. `quorum`: on how many disks what is committed must be; or 0. */
+/**
+ * The invariant that the nodes in these states break, or null. `quorum`: on how many disks what is committed
+ * must be; or 0.
+ */
 export function brokenInvariant(views: Views, states: Int32Array, quorum: number): string | null {
   const { values, size } = views;
   for (let left = 0; left < states.length; left += 1) {

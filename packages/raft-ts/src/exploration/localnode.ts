@@ -9,14 +9,14 @@ import type { Action } from './actions.js';
 import type { Model } from './bounds.js';
 import { check, Witness } from './witness.js';
 
-/** What a node can be started from. */
+/** The durable part of a node, from which it can be started. */
 export interface Origin {
   readonly id: NodeId;
   readonly disk: Disk;
   readonly witness: Witness;
 }
 
-/** How a node of a model begins. */
+/** The beginning of a node of a model. */
 export function originOf(model: Model, id: NodeId): Origin {
   return { id, disk: freshDisk(model.membershipOf(id)), witness: new Witness() };
 }
@@ -24,21 +24,21 @@ export function originOf(model: Model, id: NodeId): Origin {
 export class LocalNode {
   host: Host;
   readonly witness: Witness;
-  /** What was sent since it was last asked for. */
-  #sent: Message[] = [];
-  #commit: Index = 0;
-  readonly #model: Model;
-  readonly #contents: Contents;
-  readonly #listener: ((event: TraceEvent) => void) | undefined;
+  /** Messages sent since they were last asked for. */
+  private sent: Message[] = [];
+  private commit: Index = 0;
+  private readonly model: Model;
+  private readonly contents: Contents;
+  private readonly listener: ((event: TraceEvent) => void) | undefined;
 
   /** Starts from copies of what `origin` holds. `contents` is that of all snapshots of all nodes. */
   constructor(model: Model, origin: Origin, contents: Contents, listener?: (event: TraceEvent) => void) {
-    this.#model = model;
-    this.#contents = contents;
-    this.#listener = listener;
+    this.model = model;
+    this.contents = contents;
+    this.listener = listener;
     this.witness = origin.witness.clone();
-    this.host = this.#start(origin.id, { ...origin.disk, log: origin.disk.log.clone() });
-    this.#settle();
+    this.host = this.start(origin.id, { ...origin.disk, log: origin.disk.log.clone() });
+    this.settle();
   }
 
   /** A copy of what survives a crash. */
@@ -49,19 +49,19 @@ export class LocalNode {
 
   /** Lets something happen, and returns what it sends. Throws `Violation` or `RaftAssertionError`. */
   act(action: Action): readonly Message[] {
-    this.#do(action);
-    this.#settle();
-    const sent = this.#sent;
-    this.#sent = [];
+    this.do(action);
+    this.settle();
+    const sent = this.sent;
+    this.sent = [];
     return sent;
   }
 
-  #do(action: Action): void {
+  private do(action: Action): void {
     const { node } = this.host;
     switch (action.kind) {
       case 'deliver':
       case 'repeat':
-        this.#deliver(action.message);
+        this.deliver(action.message);
         return;
       case 'campaign':
         node.campaign();
@@ -73,10 +73,10 @@ export class LocalNode {
         node.tick();
         return;
       case 'persist':
-        this.#persist(action.count);
+        this.persist(action.count);
         return;
       case 'crash':
-        this.#crash(action.survivors);
+        this.crash(action.survivors);
         return;
       case 'read':
         node.readIndex({ name: '', atLeast: action.atLeast });
@@ -85,53 +85,53 @@ export class LocalNode {
         node.transferLeadership(action.to);
         return;
       case 'change':
-        node.proposeChange(this.#model.changes[action.number]!);
+        node.proposeChange(this.model.changes[action.number]!);
         return;
       case 'fetch':
-        this.#fetch();
+        this.fetch();
         return;
     }
   }
 
-  #deliver(message: Message): void {
+  private deliver(message: Message): void {
     const { node } = this.host;
     const result = node.step(message);
     const said = result.status === 'refused' ? result.reason : '';
     check(said === '', 'I0', `${message.to} refuses ${message.kind} of a sound node: ${said}`);
   }
 
-  #persist(count: number): void {
+  private persist(count: number): void {
     const messages = this.host.persist(count);
-    for (const message of messages) this.#send(message);
+    for (const message of messages) this.send(message);
   }
 
-  #crash(survivors: number): void {
+  private crash(survivors: number): void {
     const disk = this.host.crash(survivors);
     this.witness.lives += 1;
-    this.#commit = 0;
-    this.host = this.#start(this.host.id, disk);
+    this.commit = 0;
+    this.host = this.start(this.host.id, disk);
   }
 
   /** The host does at once what is not explored in every order. */
-  #settle(): void {
-    const { bounds } = this.#model;
-    if (!bounds.lazy) while (this.host.node.hasReady()) this.#fetch();
+  private settle(): void {
+    const { bounds } = this.model;
+    if (!bounds.lazy) while (this.host.node.hasReady()) this.fetch();
     while (bounds.writes === 0 && this.host.writes.length > 0) {
-      this.#persist(this.host.writes.length);
-      while (!bounds.lazy && this.host.node.hasReady()) this.#fetch();
+      this.persist(this.host.writes.length);
+      while (!bounds.lazy && this.host.node.hasReady()) this.fetch();
     }
     while (this.host.isApplying) this.host.applyNext();
     const core = RaftNode.coreOf(this.host.node);
     const { commit } = core.log;
-    check(commit >= this.#commit, 'I5', `the commit index of ${core.id} falls`);
-    this.#commit = commit;
+    check(commit >= this.commit, 'I5', `the commit index of ${core.id} falls`);
+    this.commit = commit;
     this.witness.onState(core);
   }
 
-  #fetch(): void {
+  private fetch(): void {
     const { messages, reads, committed } = this.host.ready();
     for (const entry of committed) this.witness.onCommitted(this.host, entry);
-    for (const message of messages) this.#send(message);
+    for (const message of messages) this.send(message);
     for (const read of reads) {
       if (read.outcome !== 'ready') continue;
       const { context, index } = read;
@@ -145,25 +145,25 @@ export class LocalNode {
     }
   }
 
-  #send(message: Message): void {
+  private send(message: Message): void {
     this.witness.onSend(this.host, message);
-    this.#sent.push(message);
+    this.sent.push(message);
   }
 
-  #start(id: NodeId, disk: Disk): Host {
-    const { bounds, options, mutants } = this.#model;
-    // Whatever names questions and attempts must not repeat in another life.
+  private start(id: NodeId, disk: Disk): Host {
+    const { bounds, options, nodeClass } = this.model;
+    // Numbers of questions and attempts must not repeat in another life.
     const first = bounds.reads > 0 || bounds.preVote ? this.witness.lives * ATTEMPTS_PER_LIFE : 0;
     return new Host({
       id,
       disk,
       options,
-      mutants,
+      nodeClass,
       random: () => first,
-      contents: this.#contents,
+      contents: this.contents,
       trace: (event) => {
         this.witness.onTrace(this.host, event);
-        this.#listener?.(event);
+        this.listener?.(event);
       },
     });
   }

@@ -1,6 +1,8 @@
 /** `npm run explore`: every order in which things can happen in a small cluster. */
 import { parseArgs } from 'node:util';
-import { isMutant, type Mutant } from '../mutants.js';
+import { RaftNode } from '../node.js';
+import { isMutant, type Mutant } from '../testing/mutants.js';
+import { Planter } from '../testing/plant.js';
 import { type Bounds, BoundsError, COUNT_MAX, DEFAULT_BOUNDS, NODES_MAX } from './bounds.js';
 import { explore, type Limits, type Report } from './explore.js';
 import type { Progress } from './explorer.js';
@@ -28,10 +30,10 @@ a violation is told by a shortest path to it.
                                           change them); all: every bug for which such bounds are known
 `;
 
-/** What is wrong with how this was called. */
+/** A command line that makes no sense. */
 class UsageError extends Error {}
 
-function main(args: readonly string[]): number {
+async function main(args: readonly string[]): Promise<number> {
   const asked = parse(args);
   if (asked.help) {
     console.log(HELP);
@@ -102,7 +104,7 @@ type Counted = Exclude<keyof Bounds, 'changes' | 'preVote' | 'lazy'>;
 
 /** Explores without planted bugs; nothing may be found. */
 function exploreAll(bounds: Bounds, limits: Limits): number {
-  const report = explore(bounds, new Set(), limits, (progress, ms) => {
+  const report = explore(bounds, RaftNode, limits, (progress, ms) => {
     console.log(progressText(progress, ms));
   });
   for (const line of report.lines) console.log(line);
@@ -111,11 +113,12 @@ function exploreAll(bounds: Bounds, limits: Limits): number {
 }
 
 /** Looks for planted bugs; all of them have to be found. */
-function findMutants(names: readonly Mutant[], asked: Asked, limits: Limits): number {
+async function findMutants(names: readonly Mutant[], asked: Asked, limits: Limits): Promise<number> {
+  const planter = new Planter();
   let missed = 0;
   for (const name of names) {
     const bounds = boundsOf(asked, PLANTED.get(name) ?? DEFAULT_BOUNDS);
-    const report = explore(bounds, new Set([name]), limits, () => {});
+    const report = explore(bounds, await planter.plant(new Set([name])), limits, () => {});
     if (names.length === 1) for (const line of report.lines) console.log(line);
     console.log(`${name}: ${endText(report)}`);
     if (report.outcome.finding === null) missed += 1;
@@ -169,7 +172,7 @@ function durationOf(text: string): number {
 const MESSAGES_MAX = 32;
 
 try {
-  process.exitCode = main(process.argv.slice(2));
+  process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const isUsage = error instanceof UsageError || error instanceof BoundsError;
   console.error(isUsage ? `${error.message}\n\n${HELP}` : error);

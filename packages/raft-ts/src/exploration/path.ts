@@ -10,7 +10,7 @@ import type { Model } from './bounds.js';
 import type { Step } from './explorer.js';
 import { LocalNode, originOf } from './localnode.js';
 
-/** What happens, and indented below it what the nodes say and send. */
+/** Each action, and indented below it what the nodes say and send. */
 export function pathLines(model: Model, steps: readonly Step[], messages: readonly Message[]): string[] {
   const lines: string[] = [];
   const contents: Contents = new Map();

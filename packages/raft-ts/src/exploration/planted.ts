@@ -1,5 +1,5 @@
 /** Planted bugs that an exploration finds, and small bounds within which each shows. */
-import type { Mutant } from '../mutants.js';
+import type { Mutant } from '../testing/mutants.js';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
 
 /** Bounds by the planted bug; what is not said is as by default, with a message more. */

@@ -1,4 +1,6 @@
-/** What the invariants, and the choice of what can happen next, need of each state of a node: as integers in one array. */
+/**
+ * Views: the part of a node's state that invariants and the choice of actions need, as integers in one array.
+ */
 import { murmur3 } from '../hash.js';
 import { RaftNode } from '../node.js';
 import type { Membership } from '../types.js';
@@ -30,21 +32,24 @@ const CANDIDATE = 1;
 export const LEADER = 2;
 
 export class Views {
-  readonly #ints = new Ints();
-  /** How long a view is. */
+  private readonly ints = new Ints();
+  /** The length of a view. */
   readonly size: number;
-  /** Where lists begin in a view: by index, terms and hashes in the log, hashes on the disk, hashes of what is committed. */
+  /**
+   * Offsets of lists in a view, by index: terms and hashes in the log, hashes on the disk, hashes of
+   * committed entries.
+   */
   readonly terms: number;
   readonly hashes: number;
   readonly diskHashes: number;
   readonly committed: number;
   /** By term: the last index that the node knew as committed when it led it. */
   readonly committedIn: number;
-  readonly #model: Model;
+  private readonly model: Model;
 
   constructor(model: Model) {
     const { indexEnd, termMax } = model;
-    this.#model = model;
+    this.model = model;
     this.terms = LISTS;
     this.hashes = this.terms + indexEnd;
     this.diskHashes = this.hashes + indexEnd;
@@ -55,7 +60,7 @@ export class Views {
 
   /** All views, one behind the other. */
   get values(): Int32Array {
-    return this.#ints.values;
+    return this.ints.values;
   }
 
   /** Adds the view of the next state. */
@@ -63,8 +68,8 @@ export class Views {
     const core = RaftNode.coreOf(host.node);
     const { log } = core;
     const disk = host.disk.log;
-    const at = this.#ints.extend(this.size);
-    const view = this.#ints.values.subarray(at, at + this.size);
+    const at = this.ints.extend(this.size);
+    const view = this.ints.values.subarray(at, at + this.size);
     view[ROLE] = core.role === 'leader' ? LEADER : core.role === 'follower' ? FOLLOWER : CANDIDATE;
     view[TERM] = core.term;
     view[LAST] = log.last;
@@ -75,7 +80,7 @@ export class Views {
     view[LED] = witness.led;
     view[COMMIT] = witness.commit;
     view[WRITES] = host.writes.length;
-    view[HAS_READY] = this.#model.bounds.lazy && host.node.hasReady() ? 1 : 0;
+    view[HAS_READY] = this.model.bounds.lazy && host.node.hasReady() ? 1 : 0;
     for (let index = log.first - 1; index <= log.last; index += 1) {
       view[this.terms + index] = log.termAt(index);
       view[this.hashes + index] = log.hashAt(index);

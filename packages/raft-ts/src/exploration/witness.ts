@@ -1,6 +1,7 @@
 /**
- * What a node ever promised, knew and was, over all of its lives: what the invariants speak of, and no node remembers.
- * It is part of the state that is explored. Names of invariants are those of `testing/checker.ts`.
+ * Everything that a node ever promised, knew and was, over all of its lives: the invariants speak of it, and
+ * no node remembers it. It is part of the state that is explored. Names of invariants are those of
+ * `testing/checker.ts`.
  */
 import type { Core } from '../core.js';
 import { isRemoved, isVoter } from '../membership.js';
@@ -15,7 +16,7 @@ export class Witness {
   lives = 1;
   /** Terms that it led, one bit each. */
   led = 0;
-  /** Whom it told that it votes for them, by term. */
+  /** Candidates that it told of its vote, by term. */
   readonly votes: NodeId[] = [];
   /** Chain hashes of the entries that it ever knew as committed, by index. */
   readonly committed: number[] = [];
@@ -57,11 +58,13 @@ export class Witness {
     this.led |= bit;
   }
 
-  /** A message leaves: what it promises must be on the disk, and must not contradict what was promised before. */
+  /**
+   * A message leaves: what it promises must be on the disk, and must not contradict what was promised before.
+   */
   onSend(host: Host, message: Message): void {
-    if (message.kind === 'vote') this.#onVote(host, message.term, host.id);
+    if (message.kind === 'vote') this.onVote(host, message.term, host.id);
     else if (message.kind === 'voteResponse' && message.granted) {
-      this.#onVote(host, message.term, message.to);
+      this.onVote(host, message.term, message.to);
     } else if (message.kind === 'appendResponse' && !message.rejected && message.term === host.node.term) {
       checkAcknowledgement(host, message.index);
     }
@@ -74,7 +77,10 @@ export class Witness {
     check(isDurable, 'I6', `${id} is to apply ${index} before it is durable`);
   }
 
-  /** Something happened: what is known as committed stays so, and a leader can commit what it found in its log. */
+  /**
+   * Something happened: what is known as committed stays so, and a leader can commit what it found in its
+   * log.
+   */
   onState(core: Core): void {
     const { log, id, term } = core;
     const known = this.committed[log.commit];
@@ -89,7 +95,7 @@ export class Witness {
     put(this.committedIn, term, log.commit);
   }
 
-  #onVote({ id, disk }: Host, term: number, candidate: NodeId): void {
+  private onVote({ id, disk }: Host, term: number, candidate: NodeId): void {
     const { hardState } = disk;
     const isDurable = hardState.term > term || (hardState.term === term && hardState.vote === candidate);
     check(isDurable, 'I6', `${id} promises its vote of term ${term} before it is durable`);

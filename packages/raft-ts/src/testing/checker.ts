@@ -1,8 +1,9 @@
 /**
- * The invariants of reliable consensus, checked from outside with the view of everybody at once. Each violation throws
- * {@link Violation}; the names are those of the invariants: I1 election safety, I2 log matching, I3 leader completeness,
- * I4 state machine safety, I5 nothing goes back, I6 durable before promised, I7 nothing acknowledged is lost,
- * I8 reads are linearizable, I11 membership safety, I17 everything has a limit.
+ * The invariants of reliable consensus, checked from outside with the view of everybody at once. Each
+ * violation throws {@link Violation}; the names are those of the invariants: I1 election safety, I2 log
+ * matching, I3 leader completeness, I4 state machine safety, I5 nothing goes back, I6 durable before
+ * promised, I7 nothing acknowledged is lost, I8 reads are linearizable, I11 membership safety, I17 everything
+ * has a limit.
  */
 import { isRemoved, isVoter } from '../membership.js';
 import type { Message } from '../messages.js';
@@ -22,7 +23,7 @@ export class Violation extends Error {
   }
 }
 
-/** What a node last showed, to see that nothing goes back. */
+/** The last state that a node showed, to see that nothing goes back. */
 interface Seen {
   term: Term;
   commit: Index;
@@ -32,42 +33,44 @@ interface Seen {
 }
 
 export class Checker {
-  readonly #leaders = new Map<Term, NodeId>();
-  /** Whom each node gave its vote of a term, as far as anybody was told. */
-  readonly #votes = new Map<string, NodeId>();
+  private readonly leaders = new Map<Term, NodeId>();
+  /** The vote of each node in each term, as far as a message has told it to another node. */
+  private readonly votes = new Map<string, NodeId>();
   /** Chain hash by index and term; it covers everything before, so equal hashes are equal logs. */
-  readonly #entryHashes = new Map<string, number>();
-  /** The entries that anybody was told to apply, and the highest term that they can have been committed in. */
-  readonly #committed: { readonly entry: Entry; readonly term: Term }[] = [];
-  readonly #memberships: MembershipAt[] = [];
-  readonly #machineHashes = new Map<Index, number>();
-  readonly #seen = new Map<NodeId, Seen>();
-  #maxCommitted: Index = 0;
+  private readonly entryHashes = new Map<string, number>();
+  /**
+   * The entries that anybody was told to apply, and the highest term that they can have been committed in.
+   */
+  private readonly committed: { readonly entry: Entry; readonly term: Term }[] = [];
+  private readonly memberships: MembershipAt[] = [];
+  private readonly machineHashes = new Map<Index, number>();
+  private readonly seen = new Map<NodeId, Seen>();
+  private highestCommitted: Index = 0;
 
   constructor(membership: Membership) {
-    this.#memberships.push({ index: 1, membership });
+    this.memberships.push({ index: 1, membership });
   }
 
   /** The highest index that anybody knows as committed: a read that begins now must see it. */
   get maxCommitted(): Index {
-    return this.#maxCommitted;
+    return this.highestCommitted;
   }
 
-  /** How many entries were committed. */
+  /** The number of committed entries. */
   get committedCount(): number {
-    return this.#committed.length;
+    return this.committed.length;
   }
 
   onTrace(host: Host | undefined, event: TraceEvent): void {
-    if (event.type === 'vote' && event.refused === null && !event.pre) this.#onVote(host, event);
-    if (event.type === 'role' && event.role === 'leader') this.#onLeader(host, event.node, event.term);
-    if (event.type === 'membership') this.#onMembership({ index: event.index, membership: event.membership });
+    if (event.type === 'vote' && event.refused === null && !event.pre) this.onVote(host, event);
+    if (event.type === 'role' && event.role === 'leader') this.onLeader(host, event.node, event.term);
+    if (event.type === 'membership') this.onMembership({ index: event.index, membership: event.membership });
   }
 
   /** After a fetch: what is to be written and applied. */
   onReady(host: Host, ready: Ready, disks: ReadonlyMap<NodeId, Disk>): void {
-    for (const entry of ready.write?.entries ?? []) this.#onEntry(entry);
-    for (const entry of ready.committed) this.#onCommitted(entry, host, disks);
+    for (const entry of ready.write?.entries ?? []) this.onEntry(entry);
+    for (const entry of ready.committed) this.onCommitted(entry, host, disks);
     this.onState(host);
   }
 
@@ -79,13 +82,13 @@ export class Checker {
       const isDurable =
         hardState.term > message.term || (hardState.term === message.term && hardState.vote === message.to);
       check(isDurable, 'I6', `${host.id} promises its vote of term ${message.term} before it is durable`);
-      this.#noteVote(host.id, message.term, message.to);
+      this.noteVote(host.id, message.term, message.to);
     }
     if (message.kind === 'vote') {
       const isDurable =
         hardState.term > message.term || (hardState.term === message.term && hardState.vote === host.id);
       check(isDurable, 'I6', `${host.id} campaigns in term ${message.term} before that is durable`);
-      this.#noteVote(host.id, message.term, host.id);
+      this.noteVote(host.id, message.term, host.id);
     }
     if (message.kind !== 'appendResponse' || message.rejected || message.term !== node.term) return;
     check(
@@ -98,7 +101,7 @@ export class Checker {
   /** After any event: nothing goes back, nothing grows without bound. */
   onState(host: Host): void {
     const status = host.node.status();
-    const seen = this.#seenOf(host.id);
+    const seen = this.seenOf(host.id);
     check(status.term >= seen.term, 'I5', `the term of ${host.id} falls`);
     check(status.commitIndex >= seen.commit, 'I5', `the commit index of ${host.id} falls`);
     check(status.appliedIndex >= seen.applied, 'I5', `the applied index of ${host.id} falls`);
@@ -111,20 +114,20 @@ export class Checker {
     seen.term = status.term;
     seen.commit = status.commitIndex;
     seen.applied = status.appliedIndex;
-    this.#maxCommitted = Math.max(this.#maxCommitted, status.commitIndex);
+    this.highestCommitted = Math.max(this.highestCommitted, status.commitIndex);
     if (status.role === 'leader') {
       const { membership } = status;
-      const inOffice = isVoter(membership, host.id) && !isRemoved(membership, host.id);
-      check(inOffice, 'I11', `${host.id} leads without being a voter`);
+      const isVotingMember = isVoter(membership, host.id) && !isRemoved(membership, host.id);
+      check(isVotingMember, 'I11', `${host.id} leads without being a voter`);
     }
   }
 
   /** After the state machine moved. */
   onApplied(host: Host): void {
     const { index, hash } = host.machine;
-    const known = this.#machineHashes.get(index);
+    const known = this.machineHashes.get(index);
     check(known === undefined || known === hash, 'I4', `two states at ${index}, one of them at ${host.id}`);
-    this.#machineHashes.set(index, hash);
+    this.machineHashes.set(index, hash);
   }
 
   /** A proposal was accepted: the limit on what is pending held. */
@@ -140,7 +143,7 @@ export class Checker {
 
   /** A node starts again: what was durable must still be known. */
   onRestart(host: Host): void {
-    const seen = this.#seenOf(host.id);
+    const seen = this.seenOf(host.id);
     const { term } = host.node;
     check(term >= seen.durableTerm, 'I5', `${host.id} forgot a durable term`);
     seen.term = term;
@@ -150,7 +153,7 @@ export class Checker {
 
   /** A write reached the disk. */
   onPersisted(host: Host): void {
-    const seen = this.#seenOf(host.id);
+    const seen = this.seenOf(host.id);
     const { term, vote } = host.disk.hardState;
     check(term >= seen.durableTerm, 'I5', `the durable term of ${host.id} falls`);
     const changed = term === seen.durableTerm && seen.durableVote !== 0 && vote !== seen.durableVote;
@@ -159,14 +162,14 @@ export class Checker {
     seen.durableVote = vote;
   }
 
-  #noteVote(voter: NodeId, term: Term, candidate: NodeId): void {
+  private noteVote(voter: NodeId, term: Term, candidate: NodeId): void {
     const key = `${voter}@${term}`;
-    const given = this.#votes.get(key) ?? candidate;
+    const given = this.votes.get(key) ?? candidate;
     check(given === candidate, 'I1', `${voter} votes for ${given} and for ${candidate} in term ${term}`);
-    this.#votes.set(key, candidate);
+    this.votes.set(key, candidate);
   }
 
-  #onVote(host: Host | undefined, event: TraceEvent & { readonly type: 'vote' }): void {
+  private onVote(host: Host | undefined, event: TraceEvent & { readonly type: 'vote' }): void {
     if (host === undefined) return;
     const { membership } = host.node.status();
     check(
@@ -177,24 +180,24 @@ export class Checker {
     check(!isRemoved(membership, event.node), 'I11', `${event.node} votes although it was removed`);
   }
 
-  #onMembership(change: MembershipAt): void {
-    const known = this.#memberships.find(({ index }) => index === change.index);
+  private onMembership(change: MembershipAt): void {
+    const known = this.memberships.find(({ index }) => index === change.index);
     if (known === undefined) {
-      this.#memberships.push(change);
-      this.#memberships.sort((left, right) => left.index - right.index);
+      this.memberships.push(change);
+      this.memberships.sort((left, right) => left.index - right.index);
       return;
     }
     const same = JSON.stringify(known.membership) === JSON.stringify(change.membership);
     check(same, 'I11', `two memberships at ${change.index}`);
   }
 
-  #onLeader(host: Host | undefined, node: NodeId, term: Term): void {
-    const known = this.#leaders.get(term);
+  private onLeader(host: Host | undefined, node: NodeId, term: Term): void {
+    const known = this.leaders.get(term);
     check(known === undefined || known === node, 'I1', `${known} and ${node} lead in term ${term}`);
-    this.#leaders.set(term, node);
+    this.leaders.set(term, node);
     if (host === undefined) return;
     const { log } = host.disk;
-    for (const committed of this.#committed) {
+    for (const committed of this.committed) {
       // A leader of an old term, who is one only by late votes, need not know what later leaders committed.
       if (committed === undefined || committed.term >= term) continue;
       const { index, term: entryTerm } = committed.entry;
@@ -204,16 +207,16 @@ export class Checker {
     }
   }
 
-  #onEntry(entry: Entry): void {
+  private onEntry(entry: Entry): void {
     const key = `${entry.index}/${entry.term}`;
-    const known = this.#entryHashes.get(key);
+    const known = this.entryHashes.get(key);
     check(known === undefined || known === entry.hash, 'I2', `two logs agree at ${key} and differ before`);
-    this.#entryHashes.set(key, entry.hash);
+    this.entryHashes.set(key, entry.hash);
   }
 
-  #onCommitted(entry: Entry, host: Host, disks: ReadonlyMap<NodeId, Disk>): void {
-    this.#onEntry(entry);
-    const known = this.#committed[entry.index - 1];
+  private onCommitted(entry: Entry, host: Host, disks: ReadonlyMap<NodeId, Disk>): void {
+    this.onEntry(entry);
+    const known = this.committed[entry.index - 1];
     if (known !== undefined) {
       check(
         known.entry.hash === entry.hash,
@@ -222,18 +225,18 @@ export class Checker {
       );
       return;
     }
-    this.#committed[entry.index - 1] = { entry, term: host.node.term };
+    this.committed[entry.index - 1] = { entry, term: host.node.term };
     // It may have been committed under a membership that was followed by others since.
-    const latest = this.#memberships.slice(-RECENT_MEMBERSHIPS);
+    const latest = this.memberships.slice(-RECENT_MEMBERSHIPS);
     const isSafe = latest.some(({ membership }) => isDurableAtQuorum(entry, membership, disks));
     check(isSafe, 'I7', `${entry.index}/${entry.term} is not on the disks of a quorum`);
   }
 
-  #seenOf(id: NodeId): Seen {
-    let seen = this.#seen.get(id);
+  private seenOf(id: NodeId): Seen {
+    let seen = this.seen.get(id);
     if (seen === undefined) {
       seen = { term: 0, commit: 0, applied: 0, durableTerm: 0, durableVote: 0 };
-      this.#seen.set(id, seen);
+      this.seen.set(id, seen);
     }
     return seen;
   }

@@ -4,7 +4,6 @@ import { decodeMessage, encodeMessage } from '../codec.js';
 import type { LeaseOptions, Promised, RaftOptions } from '../config.js';
 import type { StepResult } from '../core.js';
 import type { Message } from '../messages.js';
-import type { Mutant } from '../mutants.js';
 import { seededRandom } from '../random.js';
 import type { ReadResult } from '../reads.js';
 import type { Ready } from '../readying.js';
@@ -12,19 +11,20 @@ import type { TraceEvent } from '../trace.js';
 import type { Entry, Index, Membership, NodeId } from '../types.js';
 import { Checker } from './checker.js';
 import { type Contents, type Disk, freshDisk, Host, type HostOptions } from './host.js';
+import type { RaftNodeClass } from './plant.js';
 
 export interface ClusterOptions {
   readonly seed: number;
   readonly membership: Membership;
   readonly options?: Partial<RaftOptions>;
   readonly lease?: LeaseOptions;
-  readonly mutants?: ReadonlySet<Mutant>;
+  readonly nodeClass?: RaftNodeClass;
   readonly onTrace?: (event: TraceEvent) => void;
   /** A read was answered: its outcome, and the node. */
   readonly onRead?: (node: NodeId, result: ReadResult) => void;
 }
 
-/** What a read carries as its context: the index that it must see. */
+/** The context of a read: the index that it must see. */
 export interface ReadTicket {
   readonly name: string;
   readonly atLeast: Index;
@@ -39,12 +39,12 @@ export class Cluster {
   messages: Message[] = [];
   /** Links that are cut, as `from>to`. */
   readonly cut = new Set<string>();
-  readonly #contents: Contents = new Map();
-  readonly #lives = new Map<NodeId, number>();
-  readonly #setup: ClusterOptions;
+  private readonly contents: Contents = new Map();
+  private readonly lives = new Map<NodeId, number>();
+  private readonly setup: ClusterOptions;
 
   constructor(setup: ClusterOptions) {
-    this.#setup = setup;
+    this.setup = setup;
     this.checker = new Checker(setup.membership);
   }
 
@@ -63,13 +63,13 @@ export class Cluster {
   add(id: NodeId, membership: Membership, options: Partial<RaftOptions> = {}): Host {
     assert(!this.disks.has(id), 'Such a host has been before', id);
     this.disks.set(id, freshDisk(membership));
-    return this.#start(id, options, undefined);
+    return this.start(id, options, undefined);
   }
 
   /** Starts a crashed host again. */
   restart(id: NodeId, options: Partial<RaftOptions> = {}, promised?: Promised): Host {
     assert(!this.hosts.has(id), 'The host runs', id);
-    const host = this.#start(id, options, promised);
+    const host = this.start(id, options, promised);
     this.checker.onRestart(host);
     return host;
   }
@@ -85,8 +85,8 @@ export class Cluster {
     const host = this.host(id);
     const ready = host.ready();
     this.checker.onReady(host, ready, this.disks);
-    for (const message of ready.messages) this.#send(host, message);
-    for (const result of ready.reads) this.#onRead(id, result);
+    for (const message of ready.messages) this.send(host, message);
+    for (const result of ready.reads) this.onRead(id, result);
     return ready;
   }
 
@@ -95,7 +95,7 @@ export class Cluster {
     const host = this.host(id);
     const messages = host.persist(count);
     this.checker.onPersisted(host);
-    for (const message of messages) this.#send(host, message);
+    for (const message of messages) this.send(host, message);
     this.checker.onState(host);
     return messages;
   }
@@ -143,34 +143,34 @@ export class Cluster {
     return this.host(id).node.readIndex(ticket);
   }
 
-  #send(host: Host, message: Message): void {
+  private send(host: Host, message: Message): void {
     this.checker.onSend(host, message);
     this.messages.push(message);
   }
 
-  #onRead(id: NodeId, result: ReadResult): void {
+  private onRead(id: NodeId, result: ReadResult): void {
     if (result.outcome === 'ready' && isTicket(result.context)) {
       this.checker.onRead(result.context.atLeast, result.index, id);
     }
-    this.#setup.onRead?.(id, result);
+    this.setup.onRead?.(id, result);
   }
 
-  #start(id: NodeId, options: Partial<RaftOptions>, promised: Promised | undefined): Host {
-    const { seed, lease, mutants, onTrace } = this.#setup;
-    const life = (this.#lives.get(id) ?? 0) + 1;
-    this.#lives.set(id, life);
+  private start(id: NodeId, options: Partial<RaftOptions>, promised: Promised | undefined): Host {
+    const { seed, lease, nodeClass, onTrace } = this.setup;
+    const life = (this.lives.get(id) ?? 0) + 1;
+    this.lives.set(id, life);
     const setup: HostOptions = {
       id,
       disk: this.disks.get(id)!,
       random: seededRandom(seed + life * 7919, id),
-      options: { ...this.#setup.options, ...options },
-      contents: this.#contents,
+      options: { ...this.setup.options, ...options },
+      contents: this.contents,
       trace: (event) => {
         onTrace?.(event);
         this.checker.onTrace(this.hosts.get(id), event);
       },
       ...(lease === undefined ? {} : { lease }),
-      ...(mutants === undefined ? {} : { mutants }),
+      ...(nodeClass === undefined ? {} : { nodeClass }),
       ...(promised === undefined ? {} : { promised }),
     };
     const host = new Host(setup);

@@ -1,6 +1,6 @@
 /**
- * A host in memory: what a process with a disk and a state machine does around a node, with every asynchronous step
- * (a write becomes durable, entries are applied) taken by hand.
+ * A host in memory: what a process with a disk and a state machine does around a node, with every
+ * asynchronous step (a write becomes durable, entries are applied) taken by hand.
  */
 import { assert } from '../assert.js';
 import type { LeaseOptions, Promised, RaftOptions } from '../config.js';
@@ -9,13 +9,13 @@ import { genesisOf } from '../genesis.js';
 import { chainHash, murmur3 } from '../hash.js';
 import { MemoryLog } from '../memorylog.js';
 import type { Message } from '../messages.js';
-import type { Mutant } from '../mutants.js';
 import { RaftNode } from '../node.js';
 import type { RandomSource } from '../random.js';
 import type { Ready } from '../readying.js';
 import type { TraceEvent } from '../trace.js';
 import type { Entry, HardState, Index, Membership, MembershipAt, NodeId, SnapshotMeta } from '../types.js';
 import type { Write } from '../writes.js';
+import type { RaftNodeClass } from './plant.js';
 
 /** A state machine whose state is a hash over everything that was applied to it. */
 export interface MachineState {
@@ -27,7 +27,7 @@ export interface MachineState {
   readonly membership: MembershipAt;
 }
 
-/** What survives a crash. */
+/** The part of a host that survives a crash. */
 export interface Disk {
   log: MemoryLog;
   hardState: HardState;
@@ -41,7 +41,8 @@ export interface HostOptions {
   readonly random: RandomSource;
   readonly options?: Partial<RaftOptions>;
   readonly lease?: LeaseOptions;
-  readonly mutants?: ReadonlySet<Mutant>;
+  /** A core with planted bugs; the sound one by default. */
+  readonly nodeClass?: RaftNodeClass;
   readonly promised?: Promised;
   readonly trace?: (event: TraceEvent) => void;
   /** Stands for the content of snapshots that hosts transfer. */
@@ -89,17 +90,17 @@ export class Host {
   /** Writes under way, oldest first. */
   writes: Write[] = [];
   machine: MachineState;
-  #work: Work[] = [];
-  readonly #contents: Contents;
+  private work: Work[] = [];
+  private readonly contents: Contents;
 
   constructor(readonly setup: HostOptions) {
-    const { id, disk, random, options, lease, mutants, promised, trace, contents } = setup;
+    const { id, disk, random, options, lease, nodeClass: Node = RaftNode, promised, trace, contents } = setup;
     this.disk = disk;
     this.machine = disk.checkpoint;
-    this.#contents = contents;
+    this.contents = contents;
     // The empty state that a group begins with may be sent as a snapshot, too.
     if (disk.checkpoint.index > 0) this.offer(disk.checkpoint);
-    this.node = new RaftNode({
+    this.node = new Node({
       ...options,
       id,
       log: disk.log,
@@ -108,7 +109,6 @@ export class Host {
       membership: disk.checkpoint.membership.membership,
       random,
       ...(lease === undefined ? {} : { lease }),
-      ...(mutants === undefined ? {} : { mutants }),
       ...(promised === undefined ? {} : { promised }),
       ...(trace === undefined ? {} : { trace }),
     });
@@ -119,7 +119,7 @@ export class Host {
   }
 
   get isApplying(): boolean {
-    return this.#work.length > 0;
+    return this.work.length > 0;
   }
 
   step(message: Message): StepResult {
@@ -131,7 +131,7 @@ export class Host {
     const ready = this.node.ready();
     if (ready.write !== null) this.writes.push(ready.write);
     if (ready.committed.length > 0) {
-      this.#work.push({ kind: 'apply', entries: ready.committed, memberships: ready.committedMemberships });
+      this.work.push({ kind: 'apply', entries: ready.committed, memberships: ready.committedMemberships });
     }
     return ready;
   }
@@ -142,18 +142,18 @@ export class Host {
     const last = done[done.length - 1];
     if (last === undefined) return [];
     for (const write of done) {
-      this.#write(write);
-      if (write.snapshot !== null) this.#work.push({ kind: 'install', snapshot: write.snapshot });
+      this.write(write);
+      if (write.snapshot !== null) this.work.push({ kind: 'install', snapshot: write.snapshot });
     }
     return this.node.persisted(last);
   }
 
   /** The state machine does its oldest piece of work. */
   applyNext(): readonly Entry[] {
-    const work = this.#work.shift();
+    const work = this.work.shift();
     if (work === undefined) return [];
     if (work.kind === 'install') {
-      this.#install(work.snapshot);
+      this.install(work.snapshot);
       return [];
     }
     for (const entry of work.entries) {
@@ -183,37 +183,40 @@ export class Host {
 
   /** Makes the content of a snapshot available to other hosts. */
   offer(state: MachineState): SnapshotMeta {
-    this.#contents.set(`${state.index}/${state.entryHash}`, state);
+    this.contents.set(`${state.index}/${state.entryHash}`, state);
     const { index, entryTerm: term, entryHash: hash, membership } = state;
     return { index, term, hash, membership: membership.membership };
   }
 
-  /** The process dies: the first `survivors` of the writes under way are on the disk, without anybody having been told. */
+  /**
+   * The process dies: the first `survivors` of the writes under way are on the disk, without anybody having
+   * been told.
+   */
   crash(survivors: number): Disk {
-    for (const write of this.writes.slice(0, survivors)) this.#write(write);
+    for (const write of this.writes.slice(0, survivors)) this.write(write);
     this.writes = [];
     return this.disk;
   }
 
   /** Log, hard state and state machine change in one step. */
-  #write(write: Write): void {
+  private write(write: Write): void {
     const { disk } = this;
     if (write.snapshot !== null) {
       disk.log.reset(write.snapshot);
-      disk.checkpoint = this.#content(write.snapshot);
+      disk.checkpoint = this.content(write.snapshot);
     }
     disk.log.append(write.entries);
     if (write.hardState !== null) disk.hardState = write.hardState;
   }
 
-  #install(snapshot: SnapshotMeta): void {
-    const state = this.#content(snapshot);
+  private install(snapshot: SnapshotMeta): void {
+    const state = this.content(snapshot);
     if (state.index > this.machine.index) this.machine = state;
     this.node.snapshotInstalled(snapshot.index);
   }
 
-  #content({ index, hash }: SnapshotMeta): MachineState {
-    const state = this.#contents.get(`${index}/${hash}`);
+  private content({ index, hash }: SnapshotMeta): MachineState {
+    const state = this.contents.get(`${index}/${hash}`);
     assert(state !== undefined, 'A snapshot without content', index);
     return state;
   }

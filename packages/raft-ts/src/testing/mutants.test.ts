@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { RaftAssertionError } from '../assert.js';
-import { MUTANT_NAMES, MUTANTS, type Mutant } from '../mutants.js';
+import { RaftNode } from '../node.js';
 import { Violation } from './checker.js';
+import { MUTANT_NAMES, MUTANTS, type Mutant } from './mutants.js';
+import { Planter, plantedSources, type RaftNodeClass } from './plant.js';
 import { runSeed } from './randomrun.js';
 import { runScript } from './scenario.js';
 
@@ -64,30 +66,49 @@ const FOUND_AT_RANDOM: readonly (readonly [Mutant, number])[] = [
   ['backpressure_off', 40],
 ];
 
+const planter = new Planter();
+
 describe('planted bugs', () => {
+  test('stand in a copy of the core, each set of them in one', async () => {
+    expect(await planter.plant(new Set())).toBe(RaftNode);
+    const copy = await planter.plant(new Set(['no_noop', 'commit_old_term_by_count']));
+    expect(copy).not.toBe(RaftNode);
+    expect(await planter.plant(new Set(['commit_old_term_by_count', 'no_noop']))).toBe(copy);
+  });
+
+  test('have places that are there, and once', () => {
+    for (const { edits } of Object.values(MUTANTS)) {
+      for (const edit of edits) expect(plantedSources([edit]).get(edit.file)).toContain(edit.bug);
+    }
+    const gone = { file: 'node', code: 'a line of another day', bug: '' };
+    expect(() => plantedSources([gone])).toThrow('node.js holds 0 times');
+    expect(() => plantedSources([{ ...gone, code: 'this.core' }])).toThrow(/node.js holds \d+ times/);
+  });
+
   test('each has a description and a script', () => {
     expect(Object.keys(SCRIPTS).sort()).toEqual([...MUTANT_NAMES].sort());
-    for (const name of MUTANT_NAMES) expect(MUTANTS[name].length).toBeGreaterThan(10);
+    for (const name of MUTANT_NAMES) expect(MUTANTS[name].what.length).toBeGreaterThan(10);
   });
 
   test.each([...MUTANT_NAMES.map((name) => [name, SCRIPTS[name]] as const), ...MORE_SCRIPTS])(
     '%s is found by %s',
-    (name, script) => {
+    async (name, script) => {
+      const nodeClass = await planter.plant(new Set([name]));
       const text = readFileSync(new URL(`../../scenarios/${script}.txt`, import.meta.url), 'utf8');
-      expect(() => expect(runScript(text, new Set([name]))).toBe(text)).toThrow();
+      expect(() => expect(runScript(text, nodeClass)).toBe(text)).toThrow();
     },
   );
 
-  test.each(FOUND_AT_RANDOM)('%s is found within %d random lives', (name, seeds) => {
-    expect(firstFinding(name, seeds)).not.toBeNull();
+  test.each(FOUND_AT_RANDOM)('%s is found within %d random lives', async (name, seeds) => {
+    expect(firstFinding(await planter.plant(new Set([name])), seeds)).not.toBeNull();
   });
 });
 
 /** The first seed that shows the bug, and how. */
-function firstFinding(name: Mutant, seeds: number): string | null {
+function firstFinding(nodeClass: RaftNodeClass, seeds: number): string | null {
   for (let seed = 1; seed <= seeds; seed += 1) {
     try {
-      runSeed(800, { seed, mutants: new Set([name]) });
+      runSeed(800, { seed, nodeClass });
     } catch (error) {
       if (error instanceof Violation || error instanceof RaftAssertionError)
         return `${seed}: ${error.message}`;

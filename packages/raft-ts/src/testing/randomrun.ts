@@ -1,63 +1,28 @@
 /**
- * A random life of a small cluster: every decision is a number, and the same numbers lead to the same life. The network
- * loses, repeats, reorders and delays messages; processes die with what they had not synced; members come and go. After
- * the storm everything is healed, and then the cluster has to work again.
+ * A random life of a small cluster: every decision is a number, and the same numbers lead to the same life.
+ * The network loses, repeats, reorders and delays messages; processes die with what they had not synced;
+ * members come and go. After the storm everything is healed, and then the cluster has to work again.
  */
 import { assert } from '../assert.js';
 import { changeOf } from '../change.js';
-import type { LeaseOptions, RaftOptions } from '../config.js';
+import type { LeaseOptions } from '../config.js';
 import { type ChangeStep, isJoint, membershipOf, membersOf, NO_MEMBERS } from '../membership.js';
 import type { Message } from '../messages.js';
-import type { Mutant } from '../mutants.js';
 import { type RandomSource, seededRandom } from '../random.js';
 import type { TraceEvent } from '../trace.js';
 import type { Membership, NodeId } from '../types.js';
 import { Violation } from './checker.js';
 import { Cluster } from './cluster.js';
 import type { Host } from './host.js';
+import type { RaftNodeClass } from './plant.js';
+import { type Act, drawSwarm, type Swarm } from './swarm.js';
 
 export interface RunOptions {
   readonly seed: number;
-  readonly mutants?: ReadonlySet<Mutant>;
+  readonly nodeClass?: RaftNodeClass;
   readonly onTrace?: (event: TraceEvent) => void;
   readonly onAct?: (act: string) => void;
 }
-
-/** Everything that differs from seed to seed. */
-interface Swarm {
-  readonly voters: number;
-  readonly learners: number;
-  readonly options: Partial<RaftOptions>;
-  readonly useLease: boolean;
-  /** How often, in a thousand messages, each fault happens. */
-  readonly dropPerMille: number;
-  readonly repeatPerMille: number;
-  /** Whether messages overtake each other. */
-  readonly reorders: boolean;
-  /** Relative frequency of the acts. */
-  readonly weights: readonly (readonly [Act, number])[];
-}
-
-type Act =
-  | 'deliver'
-  | 'stir'
-  | 'work'
-  | 'persist'
-  | 'apply'
-  | 'tick'
-  | 'propose'
-  | 'read'
-  | 'crash'
-  | 'restart'
-  | 'cut'
-  | 'heal'
-  | 'compact'
-  | 'change'
-  | 'transfer'
-  | 'campaign'
-  | 'quiesce'
-  | 'pause'
-  | 'unreachable';
 
 const TICK_MS = 100;
 const MESSAGES_MAX = 400;
@@ -76,50 +41,50 @@ export function runSeed(acts: number, setup: RunOptions): RandomRun {
 
 export class RandomRun {
   readonly cluster: Cluster;
-  readonly #swarm: Swarm;
-  readonly #totalWeight: number;
-  readonly #onAct: ((act: string) => void) | undefined;
-  readonly #paused = new Set<NodeId>();
-  #clock_ms = 0;
-  #nextNode: NodeId;
-  #proposed = 0;
-  #reads = 0;
+  private readonly swarm: Swarm;
+  private readonly totalWeight: number;
+  private readonly onAct: ((act: string) => void) | undefined;
+  private readonly paused = new Set<NodeId>();
+  private clock_ms = 0;
+  private nextNode: NodeId;
+  private proposed = 0;
+  private reads = 0;
   /** Reads that were asked for and not yet answered or dropped, by node. */
-  readonly #openReads = new Map<string, NodeId>();
+  private readonly openReads = new Map<string, NodeId>();
   readsAnswered = 0;
 
-  constructor({ seed, mutants, onTrace, onAct }: RunOptions) {
+  constructor({ seed, nodeClass, onTrace, onAct }: RunOptions) {
     const swarm = drawSwarm(seededRandom(seed, 7));
-    this.#swarm = swarm;
-    this.#onAct = onAct;
-    this.#totalWeight = swarm.weights.reduce((sum, [, weight]) => sum + weight, 0);
+    this.swarm = swarm;
+    this.onAct = onAct;
+    this.totalWeight = swarm.weights.reduce((sum, [, weight]) => sum + weight, 0);
     const voters = range(1, swarm.voters);
     const learners = range(swarm.voters + 1, swarm.learners);
     const membership = membershipOf(voters, learners);
-    const lease: LeaseOptions = { clock_ms: () => this.#clock_ms, tick_ms: TICK_MS };
+    const lease: LeaseOptions = { clock_ms: () => this.clock_ms, tick_ms: TICK_MS };
     this.cluster = new Cluster({
       seed,
       membership,
       options: swarm.options,
       ...(swarm.useLease ? { lease } : {}),
-      ...(mutants === undefined ? {} : { mutants }),
+      ...(nodeClass === undefined ? {} : { nodeClass }),
       ...(onTrace === undefined ? {} : { onTrace }),
-      onRead: (node, result) => this.#onRead(node, result.outcome, result.context),
+      onRead: (node, result) => this.onRead(node, result.outcome, result.context),
     });
     for (const id of [...voters, ...learners]) this.cluster.add(id, membership);
-    this.#nextNode = swarm.voters + swarm.learners + 1;
+    this.nextNode = swarm.voters + swarm.learners + 1;
     if (seed % 4 === 0) return;
     this.cluster.host(1).node.campaign();
-    this.#exchange();
+    this.exchange();
   }
 
   /** Does what `decision` says, as far as it makes sense now. */
   act(decision: number): void {
     const random = seededRandom(decision, 3);
-    let at = random() % this.#totalWeight;
-    for (const [act, weight] of this.#swarm.weights) {
+    let at = random() % this.totalWeight;
+    for (const [act, weight] of this.swarm.weights) {
       if (at < weight) {
-        this.#do(act, random);
+        this.do(act, random);
         return;
       }
       at -= weight;
@@ -129,59 +94,63 @@ export class RandomRun {
   /** Heals everything; then there must be one leader, and everybody must come to the same state. */
   settle(): void {
     const { cluster } = this;
-    this.#onAct?.('settle');
+    this.onAct?.('settle');
     cluster.cut.clear();
-    this.#paused.clear();
+    this.paused.clear();
     for (const id of [...cluster.disks.keys()].sort((left, right) => left - right)) {
       if (!cluster.hosts.has(id)) cluster.restart(id);
     }
     let proposedAt = 0;
     for (let tick = 0; tick < SETTLE_TICKS; tick += 1) {
-      this.#exchange();
-      const leader = this.#leader();
+      this.exchange();
+      const leader = this.leader();
       if (leader !== undefined && proposedAt === 0 && tick > 50) {
-        const result = leader.node.propose([payloadOf(this.#proposed)]);
+        const result = leader.node.propose([payloadOf(this.proposed)]);
         if (result.status === 'accepted') proposedAt = result.lastIndex;
       }
       if (leader !== undefined && isJoint(leader.node.status().membership))
         leader.node.proposeChange(changeOf());
-      if (leader !== undefined && proposedAt > 0 && this.#hasConverged(leader, proposedAt)) {
-        this.#checkReads();
+      if (leader !== undefined && proposedAt > 0 && this.hasConverged(leader, proposedAt)) {
+        this.checkReads();
         return;
       }
-      this.#clock_ms += TICK_MS;
-      this.#detectSilence();
+      this.clock_ms += TICK_MS;
+      this.detectSilence();
       for (const host of cluster.running) {
         if (!host.node.quiesced) cluster.tick(host.id);
       }
     }
-    throw new Violation('I16', `no progress after ${SETTLE_TICKS} ticks without faults: ${this.#describe()}`);
+    throw new Violation('I16', `no progress after ${SETTLE_TICKS} ticks without faults: ${this.describe()}`);
   }
 
-  #do(act: Act, random: RandomSource): void {
+  private do(act: Act, random: RandomSource): void {
     const { cluster } = this;
-    const running = cluster.running.filter(({ id }) => !this.#paused.has(id));
+    const running = cluster.running.filter(({ id }) => !this.paused.has(id));
     const host = running[random() % Math.max(running.length, 1)];
-    if (host !== undefined) this.#onAct?.(`${act} ${host.id}`);
+    if (host !== undefined) this.onAct?.(`${act} ${host.id}`);
     switch (act) {
       case 'deliver':
-        this.#deliver(random);
+        this.deliver(random);
         return;
       case 'stir':
-        this.#stir(running, random);
+        this.stir(running, random);
         return;
       case 'restart':
-        this.#restart(random);
+        this.restart(random);
         return;
       case 'heal':
-        this.#heal(random);
+        this.heal(random);
         return;
       default:
-        if (host !== undefined) this.#doAt(host, act, random);
+        if (host !== undefined) this.doAt(host, act, random);
     }
   }
 
-  #doAt(host: Host, act: Exclude<Act, 'deliver' | 'stir' | 'restart' | 'heal'>, random: RandomSource): void {
+  private doAt(
+    host: Host,
+    act: Exclude<Act, 'deliver' | 'stir' | 'restart' | 'heal'>,
+    random: RandomSource,
+  ): void {
     const { cluster } = this;
     const { id, node } = host;
     switch (act) {
@@ -195,49 +164,49 @@ export class RandomRun {
         if (host.isApplying) cluster.apply(id);
         return;
       case 'tick':
-        this.#tick(host);
+        this.tick(host);
         return;
       case 'propose':
-        this.#propose(host, random);
+        this.propose(host, random);
         return;
       case 'read':
-        this.#read(host);
+        this.read(host);
         return;
       case 'crash':
-        this.#crash(host, random);
+        this.crash(host, random);
         return;
       case 'cut':
-        this.#cut(host, random);
+        this.cut(host, random);
         return;
       case 'compact':
         host.checkpoint();
         host.compact(random() % 4);
         return;
       case 'change':
-        this.#change(host, random);
+        this.change(host, random);
         return;
       case 'transfer':
-        node.transferLeadership(this.#anyNode(random));
+        node.transferLeadership(this.anyNode(random));
         return;
       case 'campaign':
         node.campaign();
         return;
       case 'quiesce':
-        if (!node.quiesce()) this.#detectSilence();
+        if (!node.quiesce()) this.detectSilence();
         return;
       case 'pause':
-        this.#paused.add(id);
+        this.paused.add(id);
         return;
       case 'unreachable':
-        node.reportUnreachable(this.#anyNode(random));
+        node.reportUnreachable(this.anyNode(random));
         return;
     }
   }
 
   /** A short while of undisturbed work. */
-  #stir(hosts: readonly Host[], random: RandomSource): void {
+  private stir(hosts: readonly Host[], random: RandomSource): void {
     const { cluster } = this;
-    this.#onAct?.('stir');
+    this.onAct?.('stir');
     for (let round = 1 + (random() % 6); round > 0; round -= 1) {
       for (const host of hosts) {
         if (host.node.hasReady()) cluster.ready(host.id);
@@ -245,94 +214,94 @@ export class RandomRun {
         if (random() % 4 > 0) cluster.apply(host.id);
       }
       const count = cluster.messages.length;
-      for (let at = 0; at < count; at += 1) this.#deliver(random);
+      for (let at = 0; at < count; at += 1) this.deliver(random);
     }
   }
 
-  #tick(host: Host): void {
-    if (!this.#swarm.useLease) {
+  private tick(host: Host): void {
+    if (!this.swarm.useLease) {
       if (!host.node.quiesced) this.cluster.tick(host.id);
       return;
     }
     // Leases trust that everybody's time goes on alike.
-    this.#clock_ms += TICK_MS;
+    this.clock_ms += TICK_MS;
     for (const { id, node } of this.cluster.running) {
-      if (!this.#paused.has(id) && !node.quiesced) this.cluster.tick(id);
+      if (!this.paused.has(id) && !node.quiesced) this.cluster.tick(id);
     }
   }
 
-  #propose(host: Host, random: RandomSource): void {
+  private propose(host: Host, random: RandomSource): void {
     const payloads: Uint8Array[] = [];
     for (let count = random() % 4; count >= 0; count -= 1) {
-      this.#proposed += 1;
-      payloads.push(payloadOf(this.#proposed));
+      this.proposed += 1;
+      payloads.push(payloadOf(this.proposed));
     }
-    const { maxPendingEntries = Number.POSITIVE_INFINITY } = this.#swarm.options;
+    const { maxPendingEntries = Number.POSITIVE_INFINITY } = this.swarm.options;
     const { status } = host.node.propose(payloads);
     if (status === 'accepted') this.cluster.checker.onAccepted(host, maxPendingEntries);
   }
 
-  #read(host: Host): void {
-    this.#reads += 1;
-    const name = `${host.id}:${this.#reads}`;
+  private read(host: Host): void {
+    this.reads += 1;
+    const name = `${host.id}:${this.reads}`;
     const { status } = this.cluster.read(host.id, name);
-    if (status === 'accepted') this.#openReads.set(name, host.id);
+    if (status === 'accepted') this.openReads.set(name, host.id);
   }
 
-  #onRead(node: NodeId, outcome: 'ready' | 'dropped', context: unknown): void {
+  private onRead(node: NodeId, outcome: 'ready' | 'dropped', context: unknown): void {
     assert(
       typeof context === 'object' && context !== null && 'name' in context,
       'A context comes back as it was',
     );
     const name = String(context.name);
-    if (this.#openReads.get(name) !== node) throw new Violation('I8', `the read ${name} is answered twice`);
-    this.#openReads.delete(name);
+    if (this.openReads.get(name) !== node) throw new Violation('I8', `the read ${name} is answered twice`);
+    this.openReads.delete(name);
     if (outcome === 'ready') this.readsAnswered += 1;
   }
 
-  #deliver(random: RandomSource): void {
+  private deliver(random: RandomSource): void {
     const { cluster } = this;
-    const { dropPerMille, repeatPerMille, reorders } = this.#swarm;
-    while (cluster.messages.length > MESSAGES_MAX) this.#lose(0);
+    const { dropPerMille, repeatPerMille, reorders } = this.swarm;
+    while (cluster.messages.length > MESSAGES_MAX) this.lose(0);
     if (cluster.messages.length === 0) return;
-    const at = reorders ? random() % cluster.messages.length : this.#oldestOfSomeLink(random);
+    const at = reorders ? random() % cluster.messages.length : this.oldestOfSomeLink(random);
     const message = cluster.messages[at]!;
-    this.#onAct?.(`deliver ${message.from}->${message.to} ${message.kind}`);
+    this.onAct?.(`deliver ${message.from}->${message.to} ${message.kind}`);
     if (random() % 1000 < dropPerMille) {
-      this.#lose(at);
+      this.lose(at);
       return;
     }
     if (random() % 1000 < repeatPerMille && message.kind !== 'snapshot') cluster.messages.push(message);
-    if (this.#paused.has(message.to)) return;
+    if (this.paused.has(message.to)) return;
     cluster.deliver(at);
   }
 
   /** A connection keeps the order of its messages: the first of a random link. */
-  #oldestOfSomeLink(random: RandomSource): number {
+  private oldestOfSomeLink(random: RandomSource): number {
     const { messages } = this.cluster;
     const { from, to } = messages[random() % messages.length]!;
     return messages.findIndex((message) => message.from === from && message.to === to);
   }
 
-  #lose(at: number): void {
+  private lose(at: number): void {
     const [message] = this.cluster.messages.splice(at, 1);
     if (message !== undefined) this.cluster.onLost(message);
   }
 
-  #crash(host: Host, random: RandomSource): void {
+  private crash(host: Host, random: RandomSource): void {
     this.cluster.crash(host.id, random() % (host.writes.length + 1));
-    for (const [name, id] of this.#openReads) if (id === host.id) this.#openReads.delete(name);
+    for (const [name, id] of this.openReads) if (id === host.id) this.openReads.delete(name);
     // Hosts are told of lost transfers, whoever dies.
-    this.cluster.messages = this.cluster.messages.filter((message) => !this.#diesWith(message, host.id));
+    this.cluster.messages = this.cluster.messages.filter((message) => !this.diesWith(message, host.id));
   }
 
-  #diesWith(message: Message, id: NodeId): boolean {
+  private diesWith(message: Message, id: NodeId): boolean {
     const dies = message.kind === 'snapshot' && (message.from === id || message.to === id);
     if (dies) this.cluster.onLost(message);
     return dies;
   }
 
-  #restart(random: RandomSource): void {
+  private restart(random: RandomSource): void {
     const { cluster } = this;
     const down = [...cluster.disks.keys()]
       .filter((id) => !cluster.hosts.has(id))
@@ -340,9 +309,9 @@ export class RandomRun {
     if (down.length > 0) cluster.restart(down[random() % down.length]!);
   }
 
-  #cut(host: Host, random: RandomSource): void {
+  private cut(host: Host, random: RandomSource): void {
     const { cut } = this.cluster;
-    const peer = this.#anyNode(random);
+    const peer = this.anyNode(random);
     const kind = random() % 4;
     if (kind === 0) {
       for (const other of this.cluster.disks.keys()) {
@@ -355,30 +324,30 @@ export class RandomRun {
     if (kind > 1) cut.add(`${peer}>${host.id}`);
   }
 
-  #heal(random: RandomSource): void {
+  private heal(random: RandomSource): void {
     const { cut } = this.cluster;
-    this.#onAct?.('heal');
+    this.onAct?.('heal');
     if (random() % 2 === 0) cut.clear();
     else for (const link of [...cut]) if (random() % 2 === 0) cut.delete(link);
-    const paused = [...this.#paused];
+    const paused = [...this.paused];
     const resumed = paused[random() % Math.max(paused.length, 1)];
-    if (resumed !== undefined) this.#paused.delete(resumed);
+    if (resumed !== undefined) this.paused.delete(resumed);
   }
 
-  #change(host: Host, random: RandomSource): void {
+  private change(host: Host, random: RandomSource): void {
     const { membership } = host.node.status();
     if (isJoint(membership)) {
       host.node.proposeChange(changeOf());
       return;
     }
     const steps: ChangeStep[] = [];
-    for (let count = random() % 3; count >= 0; count -= 1) steps.push(this.#drawStep(membership, random));
+    for (let count = random() % 3; count >= 0; count -= 1) steps.push(this.drawStep(membership, random));
     const transition = random() % 3 === 0 ? 'joint' : 'auto';
     const leave = random() % 5 === 0 ? 'explicit' : 'auto';
     host.node.proposeChange({ steps, transition, leave, context: new Uint8Array(random() % 3) });
   }
 
-  #drawStep(membership: Membership, random: RandomSource): ChangeStep {
+  private drawStep(membership: Membership, random: RandomSource): ChangeStep {
     const members = membersOf(membership);
     const node = members[random() % members.length]!;
     switch (random() % 6) {
@@ -389,25 +358,25 @@ export class RandomRun {
       case 2:
         return { action: 'addVoter', node };
       default:
-        return this.#drawNewcomer(random) ?? { action: 'addVoter', node };
+        return this.drawNewcomer(random) ?? { action: 'addVoter', node };
     }
   }
 
-  #drawNewcomer(random: RandomSource): ChangeStep | undefined {
+  private drawNewcomer(random: RandomSource): ChangeStep | undefined {
     if (this.cluster.disks.size >= HOSTS_MAX) return undefined;
-    const node = this.#nextNode;
-    this.#nextNode += 1;
+    const node = this.nextNode;
+    this.nextNode += 1;
     this.cluster.add(node, NO_MEMBERS);
     if (random() % 3 === 0) return { action: 'addVoter', node };
     return { action: 'addLearner', node, promote: random() % 2 === 0 };
   }
 
-  #anyNode(random: RandomSource): NodeId {
-    return 1 + (random() % (this.#nextNode - 1));
+  private anyNode(random: RandomSource): NodeId {
+    return 1 + (random() % (this.nextNode - 1));
   }
 
   /** Delivers and works until nothing is left to do. */
-  #exchange(): void {
+  private exchange(): void {
     const { cluster } = this;
     for (let round = 0; round < EXCHANGE_ROUNDS; round += 1) {
       let busy = false;
@@ -424,23 +393,23 @@ export class RandomRun {
     }
   }
 
-  /** What a host does that watches its peers: followers of a dead leader's process are told. */
-  #detectSilence(): void {
+  /** A host that watches its peers tells the followers of a dead leader's process. */
+  private detectSilence(): void {
     const { cluster } = this;
     for (const { id, node } of cluster.running) {
-      if (!node.quiesced || this.#paused.has(id)) continue;
+      if (!node.quiesced || this.paused.has(id)) continue;
       const { leader } = node;
       const isUnreachable = !cluster.hosts.has(leader) || cluster.cut.has(`${leader}>${id}`);
-      if (leader !== id && (isUnreachable || this.#paused.has(leader))) node.leaderSilent();
+      if (leader !== id && (isUnreachable || this.paused.has(leader))) node.leaderSilent();
     }
   }
 
-  #leader(): Host | undefined {
+  private leader(): Host | undefined {
     const leaders = this.cluster.running.filter(({ node }) => node.role === 'leader');
     return leaders.sort((left, right) => right.node.term - left.node.term)[0];
   }
 
-  #hasConverged(leader: Host, index: number): boolean {
+  private hasConverged(leader: Host, index: number): boolean {
     const { membership, commitIndex } = leader.node.status();
     if (commitIndex < index || isJoint(membership)) return false;
     return membersOf(membership).every((id) => {
@@ -454,17 +423,17 @@ export class RandomRun {
   }
 
   /** Reads do not hang: each was answered or dropped, or it was asked a moment ago. */
-  #checkReads(): void {
-    for (let tick = 0; tick < 60 && this.#openReads.size > 0; tick += 1) {
-      this.#clock_ms += TICK_MS;
+  private checkReads(): void {
+    for (let tick = 0; tick < 60 && this.openReads.size > 0; tick += 1) {
+      this.clock_ms += TICK_MS;
       for (const { id, node } of this.cluster.running) if (!node.quiesced) this.cluster.tick(id);
-      this.#exchange();
+      this.exchange();
     }
-    if (this.#openReads.size > 0)
-      throw new Violation('I16', `reads hang: ${[...this.#openReads.keys()].join(' ')}`);
+    if (this.openReads.size > 0)
+      throw new Violation('I16', `reads hang: ${[...this.openReads.keys()].join(' ')}`);
   }
 
-  #describe(): string {
+  private describe(): string {
     return this.cluster.running
       .map(({ id, node }) => {
         const { role, term, commitIndex, lastIndex, appliedIndex, quiesced, leader } = node.status();
@@ -472,60 +441,6 @@ export class RandomRun {
       })
       .join(', ');
   }
-}
-
-function drawSwarm(random: RandomSource): Swarm {
-  const voters = [1, 2, 3, 3, 3, 4, 5][random() % 7]!;
-  const learners = [0, 0, 0, 1, 2][random() % 5]!;
-  const pick = <Value>(...values: Value[]): Value => values[random() % values.length]!;
-  const useLease = random() % 8 === 0;
-  const options: Partial<RaftOptions> = {
-    electionTicks: pick(3, 5, 10),
-    preVote: random() % 4 !== 0,
-    checkQuorum: useLease || random() % 4 !== 0,
-    forwardProposals: random() % 2 === 0,
-    maxMessageBytes: pick(1, 100, 100_000),
-    maxMessageEntries: pick(1, 3, 1000),
-    maxInflightMessages: pick(1, 2, 100),
-    maxInflightBytes: pick(50, 100_000),
-    maxPendingBytes: pick(300, 1_000_000),
-    maxPendingEntries: pick(8, 1000),
-    maxApplyBytes: pick(1, 200, 1_000_000),
-    maxTailBytes: pick(1, 1_000_000),
-    maxWritesInFlight: pick(1, 2, 4),
-    diskStallTicks: pick(0, 6, 30),
-  };
-  const rare = (weight: number): number => (random() % 3 === 0 ? 0 : weight);
-  return {
-    voters,
-    learners,
-    options,
-    useLease,
-    dropPerMille: pick(0, 0, 20, 150),
-    repeatPerMille: pick(0, 0, 50, 200),
-    reorders: random() % 2 === 0,
-    weights: [
-      ['deliver', pick(60, 120, 200)],
-      ['stir', pick(2, 10, 30)],
-      ['work', 80],
-      ['persist', pick(10, 40, 80)],
-      ['apply', pick(5, 40)],
-      ['tick', pick(10, 30, 60)],
-      ['propose', pick(5, 20)],
-      ['read', rare(5)],
-      ['crash', rare(2)],
-      ['restart', 6],
-      ['cut', rare(2)],
-      ['heal', 4],
-      ['compact', rare(6)],
-      ['change', rare(4)],
-      ['transfer', rare(2)],
-      ['campaign', rare(2)],
-      ['quiesce', rare(4)],
-      ['pause', rare(1)],
-      ['unreachable', rare(1)],
-    ],
-  };
 }
 
 function payloadOf(number: number): Uint8Array {

@@ -1,4 +1,7 @@
-/** Runs every script in `scenarios/`. `UPDATE_SCENARIOS=1` writes what came out into the scripts instead of comparing. */
+/**
+ * Runs every script in `scenarios/`. `UPDATE_SCENARIOS=1` writes what came out into the scripts instead of
+ * comparing.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { runScript } from './scenario.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DiskError } from '../errors.js';
 import { type Disk, type DiskFile, writeDurably } from './disk.js';
 
-/** What every `Disk` must do. Real and simulated ones run this same suite. */
+/** The contract of every `Disk`. Real and simulated ones run this same suite. */
 export function describeDisk(name: string, make: () => Promise<Disk>, dispose: () => Promise<void>): void {
   describe(`${name} keeps the contract of Disk`, () => {
     let disk: Disk;

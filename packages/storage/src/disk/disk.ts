@@ -10,9 +10,9 @@ export interface Disk {
   open(name: string): Promise<DiskFile>;
 
   /**
-   * Creates a file of `bytes` zeros, really allocated and durable, so that later writes inside it need no metadata.
-   * The *name* is durable only after {@link sync}. An existing file of the name is replaced. With too little space
-   * it fails with `ENOSPC` and leaves no file.
+   * Creates a file of `bytes` zeros, really allocated and durable, so that later writes inside it need no
+   * metadata. The *name* is durable only after {@link sync}. An existing file of the name is replaced. With
+   * too little space it fails with `ENOSPC` and leaves no file.
    */
   create(name: string, bytes: number): Promise<DiskFile>;
 
@@ -42,11 +42,12 @@ export interface DiskFile {
   read(position: number, length: number): Buffer;
 
   /**
-   * Writes the buffers one after the other from `position`, durably: when `done` is called without an error the bytes
-   * survive a power cut. The buffers must not change before. May extend the file. `done` is never called before
-   * `write` returned. A `DiskError` tells in `writtenBytes` how much of it reached the file.
+   * Writes the buffers one after the other from `position`, durably: when `done` is called without an error
+   * the bytes survive a power cut. The buffers must not change before. May extend the file. `done` is never
+   * called before `write` returned. A `DiskError` tells in `writtenBytes` how much of it reached the file.
    *
-   * @param urgent the caller has nothing better to do until then: the thread may be held while a fast disk writes
+   * @param urgent the caller has nothing better to do until then: the thread may be held while a fast disk
+   *   writes
    */
   write(buffers: readonly Uint8Array[], position: number, done: WriteDone, urgent?: boolean): void;
 

@@ -20,8 +20,8 @@ export type DiskOperation = {
 };
 
 /**
- * What a hook may do to an operation: let it fail (after `writtenBytes` of a write were done), or let a write or sync
- * claim to be durable when it is not (a lying disk).
+ * The effect of a hook on an operation: let it fail (after `writtenBytes` of a write were done), or let a
+ * write or sync claim to be durable when it is not (a lying disk).
  */
 export type DiskFault =
   | { readonly kind: 'error'; readonly errno: 'EIO' | 'ENOSPC'; readonly writtenBytes?: number }
@@ -32,47 +32,51 @@ export type MemoryDiskOptions = {
   readonly capacityBytes?: number;
   /** Called before each operation. */
   readonly fault?: (operation: DiskOperation) => DiskFault | undefined;
-  /** When an asynchronous operation completes: a simulator puts `complete` on its event heap. Default: a microtask. */
+  /**
+   * When an asynchronous operation completes: a simulator puts `complete` on its event heap. Default: a
+   * microtask.
+   */
   readonly defer?: (operation: DiskOperation, complete: () => void) => void;
 };
 
 /**
- * A folder in memory that knows what is synced. Data that were written and not acknowledged, and names that were not
- * synced, may or may not survive {@link crash}; a write is then torn at any byte.
+ * A folder in memory that knows what is synced. Data that were written and not acknowledged, and names that
+ * were not synced, may or may not survive {@link crash}; a write is then torn at any byte.
  *
- * After `crash` or `kill` the handles and operations of the former process are dead: nothing of theirs completes.
+ * After `crash` or `kill` the handles and operations of the former process are dead: nothing of theirs
+ * completes.
  */
 export class MemoryDisk implements Disk {
   capacityBytes: number;
   fault: (operation: DiskOperation) => DiskFault | undefined;
-  readonly #defer: (operation: DiskOperation, complete: () => void) => void;
-  #names = new Map<string, Inode>();
-  #syncedNames = new Map<string, Inode>();
+  private readonly defer: (operation: DiskOperation, complete: () => void) => void;
+  private inodes = new Map<string, Inode>();
+  private syncedNames = new Map<string, Inode>();
   /** Changes of names since the last sync, in order: file systems journal them, so a crash keeps a prefix. */
-  #nameChanges: NameChange[] = [];
+  private nameChanges: NameChange[] = [];
   /** The number of process lives so far; completions of earlier lives are dropped. */
-  #life = 0;
+  private life = 0;
 
   constructor(options: MemoryDiskOptions = {}) {
     this.capacityBytes = options.capacityBytes ?? Number.POSITIVE_INFINITY;
     this.fault = options.fault ?? (() => undefined);
-    this.#defer = options.defer ?? ((_operation, complete) => queueMicrotask(complete));
+    this.defer = options.defer ?? ((_operation, complete) => queueMicrotask(complete));
   }
 
   /**
-   * The disk as one process sees it. After the next `crash` or `kill` this handle is dead, and whatever code of the
-   * former process still runs can do no harm through it.
+   * The disk as one process sees it. After the next `crash` or `kill` this handle is dead, and whatever code
+   * of the former process still runs can do no harm through it.
    */
   attach(): Disk {
-    const life = this.#life;
+    const life = this.life;
     return {
-      list: () => this.#list(life),
-      open: (name) => this.#open(life, name),
-      create: (name, bytes) => this.#create(life, name, bytes),
-      remove: (name) => this.#remove(life, name),
-      rename: (from, to) => this.#rename(life, from, to),
-      sync: () => this.#sync(life),
-      freeBytes: () => this.#later(life, operationOf('list', '.'), () => this.#free()),
+      list: () => this.listIn(life),
+      open: (name) => this.openIn(life, name),
+      create: (name, bytes) => this.createIn(life, name, bytes),
+      remove: (name) => this.removeIn(life, name),
+      rename: (from, to) => this.renameIn(life, from, to),
+      sync: () => this.syncIn(life),
+      freeBytes: () => this.later(life, operationOf('list', '.'), () => this.free()),
     };
   }
 
@@ -110,28 +114,28 @@ export class MemoryDisk implements Disk {
    * @param random a number in [0, 1), as from a seeded generator
    */
   crash(random: () => number): void {
-    this.#life++;
-    const kept = Math.floor(random() * (this.#nameChanges.length + 1));
-    for (const change of this.#nameChanges.slice(0, kept)) applyChange(this.#syncedNames, change);
-    this.#nameChanges = [];
-    this.#names = new Map(this.#syncedNames);
-    for (const inode of new Set(this.#names.values())) crashInode(inode, random);
+    this.life++;
+    const kept = Math.floor(random() * (this.nameChanges.length + 1));
+    for (const change of this.nameChanges.slice(0, kept)) applyChange(this.syncedNames, change);
+    this.nameChanges = [];
+    this.inodes = new Map(this.syncedNames);
+    for (const inode of new Set(this.inodes.values())) crashInode(inode, random);
   }
 
   /** The process ends, the power stays: what it had handed to the system is readable, and not yet durable. */
   kill(): void {
-    this.#life++;
+    this.life++;
   }
 
   /** True if nothing of the file could be lost by a power cut. A simulator asks this before each promise. */
   isSynced(name: string): boolean {
-    const inode = this.#names.get(name);
-    return inode !== undefined && this.#syncedNames.get(name) === inode && inode.writes.length === 0;
+    const inode = this.inodes.get(name);
+    return inode !== undefined && this.syncedNames.get(name) === inode && inode.writes.length === 0;
   }
 
   /** Flips one bit of a file, on the medium and in the cache. */
   flip(name: string, bit: number): void {
-    const inode = this.#inode(name, 'flip');
+    const inode = this.inode(name, 'flip');
     const at = bit >> 3;
     for (const bytes of new Set([inode.current, inode.synced])) {
       const old = bytes[at];
@@ -141,88 +145,88 @@ export class MemoryDisk implements Disk {
 
   /** The names of all files, for tests. */
   get names(): string[] {
-    return [...this.#names.keys()].sort();
+    return [...this.inodes.keys()].sort();
   }
 
   /** The content of a file, for tests. */
   content(name: string): Buffer {
-    return Buffer.from(this.#inode(name, 'read').current);
+    return Buffer.from(this.inode(name, 'read').current);
   }
 
   /** Replaces or (with undefined) removes a file behind the store's back, durably: for tests of damage. */
   overwrite(name: string, content: Uint8Array | undefined): void {
     if (content === undefined) {
-      this.#names.delete(name);
-      this.#syncedNames.delete(name);
+      this.inodes.delete(name);
+      this.syncedNames.delete(name);
       return;
     }
     const inode: Inode = { current: Buffer.from(content), synced: Buffer.from(content), writes: [] };
-    this.#names.set(name, inode);
-    this.#syncedNames.set(name, inode);
+    this.inodes.set(name, inode);
+    this.syncedNames.set(name, inode);
   }
 
   /** Room for `extra` bytes more in an inode; used by the files. */
   hasRoom(extra: number): boolean {
-    return extra <= 0 || extra <= this.#free();
+    return extra <= 0 || extra <= this.free();
   }
 
   isAlive(life: number): boolean {
-    return life === this.#life;
+    return life === this.life;
   }
 
   /** Runs `task` when the scheduler says so, unless the process died meanwhile. */
   complete(operation: DiskOperation, life: number, task: () => void): void {
-    this.#defer(operation, () => {
-      if (life === this.#life) task();
+    this.defer(operation, () => {
+      if (life === this.life) task();
     });
   }
 
-  #list(life: number): Promise<DiskEntry[]> {
-    return this.#later(life, operationOf('list', '.'), () =>
-      [...this.#names]
+  private listIn(life: number): Promise<DiskEntry[]> {
+    return this.later(life, operationOf('list', '.'), () =>
+      [...this.inodes]
         .map(([name, inode]) => ({ name, bytes: inode.current.length }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     );
   }
 
-  #open(life: number, name: string): Promise<DiskFile> {
-    return this.#later(life, operationOf('open', name), () => {
-      return new MemoryFile(this, this.#inode(name, 'open'), name, life);
+  private openIn(life: number, name: string): Promise<DiskFile> {
+    return this.later(life, operationOf('open', name), () => {
+      return new MemoryFile(this, this.inode(name, 'open'), name, life);
     });
   }
 
-  #create(life: number, name: string, bytes: number): Promise<DiskFile> {
-    return this.#later(life, operationOf('create', name, 0, bytes), () => {
-      const free = this.#free() + (this.#names.get(name)?.current.length ?? 0);
+  private createIn(life: number, name: string, bytes: number): Promise<DiskFile> {
+    return this.later(life, operationOf('create', name, 0, bytes), () => {
+      const free = this.free() + (this.inodes.get(name)?.current.length ?? 0);
       if (bytes > free) throw new DiskError('ENOSPC', 'create', name);
       const inode: Inode = { current: Buffer.alloc(bytes), synced: Buffer.alloc(bytes), writes: [] };
-      this.#change({ kind: 'link', name, inode });
+      this.change({ kind: 'link', name, inode });
       return new MemoryFile(this, inode, name, life);
     });
   }
 
-  #remove(life: number, name: string): Promise<void> {
-    return this.#later(life, operationOf('remove', name), () => {
-      this.#inode(name, 'remove');
-      this.#change({ kind: 'unlink', name });
+  private removeIn(life: number, name: string): Promise<void> {
+    return this.later(life, operationOf('remove', name), () => {
+      this.inode(name, 'remove');
+      this.change({ kind: 'unlink', name });
     });
   }
 
-  #rename(life: number, from: string, to: string): Promise<void> {
-    return this.#later(life, operationOf('rename', from), () => {
-      this.#change({ kind: 'rename', from, to, inode: this.#inode(from, 'rename') });
+  private renameIn(life: number, from: string, to: string): Promise<void> {
+    return this.later(life, operationOf('rename', from), () => {
+      this.change({ kind: 'rename', from, to, inode: this.inode(from, 'rename') });
     });
   }
 
-  #sync(life: number): Promise<void> {
-    const count = this.#nameChanges.length;
-    return this.#later(life, operationOf('sync', '.'), (lies) => {
+  private syncIn(life: number): Promise<void> {
+    const count = this.nameChanges.length;
+    return this.later(life, operationOf('sync', '.'), (lies) => {
       if (lies) return;
-      for (const change of this.#nameChanges.splice(0, count)) applyChange(this.#syncedNames, change);
+      for (const change of this.nameChanges.splice(0, count)) applyChange(this.syncedNames, change);
     });
   }
 
-  #later<T>(life: number, operation: DiskOperation, task: (lies: boolean) => T): Promise<T> {
+  private later<T>(life: number, operation: DiskOperation, task: (lies: boolean) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!this.isAlive(life)) return;
       const fault = this.fault(operation);
@@ -237,20 +241,20 @@ export class MemoryDisk implements Disk {
     });
   }
 
-  #inode(name: string, operation: string): Inode {
-    const inode = this.#names.get(name);
+  private inode(name: string, operation: string): Inode {
+    const inode = this.inodes.get(name);
     if (inode === undefined) throw new DiskError('ENOENT', operation, name);
     return inode;
   }
 
-  #change(change: NameChange): void {
-    applyChange(this.#names, change);
-    this.#nameChanges.push(change);
+  private change(change: NameChange): void {
+    applyChange(this.inodes, change);
+    this.nameChanges.push(change);
   }
 
-  #free(): number {
+  private free(): number {
     let used = 0;
-    for (const inode of new Set(this.#names.values())) used += inode.current.length;
+    for (const inode of new Set(this.inodes.values())) used += inode.current.length;
     return this.capacityBytes - used;
   }
 }
@@ -259,9 +263,9 @@ export class MemoryDisk implements Disk {
 type UnsyncedWrite = { readonly position: number; readonly bytes: Buffer };
 
 type Inode = {
-  /** What a read sees. */
+  /** The content that a read sees. */
   current: Buffer;
-  /** What surely survives. */
+  /** The content that surely survives. */
   synced: Buffer;
   writes: UnsyncedWrite[];
 };
@@ -272,83 +276,83 @@ type NameChange =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly inode: Inode };
 
 class MemoryFile implements DiskFile {
-  readonly #disk: MemoryDisk;
-  readonly #inode: Inode;
-  readonly #name: string;
-  readonly #life: number;
-  #closed = false;
+  private readonly disk: MemoryDisk;
+  private readonly inode: Inode;
+  private readonly name: string;
+  private readonly life: number;
+  private closed = false;
 
   constructor(disk: MemoryDisk, inode: Inode, name: string, life: number) {
-    this.#disk = disk;
-    this.#inode = inode;
-    this.#name = name;
-    this.#life = life;
+    this.disk = disk;
+    this.inode = inode;
+    this.name = name;
+    this.life = life;
   }
 
   get bytes(): number {
-    return this.#inode.current.length;
+    return this.inode.current.length;
   }
 
   read(position: number, length: number): Buffer {
-    this.#assertOpen('read');
-    const fault = this.#disk.fault(operationOf('read', this.#name, position, length));
-    if (fault?.kind === 'error') throw new DiskError(fault.errno, 'read', this.#name);
-    return Buffer.from(this.#inode.current.subarray(position, position + length));
+    this.assertOpen('read');
+    const fault = this.disk.fault(operationOf('read', this.name, position, length));
+    if (fault?.kind === 'error') throw new DiskError(fault.errno, 'read', this.name);
+    return Buffer.from(this.inode.current.subarray(position, position + length));
   }
 
   write(buffers: readonly Uint8Array[], position: number, done: WriteDone): void {
-    if (!this.#disk.isAlive(this.#life)) return;
-    this.#assertOpen('write');
+    if (!this.disk.isAlive(this.life)) return;
+    this.assertOpen('write');
     const bytes = Buffer.concat(buffers);
-    const operation = operationOf('write', this.#name, position, bytes.length);
-    const fault = this.#disk.fault(operation);
+    const operation = operationOf('write', this.name, position, bytes.length);
+    const fault = this.disk.fault(operation);
     const extra = Math.max(0, position + bytes.length - this.bytes);
     let error: DiskError | undefined;
     if (fault?.kind === 'error')
-      error = new DiskError(fault.errno, 'write', this.#name, fault.writtenBytes ?? 0);
-    else if (!this.#disk.hasRoom(extra)) error = new DiskError('ENOSPC', 'write', this.#name);
+      error = new DiskError(fault.errno, 'write', this.name, fault.writtenBytes ?? 0);
+    else if (!this.disk.hasRoom(extra)) error = new DiskError('ENOSPC', 'write', this.name);
     const reached = error === undefined ? bytes : bytes.subarray(0, error.writtenBytes);
     const write: UnsyncedWrite = { position, bytes: Buffer.from(reached) };
-    this.#inode.current = patched(this.#inode.current, write);
-    if (reached.length > 0) this.#inode.writes.push(write);
-    this.#disk.complete(operation, this.#life, () => {
-      if (error === undefined && fault?.kind !== 'lie') this.#settle(write);
+    this.inode.current = patched(this.inode.current, write);
+    if (reached.length > 0) this.inode.writes.push(write);
+    this.disk.complete(operation, this.life, () => {
+      if (error === undefined && fault?.kind !== 'lie') this.settle(write);
       done(error);
     });
   }
 
   async resize(bytes: number): Promise<void> {
-    if (!this.#disk.isAlive(this.#life)) return new Promise(() => undefined);
-    this.#assertOpen('resize');
-    const operation = operationOf('resize', this.#name, bytes, 0);
-    const fault = this.#disk.fault(operation);
-    await new Promise<void>((resolve) => this.#disk.complete(operation, this.#life, resolve));
-    if (fault?.kind === 'error') throw new DiskError(fault.errno, 'resize', this.#name);
-    if (!this.#disk.hasRoom(bytes - this.bytes)) throw new DiskError('ENOSPC', 'resize', this.#name);
-    this.#inode.current = resized(this.#inode.current, bytes);
-    this.#inode.synced = resized(this.#inode.synced, bytes);
-    this.#inode.writes = this.#inode.writes.filter((write) => write.position < bytes);
+    if (!this.disk.isAlive(this.life)) return new Promise(() => undefined);
+    this.assertOpen('resize');
+    const operation = operationOf('resize', this.name, bytes, 0);
+    const fault = this.disk.fault(operation);
+    await new Promise<void>((resolve) => this.disk.complete(operation, this.life, resolve));
+    if (fault?.kind === 'error') throw new DiskError(fault.errno, 'resize', this.name);
+    if (!this.disk.hasRoom(bytes - this.bytes)) throw new DiskError('ENOSPC', 'resize', this.name);
+    this.inode.current = resized(this.inode.current, bytes);
+    this.inode.synced = resized(this.inode.synced, bytes);
+    this.inode.writes = this.inode.writes.filter((write) => write.position < bytes);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.closed = true;
     await new Promise<void>((resolve) => {
-      this.#disk.complete(operationOf('close', this.#name), this.#life, resolve);
+      this.disk.complete(operationOf('close', this.name), this.life, resolve);
     });
   }
 
   /** An acknowledged write becomes part of what survives; what older writes had left under it is gone. */
-  #settle(write: UnsyncedWrite): void {
-    const { writes } = this.#inode;
+  private settle(write: UnsyncedWrite): void {
+    const { writes } = this.inode;
     const order = writes.indexOf(write);
-    this.#inode.synced = patched(this.#inode.synced, write);
-    this.#inode.writes = writes
+    this.inode.synced = patched(this.inode.synced, write);
+    this.inode.writes = writes
       .filter((other) => other !== write)
       .flatMap((other, at) => (at < order ? without(other, write) : [other]));
   }
 
-  #assertOpen(operation: string): void {
-    if (this.#closed || !this.#disk.isAlive(this.#life)) throw new DiskError('EBADF', operation, this.#name);
+  private assertOpen(operation: string): void {
+    if (this.closed || !this.disk.isAlive(this.life)) throw new DiskError('EBADF', operation, this.name);
   }
 }
 
@@ -367,7 +371,9 @@ function applyChange(names: Map<string, Inode>, change: NameChange): void {
   }
 }
 
-/** Of each un-synced write a random range of bytes survives (often none, often all), applied in random order. */
+/**
+ * Of each un-synced write a random range of bytes survives (often none, often all), applied in random order.
+ */
 function crashInode(inode: Inode, random: () => number): void {
   const writes = [...inode.writes];
   let content: Buffer = Buffer.from(inode.synced);
@@ -387,7 +393,7 @@ function crashInode(inode: Inode, random: () => number): void {
   inode.writes = [];
 }
 
-/** What remains of an older write beside a newer one. */
+/** The remains of an older write beside a newer one. */
 function without(older: UnsyncedWrite, newer: UnsyncedWrite): UnsyncedWrite[] {
   const before = older.bytes.subarray(0, Math.max(0, newer.position - older.position));
   const newerEnd = newer.position + newer.bytes.length;

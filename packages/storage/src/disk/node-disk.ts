@@ -5,12 +5,13 @@ import { DiskError } from '../errors.js';
 import type { Disk, DiskEntry, DiskFile, WriteDone } from './disk.js';
 
 /**
- * A real folder. Files are opened with O_DSYNC: a write completes when its bytes are durable, in one system call, and
- * it costs less than an append and an fdatasync (no metadata, at most one trip through the thread pool).
+ * A real folder. Files are opened with O_DSYNC: a write completes when its bytes are durable, in one system
+ * call, and it costs less than an append and an fdatasync (no metadata, at most one trip through the thread
+ * pool).
  */
 export class NodeDisk implements Disk {
   readonly path: string;
-  readonly #pace = new Pace();
+  private readonly pace = new Pace();
 
   constructor(folder: string) {
     this.path = folder;
@@ -23,7 +24,7 @@ export class NodeDisk implements Disk {
   }
 
   list(): Promise<DiskEntry[]> {
-    return this.#run('list', '.', async () => {
+    return this.run('list', '.', async () => {
       const entries: DiskEntry[] = [];
       for (const entry of await readdir(this.path, { withFileTypes: true })) {
         if (!entry.isFile()) continue;
@@ -35,18 +36,18 @@ export class NodeDisk implements Disk {
   }
 
   open(name: string): Promise<DiskFile> {
-    return this.#run('open', name, async () => {
+    return this.run('open', name, async () => {
       const fd = await openFile(path.join(this.path, name), fs.constants.O_RDWR | DSYNC);
-      return new NodeFile(fd, name, (await statFile(fd)).size, this.#pace);
+      return new NodeFile(fd, name, (await statFile(fd)).size, this.pace);
     });
   }
 
   create(name: string, bytes: number): Promise<DiskFile> {
     const target = path.join(this.path, name);
-    return this.#run('create', name, async () => {
+    return this.run('create', name, async () => {
       await rm(target, { force: true });
       const flags = fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL | DSYNC;
-      const file = new NodeFile(await openFile(target, flags), name, 0, this.#pace);
+      const file = new NodeFile(await openFile(target, flags), name, 0, this.pace);
       try {
         await fill(file, 0, bytes);
       } catch (error) {
@@ -59,25 +60,25 @@ export class NodeDisk implements Disk {
   }
 
   remove(name: string): Promise<void> {
-    return this.#run('remove', name, () => rm(path.join(this.path, name)));
+    return this.run('remove', name, () => rm(path.join(this.path, name)));
   }
 
   rename(from: string, to: string): Promise<void> {
-    return this.#run('rename', from, () => rename(path.join(this.path, from), path.join(this.path, to)));
+    return this.run('rename', from, () => rename(path.join(this.path, from), path.join(this.path, to)));
   }
 
   sync(): Promise<void> {
-    return this.#run('sync', '.', () => syncFolder(this.path));
+    return this.run('sync', '.', () => syncFolder(this.path));
   }
 
   freeBytes(): Promise<number> {
-    return this.#run('statfs', '.', async () => {
+    return this.run('statfs', '.', async () => {
       const volume = await statfs(this.path);
       return volume.bavail * volume.bsize;
     });
   }
 
-  async #run<T>(operation: string, name: string, task: () => Promise<T>): Promise<T> {
+  private async run<T>(operation: string, name: string, task: () => Promise<T>): Promise<T> {
     try {
       return await task();
     } catch (error) {
@@ -107,19 +108,20 @@ const FILL_SLICE_BYTES = 1 << 20;
 const HOLDING_BYTES_MAX = 64 * 1024;
 
 /**
- * Tells whether the thread may be held for a write: two trips between threads cost more than a fast disk takes. After a
- * write that took long, or failed, a number of them go through the thread pool again. The files of a folder share one.
+ * Tells whether the thread may be held for a write: two trips between threads cost more than a fast disk
+ * takes. After a write that took long, or failed, a number of them go through the thread pool again. The
+ * files of a folder share one.
  */
 class Pace {
-  #quick = 0;
+  private quick = 0;
 
   get isFast(): boolean {
-    return this.#quick >= PROBES;
+    return this.quick >= PROBES;
   }
 
   /** @param ms what a write took */
   note(ms: number): void {
-    this.#quick = ms > SLOW_MS ? 0 : this.#quick + 1;
+    this.quick = ms > SLOW_MS ? 0 : this.quick + 1;
   }
 }
 
@@ -130,20 +132,20 @@ const PROBES = 32;
 const SLOW_MS = 2;
 
 class NodeFile implements DiskFile {
-  readonly #fd: number;
-  readonly #name: string;
-  readonly #pace: Pace;
-  #bytes: number;
+  private readonly fd: number;
+  private readonly name: string;
+  private readonly pace: Pace;
+  private size: number;
 
   constructor(fd: number, name: string, bytes: number, pace: Pace) {
-    this.#fd = fd;
-    this.#name = name;
-    this.#bytes = bytes;
-    this.#pace = pace;
+    this.fd = fd;
+    this.name = name;
+    this.size = bytes;
+    this.pace = pace;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.size;
   }
 
   read(position: number, length: number): Buffer {
@@ -151,12 +153,12 @@ class NodeFile implements DiskFile {
     let done = 0;
     try {
       while (done < length) {
-        const count = fs.readSync(this.#fd, buffer, done, length - done, position + done);
+        const count = fs.readSync(this.fd, buffer, done, length - done, position + done);
         if (count === 0) break;
         done += count;
       }
     } catch (error) {
-      throw toDiskError(error, 'read', this.#name);
+      throw toDiskError(error, 'read', this.name);
     }
     return done === length ? buffer : buffer.subarray(0, done);
   }
@@ -164,14 +166,14 @@ class NodeFile implements DiskFile {
   write(buffers: readonly Uint8Array[], position: number, done: WriteDone, urgent = false): void {
     const bytes = buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers);
     if (!urgent || DSYNC === 0 || bytes.length > HOLDING_BYTES_MAX) {
-      this.#writeFrom(bytes, 0, position, done);
-    } else if (this.#pace.isFast) {
-      // What is to be sent to others goes out first.
-      setImmediate(() => this.#writeHolding(bytes, position, done));
+      this.writeFrom(bytes, 0, position, done);
+    } else if (this.pace.isFast) {
+      // Messages to others go out first.
+      setImmediate(() => this.writeHolding(bytes, position, done));
     } else {
       const begun = performance.now();
-      this.#writeFrom(bytes, 0, position, (error) => {
-        this.#pace.note(error === undefined ? performance.now() - begun : Number.POSITIVE_INFINITY);
+      this.writeFrom(bytes, 0, position, (error) => {
+        this.pace.note(error === undefined ? performance.now() - begun : Number.POSITIVE_INFINITY);
         done(error);
       });
     }
@@ -179,58 +181,60 @@ class NodeFile implements DiskFile {
 
   async resize(bytes: number): Promise<void> {
     try {
-      if (bytes > this.#bytes) {
-        await fill(this, this.#bytes, bytes);
+      if (bytes > this.size) {
+        await fill(this, this.size, bytes);
       } else {
-        await new Promise<void>((resolve, reject) => fs.ftruncate(this.#fd, bytes, settle(resolve, reject)));
-        await new Promise<void>((resolve, reject) => fs.fsync(this.#fd, settle(resolve, reject)));
-        this.#bytes = bytes;
+        await new Promise<void>((resolve, reject) => fs.ftruncate(this.fd, bytes, settle(resolve, reject)));
+        await new Promise<void>((resolve, reject) => fs.fsync(this.fd, settle(resolve, reject)));
+        this.size = bytes;
       }
     } catch (error) {
-      throw toDiskError(error, 'resize', this.#name);
+      throw toDiskError(error, 'resize', this.name);
     }
   }
 
   async close(): Promise<void> {
     try {
-      await closeFile(this.#fd);
+      await closeFile(this.fd);
     } catch (error) {
-      throw toDiskError(error, 'close', this.#name);
+      throw toDiskError(error, 'close', this.name);
     }
   }
 
-  /** What is left after one system call goes the other way. */
-  #writeHolding(buffer: Uint8Array, position: number, done: WriteDone): void {
+  /** Work that is left after one system call goes the other way. */
+  private writeHolding(buffer: Uint8Array, position: number, done: WriteDone): void {
     const begun = performance.now();
     let written = 0;
     try {
-      written = fs.writeSync(this.#fd, buffer, 0, buffer.length, position);
+      written = fs.writeSync(this.fd, buffer, 0, buffer.length, position);
     } catch (error) {
-      this.#pace.note(Number.POSITIVE_INFINITY);
-      done(toDiskError(error, 'write', this.#name));
+      this.pace.note(Number.POSITIVE_INFINITY);
+      done(toDiskError(error, 'write', this.name));
       return;
     }
-    this.#pace.note(performance.now() - begun);
+    this.pace.note(performance.now() - begun);
     if (written < buffer.length) {
-      this.#writeFrom(buffer, written, position, done);
+      this.writeFrom(buffer, written, position, done);
       return;
     }
-    this.#bytes = Math.max(this.#bytes, position + written);
+    this.size = Math.max(this.size, position + written);
     done(undefined);
   }
 
-  /** A system call may write less than asked (a signal, a nearly full disk): then the rest is asked for again. */
-  #writeFrom(buffer: Uint8Array, from: number, position: number, done: WriteDone): void {
-    fs.write(this.#fd, buffer, from, buffer.length - from, position + from, (error, count) => {
+  /**
+   * A system call may write less than asked (a signal, a nearly full disk): then the rest is asked for again.
+   */
+  private writeFrom(buffer: Uint8Array, from: number, position: number, done: WriteDone): void {
+    fs.write(this.fd, buffer, from, buffer.length - from, position + from, (error, count) => {
       const written = from + (error ? 0 : count);
-      this.#bytes = Math.max(this.#bytes, position + written);
+      this.size = Math.max(this.size, position + written);
       if (error || (count === 0 && written < buffer.length)) {
-        done(toDiskError(error ?? new Error('nothing written'), 'write', this.#name, written));
+        done(toDiskError(error ?? new Error('nothing written'), 'write', this.name, written));
       } else if (written < buffer.length) {
-        this.#writeFrom(buffer, written, position, done);
+        this.writeFrom(buffer, written, position, done);
       } else if (DSYNC === 0) {
-        fs.fdatasync(this.#fd, (failed) =>
-          done(failed ? toDiskError(failed, 'fsync', this.#name, written) : undefined),
+        fs.fdatasync(this.fd, (failed) =>
+          done(failed ? toDiskError(failed, 'fsync', this.name, written) : undefined),
         );
       } else {
         done(undefined);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRange, KeyValuePair, KeyValueStore } from './key-value-store.js';
 
-/** What every `KeyValueStore` must do. Real and simulated ones run this same suite. */
+/** The contract of every `KeyValueStore`. Real and simulated ones run this same suite. */
 export function describeKeyValueStore(
   name: string,
   make: () => Promise<KeyValueStore>,

@@ -1,9 +1,10 @@
 /**
- * What the state needs of an ordered store of keys and values. Everything above reaches it only through this, so that
- * a simulator can replace it. Keys are ordered as bytes.
+ * The demands of the state on an ordered store of keys and values. Everything above reaches it only through
+ * this, so that a simulator can replace it. Keys are ordered as bytes.
  *
  * Errors: `DiskFullError` and `DiskError` for writes (after one of them no further write may be trusted),
- * `DamagedStateError` where the store itself finds damage. It need not find any: callers check what they read.
+ * `DamagedStateError` where the store itself finds damage. It need not find any: callers check what they
+ * read.
  */
 export interface KeyValueStore {
   /** The value of a key, now or in a snapshot. The result is the caller's own. */
@@ -15,8 +16,8 @@ export interface KeyValueStore {
   batch(): KeyValueBatch;
 
   /**
-   * Makes all that was written so far durable, at the price of a file. That it failed may be told only by the next
-   * write with sync, which is then an error.
+   * Makes all that was written so far durable, at the price of a file. That it failed may be told only by the
+   * next write with sync, which is then an error.
    */
   flush(): Promise<void>;
 
@@ -24,8 +25,8 @@ export interface KeyValueStore {
   approximateBytes(range: KeyRange): Promise<number>;
 
   /**
-   * Gives the disk back what was deleted in a range, where nothing else would for a long time. Takes as long as reading all
-   * of it.
+   * Gives the disk back what was deleted in a range, where nothing else would for a long time. Takes as long
+   * as reading all of it.
    */
   compact(range: KeyRange): Promise<void>;
 
@@ -59,8 +60,8 @@ export interface KeyValueBatch {
   put(key: Uint8Array, value: Uint8Array): void;
   delete(key: Uint8Array): void;
   /**
-   * Once. With `sync` the batch survives a power cut when this resolves; without, it may be lost even if a later one,
-   * with sync, is not.
+   * Once. With `sync` the batch survives a power cut when this resolves; without, it may be lost even if a
+   * later one, with sync, is not.
    */
   write(options: { readonly sync: boolean }): Promise<void>;
 }

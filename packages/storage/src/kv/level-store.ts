@@ -23,9 +23,9 @@ export type LevelStoreOptions = {
   /** Make an empty store if there is none; without it a missing store is damage. */
   readonly createIfMissing: boolean;
   /**
-   * `full` (the default) reads all tables before they are trusted, at about a second for each gigabyte; `quick`
-   * checks the manifest and the sizes only. Damage inside a table is then found by the checksums of values when they
-   * are read, but a damaged key is just not found; `verifyLevelDb` finds that later.
+   * `full` (the default) reads all tables before they are trusted, at about a second for each gigabyte;
+   * `quick` checks the manifest and the sizes only. Damage inside a table is then found by the checksums of
+   * values when they are read, but a damaged key is just not found; `verifyLevelDb` finds that later.
    */
   readonly verify?: 'full' | 'quick';
   /** Block cache. Default 32 MiB. */
@@ -38,7 +38,7 @@ export type LevelStoreOptions = {
 
 /** LevelDB in a folder of its own. Not compressed, so that hot reads copy once and tables can be verified. */
 export class LevelStore implements KeyValueStore {
-  readonly #db: Db;
+  private readonly db: Db;
 
   /** Throws `FolderInUseError` (without a pid), `DamagedStateError`, `DiskFullError`, `DiskError`. */
   static async open(folder: string, options: LevelStoreOptions): Promise<LevelStore> {
@@ -64,18 +64,18 @@ export class LevelStore implements KeyValueStore {
   }
 
   private constructor(db: Db) {
-    this.#db = db;
+    this.db = db;
   }
 
   getSync(key: Uint8Array, snapshot?: KeyValueSnapshot): Buffer | undefined {
     try {
       const value =
         snapshot instanceof LevelSnapshot
-          ? this.#db.getSync(key, { snapshot: snapshot.handle })
-          : this.#db.getSync(key);
+          ? this.db.getSync(key, { snapshot: snapshot.handle })
+          : this.db.getSync(key);
       return value === undefined ? undefined : asBuffer(value);
     } catch (error) {
-      throw toStorageError(error, this.#db.location);
+      throw toStorageError(error, this.db.location);
     }
   }
 
@@ -83,21 +83,21 @@ export class LevelStore implements KeyValueStore {
     const bounds = { gte: range.from, lt: range.to, highWaterMarkBytes: FETCH_BYTES };
     const view =
       options.snapshot instanceof LevelSnapshot ? { ...bounds, snapshot: options.snapshot.handle } : bounds;
-    const { location } = this.#db;
+    const { location } = this.db;
     if (options.keysOnly === true) {
-      const keys = this.#db.keys(view);
+      const keys = this.db.keys(view);
       const next = async (count: number): Promise<KeyValuePair[]> =>
         (await keys.nextv(count)).map((key) => [asBuffer(key), NO_VALUE]);
       return { next: (count) => guarded(location, () => next(count)), close: () => keys.close() };
     }
-    const pairs = this.#db.iterator(view);
+    const pairs = this.db.iterator(view);
     const next = async (count: number): Promise<KeyValuePair[]> =>
       (await pairs.nextv(count)).map(([key, value]) => [asBuffer(key), asBuffer(value)]);
     return { next: (count) => guarded(location, () => next(count)), close: () => pairs.close() };
   }
 
   batch(): KeyValueBatch {
-    const batch = this.#db.batch();
+    const batch = this.db.batch();
     return {
       put: (key, value) => {
         batch.put(key, value);
@@ -105,40 +105,43 @@ export class LevelStore implements KeyValueStore {
       delete: (key) => {
         batch.del(key);
       },
-      write: (options) => guarded(this.#db.location, () => batch.write({ sync: options.sync })),
+      write: (options) => guarded(this.db.location, () => batch.write({ sync: options.sync })),
     };
   }
 
-  /** A compaction of a range that is always empty: LevelDB then turns its memory table into a file, and no more. */
+  /**
+   * A compaction of a range that is always empty: LevelDB then turns its memory table into a file, and no
+   * more.
+   */
   flush(): Promise<void> {
     return this.compact({ from: NO_KEY, to: NO_KEY });
   }
 
   approximateBytes({ from, to }: KeyRange): Promise<number> {
-    return guarded(this.#db.location, async () =>
-      Number(await Reflect.apply(this.#own('approximateSize'), this.#db, [from, to])),
+    return guarded(this.db.location, async () =>
+      Number(await Reflect.apply(this.own('approximateSize'), this.db, [from, to])),
     );
   }
 
   compact({ from, to }: KeyRange): Promise<void> {
-    return guarded(this.#db.location, async () => {
-      await Reflect.apply(this.#own('compactRange'), this.#db, [from, to]);
+    return guarded(this.db.location, async () => {
+      await Reflect.apply(this.own('compactRange'), this.db, [from, to]);
     });
   }
 
   /** The universal type of `Level` does not tell of the methods that only LevelDB has. */
-  #own(name: 'approximateSize' | 'compactRange'): (from: Uint8Array, to: Uint8Array) => unknown {
-    const method: unknown = Reflect.get(this.#db, name);
+  private own(name: 'approximateSize' | 'compactRange'): (from: Uint8Array, to: Uint8Array) => unknown {
+    const method: unknown = Reflect.get(this.db, name);
     if (!isMethod(method)) throw new MisuseError(`this is no LevelDB: it has no ${name}`);
     return method;
   }
 
   snapshot(): KeyValueSnapshot {
-    return new LevelSnapshot(this.#db.snapshot());
+    return new LevelSnapshot(this.db.snapshot());
   }
 
   close(): Promise<void> {
-    return guarded(this.#db.location, () => this.#db.close());
+    return guarded(this.db.location, () => this.db.close());
   }
 }
 
@@ -164,8 +167,8 @@ class LevelSnapshot implements KeyValueSnapshot {
 }
 
 /**
- * Finds out whether another process holds the folder, without touching what is in it: LevelDB takes its lock first,
- * and then refuses to open a database that it was told must not exist.
+ * Finds out whether another process holds the folder, without touching what is in it: LevelDB takes its lock
+ * first, and then refuses to open a database that it was told must not exist.
  */
 async function probeLock(folder: string): Promise<void> {
   const probe = new Level(folder, { createIfMissing: false, errorIfExists: true });

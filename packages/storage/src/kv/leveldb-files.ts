@@ -1,9 +1,11 @@
 /**
- * Checks the files of a LevelDB folder before LevelDB opens it. LevelDB itself trusts most of what it reads: with a
- * flipped bit in a table a key is just not found, in the filter of a table too, and a compaction copies the damage
- * under a fresh checksum. Also clears away what LevelDB has no use for; nothing else here changes a file.
+ * Checks the files of a LevelDB folder before LevelDB opens it. LevelDB itself trusts most of what it reads:
+ * with a flipped bit in a table a key is just not found, in the filter of a table too, and a compaction
+ * copies the damage under a fresh checksum. Also clears away what LevelDB has no use for; nothing else here
+ * changes a file.
  *
- * Formats, from LevelDB's `doc/log_format.md`, `doc/table_format.md`, `db/version_edit.cc` and `table/format.cc`:
+ * Formats, from LevelDB's `doc/log_format.md`, `doc/table_format.md`, `db/version_edit.cc` and
+ * `table/format.cc`:
  *
  *   CURRENT     = name of the manifest, "\n"
  *   manifest    = log of version edits
@@ -20,8 +22,8 @@
  *   value       = handle = offset varint, size varint    of a block without type and crc
  *   footer      = metaindex handle, index handle, zeros to 40, magic[8]
  *
- * Checksums are CRC-32C, masked. The write-ahead log is not checked here: its end may be torn, and what is lost before
- * the end is found by the state store's journal.
+ * Checksums are CRC-32C, masked. The write-ahead log is not checked here: its end may be torn, and what is
+ * lost before the end is found by the state store's journal.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -57,9 +59,9 @@ export async function verifyLevelDb(folder: string, readsTables = true): Promise
 }
 
 /**
- * Removes tables and logs that the manifest does not know (any more), such as what a compaction wrote before the disk was
- * full. LevelDB does the same, but only after it has found room for the tables that it makes of its log. The database must be
- * closed.
+ * Removes tables and logs that the manifest does not know (any more), such as what a compaction wrote before
+ * the disk was full. LevelDB does the same, but only after it has found room for the tables that it makes of
+ * its log. The database must be closed.
  *
  * @throws DamagedStateError
  */
@@ -69,8 +71,9 @@ export async function removeObsoleteFiles(folder: string): Promise<void> {
 }
 
 /**
- * Free bytes that opening the database takes, for the tables that become of its log; less what {@link removeObsoleteFiles}
- * gives back before, so it may be negative. The database may be open, but should not be working.
+ * Free bytes that opening the database takes, for the tables that become of its log; less what {@link
+ * removeObsoleteFiles} gives back before, so it may be negative. The database may be open, but should not be
+ * working.
  *
  * @throws DamagedStateError
  */
@@ -104,8 +107,8 @@ async function bytesOf(folder: string, names: readonly string[]): Promise<number
 }
 
 /**
- * The records of a log. A torn end is the end: a record cut short, or zeros where a power cut came after the file had
- * grown and before its bytes were written. Anything else that does not hold is damage.
+ * The records of a log. A torn end is the end: a record cut short, or zeros where a power cut came after the
+ * file had grown and before its bytes were written. Anything else that does not hold is damage.
  */
 export function readLog(content: Buffer, name: string): Buffer[] {
   const records: Buffer[] = [];
@@ -168,7 +171,9 @@ const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 
 type Handle = { readonly offset: number; readonly size: number };
 
-/** LevelDB stores checksums rotated and shifted, since a checksum over bytes with a checksum in them is weak. */
+/**
+ * LevelDB stores checksums rotated and shifted, since a checksum over bytes with a checksum in them is weak.
+ */
 function maskedCrc(content: Buffer, start: number, end: number): number {
   const crc = crc32c(content, start, end);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
@@ -198,7 +203,7 @@ function handlesIn(content: Buffer, { offset, size }: Handle, name: string): Han
   return handles;
 }
 
-/** What the edits of a manifest leave. */
+/** The tables that the edits of a manifest leave. */
 type Manifest = {
   /** Number and size of each table. */
   readonly tables: Map<number, number>;
@@ -259,34 +264,37 @@ function takeEdit(fields: Fields, manifest: Manifest, name: string): void {
 
 /** Reads fields one after the other; throws `DamagedStateError` at the end of the bytes. */
 class Fields {
-  readonly #bytes: Buffer;
-  readonly #name: string;
-  #at = 0;
+  private readonly content: Buffer;
+  private readonly name: string;
+  private at = 0;
 
   constructor(bytes: Buffer, name: string) {
-    this.#bytes = bytes;
-    this.#name = name;
+    this.content = bytes;
+    this.name = name;
   }
 
   get atEnd(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.at >= this.content.length;
   }
 
-  /** Seven bits a byte, least significant first. Values above 2^53 lose precision; none that matters is that large. */
+  /**
+   * Seven bits a byte, least significant first. Values above 2^53 lose precision; none that matters is that
+   * large.
+   */
   varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
-      const byte = this.#bytes[this.#at++];
-      if (byte === undefined || factor > 2 ** 63) throw damaged(this.#name, this.#at);
+      const byte = this.content[this.at++];
+      if (byte === undefined || factor > 2 ** 63) throw damaged(this.name, this.at);
       value += (byte & 127) * factor;
       if (byte < 128) return value;
     }
   }
 
   bytes(length: number): Buffer {
-    if (length > this.#bytes.length - this.#at) throw damaged(this.#name, this.#at);
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
+    if (length > this.content.length - this.at) throw damaged(this.name, this.at);
+    this.at += length;
+    return this.content.subarray(this.at - length, this.at);
   }
 
   string(): Buffer {
@@ -298,7 +306,7 @@ class Fields {
   }
 
   rest(): Buffer {
-    return this.#bytes.subarray(this.#at);
+    return this.content.subarray(this.at);
   }
 }
 

@@ -21,61 +21,65 @@ export type MemoryStoreOptions = {
 };
 
 /**
- * The medium of an ordered store in memory: it outlives the processes that {@link attach} to it, one at a time, and
- * knows which batches are synced. A power cut loses a random part of the others; a batch is never torn.
+ * The medium of an ordered store in memory: it outlives the processes that {@link attach} to it, one at a
+ * time, and knows which batches are synced. A power cut loses a random part of the others; a batch is never
+ * torn.
  */
 export class MemoryStore {
   fault: (operation: StoreOperation) => StoreFault | undefined;
-  readonly #defer: (operation: StoreOperation, complete: () => void) => void;
-  #durable = new SortedMap();
-  #current = new SortedMap();
+  private readonly defer: (operation: StoreOperation, complete: () => void) => void;
+  private durable = new SortedMap();
+  private current = new SortedMap();
   /** Batches that were issued, in order, from the first that is not surely durable. */
-  #batches: IssuedBatch[] = [];
-  #life = 0;
+  private batches: IssuedBatch[] = [];
+  private life = 0;
 
   constructor(options: MemoryStoreOptions = {}) {
     this.fault = options.fault ?? (() => undefined);
-    this.#defer = options.defer ?? ((_operation, complete) => queueMicrotask(complete));
+    this.defer = options.defer ?? ((_operation, complete) => queueMicrotask(complete));
   }
 
   /** The store as one process sees it; dead after the next `crash` or `kill`. */
   attach(): KeyValueStore {
-    const life = this.#life;
+    const life = this.life;
     return {
-      getSync: (key, snapshot) => copied(mapOf(snapshot, this.#current).get(stringOf(key))),
-      iterate: (range, options) => this.#iterate(life, range, options),
-      batch: () => this.#batch(life),
-      flush: () => this.#flush(life),
-      // What was deleted takes no room here.
+      getSync: (key, snapshot) => copied(mapOf(snapshot, this.current).get(stringOf(key))),
+      iterate: (range, options) => this.iterate(life, range, options),
+      batch: () => this.batch(life),
+      flush: () => this.flush(life),
+      // Deleted records take no room here.
       approximateBytes: () => Promise.resolve(0),
       compact: () => Promise.resolve(),
-      snapshot: () => new MemorySnapshot(this.#current.share()),
-      close: () => this.#complete(life, { kind: 'close', count: 0 }, () => undefined),
+      snapshot: () => new MemorySnapshot(this.current.share()),
+      close: () => this.complete(life, { kind: 'close', count: 0 }, () => undefined),
     };
   }
 
   /** Power loss: each batch that was not synced may be lost, whichever came after it. */
   crash(random: () => number): void {
-    this.#life++;
-    for (const batch of this.#batches) {
-      if (batch.isSynced || random() < 0.5) this.#durable.apply(batch.changes);
+    this.life++;
+    for (const batch of this.batches) {
+      if (batch.isSynced || random() < 0.5) this.durable.apply(batch.changes);
     }
-    this.#batches = [];
-    this.#current = this.#durable.share();
+    this.batches = [];
+    this.current = this.durable.share();
   }
 
-  /** The process ends, the power stays: every batch that was issued is there, and not more durable than before. */
+  /**
+   * The process ends, the power stays: every batch that was issued is there, and not more durable than
+   * before.
+   */
   kill(): void {
-    this.#life++;
-    for (const batch of this.#batches) {
-      if (!batch.isApplied) this.#current.apply(batch.changes);
+    this.life++;
+    for (const batch of this.batches) {
+      if (!batch.isApplied) this.current.apply(batch.changes);
       batch.isApplied = true;
     }
   }
 
   /** Flips one bit of a stored value behind the store's back. */
   flip(key: Uint8Array, bit: number): void {
-    const value = copied(this.#current.get(stringOf(key)));
+    const value = copied(this.current.get(stringOf(key)));
     if (value === undefined) return;
     const at = (bit >> 3) % value.length;
     value[at] = value[at]! ^ (1 << (bit & 7));
@@ -85,16 +89,16 @@ export class MemoryStore {
   /** Replaces or (with undefined) loses a value behind the store's back, durably. */
   overwrite(key: Uint8Array, value: Uint8Array | undefined): void {
     const change: Change = [stringOf(key), value === undefined ? undefined : Buffer.from(value)];
-    this.#current.apply([change]);
-    this.#durable.apply([change]);
+    this.current.apply([change]);
+    this.durable.apply([change]);
   }
 
   /** All keys, for tests. */
   keys(): Buffer[] {
-    return [...this.#current.keys].map((key) => Buffer.from(key, 'latin1'));
+    return [...this.current.keys].map((key) => Buffer.from(key, 'latin1'));
   }
 
-  #batch(life: number): KeyValueBatch {
+  private batch(life: number): KeyValueBatch {
     const changes: Change[] = [];
     return {
       put: (key, value) => {
@@ -103,49 +107,49 @@ export class MemoryStore {
       delete: (key) => {
         changes.push([stringOf(key), undefined]);
       },
-      write: ({ sync }) => this.#write(life, changes, sync),
+      write: ({ sync }) => this.write(life, changes, sync),
     };
   }
 
-  #write(life: number, changes: readonly Change[], sync: boolean): Promise<void> {
+  private write(life: number, changes: readonly Change[], sync: boolean): Promise<void> {
     const operation: StoreOperation = { kind: 'write', count: changes.length };
-    if (life !== this.#life) return new Promise(() => undefined);
+    if (life !== this.life) return new Promise(() => undefined);
     const fault = this.fault(operation);
     const batch: IssuedBatch = { changes, isApplied: false, isSynced: false };
-    if (fault === undefined || fault === 'lie') this.#batches.push(batch);
-    return this.#complete(life, operation, () => {
+    if (fault === undefined || fault === 'lie') this.batches.push(batch);
+    return this.complete(life, operation, () => {
       if (fault === 'EIO') throw new DiskError('EIO', 'write', 'the key-value store');
       if (fault === 'ENOSPC') throw new DiskFullError('the key-value store can not write');
-      this.#current.apply(changes);
+      this.current.apply(changes);
       batch.isApplied = true;
       batch.isSynced = sync && fault !== 'lie';
-      this.#settle();
+      this.settle();
     });
   }
 
-  #flush(life: number): Promise<void> {
+  private flush(life: number): Promise<void> {
     const operation: StoreOperation = { kind: 'flush', count: 0 };
     const lies = this.fault(operation) !== undefined;
-    const before = this.#batches.filter(({ isApplied }) => isApplied);
-    return this.#complete(life, operation, () => {
+    const before = this.batches.filter(({ isApplied }) => isApplied);
+    return this.complete(life, operation, () => {
       if (lies) return;
       for (const batch of before) batch.isSynced = true;
-      this.#settle();
+      this.settle();
     });
   }
 
-  /** What is synced, from the first batch on, becomes the ground of everything. */
-  #settle(): void {
-    while (this.#batches[0]?.isSynced) this.#durable.apply(this.#batches.shift()?.changes ?? []);
+  /** Synced batches, from the first one on, become the ground of everything. */
+  private settle(): void {
+    while (this.batches[0]?.isSynced) this.durable.apply(this.batches.shift()?.changes ?? []);
   }
 
-  #iterate(life: number, range: KeyRange, options: IterateOptions = {}): KeyValueCursor {
-    const map = mapOf(options.snapshot, this.#current).share();
+  private iterate(life: number, range: KeyRange, options: IterateOptions = {}): KeyValueCursor {
+    const map = mapOf(options.snapshot, this.current).share();
     let at = map.firstAtOrAfter(stringOf(range.from));
     const end = stringOf(range.to);
     return {
       next: (count) =>
-        this.#complete(life, { kind: 'read', count }, () => {
+        this.complete(life, { kind: 'read', count }, () => {
           const pairs: KeyValuePair[] = [];
           for (
             let key = map.keys[at];
@@ -161,11 +165,11 @@ export class MemoryStore {
     };
   }
 
-  #complete<T>(life: number, operation: StoreOperation, task: () => T): Promise<T> {
+  private complete<T>(life: number, operation: StoreOperation, task: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (life !== this.#life) return;
-      this.#defer(operation, () => {
-        if (life !== this.#life) return;
+      if (life !== this.life) return;
+      this.defer(operation, () => {
+        if (life !== this.life) return;
         try {
           resolve(task());
         } catch (error) {
@@ -180,28 +184,31 @@ type Change = readonly [key: string, value: Buffer | undefined];
 
 type IssuedBatch = { readonly changes: readonly Change[]; isApplied: boolean; isSynced: boolean };
 
-/** A map with sorted keys (bytes as latin1 strings, which compare as bytes) that is copied when it is written to. */
+/**
+ * A map with sorted keys (bytes as latin1 strings, which compare as bytes) that is copied when it is written
+ * to.
+ */
 class SortedMap {
-  #content: { readonly values: Map<string, Buffer>; readonly keys: string[] } = {
+  private content: { readonly values: Map<string, Buffer>; readonly keys: string[] } = {
     values: new Map(),
     keys: [],
   };
-  #isShared = false;
+  private isShared = false;
 
   get keys(): readonly string[] {
-    return this.#content.keys;
+    return this.content.keys;
   }
 
   get(key: string): Buffer | undefined {
-    return this.#content.values.get(key);
+    return this.content.values.get(key);
   }
 
   /** Another map with the same content; changes of one are not seen by the other. */
   share(): SortedMap {
     const other = new SortedMap();
-    other.#content = this.#content;
-    other.#isShared = true;
-    this.#isShared = true;
+    other.content = this.content;
+    other.isShared = true;
+    this.isShared = true;
     return other;
   }
 
@@ -217,11 +224,11 @@ class SortedMap {
   }
 
   apply(changes: readonly Change[]): void {
-    if (this.#isShared) {
-      this.#content = { values: new Map(this.#content.values), keys: [...this.#content.keys] };
-      this.#isShared = false;
+    if (this.isShared) {
+      this.content = { values: new Map(this.content.values), keys: [...this.content.keys] };
+      this.isShared = false;
     }
-    const { values, keys } = this.#content;
+    const { values, keys } = this.content;
     for (const [key, value] of changes) {
       const isNew = !values.has(key);
       if (value === undefined && !isNew) {

@@ -1,13 +1,12 @@
 import { isU53 } from '../bytes.js';
 import { demand, MisuseError } from '../errors.js';
-import { CHAIN_HASH_BYTES } from './format.js';
 import type { GroupLog } from './group-log.js';
 import type { LogOperation } from './types.js';
 
 /**
- * How a group will stand once everything that was accepted is durable. Each operation is held against it when it
- * comes, so that a broken promise of Raft (a vote taken back, a committed entry replaced, an index that goes back)
- * stops the caller before it reaches the disk.
+ * The state of a group once everything that was accepted is durable. Each operation is held against it when
+ * it comes, so that a broken promise of Raft (a vote taken back, a committed entry replaced, an index that
+ * goes back) stops the caller before it reaches the disk.
  */
 export class Accepted {
   lastIndex = 0;
@@ -32,7 +31,7 @@ export class Accepted {
     switch (operation.kind) {
       case 'entry': {
         const { index, term, type } = operation;
-        if (index !== this.lastIndex + 1) this.#checkTruncation(index);
+        if (index !== this.lastIndex + 1) this.checkTruncation(index);
         if (!(isU53(term) && (term >= this.lastTerm || index <= this.lastIndex)))
           throw termError(term, this.lastTerm);
         if (!(type >= 0 && type <= 255 && Number.isInteger(type)))
@@ -55,13 +54,12 @@ export class Accepted {
         return;
       }
       case 'reset': {
-        const { index, term, hash } = operation;
+        const { index, term } = operation;
         demand(isU53(index) && isU53(term) && index > 0, 'a reset to what is not a positive safe integer');
         demand(
           index >= this.baseIndex && index >= this.commit,
           `a reset to ${index}, behind what is committed`,
         );
-        demand(hash === undefined || hash.length === CHAIN_HASH_BYTES, 'a chain hash of a wrong length');
         this.lastIndex = index;
         this.lastTerm = term;
         this.baseIndex = index;
@@ -90,7 +88,7 @@ export class Accepted {
     this.baseIndex = Math.max(this.baseIndex, index);
   }
 
-  #checkTruncation(index: number): void {
+  private checkTruncation(index: number): void {
     demand(isU53(index), 'an index that is not a safe integer');
     demand(index <= this.lastIndex, `entry ${index} after entry ${this.lastIndex}: a gap`);
     demand(index > this.baseIndex, `entry ${index}, which is compacted`);

@@ -6,8 +6,9 @@ import { LogStore } from './log-store.js';
 import type { LogOperation } from './types.js';
 
 /**
- * Long histories in which quiet groups pin old segments, so that cleaning copies their entries: before, between and
- * after others of the same group. Whatever the order in which the copies come to lie, a restart finds the same log.
+ * Long histories in which quiet groups pin old segments, so that cleaning copies their entries: before,
+ * between and after others of the same group. Whatever the order in which the copies come to lie, a restart
+ * finds the same log.
  */
 const OPTIONS = { segmentBytes: 2048, cacheBytes: 2000 };
 const QUIET = 12;

@@ -33,14 +33,15 @@
  *   kind 4 reset:       the log of the group is empty and goes on after index; term and previous hash as above
  *   kind 5 drop:        the group is gone
  *
- * An entry implies that those of its group with the same or a higher index are gone, unless it is *relocated*: then it
- * is a copy of an entry that is still valid, made so that an old segment can be given up.
+ * An entry implies that those of its group with the same or a higher index are gone, unless it is
+ * *relocated*: then it is a copy of an entry that is still valid, made so that an old segment can be given
+ * up.
  *
  * All records of one durable write are a *batch*. A batch without its last record was never acknowledged.
  *
- * The chain hash of an entry is the first 16 bytes of the SHA-256 of its record from `group` to the end of the
- * payload. It holds the chain hash before it, and nothing of the one node's disk: two nodes whose entries have the
- * same chain hash have the same log of that group up to there.
+ * The chain hash of an entry is the first 16 bytes of the SHA-256 of its record from `group` to the end of
+ * the payload. It holds the chain hash before it, and nothing of the one node's disk: two nodes whose entries
+ * have the same chain hash have the same log of that group up to there.
  */
 import { hash as oneShotHash } from 'node:crypto';
 import { readU53LE, writeU53LE } from '../bytes.js';
@@ -63,7 +64,10 @@ export const FLAG_RELOCATED = 0x40000000;
 const ORDINAL_MASK = 0x3fffffff;
 const VOTE_BYTES = 8;
 
-/** The chain hash before the first entry of a group: 16 zero bytes, as a latin1 string like all of them in memory. */
+/**
+ * The chain hash before the first entry of a group: 16 zero bytes, as a latin1 string like all of them in
+ * memory.
+ */
 export const ZERO_HASH = '\0'.repeat(CHAIN_HASH_BYTES);
 
 export type SegmentHeader = {
@@ -127,8 +131,8 @@ export function recordBytes(payloadBytes: number): number {
 export const HARD_STATE_PAYLOAD_BYTES = VOTE_BYTES;
 
 /**
- * Writes all of a record but its place in the batch and its checksum, which {@link sealRecord} adds. The fields that
- * the chain hash covers are final after this call.
+ * Writes all of a record but its place in the batch and its checksum, which {@link sealRecord} adds. The
+ * fields that the chain hash covers are final after this call.
  */
 export function encodeRecord(
   bytes: Buffer,
@@ -203,7 +207,8 @@ export type DecodedRecord = {
 };
 
 /**
- * The record at `at`, or undefined if there is none, or none that is whole. Never throws and never reads beyond `end`.
+ * The record at `at`, or undefined if there is none, or none that is whole. Never throws and never reads
+ * beyond `end`.
  *
  * @param checksCrc false only for a planted bug
  */
@@ -243,7 +248,10 @@ export function decodeRecord(
   };
 }
 
-/** The chain hash that the record at `at` holds: of the entry before it, or at the index of a compaction or reset. */
+/**
+ * The chain hash that the record at `at` holds: of the entry before it, or at the index of a compaction or
+ * reset.
+ */
 export function previousHashOf(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at + 56, at + 56 + CHAIN_HASH_BYTES);
 }

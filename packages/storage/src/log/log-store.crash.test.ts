@@ -10,8 +10,9 @@ import { LogStore } from './log-store.js';
 import type { LogOperation } from './types.js';
 
 /**
- * Random operations on a store whose disk completes when the test says so, with crashes at any moment, against a model.
- * After each crash the store must hold exactly what the first n calls made, where n covers all acknowledged ones.
+ * Random operations on a store whose disk completes when the test says so, with crashes at any moment,
+ * against a model. After each crash the store must hold exactly what the first n calls made, where n covers
+ * all acknowledged ones.
  */
 const SEGMENT_BYTES = 2048;
 const GROUPS = 3;
@@ -68,46 +69,46 @@ const steps = fc.array(
 class World {
   readonly events = new EventQueue<DiskOperation>();
   readonly disk = new MemoryDisk({ defer: (operation, complete) => this.events.push(operation, complete) });
-  readonly #mutants: ReadonlySet<StorageMutant>;
-  #store: LogStore | undefined;
+  private readonly mutants: ReadonlySet<StorageMutant>;
+  private store: LogStore | undefined;
   /** The state after each call; the first is what the store was opened with. */
-  #states: LogModel[] = [new LogModel()];
-  #acknowledged = 0;
-  #payloads = 0;
+  private states: LogModel[] = [new LogModel()];
+  private acknowledged = 0;
+  private payloads = 0;
 
   constructor(mutants: readonly StorageMutant[] = []) {
-    this.#mutants = new Set(mutants);
+    this.mutants = new Set(mutants);
   }
 
-  get #latest(): LogModel {
-    return this.#states.at(-1)!;
+  private get latest(): LogModel {
+    return this.states.at(-1)!;
   }
 
   async open(): Promise<void> {
-    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, mutants: this.#mutants };
-    this.#store = await this.events.runUntil(LogStore.open(this.disk.attach(), options));
-    this.#check(stateOf(this.#store));
+    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, mutants: this.mutants };
+    this.store = await this.events.runUntil(LogStore.open(this.disk.attach(), options));
+    this.check(stateOf(this.store));
   }
 
   async do(step: Step): Promise<void> {
     switch (step.kind) {
       case 'entries':
-        this.#append(
-          this.#latest.entriesFor(step.group, step.back, step.sizes, step.vote, () => ++this.#payloads),
+        this.append(
+          this.latest.entriesFor(step.group, step.back, step.sizes, step.vote, () => ++this.payloads),
         );
         return;
       case 'reset':
-        this.#append([this.#latest.resetFor(step.group, step.ahead)]);
+        this.append([this.latest.resetFor(step.group, step.ahead)]);
         return;
       case 'drop':
-        this.#append([{ kind: 'drop', group: step.group }]);
+        this.append([{ kind: 'drop', group: step.group }]);
         return;
       case 'compact': {
-        const upTo = this.#latest.lastIndex(step.group) - step.keep;
-        const next = this.#latest.compacted(step.group, upTo);
-        if (next === this.#latest) return;
-        this.#submit(next, (done) => {
-          this.#live.compact(step.group, upTo).then(() => done(undefined), done);
+        const upTo = this.latest.lastIndex(step.group) - step.keep;
+        const next = this.latest.compacted(step.group, upTo);
+        if (next === this.latest) return;
+        this.submit(next, (done) => {
+          this.live.compact(step.group, upTo).then(() => done(undefined), done);
         });
         return;
       }
@@ -116,69 +117,69 @@ class World {
         return;
       case 'crash': {
         const random = seeded(step.seed);
-        this.#die(() => this.disk.crash(random));
+        this.die(() => this.disk.crash(random));
         for (const completions of step.duringRecovery) {
-          LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES, mutants: this.#mutants }).catch(
+          LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES, mutants: this.mutants }).catch(
             () => undefined,
           );
           await this.events.run(completions);
-          this.#die(() => this.disk.crash(random));
+          this.die(() => this.disk.crash(random));
         }
         await this.open();
         return;
       }
       case 'kill':
-        this.#die(() => this.disk.kill());
+        this.die(() => this.disk.kill());
         await this.open();
         // What a store found and now stands by must survive a power cut.
-        this.#die(() => this.disk.crash(seeded(step.seed)));
+        this.die(() => this.disk.crash(seeded(step.seed)));
         await this.open();
         return;
       case 'close':
-        await this.events.runUntil(this.#live.close());
-        expect(this.#acknowledged).toBe(this.#states.length - 1);
+        await this.events.runUntil(this.live.close());
+        expect(this.acknowledged).toBe(this.states.length - 1);
         await this.open();
     }
   }
 
-  get #live(): LogStore {
-    return this.#store!;
+  private get live(): LogStore {
+    return this.store!;
   }
 
-  #append(operations: LogOperation[]): void {
-    this.#submit(this.#latest.after(operations), (done) => this.#live.append(operations, done));
+  private append(operations: LogOperation[]): void {
+    this.submit(this.latest.after(operations), (done) => this.live.append(operations, done));
   }
 
-  #submit(next: LogModel, call: (done: (error: Error | undefined) => void) => void): void {
-    this.#states.push(next);
-    const mine = this.#states.length - 1;
-    const states = this.#states;
+  private submit(next: LogModel, call: (done: (error: Error | undefined) => void) => void): void {
+    this.states.push(next);
+    const mine = this.states.length - 1;
+    const states = this.states;
     call((error) => {
-      if (states !== this.#states) throw new Error('an append of a dead process was answered');
+      if (states !== this.states) throw new Error('an append of a dead process was answered');
       expect(error).toBeUndefined();
-      this.#acknowledged = Math.max(this.#acknowledged, mine);
+      this.acknowledged = Math.max(this.acknowledged, mine);
     });
   }
 
-  #die(how: () => void): void {
+  private die(how: () => void): void {
     this.events.clear();
     how();
   }
 
   /** What was recovered is the outcome of the first n calls, with none missing that was acknowledged. */
-  #check(found: ModelState): void {
+  private check(found: ModelState): void {
     let matching = -1;
-    for (let n = this.#acknowledged; n < this.#states.length; n++) {
-      if (JSON.stringify(this.#states[n]!.state()) === JSON.stringify(found)) matching = n;
+    for (let n = this.acknowledged; n < this.states.length; n++) {
+      if (JSON.stringify(this.states[n]!.state()) === JSON.stringify(found)) matching = n;
     }
     if (matching < 0) {
-      expect({ acknowledged: this.#acknowledged, found }).toEqual({
-        acknowledged: this.#acknowledged,
-        found: this.#states[this.#acknowledged]!.state(),
+      expect({ acknowledged: this.acknowledged, found }).toEqual({
+        acknowledged: this.acknowledged,
+        found: this.states[this.acknowledged]!.state(),
       });
     }
-    this.#states = [this.#states[matching]!];
-    this.#acknowledged = 0;
+    this.states = [this.states[matching]!];
+    this.acknowledged = 0;
   }
 }
 

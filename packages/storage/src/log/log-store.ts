@@ -47,34 +47,37 @@ export type LogStats = {
 };
 
 /**
- * The Raft log of all groups of a node, in one sequence of segment files. Everything that waits is made durable with
- * one write; while it is under way, what comes is gathered for the next.
+ * The Raft log of all groups of a node, in one sequence of segment files. Everything that waits is made
+ * durable with one write; while it is under way, what comes is gathered for the next.
  *
  * Appends complete in the order of the calls. Reads are synchronous, and show what is durable.
+ *
+ * The file is long since queue, write, and what a durable write changes are one state machine, in which the
+ * order of the steps is the promise.
  */
 export class LogStore {
-  readonly #segments: Segments;
-  readonly #mark: MarkFile;
-  readonly #settings: LogStoreSettings;
-  readonly #groups: Map<number, Group>;
-  readonly #cache: TailCache;
-  readonly #batch: WriteBatch;
-  readonly #cleaner: Cleaner;
-  readonly #checksCrc: boolean;
+  private readonly segments: Segments;
+  private readonly mark: MarkFile;
+  private readonly settings: LogStoreSettings;
+  private readonly groupsById: Map<number, Group>;
+  private readonly cache: TailCache;
+  private readonly batch: WriteBatch;
+  private readonly cleaner: Cleaner;
+  private readonly checksCrc: boolean;
 
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
-  #nextSequence: number;
-  #previousCrc: number;
+  private waiting: Waiting[] = [];
+  private waitingBytes = 0;
+  private nextSequence: number;
+  private previousCrc: number;
   /** A write or a change of segments is under way. */
-  #busy = false;
-  #pumpPlanned = false;
-  #poison: StorePoisonedError | undefined;
-  #closing = false;
-  #idle: (() => void)[] = [];
-  #writes = 0;
-  #markedWrites = 0;
-  #records = 0;
+  private busy = false;
+  private pumpPlanned = false;
+  private poison: StorePoisonedError | undefined;
+  private closing = false;
+  private idle: (() => void)[] = [];
+  private writes = 0;
+  private markedWrites = 0;
+  private records = 0;
 
   /**
    * Opens the log in a folder of its own and recovers it; makes an empty one in an empty folder.
@@ -84,7 +87,7 @@ export class LogStore {
     const settings = logStoreSettings(options);
     try {
       const store = new LogStore(await recoverLog(disk, settings), settings);
-      store.#prepareSpare();
+      store.prepareSpare();
       return store;
     } catch (error) {
       throw isDiskFull(error) ? new DiskFullError('the log can not be opened', error) : error;
@@ -92,29 +95,29 @@ export class LogStore {
   }
 
   private constructor(recovered: RecoveredLog, settings: LogStoreSettings) {
-    this.#segments = recovered.segments;
-    this.#mark = recovered.mark;
-    this.#settings = settings;
-    this.#nextSequence = recovered.nextSequence;
-    this.#previousCrc = recovered.previousCrc;
-    this.#groups = new Map([...recovered.logs].map(([id, log]) => [id, new Group(log)]));
-    this.#checksCrc = !this.#has('crc_ignored');
-    this.#cache = new TailCache(settings.cacheBytes);
-    this.#batch = new WriteBatch((log, index) => hashAt(this.#segments, log, index, this.#checksCrc));
-    this.#cleaner = new Cleaner(this.#segments, settings.segmentBytes, this.#checksCrc);
+    this.segments = recovered.segments;
+    this.mark = recovered.mark;
+    this.settings = settings;
+    this.nextSequence = recovered.nextSequence;
+    this.previousCrc = recovered.previousCrc;
+    this.groupsById = new Map([...recovered.logs].map(([id, log]) => [id, new Group(log)]));
+    this.checksCrc = !this.has('crc_ignored');
+    this.cache = new TailCache(settings.cacheBytes);
+    this.batch = new WriteBatch((log, index) => hashAt(this.segments, log, index, this.checksCrc));
+    this.cleaner = new Cleaner(this.segments, settings.segmentBytes, this.checksCrc);
   }
 
   /**
-   * Makes operations durable, together or not at all. `done` is called once, in a later turn, in the order of the
-   * calls: without an error, with `DiskFullError` (nothing of it was written; may be tried again once there is room,
-   * in the same order), or with `StorePoisonedError` (the process must end).
+   * Makes operations durable, together or not at all. `done` is called once, in a later turn, in the order of
+   * the calls: without an error, with `DiskFullError` (nothing of it was written; may be tried again once
+   * there is room, in the same order), or with `StorePoisonedError` (the process must end).
    *
-   * Throws `MisuseError` at once, and is poisoned by it, if an operation breaks what the log promises; `LimitError`
-   * for an append that is too large or one too many.
+   * Throws `MisuseError` at once, and is poisoned by it, if an operation breaks what the log promises;
+   * `LimitError` for an append that is too large or one too many.
    */
   append(operations: readonly LogOperation[], done: AppendDone): void {
-    if (!this.#refuse(done))
-      this.#enqueue({ operations, compaction: undefined, bytes: this.#accept(operations), done });
+    if (!this.refuse(done))
+      this.enqueue({ operations, compaction: undefined, bytes: this.accept(operations), done });
   }
 
   /** {@link append} as a promise. */
@@ -132,22 +135,22 @@ export class LogStore {
 
   /** Groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
-    this.#assertReadable();
-    return [...this.#groups.values()]
+    this.assertReadable();
+    return [...this.groupsById.values()]
       .filter(({ log }) => log.exists)
       .map(({ log }) => log.id)
       .sort((a, b) => a - b);
   }
 
   /**
-   * Lets the entries of a group up to `upTo` go: its state is durable elsewhere. Whoever wants to keep a tail for slow
-   * followers gives a lower index. Resolves when that is durable. Errors as with `append`.
+   * Lets the entries of a group up to `upTo` go: its state is durable elsewhere. Whoever wants to keep a tail
+   * for slow followers gives a lower index. Resolves when that is durable. Errors as with `append`.
    */
   compact(group: number, upTo: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const done: AppendDone = (error) => (error === undefined ? resolve() : reject(error));
-      if (this.#refuse(done)) return;
-      const slot = this.#groups.get(group);
+      if (this.refuse(done)) return;
+      const slot = this.groupsById.get(group);
       if (slot === undefined || slot.isPast(upTo)) {
         resolve();
         return;
@@ -155,332 +158,330 @@ export class LogStore {
       demand(upTo <= slot.accepted.lastIndex, `a compaction of group ${group} up to ${upTo}, beyond its log`);
       slot.accepted.compactTo(upTo);
       slot.pending++;
-      this.#enqueue({ operations: [], compaction: { group: slot, upTo }, bytes: recordBytes(0), done });
+      this.enqueue({ operations: [], compaction: { group: slot, upTo }, bytes: recordBytes(0), done });
     });
   }
 
   stats(): LogStats {
     return {
-      segments: this.#segments.count,
-      bytes: this.#segments.bytes,
-      liveBytes: this.#segments.liveBytes,
-      cachedBytes: this.#cache.bytes,
-      writes: this.#writes,
-      records: this.#records,
-      waitingBytes: this.#waitingBytes,
-      sequence: this.#nextSequence - 1,
-      poisoned: this.#poison,
+      segments: this.segments.count,
+      bytes: this.segments.bytes,
+      liveBytes: this.segments.liveBytes,
+      cachedBytes: this.cache.bytes,
+      writes: this.writes,
+      records: this.records,
+      waitingBytes: this.waitingBytes,
+      sequence: this.nextSequence - 1,
+      poisoned: this.poison,
     };
   }
 
   /**
-   * To be called from time to time, as with each tick of Raft: brings the high-water mark up to date. A mark after
-   * each write would cost the next append a quarter of its time; so it lags behind four writes or one tick.
+   * To be called from time to time, as with each tick of Raft: brings the high-water mark up to date. A mark
+   * after each write would cost the next append a quarter of its time; so it lags behind four writes or one
+   * tick.
    */
   tick(): void {
-    if (this.#mark.error !== undefined) this.#fail(this.#mark.error);
-    if (this.#poison === undefined && !this.#closing && this.#markedWrites < this.#writes) this.#setMark();
+    if (this.mark.error !== undefined) this.fail(this.mark.error);
+    if (this.poison === undefined && !this.closing && this.markedWrites < this.writes) this.setMark();
   }
 
   /** Waits for all appends, writes the high-water mark, and closes the files. */
   async close(): Promise<void> {
-    if (this.#closing) return;
-    this.#closing = true;
-    this.#cleaner.stop();
+    if (this.closing) return;
+    this.closing = true;
+    this.cleaner.stop();
     await new Promise<void>((resolve) => {
-      this.#idle.push(resolve);
-      this.#tellIdle();
+      this.idle.push(resolve);
+      this.tellIdle();
     });
     try {
-      if (this.#poison === undefined) {
-        this.#setMark();
-        await this.#mark.settled();
+      if (this.poison === undefined) {
+        this.setMark();
+        await this.mark.settled();
       }
     } finally {
-      await this.#segments.close();
-      await this.#mark.close();
+      await this.segments.close();
+      await this.mark.close();
     }
   }
 
   /** The durable log of a group, for its view. */
   durable(group: number): GroupLog {
-    this.#assertReadable();
-    return this.#groups.get(group)?.log ?? new GroupLog(group);
+    this.assertReadable();
+    return this.groupsById.get(group)?.log ?? new GroupLog(group);
   }
 
   /** Reads entries of a durable log, for its view. */
   read(log: GroupLog, low: number, high: number, maxBytes: number): LogEntry[] {
-    return readEntries(this.#segments, log, low, high, maxBytes, this.#checksCrc);
+    return readEntries(this.segments, log, low, high, maxBytes, this.checksCrc);
   }
 
-  /** The chain hash at an index, for the view. */
-  readHash(log: GroupLog, index: number): Buffer | undefined {
-    const hash = hashAt(this.#segments, log, index, this.#checksCrc);
-    return hash === undefined ? undefined : Buffer.from(hash, 'latin1');
-  }
-
-  #refuse(done: AppendDone): boolean {
-    const error = this.#poison ?? (this.#closing ? new StoreClosedError('log store') : undefined);
+  private refuse(done: AppendDone): boolean {
+    const error = this.poison ?? (this.closing ? new StoreClosedError('log store') : undefined);
     if (error !== undefined) queueMicrotask(() => done(error));
     return error !== undefined;
   }
 
-  #assertReadable(): void {
-    if (this.#poison !== undefined) throw this.#poison;
-    if (this.#closing) throw new StoreClosedError('log store');
+  private assertReadable(): void {
+    if (this.poison !== undefined) throw this.poison;
+    if (this.closing) throw new StoreClosedError('log store');
   }
 
   /** Checks the operations against what was accepted before; gives the bytes that they will take. */
-  #accept(operations: readonly LogOperation[]): number {
+  private accept(operations: readonly LogOperation[]): number {
     let bytes = 0;
     for (const operation of operations) bytes += operationBytes(operation);
-    const { maxAppendBytes, maxWaitingBytes } = this.#settings;
+    const { maxAppendBytes, maxWaitingBytes } = this.settings;
     if (bytes > maxAppendBytes) throw new LimitError('One append in bytes', bytes, maxAppendBytes);
-    const waiting = this.#waitingBytes + bytes;
+    const waiting = this.waitingBytes + bytes;
     if (waiting > maxWaitingBytes)
       throw new LimitError('What waits for the log in bytes', waiting, maxWaitingBytes);
     try {
       for (const operation of operations) {
-        const group = this.#group(operation.group);
+        const group = this.group(operation.group);
         group.accepted.accept(operation);
         group.pending++;
       }
-      for (const { group } of operations) this.#group(group).accepted.checkTogether(group);
+      for (const { group } of operations) this.group(group).accepted.checkTogether(group);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       throw error;
     }
     return bytes;
   }
 
-  #group(id: number): Group {
-    let group = this.#groups.get(id);
+  private group(id: number): Group {
+    let group = this.groupsById.get(id);
     if (group === undefined) {
       demand(isU53(id), 'a group is a safe non-negative integer');
       group = new Group(new GroupLog(id));
-      this.#groups.set(id, group);
+      this.groupsById.set(id, group);
     }
     return group;
   }
 
-  #enqueue(waiting: Waiting): void {
-    this.#waiting.push(waiting);
-    this.#waitingBytes += waiting.bytes;
-    this.#plan();
+  private enqueue(waiting: Waiting): void {
+    this.waiting.push(waiting);
+    this.waitingBytes += waiting.bytes;
+    this.plan();
   }
 
   /** The write starts at the end of the current job, so that what one turn appends goes out together. */
-  #plan(): void {
-    if (this.#busy || this.#pumpPlanned) return;
-    this.#pumpPlanned = true;
+  private plan(): void {
+    if (this.busy || this.pumpPlanned) return;
+    this.pumpPlanned = true;
     queueMicrotask(() => {
-      this.#pumpPlanned = false;
-      this.#pump();
+      this.pumpPlanned = false;
+      this.pump();
     });
   }
 
-  #pump(): void {
-    if (this.#busy) return;
-    if (this.#poison !== undefined || (this.#waiting.length === 0 && !this.#cleaner.isCleaning)) {
-      this.#tellIdle();
+  private pump(): void {
+    if (this.busy) return;
+    if (this.poison !== undefined || (this.waiting.length === 0 && !this.cleaner.isCleaning)) {
+      this.tellIdle();
       return;
     }
-    const { active } = this.#segments;
+    const { active } = this.segments;
     const room = active.bytes - active.end;
-    this.#batch.begin(this.#nextSequence);
+    this.batch.begin(this.nextSequence);
     let taken: Waiting[];
     try {
-      this.#cleaner.addTo(this.#batch, room);
-      taken = this.#take(room);
+      this.cleaner.addTo(this.batch, room);
+      taken = this.take(room);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
       return;
     }
-    if (this.#batch.bytes > 0) {
-      this.#write(taken);
+    if (this.batch.bytes > 0) {
+      this.write(taken);
     } else if (taken.length > 0) {
-      this.#tell(taken);
-      this.#pump();
+      this.tell(taken);
+      this.pump();
     } else {
-      void this.#roll(this.#cleaner.isCleaning ? this.#cleaner.neededBytes : (this.#waiting[0]?.bytes ?? 0));
+      void this.roll(this.cleaner.isCleaning ? this.cleaner.neededBytes : (this.waiting[0]?.bytes ?? 0));
     }
   }
 
-  /** Moves what waits into the batch, in order, as far as there is room; at least one append if there is any room. */
-  #take(room: number): Waiting[] {
+  /**
+   * Moves what waits into the batch, in order, as far as there is room; at least one append if there is any
+   * room.
+   */
+  private take(room: number): Waiting[] {
     let count = 0;
-    let bytes = this.#batch.bytes;
-    for (const { bytes: more } of this.#waiting) {
-      if (bytes + more > room || (bytes > 0 && bytes + more > this.#settings.maxWriteBytes)) break;
+    let bytes = this.batch.bytes;
+    for (const { bytes: more } of this.waiting) {
+      if (bytes + more > room || (bytes > 0 && bytes + more > this.settings.maxWriteBytes)) break;
       bytes += more;
       count++;
     }
-    const taken = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
-    this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
+    const taken = count === this.waiting.length ? this.waiting : this.waiting.slice(0, count);
+    this.waiting = count === this.waiting.length ? [] : this.waiting.slice(count);
     for (const { operations, compaction } of taken) {
-      for (const operation of operations) this.#batch.add(this.#group(operation.group).log, operation);
-      if (compaction !== undefined) this.#batch.addCompactionUpTo(compaction.group.log, compaction.upTo);
+      for (const operation of operations) this.batch.add(this.group(operation.group).log, operation);
+      if (compaction !== undefined) this.batch.addCompactionUpTo(compaction.group.log, compaction.upTo);
     }
     return taken;
   }
 
-  #write(taken: Waiting[]): void {
-    const { active } = this.#segments;
-    const { bytes, lastCrc } = this.#batch.seal(this.#previousCrc, active.salt);
-    this.#busy = true;
-    const early = this.#has('ack_before_sync');
-    const { observe } = this.#settings;
+  private write(taken: Waiting[]): void {
+    const { active } = this.segments;
+    const { bytes, lastCrc } = this.batch.seal(this.previousCrc, active.salt);
+    this.busy = true;
+    const early = this.has('ack_before_sync');
+    const { observe } = this.settings;
     const begun = observe?.now() ?? 0;
     const written = (error: Error | undefined): void => {
-      this.#busy = false;
+      this.busy = false;
       if (error !== undefined) {
-        this.#writeFailed(error, taken);
+        this.writeFailed(error, taken);
         return;
       }
-      observe?.written(observe.now() - begun, this.#batch.records.length, this.#batch.bytes);
-      if (!early) this.#written(taken, lastCrc);
-      this.#afterWrite();
+      observe?.written(observe.now() - begun, this.batch.records.length, this.batch.bytes);
+      if (!early) this.written(taken, lastCrc);
+      this.afterWrite();
     };
     active.file.write([bytes], active.end, written, true);
-    if (early) this.#written(taken, lastCrc);
+    if (early) this.written(taken, lastCrc);
   }
 
   /** The batch is durable: it becomes visible, and those who wait for it are told. */
-  #written(taken: Waiting[], lastCrc: number): void {
-    const { active } = this.#segments;
-    const { records, bytes } = this.#batch;
-    for (const record of records) this.#apply(record, active.number, active.end + record.offset);
+  private written(taken: Waiting[], lastCrc: number): void {
+    const { active } = this.segments;
+    const { records, bytes } = this.batch;
+    for (const record of records) this.apply(record, active.number, active.end + record.offset);
     active.end += bytes;
-    this.#nextSequence += records.length;
-    this.#previousCrc = lastCrc;
-    this.#writes++;
-    this.#records += records.length;
-    this.#tell(taken);
+    this.nextSequence += records.length;
+    this.previousCrc = lastCrc;
+    this.writes++;
+    this.records += records.length;
+    this.tell(taken);
   }
 
-  #tell(taken: readonly Waiting[]): void {
+  private tell(taken: readonly Waiting[]): void {
     for (const waiting of taken) {
-      this.#settle(waiting);
+      this.settle(waiting);
       waiting.done(undefined);
     }
   }
 
-  #apply(record: BatchRecord, segment: number, position: number): void {
+  private apply(record: BatchRecord, segment: number, position: number): void {
     const { log, kind, index, term, previousHash, length } = record;
-    const ledger = this.#segments;
+    const ledger = this.segments;
     if (kind === KIND_ENTRY && record.isRelocated) {
       log.positions.move(index, segment, position, ledger);
     } else if (kind === KIND_ENTRY) {
-      if (index <= log.lastIndex) this.#cache.removed(log.truncateAfter(index - 1, previousHash, ledger));
+      if (index <= log.lastIndex) this.cache.removed(log.truncateAfter(index - 1, previousHash, ledger));
       log.push(term, record.hash, segment, position, length, ledger);
       const { entry } = record;
       if (entry === undefined) return;
       log.remember(entry);
-      this.#cache.added(log, index, tailBytes(entry));
+      this.cache.added(log, index, tailBytes(entry));
     } else if (kind === KIND_HARD_STATE && record.hardState !== undefined) {
       log.setHardState(record.hardState, { segment, length }, ledger);
     } else if (kind === KIND_COMPACTION && index >= log.base.index) {
-      this.#cache.removed(log.compactTo({ index, term, hash: previousHash }, { segment, length }, ledger));
+      this.cache.removed(log.compactTo({ index, term, hash: previousHash }, { segment, length }, ledger));
     } else if (kind === KIND_RESET) {
-      this.#cache.removed(log.reset({ index, term, hash: previousHash }, { segment, length }, ledger));
+      this.cache.removed(log.reset({ index, term, hash: previousHash }, { segment, length }, ledger));
     } else if (kind === KIND_DROP) {
-      this.#cache.removed(log.drop(ledger));
+      this.cache.removed(log.drop(ledger));
     }
   }
 
   /** One operation of the group less is under way; a group of which nothing is left is forgotten. */
-  #settle(waiting: Waiting): void {
-    for (const { group: id } of waiting.operations) this.#release(this.#group(id));
-    if (waiting.compaction !== undefined) this.#release(waiting.compaction.group);
-    this.#waitingBytes -= waiting.bytes;
+  private settle(waiting: Waiting): void {
+    for (const { group: id } of waiting.operations) this.release(this.group(id));
+    if (waiting.compaction !== undefined) this.release(waiting.compaction.group);
+    this.waitingBytes -= waiting.bytes;
   }
 
-  #release(group: Group): void {
+  private release(group: Group): void {
     group.pending--;
-    if (group.pending === 0 && !group.log.exists) this.#groups.delete(group.log.id);
+    if (group.pending === 0 && !group.log.exists) this.groupsById.delete(group.log.id);
   }
 
-  #afterWrite(): void {
-    if (this.#writes - this.#markedWrites >= MARK_LAG_WRITES) this.#setMark();
-    if (this.#mark.error !== undefined) {
-      this.#fail(this.#mark.error);
+  private afterWrite(): void {
+    if (this.writes - this.markedWrites >= MARK_LAG_WRITES) this.setMark();
+    if (this.mark.error !== undefined) {
+      this.fail(this.mark.error);
       return;
     }
-    this.#cleaner.consider(() => this.#logs());
-    if (this.#segments.isReclaimable) this.#segments.reclaim().catch((error: unknown) => this.#fail(error));
-    this.#pump();
+    this.cleaner.consider(() => this.logs());
+    if (this.segments.isReclaimable) this.segments.reclaim().catch((error: unknown) => this.fail(error));
+    this.pump();
   }
 
   /** Says how far the log is durable, and where it begins. */
-  #setMark(): void {
-    this.#markedWrites = this.#writes;
-    this.#mark.set([this.#nextSequence - 1, this.#segments.oldest.number, 0, 0]);
+  private setMark(): void {
+    this.markedWrites = this.writes;
+    this.mark.set([this.nextSequence - 1, this.segments.oldest.number, 0, 0]);
   }
 
-  #writeFailed(error: Error, taken: Waiting[]): void {
-    this.#waiting = [...taken, ...this.#waiting];
+  private writeFailed(error: Error, taken: Waiting[]): void {
+    this.waiting = [...taken, ...this.waiting];
     const nothingWritten = error instanceof DiskError && isDiskFull(error) && error.writtenBytes === 0;
-    if (nothingWritten) this.#giveUpWaiting(new DiskFullError('the log can not grow', error));
-    else this.#fail(error);
+    if (nothingWritten) this.giveUpWaiting(new DiskFullError('the log can not grow', error));
+    else this.fail(error);
   }
 
-  async #roll(needed: number): Promise<void> {
-    this.#busy = true;
+  private async roll(needed: number): Promise<void> {
+    this.busy = true;
     try {
-      await this.#segments.roll(needed, this.#nextSequence, this.#previousCrc);
-      this.#busy = false;
-      this.#prepareSpare();
-      this.#pump();
+      await this.segments.roll(needed, this.nextSequence, this.previousCrc);
+      this.busy = false;
+      this.prepareSpare();
+      this.pump();
     } catch (error) {
-      this.#busy = false;
+      this.busy = false;
       if (isDiskFull(error))
-        this.#giveUpWaiting(new DiskFullError('the log has no room for another segment', error));
-      else this.#fail(error);
+        this.giveUpWaiting(new DiskFullError('the log has no room for another segment', error));
+      else this.fail(error);
     }
   }
 
-  #prepareSpare(): void {
-    this.#segments.prepareSpare().catch((error: unknown) => {
-      if (!isDiskFull(error)) this.#fail(error);
+  private prepareSpare(): void {
+    this.segments.prepareSpare().catch((error: unknown) => {
+      if (!isDiskFull(error)) this.fail(error);
     });
   }
 
   /** Nothing of what waits was written: it is as if it had never been appended. */
-  #giveUpWaiting(error: DiskFullError): void {
-    this.#cleaner.stop();
-    const given = this.#waiting;
-    this.#waiting = [];
-    for (const waiting of given) this.#settle(waiting);
-    for (const group of this.#groups.values()) group.accepted.restore(group.log);
+  private giveUpWaiting(error: DiskFullError): void {
+    this.cleaner.stop();
+    const given = this.waiting;
+    this.waiting = [];
+    for (const waiting of given) this.settle(waiting);
+    for (const group of this.groupsById.values()) group.accepted.restore(group.log);
     for (const { done } of given) done(error);
-    this.#plan();
+    this.plan();
   }
 
   /** Final: what is on the disk is not known any more. */
-  #fail(cause: unknown): void {
-    if (this.#poison !== undefined) return;
+  private fail(cause: unknown): void {
+    if (this.poison !== undefined) return;
     const error = new StorePoisonedError('log store', cause);
-    this.#poison = error;
-    const given = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    this.poison = error;
+    const given = this.waiting;
+    this.waiting = [];
+    this.waitingBytes = 0;
     queueMicrotask(() => {
       for (const { done } of given) done(error);
-      this.#tellIdle();
+      this.tellIdle();
     });
   }
 
-  #tellIdle(): void {
-    if (this.#busy || (this.#poison === undefined && this.#waiting.length > 0)) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
+  private tellIdle(): void {
+    if (this.busy || (this.poison === undefined && this.waiting.length > 0)) return;
+    for (const resolve of this.idle.splice(0)) resolve();
   }
 
-  *#logs(): Iterable<GroupLog> {
-    for (const { log } of this.#groups.values()) yield log;
+  private *logs(): Iterable<GroupLog> {
+    for (const { log } of this.groupsById.values()) yield log;
   }
 
-  #has(mutant: StorageMutant): boolean {
-    return this.#settings.mutants.has(mutant);
+  private has(mutant: StorageMutant): boolean {
+    return this.settings.mutants.has(mutant);
   }
 }
 
@@ -513,39 +514,35 @@ class Group {
 }
 
 class View implements LogView {
-  readonly #group: number;
-  readonly #store: LogStore;
+  private readonly group: number;
+  private readonly store: LogStore;
 
   constructor(group: number, store: LogStore) {
-    this.#group = group;
-    this.#store = store;
+    this.group = group;
+    this.store = store;
   }
 
   get firstIndex(): number {
-    return this.#log.firstIndex;
+    return this.log.firstIndex;
   }
 
   get lastIndex(): number {
-    return this.#log.lastIndex;
+    return this.log.lastIndex;
   }
 
   get hardState(): HardState | undefined {
-    return this.#log.hardState;
+    return this.log.hardState;
   }
 
   term(index: number): number | undefined {
-    return this.#log.term(index);
+    return this.log.term(index);
   }
 
   entries(low: number, high: number, maxBytes: number): LogEntry[] {
-    return this.#store.read(this.#log, low, high, maxBytes);
+    return this.store.read(this.log, low, high, maxBytes);
   }
 
-  hash(index: number): Buffer | undefined {
-    return this.#store.readHash(this.#log, index);
-  }
-
-  get #log(): GroupLog {
-    return this.#store.durable(this.#group);
+  private get log(): GroupLog {
+    return this.store.durable(this.group);
   }
 }

@@ -9,13 +9,16 @@ export type LogStoreOptions = {
   readonly cacheBytes?: number;
   /** The largest append call, as it lies on the disk. Default 256 MiB. */
   readonly maxAppendBytes?: number;
-  /** What waits is written in writes of at most so many bytes (a larger append makes a larger write). Default 8 MiB. */
+  /**
+   * The largest write, unless one append is larger: waiting appends are written together up to it. Default 8
+   * MiB.
+   */
   readonly maxWriteBytes?: number;
   /** Appends that wait, in bytes; more is refused with `LimitError`. Default 1 GiB. */
   readonly maxWaitingBytes?: number;
   /** 16 bytes that tell this store from others, checked at each start. Default: zeros. */
   readonly storeId?: Uint8Array;
-  /** Told of each durable write: how long it took, and what was in it. */
+  /** Called with each durable write: how long it took, and what was in it. */
   readonly observe?: WriteObserver;
   /** Planted bugs, for tests of the tests. */
   readonly mutants?: ReadonlySet<StorageMutant>;

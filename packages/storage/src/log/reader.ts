@@ -108,7 +108,9 @@ export function hashAt(
   return after?.previousHash;
 }
 
-/** How far one read may go: one segment, rising positions, entries that are not in memory, no more than wanted. */
+/**
+ * The end of one read: one segment, rising positions, entries that are not in memory, no more than wanted.
+ */
 function windowEnd(log: GroupLog, low: number, high: number, room: number): number {
   const { positions } = log;
   const segment = positions.segmentOf(low);

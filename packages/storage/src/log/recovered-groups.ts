@@ -20,28 +20,29 @@ import { type Segment, type Segments, segmentName } from './segments.js';
 /**
  * Builds the groups from the records of the log, in their order.
  *
- * Old segments go when nothing in them is needed any more. So the first record that is met of a group may be any: an
- * entry in the middle whose predecessors were relocated, and come later, or a compaction. What can not be connected
- * yet is kept loose; at the end everything must connect, from the base of each group to its last entry.
+ * Old segments go when nothing in them is needed any more. So the first record that is met of a group may be
+ * any: an entry in the middle whose predecessors were relocated, and come later, or a compaction. What can
+ * not be connected yet is kept loose; at the end everything must connect, from the base of each group to its
+ * last entry.
  */
 export class GroupRecovery {
-  readonly #groups = new Map<number, RecoveringGroup>();
-  readonly #checksHashes: boolean;
+  private readonly groups = new Map<number, RecoveringGroup>();
+  private readonly checksHashes: boolean;
 
   constructor(checksHashes: boolean) {
-    this.#checksHashes = checksHashes;
+    this.checksHashes = checksHashes;
   }
 
   /** Takes in the next record. `content` is the segment's. */
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {
     if (record.kind === KIND_DROP) {
-      this.#groups.delete(record.group);
+      this.groups.delete(record.group);
       return;
     }
-    let group = this.#groups.get(record.group);
+    let group = this.groups.get(record.group);
     if (group === undefined) {
-      group = new RecoveringGroup(record.group, this.#checksHashes);
-      this.#groups.set(record.group, group);
+      group = new RecoveringGroup(record.group, this.checksHashes);
+      this.groups.set(record.group, group);
     }
     group.take(record, content, segment);
   }
@@ -49,12 +50,12 @@ export class GroupRecovery {
   /** All groups, whole. Throws `DamagedLogError`. */
   finish(segments: Segments): Map<number, GroupLog> {
     const logs = new Map<number, GroupLog>();
-    for (const [id, group] of this.#groups) logs.set(id, group.finish(segments));
+    for (const [id, group] of this.groups) logs.set(id, group.finish(segments));
     return logs;
   }
 }
 
-/** What is counted is counted at the end: see `GroupLog.report`. */
+/** Nothing is counted before the end: see `GroupLog.report`. */
 const NO_LEDGER: LiveLedger = { add: () => undefined };
 
 /** An entry that does not connect yet. */
@@ -69,19 +70,19 @@ type LooseEntry = {
 
 class RecoveringGroup {
   /** A dense range of entries. Until the base is known it starts where the first entry was met. */
-  #log: GroupLog;
-  readonly #checksHashes: boolean;
-  #base: LogBase | undefined;
-  #basePlace: RecordPlace = { segment: 0, length: 0 };
+  private log: GroupLog;
+  private readonly checksHashes: boolean;
+  private base: LogBase | undefined;
+  private basePlace: RecordPlace = { segment: 0, length: 0 };
   /** The range is empty and its beginning not known: any entry may start it. */
-  #isOpen = true;
-  readonly #loose = new Map<number, LooseEntry>();
+  private isOpen = true;
+  private readonly loose = new Map<number, LooseEntry>();
   /** No loose entry has a higher index. */
-  #looseMax = 0;
+  private looseMax = 0;
 
   constructor(id: number, checksHashes: boolean) {
-    this.#log = new GroupLog(id);
-    this.#checksHashes = checksHashes;
+    this.log = new GroupLog(id);
+    this.checksHashes = checksHashes;
   }
 
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {
@@ -94,23 +95,23 @@ class RecoveringGroup {
         const hash = chainHash(content, at);
         const previousHash = previousHashOf(content, at);
         const entry = { segment: segment.number, position: at, length, term, hash, previousHash };
-        if (record.isRelocated) this.#relocate(index, entry);
-        else this.#append(index, entry);
+        if (record.isRelocated) this.relocate(index, entry);
+        else this.append(index, entry);
         return;
       }
       case KIND_HARD_STATE: {
         const vote = voteOf(content, at);
         if (vote === undefined) throw damaged(segment, at, 'a hard state without a vote');
-        this.#log.setHardState({ term, vote, commit: index }, place, NO_LEDGER);
+        this.log.setHardState({ term, vote, commit: index }, place, NO_LEDGER);
         return;
       }
       case KIND_COMPACTION:
-        this.#compact({ index, term, hash: previousHashOf(content, at) }, place);
+        this.compact({ index, term, hash: previousHashOf(content, at) }, place);
         return;
       case KIND_RESET:
-        this.#loose.clear();
-        this.#startAfter({ index, term, hash: previousHashOf(content, at) });
-        this.#setBase({ index, term, hash: previousHashOf(content, at) }, place);
+        this.loose.clear();
+        this.startAfter({ index, term, hash: previousHashOf(content, at) });
+        this.setBase({ index, term, hash: previousHashOf(content, at) }, place);
         return;
       default:
         throw damaged(segment, at, `a record of the unknown kind ${record.kind}`);
@@ -118,112 +119,112 @@ class RecoveringGroup {
   }
 
   finish(segments: Segments): GroupLog {
-    const base = this.#base ?? EMPTY_BASE;
-    const log = this.#log;
-    this.#dropLoose((index) => index <= base.index);
+    const base = this.base ?? EMPTY_BASE;
+    const log = this.log;
+    this.dropLoose((index) => index <= base.index);
     const tailFrom = log.lastIndex + 1;
-    if (this.#loose.size === 0 && log.firstIndex === base.index + 1) {
-      if (!this.#isOpen && log.base.hash !== base.hash) throw this.#gap(segments, log.firstIndex);
-      log.compactTo(base, this.#basePlace, NO_LEDGER);
+    if (this.loose.size === 0 && log.firstIndex === base.index + 1) {
+      if (!this.isOpen && log.base.hash !== base.hash) throw this.gap(segments, log.firstIndex);
+      log.compactTo(base, this.basePlace, NO_LEDGER);
       return log;
     }
-    return this.#join(segments, base, tailFrom);
+    return this.join(segments, base, tailFrom);
   }
 
   /** An ordinary entry: what had its index or a higher one is gone. */
-  #append(index: number, entry: LooseEntry): void {
-    if (index <= this.#looseMax) this.#dropLoose((loose) => loose >= index);
-    if (index <= this.#log.lastIndex) this.#cutAfter(index - 1, entry.previousHash);
-    this.#attach(index, entry);
+  private append(index: number, entry: LooseEntry): void {
+    if (index <= this.looseMax) this.dropLoose((loose) => loose >= index);
+    if (index <= this.log.lastIndex) this.cutAfter(index - 1, entry.previousHash);
+    this.attach(index, entry);
   }
 
   /** A copy of an entry: the original may still be known, or be in a segment that is gone. */
-  #relocate(index: number, entry: LooseEntry): void {
-    if (this.#base !== undefined && index <= this.#base.index) return;
-    if (!this.#isOpen && index >= this.#log.firstIndex && index <= this.#log.lastIndex) {
-      this.#log.positions.move(index, entry.segment, entry.position, NO_LEDGER);
+  private relocate(index: number, entry: LooseEntry): void {
+    if (this.base !== undefined && index <= this.base.index) return;
+    if (!this.isOpen && index >= this.log.firstIndex && index <= this.log.lastIndex) {
+      this.log.positions.move(index, entry.segment, entry.position, NO_LEDGER);
     } else {
-      this.#attach(index, entry);
+      this.attach(index, entry);
     }
   }
 
   /** Puts an entry at the end of the dense range if it connects there, with what was loose behind it. */
-  #attach(index: number, entry: LooseEntry): void {
-    if (this.#isOpen) this.#startAfter({ index: index - 1, term: 0, hash: entry.previousHash });
-    if (index !== this.#log.lastIndex + 1) {
-      this.#loose.set(index, entry);
-      this.#looseMax = Math.max(this.#looseMax, index);
+  private attach(index: number, entry: LooseEntry): void {
+    if (this.isOpen) this.startAfter({ index: index - 1, term: 0, hash: entry.previousHash });
+    if (index !== this.log.lastIndex + 1) {
+      this.loose.set(index, entry);
+      this.looseMax = Math.max(this.looseMax, index);
       return;
     }
-    this.#push(index, entry);
-    if (this.#loose.size > 0) this.#attachLoose();
+    this.push(index, entry);
+    if (this.loose.size > 0) this.attachLoose();
   }
 
-  #attachLoose(): void {
-    for (let next = this.#log.lastIndex + 1; ; next++) {
-      const entry = this.#loose.get(next);
+  private attachLoose(): void {
+    for (let next = this.log.lastIndex + 1; ; next++) {
+      const entry = this.loose.get(next);
       if (entry === undefined) return;
-      this.#loose.delete(next);
-      this.#push(next, entry);
+      this.loose.delete(next);
+      this.push(next, entry);
     }
   }
 
-  #push(index: number, entry: LooseEntry): void {
-    if (this.#checksHashes && entry.previousHash !== this.#log.lastHash) {
-      const missing = `entry ${index} of group ${this.#log.id} does not follow the entry before it`;
+  private push(index: number, entry: LooseEntry): void {
+    if (this.checksHashes && entry.previousHash !== this.log.lastHash) {
+      const missing = `entry ${index} of group ${this.log.id} does not follow the entry before it`;
       throw new DamagedLogError({ segment: segmentName(entry.segment), offset: entry.position, missing });
     }
-    this.#log.push(entry.term, entry.hash, entry.segment, entry.position, entry.length, NO_LEDGER);
+    this.log.push(entry.term, entry.hash, entry.segment, entry.position, entry.length, NO_LEDGER);
   }
 
-  #dropLoose(isGone: (index: number) => boolean): void {
-    this.#looseMax = 0;
-    for (const index of this.#loose.keys()) {
-      if (isGone(index)) this.#loose.delete(index);
-      else this.#looseMax = Math.max(this.#looseMax, index);
+  private dropLoose(isGone: (index: number) => boolean): void {
+    this.looseMax = 0;
+    for (const index of this.loose.keys()) {
+      if (isGone(index)) this.loose.delete(index);
+      else this.looseMax = Math.max(this.looseMax, index);
     }
   }
 
-  #cutAfter(last: number, hash: string): void {
-    if (last < this.#log.firstIndex - 1) this.#isOpen = true;
-    else this.#log.truncateAfter(last, hash, NO_LEDGER);
+  private cutAfter(last: number, hash: string): void {
+    if (last < this.log.firstIndex - 1) this.isOpen = true;
+    else this.log.truncateAfter(last, hash, NO_LEDGER);
   }
 
-  #compact(base: LogBase, place: RecordPlace): void {
-    if (this.#base !== undefined && base.index < this.#base.index) return;
-    this.#setBase(base, place);
-    this.#dropLoose((index) => index <= base.index);
-    if (this.#isOpen || base.index > this.#log.lastIndex) {
-      this.#startAfter(base);
-      this.#attachLoose();
-    } else if (base.index >= this.#log.firstIndex) {
-      this.#log.compactTo(base, place, NO_LEDGER);
+  private compact(base: LogBase, place: RecordPlace): void {
+    if (this.base !== undefined && base.index < this.base.index) return;
+    this.setBase(base, place);
+    this.dropLoose((index) => index <= base.index);
+    if (this.isOpen || base.index > this.log.lastIndex) {
+      this.startAfter(base);
+      this.attachLoose();
+    } else if (base.index >= this.log.firstIndex) {
+      this.log.compactTo(base, place, NO_LEDGER);
     }
   }
 
   /** An empty range that goes on after `base`. */
-  #startAfter(base: LogBase): void {
-    this.#log.reset(base, { segment: 0, length: 0 }, NO_LEDGER);
-    this.#isOpen = false;
+  private startAfter(base: LogBase): void {
+    this.log.reset(base, { segment: 0, length: 0 }, NO_LEDGER);
+    this.isOpen = false;
   }
 
-  #setBase(base: LogBase, place: RecordPlace): void {
-    this.#base = base;
-    this.#basePlace = place;
+  private setBase(base: LogBase, place: RecordPlace): void {
+    this.base = base;
+    this.basePlace = place;
   }
 
   /** Connects the loose entries before and behind the dense range. */
-  #join(segments: Segments, base: LogBase, tailFrom: number): GroupLog {
-    const dense = this.#log;
+  private join(segments: Segments, base: LogBase, tailFrom: number): GroupLog {
+    const dense = this.log;
     const joined = new GroupLog(dense.id);
-    joined.reset(base, this.#basePlace, NO_LEDGER);
-    const last = Math.max(dense.lastIndex, this.#looseMax);
-    this.#log = joined;
+    joined.reset(base, this.basePlace, NO_LEDGER);
+    const last = Math.max(dense.lastIndex, this.looseMax);
+    this.log = joined;
     for (let index = base.index + 1; index <= last; index++) {
-      const inDense = !this.#isOpen && index >= dense.firstIndex && index < tailFrom;
-      const entry = this.#loose.get(index) ?? (inDense ? readLoose(segments, dense, index) : undefined);
-      if (entry === undefined) throw this.#gap(segments, index);
-      this.#push(index, entry);
+      const inDense = !this.isOpen && index >= dense.firstIndex && index < tailFrom;
+      const entry = this.loose.get(index) ?? (inDense ? readLoose(segments, dense, index) : undefined);
+      if (entry === undefined) throw this.gap(segments, index);
+      this.push(index, entry);
     }
     if (dense.hardState !== undefined) {
       const place = { segment: dense.hardStateSegment, length: recordBytes(8) };
@@ -232,8 +233,8 @@ class RecoveringGroup {
     return joined;
   }
 
-  #gap(segments: Segments, index: number): DamagedLogError {
-    const missing = `entry ${index} of group ${this.#log.id}, and perhaps more before it, is gone`;
+  private gap(segments: Segments, index: number): DamagedLogError {
+    const missing = `entry ${index} of group ${this.log.id}, and perhaps more before it, is gone`;
     const { oldest } = segments;
     return new DamagedLogError({ segment: segmentName(oldest.number), offset: 0, missing });
   }

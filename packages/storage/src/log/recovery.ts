@@ -26,7 +26,7 @@ import {
   segmentNumber,
 } from './segments.js';
 
-/** What an opened log store starts from. */
+/** The result of recovery, from which a log store starts. */
 export type RecoveredLog = {
   readonly segments: Segments;
   readonly mark: MarkFile;
@@ -36,8 +36,8 @@ export type RecoveredLog = {
 };
 
 /**
- * Reads the whole log, verifies it, and makes what it trusts durable. The order of the steps is such that a crash at
- * any write leaves a folder that recovers to the same state.
+ * Reads the whole log, verifies it, and makes what it trusts durable. The order of the steps is such that a
+ * crash at any write leaves a folder that recovers to the same state.
  *
  * 1. The mark tells the first segment and how far the log is known to be durable.
  * 2. All segments are read in order. Only the end of the last one may be torn: the batch that was being written when
@@ -129,20 +129,20 @@ class Scan {
   readonly groups: GroupRecovery;
   nextSequence = 1;
   previousCrc = 0;
-  readonly #settings: LogStoreSettings;
-  readonly #markedSequence: number;
-  readonly #checksCrc: boolean;
+  private readonly settings: LogStoreSettings;
+  private readonly markedSequence: number;
+  private readonly checksCrc: boolean;
   /** The last segment with its content, and what of it is not known to be durable. */
-  #tail: { segment: Segment; content: Buffer; unsureFrom: number; tornTo: number } | undefined;
-  #previousEnd = 0;
-  #batchCrc = 0;
-  #isFirst = true;
+  private tail: { segment: Segment; content: Buffer; unsureFrom: number; tornTo: number } | undefined;
+  private previousEnd = 0;
+  private batchCrc = 0;
+  private isFirst = true;
 
   constructor(settings: LogStoreSettings, markedSequence: number) {
-    this.#settings = settings;
-    this.#markedSequence = markedSequence;
-    this.#checksCrc = !settings.mutants.has('crc_ignored');
-    this.groups = new GroupRecovery(this.#checksCrc);
+    this.settings = settings;
+    this.markedSequence = markedSequence;
+    this.checksCrc = !settings.mutants.has('crc_ignored');
+    this.groups = new GroupRecovery(this.checksCrc);
   }
 
   async segment(disk: Disk, segments: Segments, number: number, isLast: boolean): Promise<void> {
@@ -158,31 +158,30 @@ class Scan {
       live: 0,
     };
     segments.adopt(segment);
-    const header = this.#header(content, number);
+    const header = this.header(content, number);
     if (file.bytes !== header.bytes) {
       const missing = `the file has ${file.bytes} bytes instead of ${header.bytes}`;
       throw new DamagedLogError({ segment: name, offset: Math.min(file.bytes, header.bytes), missing });
     }
-    this.#checkJoint(header);
-    this.#records(segment, content, isLast);
-    this.#previousEnd = segment.end;
+    this.checkJoint(header);
+    this.records(segment, content, isLast);
+    this.previousEnd = segment.end;
   }
 
   /** The log must not end before what is known to be durable. */
   checkMark(): void {
-    if (this.nextSequence > this.#markedSequence || this.#settings.mutants.has('lost_tail_not_noticed'))
-      return;
-    const segment = this.#tail?.segment;
+    if (this.nextSequence > this.markedSequence || this.settings.mutants.has('lost_tail_not_noticed')) return;
+    const segment = this.tail?.segment;
     throw new DamagedLogError({
       segment: segment === undefined ? MARK_NAME : segmentName(segment.number),
       offset: segment?.end ?? 0,
-      missing: `records ${this.nextSequence} to ${this.#markedSequence}, which were acknowledged, are gone`,
+      missing: `records ${this.nextSequence} to ${this.markedSequence}, which were acknowledged, are gone`,
     });
   }
 
   async makeTailDurable(): Promise<void> {
-    if (this.#tail === undefined) return;
-    const { segment, content, unsureFrom, tornTo } = this.#tail;
+    if (this.tail === undefined) return;
+    const { segment, content, unsureFrom, tornTo } = this.tail;
     if (tornTo > segment.end) {
       await writeDurably(segment.file, Buffer.alloc(tornTo - segment.end), segment.end);
     }
@@ -191,7 +190,7 @@ class Scan {
     }
   }
 
-  #header(content: Buffer, number: number): SegmentHeader {
+  private header(content: Buffer, number: number): SegmentHeader {
     const segment = segmentName(number);
     const decoded = decodeSegmentHeader(content);
     if (decoded === undefined) {
@@ -205,7 +204,7 @@ class Scan {
         missing: `the file is segment ${decoded.header.number}`,
       });
     }
-    if (!decoded.header.storeId.equals(this.#settings.storeId)) {
+    if (!decoded.header.storeId.equals(this.settings.storeId)) {
       throw new DamagedLogError({
         segment,
         offset: 56,
@@ -216,68 +215,73 @@ class Scan {
   }
 
   /** A segment goes on exactly where the one before it ended. */
-  #checkJoint(header: SegmentHeader): void {
+  private checkJoint(header: SegmentHeader): void {
     const { number, firstSequence, previousCrc, previousEnd } = header;
     const fits =
       firstSequence === this.nextSequence &&
       previousCrc === this.previousCrc &&
-      previousEnd === this.#previousEnd;
-    if (!this.#isFirst && !fits) {
+      previousEnd === this.previousEnd;
+    if (!this.isFirst && !fits) {
       throw new DamagedLogError({
         segment: segmentName(number - 1),
-        offset: this.#previousEnd,
+        offset: this.previousEnd,
         missing: `records ${this.nextSequence} to ${firstSequence - 1}, which ${segmentName(number)} follows, are gone`,
       });
     }
-    this.#isFirst = false;
+    this.isFirst = false;
     this.nextSequence = firstSequence;
     this.previousCrc = previousCrc;
   }
 
   /** Batch by batch: a batch counts when its last record is there. */
-  #records(segment: Segment, content: Buffer, isLast: boolean): void {
+  private records(segment: Segment, content: Buffer, isLast: boolean): void {
     let batch: DecodedRecord[] = [];
     let unsureFrom = -1;
     for (let at = SEGMENT_HEADER_BYTES; ; ) {
-      const record = this.#recordAt(segment, content, at, batch.length);
+      const record = this.recordAt(segment, content, at, batch.length);
       if (record === undefined) break;
       batch.push(record);
       at += recordBytes(record.length - RECORD_HEADER_BYTES);
       if (!record.isLastOfBatch) continue;
       for (const member of batch) this.groups.take(member, content, segment);
-      if (unsureFrom < 0 && record.sequence > this.#markedSequence) unsureFrom = segment.end;
+      if (unsureFrom < 0 && record.sequence > this.markedSequence) unsureFrom = segment.end;
       this.nextSequence = record.sequence + 1;
       this.previousCrc = record.crc;
       segment.end = at;
       batch = [];
     }
     if (!isLast) return;
-    const tornTo = this.#tornEnd(segment, content, batch);
-    this.#tail = { segment, content, unsureFrom: unsureFrom < 0 ? segment.end : unsureFrom, tornTo };
+    const tornTo = this.tornEnd(segment, content, batch);
+    this.tail = { segment, content, unsureFrom: unsureFrom < 0 ? segment.end : unsureFrom, tornTo };
   }
 
   /** The record that must come now, or undefined. */
-  #recordAt(segment: Segment, content: Buffer, at: number, ordinal: number): DecodedRecord | undefined {
-    const record = decodeRecord(content, at, content.length, segment.salt, this.#checksCrc);
-    return record !== undefined && this.#continues(record, ordinal) ? record : undefined;
+  private recordAt(
+    segment: Segment,
+    content: Buffer,
+    at: number,
+    ordinal: number,
+  ): DecodedRecord | undefined {
+    const record = decodeRecord(content, at, content.length, segment.salt, this.checksCrc);
+    return record !== undefined && this.continues(record, ordinal) ? record : undefined;
   }
 
   /** Sequence numbers, places in the batch and checksums form one chain. */
-  #continues(record: DecodedRecord, ordinal: number): boolean {
-    const previousCrc = ordinal === 0 ? this.previousCrc : this.#batchCrc;
+  private continues(record: DecodedRecord, ordinal: number): boolean {
+    const previousCrc = ordinal === 0 ? this.previousCrc : this.batchCrc;
     const fits =
       record.sequence === this.nextSequence + ordinal &&
       record.ordinal === ordinal &&
       record.previousCrc === previousCrc;
-    if (fits) this.#batchCrc = record.crc;
+    if (fits) this.batchCrc = record.crc;
     return fits;
   }
 
   /**
-   * The log ends at `segment.end`. If a record of a later batch lies beyond, the batch that should be here was complete
-   * once: damage. What else lies beyond is the rest of the torn batch; gives where it ends.
+   * The log ends at `segment.end`. If a record of a later batch lies beyond, the batch that should be here
+   * was complete once: damage. What else lies beyond is the rest of the torn batch; gives where it ends.
    */
-  #tornEnd(segment: Segment, content: Buffer, begun: readonly DecodedRecord[]): number {
+  private tornEnd(segment: Segment, content: Buffer, begun: readonly DecodedRecord[]): number {
     const expected = this.nextSequence;
     const latest = expected + content.length / RECORD_HEADER_BYTES;
     const lastBegun = begun.at(-1);

@@ -16,7 +16,7 @@ export type Segment = {
   /** CRC of the header: the seed of all checksums in the segment. */
   readonly salt: number;
   readonly bytes: number;
-  /** Where the next record goes. */
+  /** The position of the next record. */
   end: number;
   /** Bytes of records that are still needed. */
   live: number;
@@ -45,78 +45,78 @@ export type SegmentsOptions = {
 type Spare = { readonly name: string; readonly file: DiskFile };
 
 /**
- * The files of the log, oldest first. The newest is the active one, the only one that is written to. Next to them a
- * spare or two of the standard size, so that neither a new segment nor a full disk stops an append; a segment that is
- * not needed any more becomes a spare again.
+ * The files of the log, oldest first. The newest is the active one, the only one that is written to. Next to
+ * them a spare or two of the standard size, so that neither a new segment nor a full disk stops an append; a
+ * segment that is not needed any more becomes a spare again.
  */
 export class Segments implements LiveLedger {
-  readonly #disk: Disk;
-  readonly #mark: MarkFile;
-  readonly #options: SegmentsOptions;
-  readonly #byNumber = new Map<number, Segment>();
+  private readonly disk: Disk;
+  private readonly mark: MarkFile;
+  private readonly options: SegmentsOptions;
+  private readonly byNumber = new Map<number, Segment>();
   /** Rising numbers without gaps. */
-  #order: Segment[] = [];
-  readonly #spares: Spare[] = [];
-  #spareNumber = 0;
-  #preparing: Promise<void> | undefined;
-  #reclaiming: Promise<void> | undefined;
-  #bytes = 0;
-  #live = 0;
+  private order: Segment[] = [];
+  private readonly spares: Spare[] = [];
+  private spareNumber = 0;
+  private preparing: Promise<void> | undefined;
+  private reclaiming: Promise<void> | undefined;
+  private totalBytes = 0;
+  private live = 0;
 
   constructor(disk: Disk, mark: MarkFile, options: SegmentsOptions) {
-    this.#disk = disk;
-    this.#mark = mark;
-    this.#options = options;
+    this.disk = disk;
+    this.mark = mark;
+    this.options = options;
   }
 
   get active(): Segment {
-    const active = this.#order.at(-1);
+    const active = this.order.at(-1);
     demand(active !== undefined, 'a log without a segment');
     return active;
   }
 
   get oldest(): Segment {
-    return this.#order[0] ?? this.active;
+    return this.order[0] ?? this.active;
   }
 
   get count(): number {
-    return this.#order.length;
+    return this.order.length;
   }
 
   /** Bytes of all segments, without spares. */
   get bytes(): number {
-    return this.#bytes;
+    return this.totalBytes;
   }
 
   /** Bytes of all records that are needed. */
   get liveBytes(): number {
-    return this.#live;
+    return this.live;
   }
 
   get spareCount(): number {
-    return this.#spares.length;
+    return this.spares.length;
   }
 
   get(number: number): Segment {
-    const segment = this.#byNumber.get(number);
+    const segment = this.byNumber.get(number);
     demand(segment !== undefined, `segment ${number} is in use but not open`);
     return segment;
   }
 
   add(number: number, bytes: number): void {
     this.get(number).live += bytes;
-    this.#live += bytes;
+    this.live += bytes;
   }
 
   /** Takes in a segment that recovery has read. */
   adopt(segment: Segment): void {
     demand(
-      this.#order.length === 0 || this.active.number + 1 === segment.number,
+      this.order.length === 0 || this.active.number + 1 === segment.number,
       'segments must be adopted in order',
     );
-    this.#order.push(segment);
-    this.#byNumber.set(segment.number, segment);
-    this.#bytes += segment.bytes;
+    this.order.push(segment);
+    this.byNumber.set(segment.number, segment);
+    this.totalBytes += segment.bytes;
   }
 
   /** Takes in the spares of a former run. */
@@ -124,111 +124,114 @@ export class Segments implements LiveLedger {
     for (const entry of entries) {
       const number = SPARE_NAME.exec(entry.name)?.[1];
       if (number === undefined) continue;
-      this.#spareNumber = Math.max(this.#spareNumber, Number(number));
-      if (entry.bytes === this.#options.segmentBytes && this.#spares.length < SPARES_MAX) {
-        this.#spares.push({ name: entry.name, file: await this.#disk.open(entry.name) });
+      this.spareNumber = Math.max(this.spareNumber, Number(number));
+      if (entry.bytes === this.options.segmentBytes && this.spares.length < SPARES_MAX) {
+        this.spares.push({ name: entry.name, file: await this.disk.open(entry.name) });
       } else {
-        await this.#disk.remove(entry.name);
+        await this.disk.remove(entry.name);
       }
     }
   }
 
   /**
-   * Makes a new active segment with room for at least `needed` bytes of records. All writes to the former one must be
-   * durable. The new one's name is durable when this resolves. An `ENOSPC` leaves everything as it was.
+   * Makes a new active segment with room for at least `needed` bytes of records. All writes to the former one
+   * must be durable. The new one's name is durable when this resolves. An `ENOSPC` leaves everything as it
+   * was.
    */
   async roll(needed: number, firstSequence: number, previousCrc: number): Promise<void> {
-    const bytes = Math.max(this.#options.segmentBytes, (needed + SEGMENT_HEADER_BYTES + 7) & ~7);
-    const former = this.#order.at(-1);
-    await this.#preparing?.catch(() => undefined);
-    const spare =
-      bytes === this.#options.segmentBytes ? await this.#takeSpare() : await this.#makeSpare(bytes);
-    const number = (former?.number ?? this.#mark.values[1] - 1) + 1;
-    const { storeId } = this.#options;
+    const bytes = Math.max(this.options.segmentBytes, (needed + SEGMENT_HEADER_BYTES + 7) & ~7);
+    const former = this.order.at(-1);
+    await this.preparing?.catch(() => undefined);
+    const spare = bytes === this.options.segmentBytes ? await this.takeSpare() : await this.makeSpare(bytes);
+    const number = (former?.number ?? this.mark.values[1] - 1) + 1;
+    const { storeId } = this.options;
     const previousEnd = former?.end ?? 0;
     const header = encodeSegmentHeader({ number, bytes, firstSequence, previousEnd, previousCrc, storeId });
     await writeDurably(spare.file, header, 0);
-    await this.#disk.rename(spare.name, segmentName(number));
-    await this.#disk.sync();
+    await this.disk.rename(spare.name, segmentName(number));
+    await this.disk.sync();
     const salt = header.readUInt32LE(8);
     this.adopt({ number, file: spare.file, salt, bytes, end: SEGMENT_HEADER_BYTES, live: 0 });
   }
 
-  /** Starts to make a spare if there is none. Rejects with what went wrong; `ENOSPC` is found again at the next roll. */
+  /**
+   * Starts to make a spare if there is none. Rejects with what went wrong; `ENOSPC` is found again at the
+   * next roll.
+   */
   prepareSpare(): Promise<void> {
-    if (this.#spares.length > 0) return Promise.resolve();
-    this.#preparing ??= this.#makeSpare(this.#options.segmentBytes)
+    if (this.spares.length > 0) return Promise.resolve();
+    this.preparing ??= this.makeSpare(this.options.segmentBytes)
       .then((spare) => {
-        this.#spares.push(spare);
+        this.spares.push(spare);
       })
       .finally(() => {
-        this.#preparing = undefined;
+        this.preparing = undefined;
       });
-    return this.#preparing;
+    return this.preparing;
   }
 
   /** The oldest segment holds nothing that is needed. */
   get isReclaimable(): boolean {
-    return this.#reclaiming === undefined && this.#order.length > 1 && this.oldest.live === 0;
+    return this.reclaiming === undefined && this.order.length > 1 && this.oldest.live === 0;
   }
 
   /**
-   * Gives up the oldest segments as long as nothing in them is needed. The mark tells the new first segment, durably,
-   * before a file goes: so a segment that is missing later is known to be a loss.
+   * Gives up the oldest segments as long as nothing in them is needed. The mark tells the new first segment,
+   * durably, before a file goes: so a segment that is missing later is known to be a loss.
    */
   reclaim(): Promise<void> {
-    this.#reclaiming ??= this.#reclaimAll().finally(() => {
-      this.#reclaiming = undefined;
+    this.reclaiming ??= this.reclaimAll().finally(() => {
+      this.reclaiming = undefined;
     });
-    return this.#reclaiming;
+    return this.reclaiming;
   }
 
   async close(): Promise<void> {
-    await this.#preparing?.catch(() => undefined);
-    await this.#reclaiming?.catch(() => undefined);
-    for (const { file } of [...this.#order, ...this.#spares]) await file.close();
+    await this.preparing?.catch(() => undefined);
+    await this.reclaiming?.catch(() => undefined);
+    for (const { file } of [...this.order, ...this.spares]) await file.close();
   }
 
-  async #reclaimAll(): Promise<void> {
-    while (this.#order.length > 1 && this.oldest.live === 0) {
+  private async reclaimAll(): Promise<void> {
+    while (this.order.length > 1 && this.oldest.live === 0) {
       let free = 0;
-      while (free < this.#order.length - 1 && this.#order[free]!.live === 0) free++;
-      const given = this.#order.splice(0, free);
+      while (free < this.order.length - 1 && this.order[free]!.live === 0) free++;
+      const given = this.order.splice(0, free);
       for (const segment of given) {
-        this.#byNumber.delete(segment.number);
-        this.#bytes -= segment.bytes;
+        this.byNumber.delete(segment.number);
+        this.totalBytes -= segment.bytes;
       }
-      const [sequence] = this.#mark.values;
-      this.#mark.set([sequence, this.oldest.number, 0, 0]);
-      await this.#mark.settled();
-      for (const segment of given) await this.#giveUp(segment);
+      const [sequence] = this.mark.values;
+      this.mark.set([sequence, this.oldest.number, 0, 0]);
+      await this.mark.settled();
+      for (const segment of given) await this.giveUp(segment);
     }
   }
 
-  async #giveUp(segment: Segment): Promise<void> {
+  private async giveUp(segment: Segment): Promise<void> {
     const name = segmentName(segment.number);
-    if (segment.bytes === this.#options.segmentBytes && this.#spares.length < SPARES_MAX) {
-      const spare = this.#nextSpareName();
-      await this.#disk.rename(name, spare);
-      this.#spares.push({ name: spare, file: segment.file });
+    if (segment.bytes === this.options.segmentBytes && this.spares.length < SPARES_MAX) {
+      const spare = this.nextSpareName();
+      await this.disk.rename(name, spare);
+      this.spares.push({ name: spare, file: segment.file });
     } else {
-      await this.#disk.remove(name);
+      await this.disk.remove(name);
       await segment.file.close();
     }
   }
 
-  async #takeSpare(): Promise<Spare> {
-    return this.#spares.shift() ?? this.#makeSpare(this.#options.segmentBytes);
+  private async takeSpare(): Promise<Spare> {
+    return this.spares.shift() ?? this.makeSpare(this.options.segmentBytes);
   }
 
-  async #makeSpare(bytes: number): Promise<Spare> {
-    const name = this.#nextSpareName();
-    return { name, file: await this.#disk.create(name, bytes) };
+  private async makeSpare(bytes: number): Promise<Spare> {
+    const name = this.nextSpareName();
+    return { name, file: await this.disk.create(name, bytes) };
   }
 
-  #nextSpareName(): string {
-    this.#spareNumber++;
-    return `spare-${String(this.#spareNumber).padStart(12, '0')}`;
+  private nextSpareName(): string {
+    this.spareNumber++;
+    return `spare-${String(this.spareNumber).padStart(12, '0')}`;
   }
 }
 

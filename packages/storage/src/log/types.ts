@@ -47,16 +47,14 @@ export type ResetGroup = {
   readonly group: number;
   readonly index: number;
   readonly term: number;
-  /** The chain hash at `index` (16 bytes), if the snapshot told it; else the chain starts anew. */
-  readonly hash?: Uint8Array;
 };
 
 /** Called once: without an error, what was appended is durable. */
 export type AppendDone = (error: Error | undefined) => void;
 
 /**
- * The durable log of one group, read synchronously. What is being written is not in it yet. A damaged entry throws
- * `DamagedLogError`.
+ * The durable log of one group, read synchronously. What is being written is not in it yet. A damaged entry
+ * throws `DamagedLogError`.
  */
 export type LogView = {
   /** The first index whose entry can be read; `lastIndex + 1` if there is none. */
@@ -67,10 +65,8 @@ export type LogView = {
   /** The term of an entry, also of the one before the first; undefined outside of that. */
   term(index: number): number | undefined;
   /**
-   * Entries `low` to `high - 1`, in order, stopping before the payloads exceed `maxBytes`, though with at least one.
-   * Throws `MisuseError` unless `firstIndex <= low <= high <= lastIndex + 1`.
+   * Entries `low` to `high - 1`, in order, stopping before the payloads exceed `maxBytes`, though with at
+   * least one. Throws `MisuseError` unless `firstIndex <= low <= high <= lastIndex + 1`.
    */
   entries(low: number, high: number, maxBytes: number): LogEntry[];
-  /** The chain hash (16 bytes) at an index, also at the one before the first; undefined outside of that. */
-  hash(index: number): Buffer | undefined;
 };

@@ -1,6 +1,5 @@
 import { MisuseError } from '../errors.js';
 import {
-  CHAIN_HASH_BYTES,
   chainHash,
   encodeRecord,
   encodeVote,
@@ -25,7 +24,7 @@ export type BatchRecord = {
   readonly log: GroupLog;
   readonly kind: number;
   readonly isRelocated: boolean;
-  /** Where it starts in the batch. */
+  /** Its offset in the batch. */
   readonly offset: number;
   readonly length: number;
   readonly index: number;
@@ -41,72 +40,69 @@ export type BatchRecord = {
 export type HashReader = (log: GroupLog, index: number) => string | undefined;
 
 /**
- * The records of one durable write, encoded one after the other into one buffer, which is used again for the next
- * write. Within the batch a group's chain goes on from what is durable.
+ * The records of one durable write, encoded one after the other into one buffer, which is used again for the
+ * next write. Within the batch a group's chain goes on from what is durable.
  */
 export class WriteBatch {
-  readonly #hashAt: HashReader;
-  #buffer: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
-  #bytes = 0;
-  #records: BatchRecord[] = [];
-  /** Where the chains of the groups in this batch stand. */
-  #tips = new Map<GroupLog, { index: number; hash: string }>();
-  #firstSequence = 1;
+  private readonly hashAt: HashReader;
+  private buffer: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  private usedBytes = 0;
+  private encoded: BatchRecord[] = [];
+  /** The ends of the chains of the groups in this batch. */
+  private tips = new Map<GroupLog, { index: number; hash: string }>();
+  private firstSequence = 1;
 
   constructor(hashAt: HashReader) {
-    this.#hashAt = hashAt;
+    this.hashAt = hashAt;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.usedBytes;
   }
 
   get records(): readonly BatchRecord[] {
-    return this.#records;
+    return this.encoded;
   }
 
   /** Begins anew. The buffer of the former write must not be in use any more. */
   begin(firstSequence: number): void {
-    this.#bytes = 0;
-    this.#records = [];
+    this.usedBytes = 0;
+    this.encoded = [];
     // Not cleared: V8 would let the old table of the map point to the next, and so keep both for long.
-    this.#tips = new Map();
-    this.#firstSequence = firstSequence;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+    this.tips = new Map();
+    this.firstSequence = firstSequence;
+    if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   }
 
   add(log: GroupLog, operation: LogOperation): void {
     switch (operation.kind) {
       case 'entry':
-        this.#addEntry(log, operation);
+        this.addEntry(log, operation);
         return;
       case 'hardState':
         this.addHardState(log, { term: operation.term, vote: operation.vote, commit: operation.commit });
         return;
-      case 'reset': {
-        const given = operation.hash;
-        const hash =
-          given === undefined ? ZERO_HASH : Buffer.from(given).toString('latin1', 0, CHAIN_HASH_BYTES);
-        this.#put(log, KIND_RESET, 0, operation.index, operation.term, hash, NO_PAYLOAD);
+      case 'reset':
+        // The chain begins anew: what a snapshot holds is told by Raft's own hash.
+        this.put(log, KIND_RESET, 0, operation.index, operation.term, ZERO_HASH, NO_PAYLOAD);
         return;
-      }
       case 'drop':
-        this.#put(log, KIND_DROP, 0, 0, 0, ZERO_HASH, NO_PAYLOAD);
+        this.put(log, KIND_DROP, 0, 0, 0, ZERO_HASH, NO_PAYLOAD);
         return;
     }
   }
 
   addHardState(log: GroupLog, state: HardState): void {
-    this.#put(log, KIND_HARD_STATE, 0, state.commit, state.term, ZERO_HASH, encodeVote(state.vote), {
+    this.put(log, KIND_HARD_STATE, 0, state.commit, state.term, ZERO_HASH, encodeVote(state.vote), {
       hardState: state,
     });
   }
 
   /** Lets the entries up to `upTo` go, of which the last one is durable or in this batch. */
   addCompactionUpTo(log: GroupLog, upTo: number): void {
-    const inBatch = this.#search(log, upTo);
+    const inBatch = this.search(log, upTo);
     const term = inBatch === undefined ? log.term(upTo) : inBatch.term;
-    const hash = inBatch === undefined ? this.#durableHash(log, upTo) : inBatch.hash;
+    const hash = inBatch === undefined ? this.durableHash(log, upTo) : inBatch.hash;
     if (term === undefined || hash === undefined) {
       throw new MisuseError(`a compaction of group ${log.id} up to entry ${upTo}, which is not there`);
     }
@@ -114,56 +110,58 @@ export class WriteBatch {
   }
 
   addCompaction(log: GroupLog, base: LogBase): void {
-    this.#put(log, KIND_COMPACTION, 0, base.index, base.term, base.hash, NO_PAYLOAD);
+    this.put(log, KIND_COMPACTION, 0, base.index, base.term, base.hash, NO_PAYLOAD);
   }
 
   /** A copy of an entry that is still valid. */
   addRelocated(log: GroupLog, entry: StoredEntry): void {
     const { type, index, term, previousHash, payload } = entry;
-    this.#put(log, KIND_ENTRY, type, index, term, previousHash, payload, { isRelocated: true });
+    this.put(log, KIND_ENTRY, type, index, term, previousHash, payload, { isRelocated: true });
   }
 
   /** Adds places and checksums. Gives the bytes to write and the checksum of the last record. */
   seal(previousCrc: number, salt: number): { bytes: Buffer; lastCrc: number } {
     let crc = previousCrc;
-    const last = this.#records.length - 1;
+    const last = this.encoded.length - 1;
     for (let ordinal = 0; ordinal <= last; ordinal++) {
-      const { offset, isRelocated } = this.#records[ordinal]!;
+      const { offset, isRelocated } = this.encoded[ordinal]!;
       const flags = (ordinal === last ? FLAG_LAST_OF_BATCH : 0) | (isRelocated ? FLAG_RELOCATED : 0);
-      crc = sealRecord(this.#buffer, offset, ordinal | flags, crc, salt);
+      crc = sealRecord(this.buffer, offset, ordinal | flags, crc, salt);
     }
-    return { bytes: this.#buffer.subarray(0, this.#bytes), lastCrc: crc };
+    return { bytes: this.buffer.subarray(0, this.usedBytes), lastCrc: crc };
   }
 
-  #addEntry(log: GroupLog, entry: AppendEntry): void {
+  private addEntry(log: GroupLog, entry: AppendEntry): void {
     const { type, index, term, payload } = entry;
-    this.#put(log, KIND_ENTRY, type, index, term, this.#hashBefore(log, index), payload, { entry });
+    this.put(log, KIND_ENTRY, type, index, term, this.hashBefore(log, index), payload, { entry });
   }
 
-  /** The chain hash at `index - 1`: from this batch if it touches the group there, else from what is durable. */
-  #hashBefore(log: GroupLog, index: number): string {
-    const tip = this.#tips.get(log);
+  /**
+   * The chain hash at `index - 1`: from this batch if it touches the group there, else from what is durable.
+   */
+  private hashBefore(log: GroupLog, index: number): string {
+    const tip = this.tips.get(log);
     if (tip !== undefined && tip.index === index - 1) return tip.hash;
-    const hash = tip === undefined ? this.#durableHash(log, index - 1) : this.#searchHash(log, index - 1);
+    const hash = tip === undefined ? this.durableHash(log, index - 1) : this.searchHash(log, index - 1);
     if (hash === undefined) throw new MisuseError(`entry ${index} of group ${log.id} follows nothing`);
     return hash;
   }
 
-  #durableHash(log: GroupLog, index: number): string | undefined {
-    return index === log.lastIndex ? log.lastHash : this.#hashAt(log, index);
+  private durableHash(log: GroupLog, index: number): string | undefined {
+    return index === log.lastIndex ? log.lastHash : this.hashAt(log, index);
   }
 
   /** For the rare batch that takes back what it holds itself. */
-  #searchHash(log: GroupLog, index: number): string | undefined {
-    const found = this.#search(log, index);
-    return found === undefined ? this.#durableHash(log, index) : found.hash;
+  private searchHash(log: GroupLog, index: number): string | undefined {
+    const found = this.search(log, index);
+    return found === undefined ? this.durableHash(log, index) : found.hash;
   }
 
-  /** Where the batch so far leaves an index of a group; undefined if it does not touch it. */
-  #search(log: GroupLog, index: number): { term: number; hash: string } | undefined {
-    if (!this.#tips.has(log)) return undefined;
-    for (let at = this.#records.length - 1; at >= 0; at--) {
-      const record = this.#records[at]!;
+  /** The entry at an index of a group as the batch so far leaves it; undefined if it does not touch it. */
+  private search(log: GroupLog, index: number): { term: number; hash: string } | undefined {
+    if (!this.tips.has(log)) return undefined;
+    for (let at = this.encoded.length - 1; at >= 0; at--) {
+      const record = this.encoded[at]!;
       if (record.log !== log || record.isRelocated) continue;
       if (record.kind === KIND_DROP && index === 0) return { term: 0, hash: ZERO_HASH };
       if (record.index !== index) continue;
@@ -174,17 +172,17 @@ export class WriteBatch {
   }
 
   /** Notes where the group's chain stands after a record. */
-  #note(log: GroupLog, index: number, hash: string): void {
-    const tip = this.#tips.get(log);
+  private note(log: GroupLog, index: number, hash: string): void {
+    const tip = this.tips.get(log);
     if (tip === undefined) {
-      this.#tips.set(log, { index, hash });
+      this.tips.set(log, { index, hash });
     } else {
       tip.index = index;
       tip.hash = hash;
     }
   }
 
-  #put(
+  private put(
     log: GroupLog,
     kind: number,
     type: number,
@@ -194,17 +192,17 @@ export class WriteBatch {
     payload: Uint8Array,
     more: { entry?: AppendEntry; hardState?: HardState; isRelocated?: boolean } = NOTHING_MORE,
   ): void {
-    const offset = this.#bytes;
+    const offset = this.usedBytes;
     const size = recordBytes(payload.length);
-    if (offset + size > this.#buffer.length) this.#grow(offset + size);
-    const sequence = this.#firstSequence + this.#records.length;
-    encodeRecord(this.#buffer, offset, sequence, log.id, kind, type, index, term, previousHash, payload);
-    this.#bytes += size;
+    if (offset + size > this.buffer.length) this.grow(offset + size);
+    const sequence = this.firstSequence + this.encoded.length;
+    encodeRecord(this.buffer, offset, sequence, log.id, kind, type, index, term, previousHash, payload);
+    this.usedBytes += size;
     const isRelocated = more.isRelocated === true;
-    const hash = kind === KIND_ENTRY && !isRelocated ? chainHash(this.#buffer, offset) : '';
-    if (hash !== '') this.#note(log, index, hash);
-    else if (kind === KIND_RESET || kind === KIND_DROP) this.#note(log, index, previousHash);
-    this.#records.push({
+    const hash = kind === KIND_ENTRY && !isRelocated ? chainHash(this.buffer, offset) : '';
+    if (hash !== '') this.note(log, index, hash);
+    else if (kind === KIND_RESET || kind === KIND_DROP) this.note(log, index, previousHash);
+    this.encoded.push({
       log,
       kind,
       isRelocated,
@@ -219,10 +217,10 @@ export class WriteBatch {
     });
   }
 
-  #grow(needed: number): void {
-    const larger = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
-    this.#buffer.copy(larger, 0, 0, this.#bytes);
-    this.#buffer = larger;
+  private grow(needed: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(larger, 0, 0, this.usedBytes);
+    this.buffer = larger;
   }
 }
 

@@ -15,7 +15,7 @@ const PATIENCE_BYTES = 4 * 1024 * 1024;
 /** Bytes of a slab that are handed to the store at once: building a batch takes the thread. */
 const PART_BYTES = 64 * 1024;
 
-/** What a checkpoint needs of the store. */
+/** The part of the store that a checkpoint needs. */
 export type CheckpointHost = {
   readonly disk: Disk;
   readonly journal: Journal;
@@ -29,155 +29,158 @@ export type CheckpointHost = {
 };
 
 /**
- * Changes to the records of one group that take effect together, with the index up to which they reflect the log.
+ * Changes to the records of one group that take effect together, with the index up to which they reflect the
+ * log.
  *
- * Few changes go into the store as one batch. Many go into a redo file while they come, and are brought into the
- * store once all of them are durable and the store knows of it: so memory stays small, other groups' writes come in
- * between, and no step takes long. A crash before `commit` decided leaves nothing; after that, opening the store
- * brings the rest in.
+ * Few changes go into the store as one batch. Many go into a redo file while they come, and are brought into
+ * the store once all of them are durable and the store knows of it: so memory stays small, other groups'
+ * writes come in between, and no step takes long. A crash before `commit` decided leaves nothing; after that,
+ * opening the store brings the rest in.
  */
 export class Checkpoint {
   readonly group: number;
-  readonly #host: CheckpointHost;
-  readonly #meta: GroupMeta;
-  readonly #key: Buffer;
-  #slab: Slab;
-  #redo: RedoWriter | undefined;
-  #isOpen = true;
+  private readonly host: CheckpointHost;
+  private readonly meta: GroupMeta;
+  private readonly key: Buffer;
+  private slab: Slab;
+  private redo: RedoWriter | undefined;
+  private isOpen = true;
 
   constructor(host: CheckpointHost, group: number, meta: GroupMeta) {
     this.group = group;
-    this.#host = host;
-    this.#meta = meta;
-    this.#key = recordKeyBuffer(group, meta.generation);
-    this.#slab = new Slab(0, host.slabBytes);
+    this.host = host;
+    this.meta = meta;
+    this.key = recordKeyBuffer(group, meta.generation);
+    this.slab = new Slab(0, host.slabBytes);
   }
 
   /**
-   * Puts a record. The payload is copied. False asks the caller to await {@link drained} before going on, as soon as that
-   * is possible: what waits is in memory. Throws `LimitError` for a value that is too large.
+   * Puts a record. The payload is copied. False asks the caller to await {@link drained} before going on, as
+   * soon as that is possible: what waits is in memory. Throws `LimitError` for a value that is too large.
    */
   put(kind: number, id: number, part: number, payload: Uint8Array): boolean {
-    this.#name(kind, id, part);
+    this.name(kind, id, part);
     checkValueSize(payload.length);
-    this.#makeRoom(putBytes(payload));
-    this.#slab.put(this.#key, payload);
-    return this.#isPatient;
+    this.makeRoom(putBytes(payload));
+    this.slab.put(this.key, payload);
+    return this.isPatient;
   }
 
   /** Removes a record, which need not exist. Otherwise as {@link put}. */
   delete(kind: number, id: number, part: number): boolean {
-    this.#name(kind, id, part);
-    this.#makeRoom(DELETE_BYTES);
-    this.#slab.delete(this.#key);
-    return this.#isPatient;
+    this.name(kind, id, part);
+    this.makeRoom(DELETE_BYTES);
+    this.slab.delete(this.key);
+    return this.isPatient;
   }
 
   /** Resolves when what was handed over is on the disk. Errors of the disk are told here or by `commit`. */
   async drained(): Promise<void> {
     try {
-      await this.#redo?.written();
+      await this.redo?.written();
     } catch (error) {
-      throw this.#failed(error);
+      throw this.failed(error);
     }
   }
 
   /**
-   * Makes the changes and the applied index durable together. Until this resolves, reads of changed records may give
-   * the old or the new value. After an error the store must be opened again, but for a full disk before anything
-   * was decided: then the checkpoint is as good as aborted.
+   * Makes the changes and the applied index durable together. Until this resolves, reads of changed records
+   * may give the old or the new value. After an error the store must be opened again, but for a full disk
+   * before anything was decided: then the checkpoint is as good as aborted.
    *
    * Throws `MisuseError` if the applied index goes back.
    */
   async commit(applied: Applied): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     checkApplied(applied);
-    const { index } = this.#meta.applied;
+    const { index } = this.meta.applied;
     demand(
       applied.index >= index,
       `the applied index of group ${this.group} goes back from ${index} to ${applied.index}`,
     );
-    this.#isOpen = false;
+    this.isOpen = false;
     try {
-      if (this.#host.mutants.has('applied_index_outside_batch'))
-        await this.#write({ ...this.#meta, applied });
-      if (this.#redo === undefined) await this.#commitAtOnce(applied);
-      else await this.#commitByFile(this.#redo, applied);
+      if (this.host.mutants.has('applied_index_outside_batch')) await this.write({ ...this.meta, applied });
+      if (this.redo === undefined) await this.commitAtOnce(applied);
+      else await this.commitByFile(this.redo, applied);
     } finally {
-      await this.#redo?.close();
-      this.#host.ended(this.group);
+      await this.redo?.close();
+      this.host.ended(this.group);
     }
   }
 
   /** Gives the changes up. */
   async abort(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     try {
-      await this.#redo?.close();
-      if (this.#redo !== undefined) await this.#host.disk.remove(redoName(this.#redo.number));
+      await this.redo?.close();
+      if (this.redo !== undefined) await this.host.disk.remove(redoName(this.redo.number));
     } finally {
-      this.#host.ended(this.group);
+      this.host.ended(this.group);
     }
   }
 
-  async #commitAtOnce(applied: Applied): Promise<void> {
-    const { bytes } = this.#slab.seal();
-    const meta = { ...this.#meta, applied };
-    await this.#host.journal.write((batch) => {
-      const size = applySlab(bytes, batch, this.group, this.#meta.generation);
+  private async commitAtOnce(applied: Applied): Promise<void> {
+    const { bytes } = this.slab.seal();
+    const meta = { ...this.meta, applied };
+    await this.host.journal.write((batch) => {
+      const size = applySlab(bytes, batch, this.group, this.meta.generation);
       return size + putMeta(batch, this.group, meta);
     });
-    this.#host.register(this.group, meta);
+    this.host.register(this.group, meta);
   }
 
-  async #commitByFile(redo: RedoWriter, applied: Applied): Promise<void> {
-    if (!this.#slab.isEmpty) redo.add(this.#slab);
+  private async commitByFile(redo: RedoWriter, applied: Applied): Promise<void> {
+    if (!this.slab.isEmpty) redo.add(this.slab);
     try {
       await redo.written();
     } catch (error) {
-      await this.#host.disk.remove(redoName(redo.number)).catch(() => undefined);
-      throw this.#failed(error);
+      await this.host.disk.remove(redoName(redo.number)).catch(() => undefined);
+      throw this.failed(error);
     }
-    const decided: GroupMeta = { ...this.#meta, redo: { ...redo.summary, applied } };
-    await this.#write(decided);
-    const handle = this.#host.register(this.group, decided);
-    handle.applying = applyRedo(this.#host.disk, this.#host.journal, handle).finally(() => {
+    const decided: GroupMeta = { ...this.meta, redo: { ...redo.summary, applied } };
+    await this.write(decided);
+    const handle = this.host.register(this.group, decided);
+    handle.applying = applyRedo(this.host.disk, this.host.journal, handle).finally(() => {
       handle.applying = undefined;
     });
     await handle.applying;
   }
 
-  #write(meta: GroupMeta): Promise<void> {
-    return this.#host.journal.write((batch) => putMeta(batch, this.group, meta));
+  private write(meta: GroupMeta): Promise<void> {
+    return this.host.journal.write((batch) => putMeta(batch, this.group, meta));
   }
 
-  /** Nothing is decided yet: with a full disk the store goes on, with any other trouble of the disk it must not. */
-  #failed(error: unknown): StorageError {
+  /**
+   * Nothing is decided yet: with a full disk the store goes on, with any other trouble of the disk it must
+   * not.
+   */
+  private failed(error: unknown): StorageError {
     if (isDiskFull(error))
       return new DiskFullError(`there is no room for the checkpoint of group ${this.group}`, error);
-    return this.#host.journal.fail(error);
+    return this.host.journal.fail(error);
   }
 
-  #name(kind: number, id: number, part: number): void {
-    this.#assertOpen();
+  private name(kind: number, id: number, part: number): void {
+    this.assertOpen();
     checkName(kind, id, part);
-    nameRecord(this.#key, kind, id, part);
+    nameRecord(this.key, kind, id, part);
   }
 
-  #makeRoom(changeBytes: number): void {
-    if (this.#slab.hasRoom(changeBytes)) return;
-    this.#redo ??= new RedoWriter(this.#host.disk, this.#host.nextRedoFile());
-    this.#redo.add(this.#slab);
-    this.#slab = new Slab(this.#slab.number + 1, this.#host.slabBytes);
+  private makeRoom(changeBytes: number): void {
+    if (this.slab.hasRoom(changeBytes)) return;
+    this.redo ??= new RedoWriter(this.host.disk, this.host.nextRedoFile());
+    this.redo.add(this.slab);
+    this.slab = new Slab(this.slab.number + 1, this.host.slabBytes);
   }
 
-  get #isPatient(): boolean {
-    return this.#redo === undefined || this.#redo.waitingBytes < PATIENCE_BYTES;
+  private get isPatient(): boolean {
+    return this.redo === undefined || this.redo.waitingBytes < PATIENCE_BYTES;
   }
 
-  #assertOpen(): void {
-    if (!this.#isOpen) throw new MisuseError('a checkpoint was used after its end');
+  private assertOpen(): void {
+    if (!this.isOpen) throw new MisuseError('a checkpoint was used after its end');
   }
 }
 
@@ -194,8 +197,8 @@ export function putMeta(
 }
 
 /**
- * Brings a decided checkpoint into the records. Every part of a slab is a batch of its own; doing it again after a crash gives
- * the same records.
+ * Brings a decided checkpoint into the records. Every part of a slab is a batch of its own; doing it again
+ * after a crash gives the same records.
  */
 export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandle): Promise<void> {
   const { generation, redo } = handle.meta;

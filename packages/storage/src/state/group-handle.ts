@@ -5,7 +5,7 @@ import { recordKeyBuffer } from './keys.js';
 /** A group that is open: what is stored of it, and what is going on with it. */
 export class GroupHandle {
   readonly id: number;
-  #meta: GroupMeta;
+  private current: GroupMeta;
   /** A key of the group's present generation, to be named and used at once. */
   key: Buffer;
   /** The end of bringing a decided checkpoint into the records, while that is going on. */
@@ -13,32 +13,32 @@ export class GroupHandle {
 
   constructor(id: number, meta: GroupMeta) {
     this.id = id;
-    this.#meta = meta;
+    this.current = meta;
     this.key = recordKeyBuffer(id, meta.generation);
   }
 
   get meta(): GroupMeta {
-    return this.#meta;
+    return this.current;
   }
 
   set meta(meta: GroupMeta) {
-    if (meta.generation !== this.#meta.generation) this.key = recordKeyBuffer(this.id, meta.generation);
-    this.#meta = meta;
+    if (meta.generation !== this.current.generation) this.key = recordKeyBuffer(this.id, meta.generation);
+    this.current = meta;
   }
 }
 
 /** At most one checkpoint, installation or removal of a group at a time. */
 export class BusyGroups {
-  readonly #busy = new Map<number, string>();
+  private readonly busy = new Map<number, string>();
 
   /** Throws `GroupBusyError`. */
   enter(group: number, what: string): void {
-    const before = this.#busy.get(group);
+    const before = this.busy.get(group);
     if (before !== undefined) throw new GroupBusyError(group, `${before} is under way`);
-    this.#busy.set(group, what);
+    this.busy.set(group, what);
   }
 
   leave(group: number): void {
-    this.#busy.delete(group);
+    this.busy.delete(group);
   }
 }

@@ -1,11 +1,12 @@
 /**
- * What is stored of a group itself, as the payload of its group key. Numbers are little-endian.
+ * The record of a group itself, as the payload of its group key. Numbers are little-endian.
  *
  *   meta   = generation[4] index[8] term[8] context redo[1] (file[8] slabs[4] bytes[8] crc[4] index[8] term[8] context)?
  *   context = length[4] bytes
  *
- * `index` and `term` tell up to where the log is applied in the records of the group; `context` is the caller's. With
- * `redo` 1 a checkpoint is decided and its file must be brought into the records, which are then at the second index.
+ * `index` and `term` tell up to where the log is applied in the records of the group; `context` is the
+ * caller's. With `redo` 1 a checkpoint is decided and its file must be brought into the records, which are
+ * then at the second index.
  */
 import { isU53, readU53LE, writeU53LE } from '../bytes.js';
 import { DamagedStateError, demand, LimitError } from '../errors.js';

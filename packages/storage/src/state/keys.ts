@@ -1,6 +1,7 @@
 /**
- * The keys of the state. All kinds of keys have a fixed length, or are the only ones under their first byte, so no two
- * names share a key and no range reaches into another. Numbers are big-endian: keys order as numbers do.
+ * The keys of the state. All kinds of keys have a fixed length, or are the only ones under their first byte,
+ * so no two names share a key and no range reaches into another. Numbers are big-endian: keys order as
+ * numbers do.
  *
  *   key        = store | group | clearing | journal | record
  *   store      = 0x00 name                                         'format', 'identity'
@@ -9,9 +10,9 @@
  *   journal    = 0x03 batch[8]
  *   record     = 0x10 group[8] generation[4] kind[1] id[8] part[4]
  *
- * A group's records all lie under its present generation. A snapshot is written under a new one, to which the group
- * then switches; what lies under an old one is garbage, named by a clearing key until it is gone. A generation number
- * is used again only when nothing is left of its former use.
+ * A group's records all lie under its present generation. A snapshot is written under a new one, to which the
+ * group then switches; what lies under an old one is garbage, named by a clearing key until it is gone. A
+ * generation number is used again only when nothing is left of its former use.
  */
 import { readU53BE, writeU53BE } from '../bytes.js';
 import type { KeyRange } from '../kv/key-value-store.js';
@@ -31,7 +32,7 @@ const KIND_AT = 13;
 const ID_AT = 14;
 const PART_AT = 22;
 
-/** What a record is called within its group. */
+/** The name of a record within its group. */
 export type RecordName = { readonly kind: number; readonly id: number; readonly part: number };
 
 /** The order of records. */

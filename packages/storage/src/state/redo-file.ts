@@ -18,81 +18,81 @@ export function redoNumber(name: string): number | undefined {
 
 /** Writes slabs one after the other, durably. What waits is bounded by whoever looks at `waitingBytes`. */
 export class RedoWriter {
-  readonly #disk: Disk;
+  private readonly disk: Disk;
   readonly number: number;
-  #file: Promise<DiskFile> | undefined;
-  #position = 0;
-  #slabs = 0;
-  #crc = 0;
-  #waitingBytes = 0;
-  #written: Promise<void> = Promise.resolve();
+  private file: Promise<DiskFile> | undefined;
+  private position = 0;
+  private slabs = 0;
+  private crc = 0;
+  private bytesWaiting = 0;
+  private lastWrite: Promise<void> = Promise.resolve();
 
   constructor(disk: Disk, number: number) {
-    this.#disk = disk;
+    this.disk = disk;
     this.number = number;
   }
 
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this.bytesWaiting;
   }
 
-  /** What the group must know of the file once all is written. */
+  /** The group's record of the file once all is written. */
   get summary(): Omit<Redo, 'applied'> {
-    return { file: this.number, slabs: this.#slabs, bytes: this.#position, crc: this.#crc };
+    return { file: this.number, slabs: this.slabs, bytes: this.position, crc: this.crc };
   }
 
   /** Takes a slab over; errors are told by {@link written}. */
   add(slab: Slab): void {
     const { bytes, crc } = slab.seal();
-    const position = this.#position;
-    this.#position += bytes.length;
-    this.#slabs++;
-    this.#crc = chained(this.#crc, crc);
-    this.#waitingBytes += bytes.length;
-    this.#file ??= this.#create();
-    const file = this.#file;
-    this.#written = this.#written.then(async () => {
+    const position = this.position;
+    this.position += bytes.length;
+    this.slabs++;
+    this.crc = chained(this.crc, crc);
+    this.bytesWaiting += bytes.length;
+    this.file ??= this.create();
+    const file = this.file;
+    this.lastWrite = this.lastWrite.then(async () => {
       const target = await file;
       await new Promise<void>((resolve, reject) => {
         target.write([bytes], position, (error) => (error === undefined ? resolve() : reject(error)));
       });
-      this.#waitingBytes -= bytes.length;
+      this.bytesWaiting -= bytes.length;
     });
-    this.#written.catch(() => undefined);
+    this.lastWrite.catch(() => undefined);
   }
 
   /** Resolves when all slabs so far are durable. */
   written(): Promise<void> {
-    return this.#written;
+    return this.lastWrite;
   }
 
   /** Closes the file, which stays. */
   async close(): Promise<void> {
-    await this.#written.catch(() => undefined);
-    const file = await this.#file?.catch(() => undefined);
+    await this.lastWrite.catch(() => undefined);
+    const file = await this.file?.catch(() => undefined);
     await file?.close();
   }
 
-  async #create(): Promise<DiskFile> {
-    const file = await this.#disk.create(redoName(this.number), 0);
-    await this.#disk.sync();
+  private async create(): Promise<DiskFile> {
+    const file = await this.disk.create(redoName(this.number), 0);
+    await this.disk.sync();
     return file;
   }
 }
 
 /** Reads the slabs of a decided checkpoint. */
 export class RedoReader {
-  readonly #file: DiskFile;
-  readonly #redo: Redo;
-  readonly #group: number;
-  #position = 0;
-  #number = 0;
-  #crc = 0;
+  private readonly file: DiskFile;
+  private readonly redo: Redo;
+  private readonly group: number;
+  private position = 0;
+  private number = 0;
+  private crc = 0;
 
   private constructor(file: DiskFile, redo: Redo, group: number) {
-    this.#file = file;
-    this.#redo = redo;
-    this.#group = group;
+    this.file = file;
+    this.redo = redo;
+    this.group = group;
   }
 
   /** Throws `DamagedStateError` if the file is not there. */
@@ -111,29 +111,29 @@ export class RedoReader {
 
   /** The next slab, verified; undefined after the last. */
   next(): Buffer | undefined {
-    if (this.#number === this.#redo.slabs) {
-      if (this.#position === this.#redo.bytes && this.#crc === this.#redo.crc) return undefined;
-      throw this.#damaged('is not the one that was decided');
+    if (this.number === this.redo.slabs) {
+      if (this.position === this.redo.bytes && this.crc === this.redo.crc) return undefined;
+      throw this.damaged('is not the one that was decided');
     }
-    const header = slabHeader(this.#file.read(this.#position, SLAB_HEADER_LENGTH));
-    if (header === undefined || header.length > this.#redo.bytes - this.#position)
-      throw this.#damaged('ends early');
-    const bytes = this.#file.read(this.#position, header.length);
-    checkSlab(bytes, this.#number, this.#group);
-    this.#position += header.length;
-    this.#number++;
-    this.#crc = chained(this.#crc, header.crc);
+    const header = slabHeader(this.file.read(this.position, SLAB_HEADER_LENGTH));
+    if (header === undefined || header.length > this.redo.bytes - this.position)
+      throw this.damaged('ends early');
+    const bytes = this.file.read(this.position, header.length);
+    checkSlab(bytes, this.number, this.group);
+    this.position += header.length;
+    this.number++;
+    this.crc = chained(this.crc, header.crc);
     return bytes;
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.file.close();
   }
 
-  #damaged(what: string): DamagedStateError {
+  private damaged(what: string): DamagedStateError {
     return new DamagedStateError(
-      `${redoName(this.#redo.file)}, a checkpoint of group ${this.#group}, ${what}`,
-      this.#group,
+      `${redoName(this.redo.file)}, a checkpoint of group ${this.group}, ${what}`,
+      this.group,
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Changes of a checkpoint, gathered in slabs of half a megabyte: what fits into one goes into the store as one batch;
- * more goes into a redo file first.
+ * Changes of a checkpoint, gathered in slabs of half a megabyte: what fits into one goes into the store as
+ * one batch; more goes into a redo file first.
  *
  *   redo file = slab*
  *   slab      = length[4]                 of the slab
@@ -11,8 +11,8 @@
  *   put       = 1 kind[1] id[8] part[4] length[4] value
  *   delete    = 2 kind[1] id[8] part[4]
  *
- * Numbers are little-endian, but kind, id and part, which are as in a record's key. `value` is as stored, with its own
- * checksum.
+ * Numbers are little-endian, but kind, id and part, which are as in a record's key. `value` is as stored,
+ * with its own checksum.
  */
 import { crc32c } from '../crc32c.js';
 import { DamagedStateError } from '../errors.js';
@@ -32,64 +32,64 @@ const NAME_IN_KEY = RECORD_KEY_BYTES - NAME_BYTES;
 /** A slab that is being filled. It is as large as it must be, from a few kilobytes up. */
 export class Slab {
   readonly number: number;
-  #bytes: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
-  #length = SLAB_HEADER_BYTES;
-  readonly #bytesMax: number;
+  private bytes: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  private used = SLAB_HEADER_BYTES;
+  private readonly bytesMax: number;
 
   constructor(number: number, bytesMax: number) {
     this.number = number;
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
   }
 
   /** Bytes so far. */
   get length(): number {
-    return this.#length;
+    return this.used;
   }
 
   get isEmpty(): boolean {
-    return this.#length === SLAB_HEADER_BYTES;
+    return this.used === SLAB_HEADER_BYTES;
   }
 
   /** False if a change should rather go into the next slab; an empty slab takes any. */
   hasRoom(changeBytes: number): boolean {
-    return this.isEmpty || this.#length + changeBytes <= this.#bytesMax;
+    return this.isEmpty || this.used + changeBytes <= this.bytesMax;
   }
 
   /** `key` is the record's whole key. */
   put(key: Buffer, payload: Uint8Array): void {
-    this.#reserve(putBytes(payload));
-    const at = this.#length;
-    this.#bytes[at] = PUT;
-    key.copy(this.#bytes, at + 1, NAME_IN_KEY);
+    this.reserve(putBytes(payload));
+    const at = this.used;
+    this.bytes[at] = PUT;
+    key.copy(this.bytes, at + 1, NAME_IN_KEY);
     const valueAt = at + PUT_HEADER_BYTES;
-    this.#bytes.writeUInt32LE(VALUE_HEADER_BYTES + payload.length, valueAt - 4);
-    writeValue(this.#bytes, valueAt, key, 0, RECORD_KEY_BYTES, payload);
-    this.#length = valueAt + VALUE_HEADER_BYTES + payload.length;
+    this.bytes.writeUInt32LE(VALUE_HEADER_BYTES + payload.length, valueAt - 4);
+    writeValue(this.bytes, valueAt, key, 0, RECORD_KEY_BYTES, payload);
+    this.used = valueAt + VALUE_HEADER_BYTES + payload.length;
   }
 
   delete(key: Buffer): void {
-    this.#reserve(DELETE_BYTES);
-    this.#bytes[this.#length] = DELETE;
-    key.copy(this.#bytes, this.#length + 1, NAME_IN_KEY);
-    this.#length += DELETE_BYTES;
+    this.reserve(DELETE_BYTES);
+    this.bytes[this.used] = DELETE;
+    key.copy(this.bytes, this.used + 1, NAME_IN_KEY);
+    this.used += DELETE_BYTES;
   }
 
   /** The finished bytes and their checksum. */
   seal(): { bytes: Buffer; crc: number } {
-    const bytes = this.#bytes.subarray(0, this.#length);
-    bytes.writeUInt32LE(this.#length, 0);
+    const bytes = this.bytes.subarray(0, this.used);
+    bytes.writeUInt32LE(this.used, 0);
     bytes.writeUInt32LE(this.number, 8);
     const crc = crc32c(bytes, 8);
     bytes.writeUInt32LE(crc, 4);
     return { bytes, crc };
   }
 
-  #reserve(changeBytes: number): void {
-    const needed = this.#length + changeBytes;
-    if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.#bytes.length * 4, this.#bytesMax)));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
+  private reserve(changeBytes: number): void {
+    const needed = this.used + changeBytes;
+    if (needed <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(this.bytes.length * 4, this.bytesMax)));
+    this.bytes.copy(larger, 0, 0, this.used);
+    this.bytes = larger;
   }
 }
 
@@ -121,8 +121,9 @@ export function applySlab(bytes: Buffer, batch: KeyValueBatch, group: number, ge
 }
 
 /**
- * Brings changes of a checked slab into a batch, from the one at `from` (`SLAB_HEADER_LENGTH` for the first) until
- * `bytesMax` are reached; gives where the next one begins, which is the length of the slab after the last.
+ * Brings changes of a checked slab into a batch, from the one at `from` (`SLAB_HEADER_LENGTH` for the first)
+ * until `bytesMax` are reached; gives where the next one begins, which is the length of the slab after the
+ * last.
  */
 export function applyPart(
   bytes: Buffer,

@@ -8,10 +8,10 @@
  *   piece    = kind[1] id[8] part[4] more[1] length[4] data
  *   trailer  = 3 records[8] total[32]
  *
- * Chunk 0 is the header, the last one the trailer. Records are in rising order of (kind, id, part). A value that does not
- * fit into a chunk is cut: `more` is 1 for all pieces but its last, and the pieces follow each other. `total` is the
- * chain over the bytes of all chunks before: t(0) = SHA-256(bytes of chunk 0), t(n) = SHA-256(t(n - 1), bytes of
- * chunk n).
+ * Chunk 0 is the header, the last one the trailer. Records are in rising order of (kind, id, part). A value
+ * that does not fit into a chunk is cut: `more` is 1 for all pieces but its last, and the pieces follow each
+ * other. `total` is the chain over the bytes of all chunks before: t(0) = SHA-256(bytes of chunk 0), t(n) =
+ * SHA-256(t(n - 1), bytes of chunk n).
  */
 import { createHash } from 'node:crypto';
 import { readU53LE, writeU53LE } from '../bytes.js';
@@ -26,7 +26,7 @@ export type SnapshotChunk = {
   readonly checksum: number;
 };
 
-/** What the first chunk tells. */
+/** The content of the first chunk. */
 export type SnapshotHeader = { readonly group: number; readonly applied: Applied };
 
 /** One record, or a part of one. */
@@ -99,7 +99,10 @@ export function encodeTrailer(records: number, total: Buffer): Buffer {
   return bytes;
 }
 
-/** Parses bytes from another node. Throws `SnapshotRefusedError`; allocates nothing but references to the bytes. */
+/**
+ * Parses bytes from another node. Throws `SnapshotRefusedError`; allocates nothing but references to the
+ * bytes.
+ */
 export function decodeContent(bytes: Buffer): ChunkContent {
   switch (bytes[0]) {
     case HEADER:

@@ -10,7 +10,7 @@ import { SnapshotReader } from './snapshot-reader.js';
 import type { StateRecord } from './state-store.js';
 import { encodeValue } from './values.js';
 
-/** What an installation needs of the store. */
+/** The part of the store that an installation needs. */
 export type InstallHost = {
   readonly journal: Journal;
   readonly mutants: ReadonlySet<StorageMutant>;
@@ -23,131 +23,131 @@ export type InstallHost = {
 };
 
 /**
- * Takes in a snapshot from another node. Its records are written under a generation of their own while the group is
- * read and used as before; `commit` switches the group over in one batch. Whatever happens before leaves the group as
- * it was, and the half-written generation is cleared.
+ * Takes in a snapshot from another node. Its records are written under a generation of their own while the
+ * group is read and used as before; `commit` switches the group over in one batch. Whatever happens before
+ * leaves the group as it was, and the half-written generation is cleared.
  */
 export class SnapshotInstaller {
   readonly group: number;
-  readonly #host: InstallHost;
-  readonly #generation: number;
-  readonly #key: Buffer;
-  readonly #reader = new SnapshotReader();
-  #state: 'open' | 'failed' | 'ended' = 'open';
-  #isStaged = false;
-  #turn: Promise<void> = Promise.resolve();
+  private readonly host: InstallHost;
+  private readonly generation: number;
+  private readonly key: Buffer;
+  private readonly reader = new SnapshotReader();
+  private state: 'open' | 'failed' | 'ended' = 'open';
+  private isStaged = false;
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(host: InstallHost, group: number, generation: number) {
     this.group = group;
-    this.#host = host;
-    this.#generation = generation;
-    this.#key = recordKeyBuffer(group, generation);
+    this.host = host;
+    this.generation = generation;
+    this.key = recordKeyBuffer(group, generation);
   }
 
   /** The chunk that must come next: what a sender is told to go on with. */
   get nextSequence(): number {
-    return this.#reader.nextSequence;
+    return this.reader.nextSequence;
   }
 
   /** The trailer has come and all is verified. */
   get isComplete(): boolean {
-    return this.#state === 'open' && this.#reader.isComplete;
+    return this.state === 'open' && this.reader.isComplete;
   }
 
   /**
-   * Takes the next chunk; resolves when the one after it is welcome. A chunk that was there before is passed over. Throws
-   * `SnapshotRefusedError`: for a chunk that was changed on its way, or one too many, the right one may still come;
-   * otherwise nothing but `abort` is left.
+   * Takes the next chunk; resolves when the one after it is welcome. A chunk that was there before is passed
+   * over. Throws `SnapshotRefusedError`: for a chunk that was changed on its way, or one too many, the right
+   * one may still come; otherwise nothing but `abort` is left.
    */
   write(chunk: SnapshotChunk): Promise<void> {
-    const result = this.#turn.then(() => this.#take(chunk));
-    this.#turn = result.catch(() => undefined);
+    const result = this.turn.then(() => this.take(chunk));
+    this.turn = result.catch(() => undefined);
     return result;
   }
 
   /**
-   * Switches the group to the snapshot, durably and at once. Throws `SnapshotRefusedError` if it is older than what the
-   * group has by now.
+   * Switches the group to the snapshot, durably and at once. Throws `SnapshotRefusedError` if it is older
+   * than what the group has by now.
    */
   async commit(): Promise<Applied> {
-    await this.#turn;
-    const { header } = this.#reader;
+    await this.turn;
+    const { header } = this.reader;
     demand(this.isComplete && header !== undefined, 'a snapshot was committed before its end');
-    this.#refuseOlder(header);
-    this.#state = 'ended';
+    this.refuseOlder(header);
+    this.state = 'ended';
     try {
-      await this.#host.journal.flush();
-      if (!this.#switchesEarly) await this.#switch(header);
+      await this.host.journal.flush();
+      if (!this.switchesEarly) await this.switch(header);
       return header.applied;
     } finally {
-      this.#host.ended(this.group);
+      this.host.ended(this.group);
     }
   }
 
   /** Gives the snapshot up; the group is as it was. */
   async abort(): Promise<void> {
-    await this.#turn;
-    if (this.#state === 'ended') return;
-    this.#state = 'ended';
-    if (this.#isStaged) this.#host.clear(this.group, this.#generation);
-    this.#host.ended(this.group);
+    await this.turn;
+    if (this.state === 'ended') return;
+    this.state = 'ended';
+    if (this.isStaged) this.host.clear(this.group, this.generation);
+    this.host.ended(this.group);
   }
 
-  async #take(chunk: SnapshotChunk): Promise<void> {
-    demand(this.#state !== 'ended', 'a chunk came after the end of an installation');
-    if (chunk.sequence < this.#reader.nextSequence && isWhole(chunk)) return;
-    if (this.#state === 'failed')
+  private async take(chunk: SnapshotChunk): Promise<void> {
+    demand(this.state !== 'ended', 'a chunk came after the end of an installation');
+    if (chunk.sequence < this.reader.nextSequence && isWhole(chunk)) return;
+    if (this.state === 'failed')
       throw new SnapshotRefusedError('out_of_order', `chunk ${chunk.sequence} came after a failure`);
-    const isFirst = this.#reader.header === undefined;
-    const records = this.#reader.take(chunk);
-    const { header } = this.#reader;
+    const isFirst = this.reader.header === undefined;
+    const records = this.reader.take(chunk);
+    const { header } = this.reader;
     try {
-      if (isFirst && header !== undefined) await this.#accept(header);
-      else if (records.length > 0) await this.#put(records);
+      if (isFirst && header !== undefined) await this.accept(header);
+      else if (records.length > 0) await this.put(records);
     } catch (error) {
-      this.#state = 'failed';
+      this.state = 'failed';
       throw error;
     }
   }
 
-  async #accept(header: SnapshotHeader): Promise<void> {
+  private async accept(header: SnapshotHeader): Promise<void> {
     if (header.group !== this.group) {
       throw new SnapshotRefusedError('wrong_group', `it is of group ${header.group}, not of ${this.group}`);
     }
-    this.#refuseOlder(header);
-    await this.#stage(header);
+    this.refuseOlder(header);
+    await this.stage(header);
   }
 
   /** From now on a crash leaves garbage that has a name. */
-  async #stage(header: SnapshotHeader): Promise<void> {
-    this.#isStaged = true;
-    await this.#host.journal.write((batch) => markGarbage(batch, this.group, this.#generation));
-    if (this.#switchesEarly) await this.#switch(header);
+  private async stage(header: SnapshotHeader): Promise<void> {
+    this.isStaged = true;
+    await this.host.journal.write((batch) => markGarbage(batch, this.group, this.generation));
+    if (this.switchesEarly) await this.switch(header);
   }
 
   /** One batch: the group has the new generation, and the old one is garbage. */
-  async #switch({ applied }: SnapshotHeader): Promise<void> {
-    const before = this.#host.current(this.group)?.meta.generation;
-    const meta: GroupMeta = { generation: this.#generation, applied, redo: undefined };
-    await this.#host.journal.write((batch) => {
+  private async switch({ applied }: SnapshotHeader): Promise<void> {
+    const before = this.host.current(this.group)?.meta.generation;
+    const meta: GroupMeta = { generation: this.generation, applied, redo: undefined };
+    await this.host.journal.write((batch) => {
       if (before !== undefined) markGarbage(batch, this.group, before);
-      batch.delete(clearingKey(this.#generation));
+      batch.delete(clearingKey(this.generation));
       return putMeta(batch, this.group, meta);
     });
-    this.#host.register(this.group, meta);
-    if (before !== undefined) this.#host.clear(this.group, before);
+    this.host.register(this.group, meta);
+    if (before !== undefined) this.host.clear(this.group, before);
   }
 
-  get #switchesEarly(): boolean {
-    return this.#host.mutants.has('snapshot_install_not_atomic');
+  private get switchesEarly(): boolean {
+    return this.host.mutants.has('snapshot_install_not_atomic');
   }
 
-  async #put(records: readonly StateRecord[]): Promise<void> {
+  private async put(records: readonly StateRecord[]): Promise<void> {
     const values = records.map(({ kind, id, part, value }) => {
-      nameRecord(this.#key, kind, id, part);
-      return { key: Buffer.from(this.#key), value: encodeValue(this.#key, value) };
+      nameRecord(this.key, kind, id, part);
+      return { key: Buffer.from(this.key), value: encodeValue(this.key, value) };
     });
-    await this.#host.journal.writeBulk((batch) => {
+    await this.host.journal.writeBulk((batch) => {
       let bytes = 0;
       for (const { key, value } of values) {
         batch.put(key, value);
@@ -157,8 +157,8 @@ export class SnapshotInstaller {
     });
   }
 
-  #refuseOlder({ applied }: SnapshotHeader): void {
-    const current = this.#host.current(this.group)?.meta.applied.index ?? 0;
+  private refuseOlder({ applied }: SnapshotHeader): void {
+    const current = this.host.current(this.group)?.meta.applied.index ?? 0;
     if (applied.index >= current) return;
     throw new SnapshotRefusedError(
       'older',

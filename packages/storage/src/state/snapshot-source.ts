@@ -20,11 +20,11 @@ export const CHUNK_BYTES_DEFAULT = 256 * 1024;
 export const CHUNK_BYTES_MIN = 1024;
 const FETCHED_PAIRS = 512;
 
-/** Where a chunk of records begins. */
+/** The beginning of a chunk of records. */
 type Boundary = {
   /** The first key to read. */
   readonly from: Buffer;
-  /** How much of its value earlier chunks hold. */
+  /** The bytes of its value that earlier chunks hold. */
   readonly offset: number;
   /** Records that earlier chunks hold whole. */
   readonly records: number;
@@ -33,21 +33,21 @@ type Boundary = {
 };
 
 /**
- * A consistent view of a group, read as a stream of chunks of a bounded size. The same chunk always has the same
- * bytes, so a receiver that lost its connection goes on where it was. To be closed.
+ * A consistent view of a group, read as a stream of chunks of a bounded size. The same chunk always has the
+ * same bytes, so a receiver that lost its connection goes on where it was. To be closed.
  */
 export class SnapshotSource {
   readonly header: SnapshotHeader;
-  readonly #store: KeyValueStore;
-  readonly #view: KeyValueSnapshot;
-  readonly #generation: number;
-  readonly #chunkBytes: number;
-  readonly #checksCrc: boolean;
-  readonly #onClose: () => void;
-  readonly #headerBytes: Buffer;
-  /** Where the chunks that were made so far begin, from chunk 1. */
-  readonly #boundaries: Boundary[];
-  #isOpen = true;
+  private readonly store: KeyValueStore;
+  private readonly view: KeyValueSnapshot;
+  private readonly generation: number;
+  private readonly chunkBytes: number;
+  private readonly checksCrc: boolean;
+  private readonly onClose: () => void;
+  private readonly headerBytes: Buffer;
+  /** The beginnings of the chunks that were made so far, from chunk 1. */
+  private readonly boundaries: Boundary[];
+  private isOpen = true;
 
   constructor(
     store: KeyValueStore,
@@ -59,16 +59,16 @@ export class SnapshotSource {
     onClose: () => void,
   ) {
     this.header = { group, applied: meta.applied };
-    this.#store = store;
-    this.#view = view;
-    this.#generation = meta.generation;
-    this.#chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
-    this.#checksCrc = checksCrc;
-    this.#onClose = onClose;
-    this.#headerBytes = encodeHeader(this.header);
+    this.store = store;
+    this.view = view;
+    this.generation = meta.generation;
+    this.chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
+    this.checksCrc = checksCrc;
+    this.onClose = onClose;
+    this.headerBytes = encodeHeader(this.header);
     const { from } = recordRange(group, meta.generation);
-    const total = nextTotal(undefined, this.#headerBytes);
-    this.#boundaries = [{ from: asBuffer(from), offset: 0, records: 0, total }];
+    const total = nextTotal(undefined, this.headerBytes);
+    this.boundaries = [{ from: asBuffer(from), offset: 0, records: 0, total }];
   }
 
   /**
@@ -76,24 +76,24 @@ export class SnapshotSource {
    * `DamagedStateError` if a record is damaged.
    */
   async *chunks(from = 0): AsyncGenerator<SnapshotChunk, void, undefined> {
-    this.#assertOpen();
-    if (from === 0) yield makeChunk(0, this.#headerBytes);
-    const known = Math.max(1, Math.min(from, this.#boundaries.length));
-    const start = this.#boundaries[known - 1];
+    this.assertOpen();
+    if (from === 0) yield makeChunk(0, this.headerBytes);
+    const known = Math.max(1, Math.min(from, this.boundaries.length));
+    const start = this.boundaries[known - 1];
     if (start === undefined) return;
     const reader = new PieceReader(
-      this.#store,
-      this.#view,
+      this.store,
+      this.view,
       this.header.group,
-      this.#generation,
+      this.generation,
       start,
-      this.#checksCrc,
+      this.checksCrc,
     );
     try {
       let { records, total } = start;
       for (let sequence = known; ; sequence++) {
-        this.#assertOpen();
-        const pieces = await reader.next(this.#chunkBytes);
+        this.assertOpen();
+        const pieces = await reader.next(this.chunkBytes);
         if (pieces.length === 0) {
           if (sequence >= from) yield makeChunk(sequence, encodeTrailer(records, total));
           return;
@@ -101,7 +101,7 @@ export class SnapshotSource {
         const bytes = encodePieces(pieces);
         records += pieces.filter(({ more }) => !more).length;
         total = nextTotal(total, bytes);
-        this.#boundaries[sequence] = { from: reader.nextKey, offset: reader.nextOffset, records, total };
+        this.boundaries[sequence] = { from: reader.nextKey, offset: reader.nextOffset, records, total };
         if (sequence >= from) yield makeChunk(sequence, bytes);
       }
     } finally {
@@ -111,26 +111,26 @@ export class SnapshotSource {
 
   /** Lets the view go. Streams that are being read end with an error. */
   async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    await this.#view.close();
-    this.#onClose();
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    await this.view.close();
+    this.onClose();
   }
 
-  #assertOpen(): void {
-    if (!this.#isOpen) throw new MisuseError('a snapshot was read after it was closed');
+  private assertOpen(): void {
+    if (!this.isOpen) throw new MisuseError('a snapshot was read after it was closed');
   }
 }
 
 /** Reads records in order and cuts them into pieces that fill chunks. */
 class PieceReader {
-  readonly #cursor: KeyValueCursor;
-  readonly #group: number;
-  readonly #checksCrc: boolean;
-  #pairs: readonly KeyValuePair[] = [];
-  #at = 0;
-  #key: Buffer;
-  #offset: number;
+  private readonly cursor: KeyValueCursor;
+  private readonly group: number;
+  private readonly checksCrc: boolean;
+  private pairs: readonly KeyValuePair[] = [];
+  private at = 0;
+  private key: Buffer;
+  private offset: number;
 
   constructor(
     store: KeyValueStore,
@@ -141,33 +141,33 @@ class PieceReader {
     checksCrc: boolean,
   ) {
     const { to } = recordRange(group, generation);
-    this.#cursor = store.iterate({ from: start.from, to }, { snapshot });
-    this.#group = group;
-    this.#checksCrc = checksCrc;
-    this.#key = start.from;
-    this.#offset = start.offset;
+    this.cursor = store.iterate({ from: start.from, to }, { snapshot });
+    this.group = group;
+    this.checksCrc = checksCrc;
+    this.key = start.from;
+    this.offset = start.offset;
   }
 
   /** The key where the next chunk begins. */
   get nextKey(): Buffer {
-    return this.#key;
+    return this.key;
   }
 
-  /** How much of that key's value is in the chunks before. */
+  /** The bytes of that key's value in the chunks before. */
   get nextOffset(): number {
-    return this.#offset;
+    return this.offset;
   }
 
   /** Pieces for one chunk; none at the end. */
   async next(chunkBytes: number): Promise<Piece[]> {
     const pieces: Piece[] = [];
     for (let room = chunkBytes - 1; room > PIECE_HEADER_BYTES || pieces.length === 0; ) {
-      if (this.#at === this.#pairs.length) {
-        this.#pairs = await this.#cursor.next(FETCHED_PAIRS);
-        this.#at = 0;
-        if (this.#pairs.length === 0) break;
+      if (this.at === this.pairs.length) {
+        this.pairs = await this.cursor.next(FETCHED_PAIRS);
+        this.at = 0;
+        if (this.pairs.length === 0) break;
       }
-      const piece = this.#cut(this.#pairs[this.#at]!, room - PIECE_HEADER_BYTES);
+      const piece = this.cut(this.pairs[this.at]!, room - PIECE_HEADER_BYTES);
       pieces.push(piece);
       room -= PIECE_HEADER_BYTES + piece.data.length;
     }
@@ -175,25 +175,25 @@ class PieceReader {
   }
 
   close(): Promise<void> {
-    return this.#cursor.close();
+    return this.cursor.close();
   }
 
   /** The next piece of a pair, of at most `room` bytes; moves on. */
-  #cut([key, value]: KeyValuePair, room: number): Piece {
+  private cut([key, value]: KeyValuePair, room: number): Piece {
     const name = nameOfRecord(key);
     if (name === undefined)
-      throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, this.#group);
-    const payload = decodeValue(key, value, this.#checksCrc, this.#group);
-    const end = Math.min(payload.length, this.#offset + room);
-    const data = payload.subarray(this.#offset, end);
+      throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, this.group);
+    const payload = decodeValue(key, value, this.checksCrc, this.group);
+    const end = Math.min(payload.length, this.offset + room);
+    const data = payload.subarray(this.offset, end);
     const more = end < payload.length;
     if (more) {
-      this.#key = key;
-      this.#offset = end;
+      this.key = key;
+      this.offset = end;
     } else {
-      this.#key = Buffer.concat([key, Buffer.of(0)]);
-      this.#offset = 0;
-      this.#at++;
+      this.key = Buffer.concat([key, Buffer.of(0)]);
+      this.offset = 0;
+      this.at++;
     }
     return { ...name, more, data };
   }

@@ -9,8 +9,8 @@ import type { SnapshotChunk } from './snapshot-format.js';
 import { StateStore } from './state-store.js';
 
 /**
- * Random checkpoints, removals and snapshot installations, several at a time, with crashes at any moment, against a
- * model. Each of them took effect as a whole or not at all; if it was acknowledged, it did.
+ * Random checkpoints, removals and snapshot installations, several at a time, with crashes at any moment,
+ * against a model. Each of them took effect as a whole or not at all; if it was acknowledged, it did.
  */
 const GROUPS = 3;
 
@@ -74,28 +74,28 @@ class World {
   readonly medium = new MemoryStore({
     defer: (operation, complete) => this.events.push(operation, complete),
   });
-  readonly #mutants: ReadonlySet<StorageMutant>;
-  #store: StateStore | undefined;
+  private readonly mutants: ReadonlySet<StorageMutant>;
+  private store: StateStore | undefined;
   /** For each group what it may hold; more than one while something is under way. */
-  readonly #model = new Map<number, (GroupState | undefined)[]>();
-  #values = 0;
+  private readonly model = new Map<number, (GroupState | undefined)[]>();
+  private values = 0;
 
   constructor(mutants: readonly StorageMutant[] = []) {
-    this.#mutants = new Set(mutants);
-    for (let id = 0; id < GROUPS; id++) this.#model.set(id, [undefined]);
+    this.mutants = new Set(mutants);
+    for (let id = 0; id < GROUPS; id++) this.model.set(id, [undefined]);
   }
 
   async open(): Promise<void> {
-    this.#store = await this.events.runUntil(this.#opened());
+    this.store = await this.events.runUntil(this.opened());
     await this.check();
   }
 
-  #opened(): Promise<StateStore> {
+  private opened(): Promise<StateStore> {
     const store = this.medium.attach();
     return StateStore.open({
       store,
       disk: this.disk.attach(),
-      mutants: this.#mutants,
+      mutants: this.mutants,
       slabBytes: 400,
       chunkBytes: 1024,
     });
@@ -104,9 +104,9 @@ class World {
   async do({ actions, crashAfter, seed, again }: Step): Promise<void> {
     const snapshots = new Map<number, Donation>();
     for (const { kind, group: id, ...rest } of actions) {
-      if (kind === 'install' && 'changes' in rest) snapshots.set(id, await this.#donate(id, rest.changes));
+      if (kind === 'install' && 'changes' in rest) snapshots.set(id, await this.donate(id, rest.changes));
     }
-    const under = actions.map((one) => this.#begin(one, snapshots.get(one.group)));
+    const under = actions.map((one) => this.begin(one, snapshots.get(one.group)));
     for (const promise of under) promise.catch(() => undefined);
     if (crashAfter === undefined) {
       await this.events.runUntil(Promise.all(under));
@@ -115,53 +115,53 @@ class World {
     }
     await this.events.run(crashAfter);
     const random = seeded(seed);
-    this.#crash(random);
+    this.crash(random);
     for (const completions of again) {
-      this.#opened().catch(() => undefined);
+      this.opened().catch(() => undefined);
       await this.events.run(completions);
-      this.#crash(random);
+      this.crash(random);
     }
     await this.open();
   }
 
   async close(): Promise<void> {
-    await this.events.runUntil(this.#live.close());
+    await this.events.runUntil(this.live.close());
   }
 
   /** Each group holds what it may hold, and from now on that. */
   async check(): Promise<void> {
-    const found = await this.events.runUntil(contentOf(this.#live));
-    for (const [id, allowed] of this.#model) {
+    const found = await this.events.runUntil(contentOf(this.live));
+    for (const [id, allowed] of this.model) {
       const state = found.get(id);
       const match = allowed.filter((one) => textOf(one) === textOf(state));
       if (match.length === 0)
         expect({ group: id, state: textOf(state) }).toEqual({ group: id, state: allowed.map(textOf) });
-      this.#model.set(id, [state]);
+      this.model.set(id, [state]);
     }
-    for (const id of this.#live.groups())
-      expect(this.#live.applied(id)?.index).toBe(this.#model.get(id)?.[0]?.index);
+    for (const id of this.live.groups())
+      expect(this.live.applied(id)?.index).toBe(this.model.get(id)?.[0]?.index);
   }
 
-  get #live(): StateStore {
-    return this.#store!;
+  private get live(): StateStore {
+    return this.store!;
   }
 
-  async #begin(one: Action, donation: Donation | undefined): Promise<void> {
+  private async begin(one: Action, donation: Donation | undefined): Promise<void> {
     const { group: id } = one;
-    const before = this.#model.get(id)?.at(-1);
-    if (one.kind === 'drop') return this.#expecting(id, undefined, () => this.#live.dropGroup(id));
+    const before = this.model.get(id)?.at(-1);
+    if (one.kind === 'drop') return this.expecting(id, undefined, () => this.live.dropGroup(id));
     if (one.kind === 'install') {
-      const installer = this.#live.installSnapshot(id);
-      return this.#expecting(id, donation?.state, async () => {
+      const installer = this.live.installSnapshot(id);
+      return this.expecting(id, donation?.state, async () => {
         for (const chunk of donation?.chunks ?? []) await installer.write(chunk);
         await installer.commit();
       });
     }
-    const checkpoint = this.#live.beginCheckpoint(id);
+    const checkpoint = this.live.beginCheckpoint(id);
     const records = new Map(before?.records);
     for (const { kind, id: record, size } of one.changes) {
       const name = `${kind} ${record} 0`;
-      const value = this.#value(size);
+      const value = this.value(size);
       if (size % 5 === 0) checkpoint.delete(kind, record, 0);
       else checkpoint.put(kind, record, 0, value);
       if (size % 5 === 0) records.delete(name);
@@ -170,27 +170,31 @@ class World {
     if (one.abort) return checkpoint.abort();
     const index = (before?.index ?? 0) + 1;
     const context = Buffer.from(`context ${index}`);
-    return this.#expecting(id, { index, records }, () => checkpoint.commit({ index, term: 1, context }));
+    return this.expecting(id, { index, records }, () => checkpoint.commit({ index, term: 1, context }));
   }
 
   /** Until it is acknowledged the group may be as before or as after. */
-  async #expecting(id: number, after: GroupState | undefined, task: () => Promise<unknown>): Promise<void> {
-    const before = this.#model.get(id)?.at(-1);
-    this.#model.set(id, [before, after]);
+  private async expecting(
+    id: number,
+    after: GroupState | undefined,
+    task: () => Promise<unknown>,
+  ): Promise<void> {
+    const before = this.model.get(id)?.at(-1);
+    this.model.set(id, [before, after]);
     await task();
-    this.#model.set(id, [after]);
+    this.model.set(id, [after]);
   }
 
   /** A snapshot as another node would send it. */
-  async #donate(id: number, changes: readonly Change[]): Promise<Donation> {
+  private async donate(id: number, changes: readonly Change[]): Promise<Donation> {
     const donor = await StateStore.open({
       store: new MemoryStore().attach(),
       disk: new MemoryDisk(),
       chunkBytes: 1024,
     });
     const checkpoint = donor.beginCheckpoint(id);
-    for (const { kind, id: record, size } of changes) checkpoint.put(kind, record, 0, this.#value(size * 20));
-    const index = (this.#model.get(id)?.at(-1)?.index ?? 0) + 10;
+    for (const { kind, id: record, size } of changes) checkpoint.put(kind, record, 0, this.value(size * 20));
+    const index = (this.model.get(id)?.at(-1)?.index ?? 0) + 10;
     await checkpoint.commit({ index, term: 1, context: Buffer.alloc(0) });
     const state = (await contentOf(donor)).get(id);
     const source = await donor.openSnapshot(id);
@@ -200,13 +204,13 @@ class World {
     return { state, chunks };
   }
 
-  #value(size: number): Buffer {
-    const value = Buffer.alloc(size, ++this.#values);
-    value.write(String(this.#values));
+  private value(size: number): Buffer {
+    const value = Buffer.alloc(size, ++this.values);
+    value.write(String(this.values));
     return value;
   }
 
-  #crash(random: () => number): void {
+  private crash(random: () => number): void {
     this.events.clear();
     this.disk.crash(random);
     this.medium.crash(random);
@@ -244,7 +248,7 @@ describe('StateStore over crashes', () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => play(steps)),
       { numRuns: Number(process.env.ALTHING_STORAGE_RUNS ?? 300) },
     );
-  });
+  }, 120_000);
 
   test.each<StorageMutant>(['applied_index_outside_batch', 'snapshot_install_not_atomic'])(
     'finds the planted bug %s',

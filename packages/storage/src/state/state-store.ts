@@ -8,13 +8,7 @@ import {
   NewerFormatError,
   StoreClosedError,
 } from '../errors.js';
-import type {
-  KeyRange,
-  KeyValueBatch,
-  KeyValuePair,
-  KeyValueSnapshot,
-  KeyValueStore,
-} from '../kv/key-value-store.js';
+import type { KeyRange, KeyValuePair, KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
 import { MarkFile } from '../mark.js';
 import { noMutants, type StorageMutant } from '../mutants.js';
 import { applyRedo, Checkpoint, type CheckpointHost } from './checkpoint.js';
@@ -25,7 +19,6 @@ import {
   ALL_CLEARINGS,
   ALL_GROUPS,
   ALL_RECORDS,
-  clearingKey,
   GENERATION_MAX,
   generationOfClearingKey,
   groupKey,
@@ -42,6 +35,7 @@ import { redoName, redoNumber } from './redo-file.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
 import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-install.js';
 import { CHUNK_BYTES_DEFAULT, SnapshotSource } from './snapshot-source.js';
+import { type Garbage, Sweeper } from './sweeper.js';
 import { decodeValue, encodeValue } from './values.js';
 
 export type StateStoreOptions = {
@@ -65,33 +59,30 @@ export type VerifyCount = { readonly records: number; readonly bytes: number };
 const FORMAT = 1;
 const MARK_NAME = 'mark';
 const FETCHED_PAIRS = 512;
-const CLEARED_KEYS = 1000;
-/** What is deleted is given back to the disk in steps of this size, */
-const RECLAIMED_BYTES = 64 * 1024 * 1024;
-/** and not if it is less than this. */
-const WORTH_RECLAIMING_BYTES = 1024 * 1024;
 
 /**
- * The state of all groups: records that are changed by checkpoints, each of which takes a group from one applied index
- * to the next as a whole. Every value that is read is verified.
+ * The state of all groups: records that are changed by checkpoints, each of which takes a group from one
+ * applied index to the next as a whole. Every value that is read is verified.
+ *
+ * The file is a little long since opening, recovery and reads share the groups and their generations; checkpoints,
+ * journal, sweeping, snapshots and all formats are files of their own.
  */
 export class StateStore {
-  readonly #store: KeyValueStore;
-  readonly #disk: Disk;
-  readonly #journal: Journal;
-  readonly #mark: MarkFile;
-  readonly #chunkBytes: number;
-  readonly #slabBytes: number;
-  readonly #mutants: ReadonlySet<StorageMutant>;
-  readonly #checksCrc: boolean;
-  readonly #groups = new Map<number, GroupHandle>();
-  readonly #busy = new BusyGroups();
-  readonly #snapshots = new Set<SnapshotSource>();
-  #clearing: { readonly group: number; readonly generation: number }[] = [];
-  #sweeping: Promise<void> | undefined;
-  #nextGeneration = 1;
-  #nextRedoFile = 1;
-  #isOpen = true;
+  private readonly store: KeyValueStore;
+  private readonly disk: Disk;
+  private readonly journal: Journal;
+  private readonly mark: MarkFile;
+  private readonly chunkBytes: number;
+  private readonly slabBytes: number;
+  private readonly mutants: ReadonlySet<StorageMutant>;
+  private readonly checksCrc: boolean;
+  private readonly groupsById = new Map<number, GroupHandle>();
+  private readonly busy = new BusyGroups();
+  private readonly snapshots = new Set<SnapshotSource>();
+  private readonly sweeper: Sweeper;
+  private nextGeneration = 1;
+  private nextRedoFile = 1;
+  private isOpen = true;
 
   /**
    * Opens the state, or begins an empty one; finishes what a crash interrupted. Throws `DamagedStateError`,
@@ -110,7 +101,7 @@ export class StateStore {
       const journal = await Journal.open(store, mark);
       if (isNew && journal.batches > 0) throw new DamagedStateError('its format is not told any more');
       const state = new StateStore(options, mark, journal);
-      await state.#recover(entries, isNew);
+      await state.recover(entries, isNew);
       return state;
     } catch (error) {
       await mark.close();
@@ -119,135 +110,135 @@ export class StateStore {
   }
 
   private constructor(options: StateStoreOptions, mark: MarkFile, journal: Journal) {
-    this.#store = options.store;
-    this.#disk = options.disk;
-    this.#mark = mark;
-    this.#journal = journal;
-    this.#chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
-    this.#slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;
-    this.#mutants = options.mutants ?? noMutants;
-    this.#checksCrc = !this.#mutants.has('crc_ignored');
+    this.store = options.store;
+    this.disk = options.disk;
+    this.mark = mark;
+    this.journal = journal;
+    this.sweeper = new Sweeper(options.store, journal);
+    this.chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
+    this.slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;
+    this.mutants = options.mutants ?? noMutants;
+    this.checksCrc = !this.mutants.has('crc_ignored');
   }
 
   /**
-   * The value of a record; undefined if there is none. Synchronous: about two microseconds when hot. The result is the
-   * caller's own. Throws `DamagedStateError`.
+   * The value of a record; undefined if there is none. Synchronous: about two microseconds when hot. The
+   * result is the caller's own. Throws `DamagedStateError`.
    */
   read(group: number, kind: number, id: number, part = 0): Buffer | undefined {
-    this.#assertOpen();
-    const handle = this.#groups.get(group);
+    this.assertOpen();
+    const handle = this.groupsById.get(group);
     if (handle === undefined) return undefined;
     checkName(kind, id, part);
     const { key } = handle;
     nameRecord(key, kind, id, part);
-    const value = this.#store.getSync(key);
-    return value === undefined ? undefined : decodeValue(key, value, this.#checksCrc, group);
+    const value = this.store.getSync(key);
+    return value === undefined ? undefined : decodeValue(key, value, this.checksCrc, group);
   }
 
   /**
-   * The records of a group, or those of one kind, in the order of (kind, id, part): as they are when the first one is
-   * asked for, whatever changes meanwhile.
+   * The records of a group, or those of one kind, in the order of (kind, id, part): as they are when the
+   * first one is asked for, whatever changes meanwhile.
    */
   async *scan(group: number, kind?: number): AsyncGenerator<StateRecord, void, undefined> {
-    this.#assertOpen();
-    while (this.#isBeingApplied(group)) await this.#groups.get(group)?.applying;
-    const handle = this.#groups.get(group);
+    this.assertOpen();
+    while (this.isBeingApplied(group)) await this.groupsById.get(group)?.applying;
+    const handle = this.groupsById.get(group);
     if (handle === undefined) return;
-    for await (const pairs of this.#fetch(recordRange(group, handle.meta.generation, kind))) {
-      for (const [key, value] of pairs) yield this.#record(group, key, value);
+    for await (const pairs of this.fetch(recordRange(group, handle.meta.generation, kind))) {
+      for (const [key, value] of pairs) yield this.record(group, key, value);
     }
   }
 
   /** The groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
-    this.#assertOpen();
-    return [...this.#groups.keys()].sort((a, b) => a - b);
+    this.assertOpen();
+    return [...this.groupsById.keys()].sort((a, b) => a - b);
   }
 
   /** Up to where the log of a group is applied in its durable state; undefined if nothing of it is stored. */
   applied(group: number): Applied | undefined {
-    this.#assertOpen();
-    const meta = this.#groups.get(group)?.meta;
+    this.assertOpen();
+    const meta = this.groupsById.get(group)?.meta;
     return meta?.redo?.applied ?? meta?.applied;
   }
 
   /** Starts a checkpoint. One at a time for a group, else `GroupBusyError`. To be committed or aborted. */
   beginCheckpoint(group: number): Checkpoint {
-    this.#assertOpen();
+    this.assertOpen();
     demand(isU53(group), 'a group is a safe non-negative integer');
-    this.#busy.enter(group, 'a checkpoint');
-    const meta = this.#groups.get(group)?.meta;
+    this.busy.enter(group, 'a checkpoint');
+    const meta = this.groupsById.get(group)?.meta;
     return new Checkpoint(
-      this.#checkpointHost(),
+      this.checkpointHost(),
       group,
-      meta ?? { generation: this.#newGeneration(), applied: NOTHING_APPLIED, redo: undefined },
+      meta ?? { generation: this.newGeneration(), applied: NOTHING_APPLIED, redo: undefined },
     );
   }
 
-  /** Removes a group with all its records. It is gone when this resolves; its space comes back in the background. */
+  /**
+   * Removes a group with all its records. It is gone when this resolves; its space comes back in the
+   * background.
+   */
   async dropGroup(group: number): Promise<void> {
-    this.#assertOpen();
-    this.#busy.enter(group, 'a removal');
+    this.assertOpen();
+    this.busy.enter(group, 'a removal');
     try {
-      const handle = this.#groups.get(group);
+      const handle = this.groupsById.get(group);
       if (handle === undefined) return;
       const { generation } = handle.meta;
-      await this.#journal.write((batch) => {
+      await this.journal.write((batch) => {
         batch.delete(groupKey(group));
         return markGarbage(batch, group, generation);
       });
-      this.#groups.delete(group);
-      this.#clear(group, generation);
+      this.groupsById.delete(group);
+      this.clear({ group, generation });
     } finally {
-      this.#busy.leave(group);
+      this.busy.leave(group);
     }
   }
 
   /**
-   * A consistent view of a group, to be sent to another node and closed. Undefined if nothing of the group is stored.
+   * A consistent view of a group, to be sent to another node and closed. Undefined if nothing of the group is
+   * stored.
    */
   async openSnapshot(group: number): Promise<SnapshotSource | undefined> {
-    this.#assertOpen();
-    while (this.#isBeingApplied(group)) await this.#groups.get(group)?.applying;
-    this.#assertOpen();
-    const view = this.#store.snapshot();
+    this.assertOpen();
+    while (this.isBeingApplied(group)) await this.groupsById.get(group)?.applying;
+    this.assertOpen();
+    const view = this.store.snapshot();
     const key = groupKey(group);
-    const value = this.#store.getSync(key, view);
+    const value = this.store.getSync(key, view);
     if (value === undefined) {
       await view.close();
       return undefined;
     }
-    const meta = decodeMeta(decodeValue(key, value, this.#checksCrc, group), group);
+    const meta = decodeMeta(decodeValue(key, value, this.checksCrc, group), group);
     const close = (): void => {
-      this.#snapshots.delete(source);
+      this.snapshots.delete(source);
     };
-    const source = new SnapshotSource(
-      this.#store,
-      view,
-      group,
-      meta,
-      this.#chunkBytes,
-      this.#checksCrc,
-      close,
-    );
-    this.#snapshots.add(source);
+    const source = new SnapshotSource(this.store, view, group, meta, this.chunkBytes, this.checksCrc, close);
+    this.snapshots.add(source);
     return source;
   }
 
-  /** Starts to take in a snapshot. One at a time for a group, and none beside a checkpoint, else `GroupBusyError`. */
+  /**
+   * Starts to take in a snapshot. One at a time for a group, and none beside a checkpoint, else
+   * `GroupBusyError`.
+   */
   installSnapshot(group: number): SnapshotInstaller {
-    this.#assertOpen();
+    this.assertOpen();
     demand(isU53(group), 'a group is a safe non-negative integer');
-    this.#busy.enter(group, 'the installation of a snapshot');
-    return new SnapshotInstaller(this.#installHost(), group, this.#newGeneration());
+    this.busy.enter(group, 'the installation of a snapshot');
+    return new SnapshotInstaller(this.installHost(), group, this.newGeneration());
   }
 
   /** The identity of this folder, as it was set. */
   identity(): Buffer | undefined {
-    this.#assertOpen();
+    this.assertOpen();
     const key = storeKey('identity');
-    const value = this.#store.getSync(key);
-    return value === undefined ? undefined : decodeValue(key, value, this.#checksCrc);
+    const value = this.store.getSync(key);
+    return value === undefined ? undefined : decodeValue(key, value, this.checksCrc);
   }
 
   /** Sets the identity, once and for all. Throws `MisuseError` if there is another one. */
@@ -257,18 +248,21 @@ export class StateStore {
     demand(before === undefined, 'a folder has one identity, which does not change');
     const key = storeKey('identity');
     const value = encodeValue(key, identity);
-    await this.#journal.write((batch) => {
+    await this.journal.write((batch) => {
       batch.put(key, value);
       return value.length;
     });
   }
 
-  /** Reads and verifies everything that is stored. Throws `DamagedStateError` at the first thing that is damaged. */
+  /**
+   * Reads and verifies everything that is stored. Throws `DamagedStateError` at the first thing that is
+   * damaged.
+   */
   async verify(): Promise<VerifyCount> {
-    this.#assertOpen();
+    this.assertOpen();
     let records = 0;
     let bytes = 0;
-    for await (const pairs of this.#fetch({ from: Buffer.alloc(0), to: Buffer.of(0xff) })) {
+    for await (const pairs of this.fetch({ from: Buffer.alloc(0), to: Buffer.of(0xff) })) {
       for (const [key, value] of pairs) {
         decodeValue(key, value, true, ownerOfRecord(key)?.group);
         records++;
@@ -280,91 +274,92 @@ export class StateStore {
 
   /** Space that is being freed: generations whose records are not all gone yet. */
   get pendingClears(): number {
-    return this.#clearing.length;
+    return this.sweeper.garbage.length;
   }
 
   /** Resolves when all space that could be freed is. */
   async swept(): Promise<void> {
-    await this.#sweeping;
+    await this.sweeper.settled();
   }
 
   /** Waits for writes, and closes everything, the key-value store included. Open checkpoints are lost. */
   async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    for (const snapshot of [...this.#snapshots]) await snapshot.close();
-    for (const { applying } of this.#groups.values()) await applying?.catch(() => undefined);
-    await this.#sweeping;
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.sweeper.stop();
+    for (const snapshot of [...this.snapshots]) await snapshot.close();
+    for (const { applying } of this.groupsById.values()) await applying?.catch(() => undefined);
+    await this.sweeper.settled();
     try {
-      await this.#journal.settle();
+      await this.journal.settle();
     } finally {
-      await this.#mark.close();
-      await this.#store.close();
+      await this.mark.close();
+      await this.store.close();
     }
   }
 
-  async #recover(entries: readonly DiskEntry[], isNew: boolean): Promise<void> {
-    if (isNew) await this.#writeFormat();
-    await this.#loadGroups();
-    await this.#loadClearings();
-    await this.#checkOwners();
+  private async recover(entries: readonly DiskEntry[], isNew: boolean): Promise<void> {
+    if (isNew) await this.writeFormat();
+    await this.loadGroups();
+    await this.loadClearings();
+    await this.checkOwners();
     const decided = new Set<string>();
     for (const { name } of entries)
-      this.#nextRedoFile = Math.max(this.#nextRedoFile, (redoNumber(name) ?? 0) + 1);
-    for (const handle of this.#groups.values()) {
+      this.nextRedoFile = Math.max(this.nextRedoFile, (redoNumber(name) ?? 0) + 1);
+    for (const handle of this.groupsById.values()) {
       if (handle.meta.redo === undefined) continue;
       decided.add(redoName(handle.meta.redo.file));
-      await applyRedo(this.#disk, this.#journal, handle);
+      await applyRedo(this.disk, this.journal, handle);
     }
     for (const { name } of entries) {
-      if (redoNumber(name) !== undefined && !decided.has(name)) await this.#disk.remove(name);
+      if (redoNumber(name) !== undefined && !decided.has(name)) await this.disk.remove(name);
     }
-    this.#sweep();
+    this.sweeper.sweep();
   }
 
-  async #writeFormat(): Promise<void> {
+  private async writeFormat(): Promise<void> {
     const key = storeKey('format');
     const payload = Buffer.alloc(4);
     payload.writeUInt32LE(FORMAT);
-    await this.#journal.write((batch) => {
+    await this.journal.write((batch) => {
       batch.put(key, encodeValue(key, payload));
       return payload.length;
     });
   }
 
-  async #loadGroups(): Promise<void> {
-    for await (const pairs of this.#fetch(ALL_GROUPS)) {
+  private async loadGroups(): Promise<void> {
+    for await (const pairs of this.fetch(ALL_GROUPS)) {
       for (const [key, value] of pairs) {
         const group = groupOfKey(key);
         if (group === undefined) throw new DamagedStateError(`${key.toString('hex')} is no key of a group`);
-        const meta = decodeMeta(decodeValue(key, value, this.#checksCrc, group), group);
-        this.#groups.set(group, new GroupHandle(group, meta));
-        this.#useGeneration(meta.generation);
+        const meta = decodeMeta(decodeValue(key, value, this.checksCrc, group), group);
+        this.groupsById.set(group, new GroupHandle(group, meta));
+        this.useGeneration(meta.generation);
       }
     }
   }
 
-  async #loadClearings(): Promise<void> {
-    for await (const pairs of this.#fetch(ALL_CLEARINGS)) {
+  private async loadClearings(): Promise<void> {
+    for await (const pairs of this.fetch(ALL_CLEARINGS)) {
       for (const [key, value] of pairs) {
         const generation = generationOfClearingKey(key);
-        const owner = ownerOfRecord(decodeValue(key, value, this.#checksCrc));
+        const owner = ownerOfRecord(decodeValue(key, value, this.checksCrc));
         if (owner?.generation !== generation)
           throw new DamagedStateError(`${key.toString('hex')} names no garbage`);
-        this.#clearing.push(owner);
-        this.#useGeneration(generation);
+        this.sweeper.add(owner);
+        this.useGeneration(generation);
       }
     }
   }
 
   /**
-   * Records that belong to no group and are not named as garbage mean that a group was lost. They are not deleted:
-   * nothing is, on the strength of something that is missing.
+   * Records that belong to no group and are not named as garbage mean that a group was lost. They are not
+   * deleted: nothing is, on the strength of something that is missing.
    */
-  async #checkOwners(): Promise<void> {
-    const garbage = new Set(this.#clearing.map(({ group, generation }) => `${group} ${generation}`));
+  private async checkOwners(): Promise<void> {
+    const garbage = new Set(this.sweeper.garbage.map(({ group, generation }) => `${group} ${generation}`));
     for (let { from } = ALL_RECORDS; ; ) {
-      const cursor = this.#store.iterate({ from, to: ALL_RECORDS.to }, { keysOnly: true });
+      const cursor = this.store.iterate({ from, to: ALL_RECORDS.to }, { keysOnly: true });
       const [first] = await cursor.next(1);
       await cursor.close();
       if (first === undefined) return;
@@ -373,132 +368,68 @@ export class StateStore {
         throw new DamagedStateError(`${first[0].toString('hex')} is no key of a record`);
       const { group, generation } = owner;
       const isKnown =
-        this.#groups.get(group)?.meta.generation === generation || garbage.has(`${group} ${generation}`);
+        this.groupsById.get(group)?.meta.generation === generation || garbage.has(`${group} ${generation}`);
       if (!isKnown)
         throw new DamagedStateError(`there are records of group ${group}, and the group is missing`, group);
       from = recordRange(group, generation).to;
     }
   }
 
-  #checkpointHost(): CheckpointHost {
+  private checkpointHost(): CheckpointHost {
     return {
-      disk: this.#disk,
-      journal: this.#journal,
-      mutants: this.#mutants,
-      slabBytes: this.#slabBytes,
-      register: (group, meta) => this.#register(group, meta),
-      nextRedoFile: () => this.#nextRedoFile++,
-      ended: (group) => this.#busy.leave(group),
+      disk: this.disk,
+      journal: this.journal,
+      mutants: this.mutants,
+      slabBytes: this.slabBytes,
+      register: (group, meta) => this.register(group, meta),
+      nextRedoFile: () => this.nextRedoFile++,
+      ended: (group) => this.busy.leave(group),
     };
   }
 
-  #installHost(): InstallHost {
+  private installHost(): InstallHost {
     return {
-      journal: this.#journal,
-      mutants: this.#mutants,
-      current: (group) => this.#groups.get(group),
-      register: (group, meta) => this.#register(group, meta),
-      clear: (group, generation) => this.#clear(group, generation),
-      ended: (group) => this.#busy.leave(group),
+      journal: this.journal,
+      mutants: this.mutants,
+      current: (group) => this.groupsById.get(group),
+      register: (group, meta) => this.register(group, meta),
+      clear: (group, generation) => this.clear({ group, generation }),
+      ended: (group) => this.busy.leave(group),
     };
   }
 
-  #register(group: number, meta: GroupMeta): GroupHandle {
-    const handle = this.#groups.get(group) ?? new GroupHandle(group, meta);
+  private register(group: number, meta: GroupMeta): GroupHandle {
+    const handle = this.groupsById.get(group) ?? new GroupHandle(group, meta);
     handle.meta = meta;
-    this.#groups.set(group, handle);
+    this.groupsById.set(group, handle);
     return handle;
   }
 
-  #newGeneration(): number {
-    if (this.#nextGeneration > GENERATION_MAX)
-      throw new LimitError('A generation', this.#nextGeneration, GENERATION_MAX);
-    return this.#nextGeneration++;
+  private newGeneration(): number {
+    if (this.nextGeneration > GENERATION_MAX)
+      throw new LimitError('A generation', this.nextGeneration, GENERATION_MAX);
+    return this.nextGeneration++;
   }
 
-  #useGeneration(generation: number): void {
-    this.#nextGeneration = Math.max(this.#nextGeneration, generation + 1);
+  private clear(garbage: Garbage): void {
+    this.sweeper.add(garbage);
+    this.sweeper.sweep();
   }
 
-  #clear(group: number, generation: number): void {
-    this.#clearing.push({ group, generation });
-    this.#sweep();
-  }
-
-  /** Frees space, a slice at a time. What is left at the end of the process goes on at the next start. */
-  #sweep(): void {
-    this.#sweeping ??= this.#sweepAll()
-      .catch((error: unknown) => {
-        this.#journal.fail(error);
-      })
-      .finally(() => {
-        this.#sweeping = undefined;
-      });
-  }
-
-  async #sweepAll(): Promise<void> {
-    for (let next = this.#clearing[0]; next !== undefined && this.#isOpen; next = this.#clearing[0]) {
-      const edges = await this.#sweepOne(next.group, next.generation);
-      if (edges === null) return;
-      this.#clearing.shift();
-      await this.#reclaim(edges);
-    }
-  }
-
-  /** @returns keys that cut what was deleted into slices, the ends included; null if the store was closed before the end */
-  async #sweepOne(group: number, generation: number): Promise<readonly Uint8Array[] | null> {
-    const range = recordRange(group, generation);
-    const edges = [range.from];
-    // One cursor for all: a new one would have to pass over everything that was deleted before it.
-    const cursor = this.#store.iterate(range, { keysOnly: true });
-    try {
-      for (let hasBulk = false; this.#isOpen; hasBulk = true) {
-        const pairs = await cursor.next(CLEARED_KEYS);
-        const isLast = pairs.length < CLEARED_KEYS;
-        if (isLast && hasBulk) await this.#journal.flush();
-        const changes = (batch: KeyValueBatch): number => {
-          for (const [key] of pairs) batch.delete(key);
-          if (isLast) batch.delete(clearingKey(generation));
-          return pairs.length * 32;
-        };
-        if (isLast) {
-          await this.#journal.write(changes);
-          return [...edges, range.to];
-        }
-        await this.#journal.writeBulk(changes);
-        edges.push(pairs[pairs.length - 1]?.[0] ?? range.to);
-      }
-      return null;
-    } finally {
-      await cursor.close();
-    }
-  }
-
-  /**
-   * Gives the disk back what a sweep deleted: without this that would lie there until so much else was written that the
-   * store puts its files in order. In steps, so that closing does not wait for long; what is left of it is no loss.
-   */
-  async #reclaim(edges: readonly Uint8Array[]): Promise<void> {
-    let from = edges[0];
-    for (const [i, to] of edges.entries()) {
-      if (!this.#isOpen || from === undefined) return;
-      const bytes = await this.#store.approximateBytes({ from, to });
-      if (bytes < (i === edges.length - 1 ? WORTH_RECLAIMING_BYTES : RECLAIMED_BYTES)) continue;
-      await this.#store.compact({ from, to });
-      from = to;
-    }
+  private useGeneration(generation: number): void {
+    this.nextGeneration = Math.max(this.nextGeneration, generation + 1);
   }
 
   /** A decided checkpoint is not all in the records yet: no consistent view can be had. */
-  #isBeingApplied(group: number): boolean {
-    return this.#groups.get(group)?.applying !== undefined;
+  private isBeingApplied(group: number): boolean {
+    return this.groupsById.get(group)?.applying !== undefined;
   }
 
-  async *#fetch(
+  private async *fetch(
     range: KeyRange,
     snapshot?: KeyValueSnapshot,
   ): AsyncGenerator<readonly KeyValuePair[], void, undefined> {
-    const cursor = this.#store.iterate(range, snapshot === undefined ? {} : { snapshot });
+    const cursor = this.store.iterate(range, snapshot === undefined ? {} : { snapshot });
     try {
       for (;;) {
         const pairs = await cursor.next(FETCHED_PAIRS);
@@ -510,15 +441,15 @@ export class StateStore {
     }
   }
 
-  #record(group: number, key: Buffer, value: Buffer): StateRecord {
+  private record(group: number, key: Buffer, value: Buffer): StateRecord {
     const name = nameOfRecord(key);
     if (name === undefined)
       throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, group);
-    return { ...name, value: decodeValue(key, value, this.#checksCrc, group) };
+    return { ...name, value: decodeValue(key, value, this.checksCrc, group) };
   }
 
-  #assertOpen(): void {
-    if (!this.#isOpen) throw new StoreClosedError('state store');
+  private assertOpen(): void {
+    if (!this.isOpen) throw new StoreClosedError('state store');
   }
 }
 

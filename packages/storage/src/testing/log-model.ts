@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LogStore } from '../log/log-store.js';
 import type { LogOperation } from '../log/types.js';
 
-/** What can be seen of a group, in a form to compare. */
+/** The visible state of a group, in a form to compare. */
 export type ModelGroup = {
   readonly id: number;
   readonly first: number;
@@ -25,14 +25,14 @@ const NO_GROUP: GroupState = { base: { index: 0, term: 0 }, entries: [], hardSta
 
 /** A plain and obviously right log store, for tests: an immutable state and what each call makes of it. */
 export class LogModel {
-  readonly #groups: ReadonlyMap<number, GroupState>;
+  private readonly groups: ReadonlyMap<number, GroupState>;
 
   constructor(groups: ReadonlyMap<number, GroupState> = new Map()) {
-    this.#groups = groups;
+    this.groups = groups;
   }
 
   after(operations: readonly LogOperation[]): LogModel {
-    const groups = new Map(this.#groups);
+    const groups = new Map(this.groups);
     for (const operation of operations) {
       const before = groups.get(operation.group) ?? NO_GROUP;
       if (operation.kind === 'drop') groups.delete(operation.group);
@@ -42,19 +42,22 @@ export class LogModel {
   }
 
   lastIndex(id: number): number {
-    return lastOf(this.#groups.get(id) ?? NO_GROUP);
+    return lastOf(this.groups.get(id) ?? NO_GROUP);
   }
 
   compacted(id: number, upTo: number): LogModel {
-    const before = this.#groups.get(id);
+    const before = this.groups.get(id);
     if (before === undefined || upTo <= before.base.index || upTo > lastOf(before)) return this;
     const count = upTo - before.base.index;
     const term = before.entries[count - 1]!.term;
     const after = { ...before, base: { index: upTo, term }, entries: before.entries.slice(count) };
-    return new LogModel(new Map(this.#groups).set(id, after));
+    return new LogModel(new Map(this.groups).set(id, after));
   }
 
-  /** A lawful append: some entries, going back over uncommitted ones by up to `back`, and perhaps a hard state. */
+  /**
+   * A lawful append: some entries, going back over uncommitted ones by up to `back`, and perhaps a hard
+   * state.
+   */
   entriesFor(
     id: number,
     back: number,
@@ -62,7 +65,7 @@ export class LogModel {
     vote: boolean,
     nextPayload: () => number,
   ): LogOperation[] {
-    const group = this.#groups.get(id) ?? NO_GROUP;
+    const group = this.groups.get(id) ?? NO_GROUP;
     const commit = group.hardState?.commit ?? 0;
     const last = lastOf(group);
     const from = Math.max(last - back, commit, group.base.index) + 1;
@@ -88,13 +91,13 @@ export class LogModel {
   }
 
   resetFor(id: number, ahead: number): LogOperation {
-    const group = this.#groups.get(id) ?? NO_GROUP;
+    const group = this.groups.get(id) ?? NO_GROUP;
     const term = (group.entries.at(-1)?.term ?? group.base.term) + 1;
     return { kind: 'reset', group: id, index: Math.max(1, lastOf(group) + ahead), term };
   }
 
   state(): ModelState {
-    return [...this.#groups]
+    return [...this.groups]
       .filter(([, group]) => group.hardState !== undefined || lastOf(group) > 0)
       .sort(([a], [b]) => a - b)
       .map(([id, group]) => ({

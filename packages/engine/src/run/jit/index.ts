@@ -7,23 +7,36 @@
  * called. Both tiers do exactly the same in the same order, down to the counting of steps, so that a piece of code can
  * move from one to the other at any call.
  */
-import type { Assign, BinaryOp, Call, Chain, Entry, For, Node, Operation, Return } from '@althing/language';
+import type {
+  Assign,
+  BinaryOp,
+  Call,
+  Chain,
+  Entry,
+  For,
+  Instance,
+  Node,
+  Operation,
+  Return,
+} from '@althing/language';
 import { lookupError, typeError } from '../../error.js';
-import { countOrRange } from '../../functions/range.js';
 import { Closure } from '../../value/closure.js';
-import { isTruthy } from '../../value/compare.js';
 import { List, ThingSet } from '../../value/containers.js';
+import { isTruthy } from '../../value/kinds.js';
 import { Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { callMethod, readProperty } from '../chain.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
+import { instanceSteps, makeInstance, wholeInstance } from '../instance.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
 import { literalShape, ownValue } from '../literal.js';
+import { namedBy } from '../named.js';
 import { assignOperator, binaryOperator, prefixOperator, updateInPlace } from '../operators.js';
 import { type Runtime, share, UNTOUCHED } from '../runtime.js';
 import type { Cell } from '../symbols.js';
 import type { Code } from '../unit.js';
+import { isQuiet, quickTest } from './instance.js';
 import { NUMBER_OPERATORS } from './operators.js';
 import { type Expression, Source } from './source.js';
 
@@ -200,15 +213,16 @@ ${unlock}(${container});
 }${isLast ? ` else return ${container};\nreturn null;` : ''}`;
   }
 
-  /** What a loop goes over: `range(n)`, which most loops go over, needs no list. */
+  /** What a loop goes over: a function that only counts, as most loops do, needs no list. */
   private iterable(node: Node): { readonly code: string; readonly counts: boolean } {
     const { source } = this;
-    const [only, ...others] = node.kind === 'call' && node.name === 'range' ? node.args : [];
-    if (only === undefined || others.length > 0) {
+    const counts = node.kind === 'call' ? this.around.rt.functions.function(node.name)?.counts : null;
+    const [only, ...others] = node.kind === 'call' ? node.args : [];
+    if (counts === null || counts === undefined || only === undefined || others.length > 0) {
       return { code: this.expression(node).code, counts: false };
     }
     const { code } = this.expression(only);
-    return { code: `${source.constant(countOrRange)}(${this.rtName}, ${code})`, counts: true };
+    return { code: `${source.constant(counts)}(${this.rtName}, ${code})`, counts: true };
   }
 
   /** Notes what a local hides, before it is first assigned. */
@@ -265,6 +279,8 @@ ${unlock}(${container});
         return this.chain(node);
       case 'thing':
         return this.thing(node, node.entries);
+      case 'instance':
+        return this.instance(node);
       default:
         return this.firstTier(node);
     }
@@ -454,7 +470,9 @@ ${unlock}(${container});
     const isClosure = `(${closure} = ${source.constant(rt.symbols.cell(name))}.value) instanceof ${source.constant(Closure)}`;
     const takes = `(${unit} = ${source.constant(unitOf)}(${rtName}, ${closure})).params.length === ${count}`;
     const called = `${source.constant(count === 1 ? call1 : call2)}(${rtName}, ${closure}, ${unit}, ${values.join(', ')})`;
-    const code = `(${rtName}.procedures.size === 0 && ${isClosure} && ${takes} ? ${called} : ${otherwise})`;
+    const named = source.constant(namedBy(rt, name));
+    const isFree = `(${rtName}.schema.count === 0 || ${named}() === null)`;
+    const code = `(${rtName}.procedures.size === 0 && ${isFree} && ${isClosure} && ${takes} ? ${called} : ${otherwise})`;
     return { code, kind: 'any' };
   }
 
@@ -478,6 +496,45 @@ ${unlock}(${container});
     });
     source.release(mark);
     return { code: `(${[made, ...set, thing].join(', ')})`, kind: 'any' };
+  }
+
+  /**
+   * An instance whose entries give each field one value, which is checked here if that can be told quickly. The first tier
+   * takes over where the name means another type by then, or the type has changed.
+   */
+  private instance(node: Instance): Expression {
+    const { source, rt, rtName } = this;
+    const { entries } = node.thing;
+    const whole = wholeInstance(
+      rt,
+      node.name,
+      entries.map(({ key }) => key),
+    );
+    const isQuick =
+      entries.length <= ENTRIES_MAX && entries.every(({ value }) => value === null || isQuiet(value));
+    if (whole === null || !isQuick) return this.firstTier(node);
+    const otherwise = this.firstTier(node).code;
+    const { type, shape } = whole;
+    const { mark } = source;
+    const given = source.temp();
+    const [typeConstant, shapeName] = [source.constant(type), source.constant(shape)];
+    const isSame = `${source.constant(namedBy(rt, node.name))}() === ${typeConstant} && ${typeConstant}.shape === ${shapeName} && !${typeConstant}.isWrapOnly`;
+    const set = entries.map(({ key, value }, i) => {
+      const { code } = value === null ? this.variable(key) : this.expression(value);
+      return `${given}[${whole.slots[i]}] = ${code}`;
+    });
+    const value = source.temp();
+    const tests = shape.fields.map(
+      (field) => `(${value} = ${given}[${field.slot}], ${quickTest(field, value, source)})`,
+    );
+    const steps = instanceSteps(shape.fields.length);
+    const hasSteps = `${rtName}.steps >= ${steps}`;
+    const quick = `(${rtName}.steps -= ${steps}, new ${source.constant(Thing)}(0, ${shapeName}, ${given}))`;
+    const slow = `${source.constant((values: Value[]) => makeInstance(rt, type, values))}(${given})`;
+    source.release(mark);
+    const evaluated = [`${given} = new Array(${entries.length})`, ...set].join(', ');
+    const made = `(${evaluated}, ${[...tests, hasSteps].join(' && ')} ? ${quick} : ${slow})`;
+    return { code: `(${isSame} ? ${made} : ${otherwise})`, kind: 'any' };
   }
 
   /** Properties and methods; other chains are for the first tier. */

@@ -52,6 +52,45 @@ test(`both tiers do the same with random programs (seed ${seed})`, () => {
   expect(stateLines(second.collection)).toEqual(stateLines(first.collection));
 });
 
+/** A type, and a closure that makes instances of it, which is warm. */
+const POINT = `set_type('Point', {n: 'int<0:9>', s: 'str<2:3>', f: 'float?', x: 'any', b: 'bool', u: 'uint', e: 'email?'});
+  make = |n, s, f, x, b, u, e| Point{n:, s:, f:, x:, b:, u:, e:};
+  for (i in range(4)) make(1, 'ab', nil, nil, true, 1, nil);`;
+
+describe('both tiers make the same instances', () => {
+  test.each([
+    "make(9, 'abc', 1.5, 2, false, 0, 'a@b.de')",
+    "[try(make(10, 'ab', nil, 0, true, 1, nil)), try(make(-1, 'ab', nil, 0, true, 1, nil))]",
+    "[try(make(1.0, 'ab', nil, 0, true, 1, nil)), try(make(1, 'ab', 1, 0, true, 1, nil))]",
+    "[try(make(1, '', nil, 0, true, 1, nil)), try(make(1, 'abcd', nil, 0, true, 1, nil))]",
+    "[make(1, '😀😀😀', nil, 0, true, 1, nil), try(make(1, '😀😀😀😀', nil, 0, true, 1, nil))]",
+    "[try(make(1, '😀', nil, 0, true, 1, nil)), make(1, '😀😀', nil, 0, true, 1, nil)]",
+    "[try(make(1, 'ab', nil, 0, 1, 1, nil)), try(make(1, 'ab', nil, 0, true, -1, nil))]",
+    "[try(make(1, 'ab', nil, 0, true, 1, 'nobody')), make(1, 'ab', nil, 0, true, 9223372036854775807, nil)]",
+    "list = [1]; p = make(1, 'ab', nil, list, true, 1, nil); list.push(2); p.x.push(3); [list, p.x]",
+    "p = make(1, 'ab', nil, {k: 1}, true, 1, nil); make(2, 'bb', 2.5, p, true, 1, nil)",
+    "try(make(nosuch, '', nil, 0, true, 1, nil))",
+    "mod_type('Point', 'add', 'more', 'int', 7); make(1, 'ab', nil, 0, true, 1, nil)",
+    "mod_type('Point', 'del', 'x'); make(1, 'ab', nil, 0, true, 1, nil)",
+    "mod_type('Point', 'ren', 'x', 'y'); make(1, 'ab', nil, 0, true, 1, nil)",
+    "mod_type('Point', 'mod', 'n', 'int<5:9>', |p| 5); [try(make(1, 'ab', nil, 0, true, 1, nil))]",
+    "mod_type('Point', 'wpo', true); try(make(1, 'ab', nil, 0, true, 1, nil))",
+    "rename_type('Point', 'Place'); try(make(1, 'ab', nil, 0, true, 1, nil))",
+    "del_type('Point'); set_type('Point', {n: 'str'}); try(make(1, 'ab', nil, 0, true, 1, nil))",
+    'f = |n| Point{n: n + 1}; [f(1), f(2), try(f(9))]',
+    "f = |n| Point{n: 1, n: n, s: 'ab', f: nil, x: 0, b: true, u: 1}; [f(2), f(3)]",
+    "f = |n| Point{n:, s: mod_type('Point', 'del', 'x') ? 'ab' : 'bb', f: nil, x: 0, b: true, u: 1, e: nil}; [try(f(2)), try(f(3))]",
+    "for (i in range(12)) .last = try(make(i, 'ab', nil, 0, true, 1, nil)); .last",
+    "for (i in range(9)) .p = Point{n: i, s: 'ab', f: 0.5, x: i, b: i > 3, u: i * 2, e: nil}; .p",
+  ])('%s', (code) => {
+    const { first, second } = bothTiers();
+    for (const harness of [first, second]) harness.run('.last = nil; .p = nil;');
+    const program = `${POINT} ${code};`;
+    expect(trace(second, program)).toBe(trace(first, program));
+    expect(stateLines(second.collection)).toEqual(stateLines(first.collection));
+  });
+});
+
 describe('both tiers do the same', () => {
   test.each([
     'x = 9007199254740991; f = |n| n + 1; f(x)',
@@ -111,7 +150,7 @@ describe('both tiers do the same', () => {
 });
 
 describe('limits hold in the second tier', () => {
-  const hasty = new Harness({ limits: { durationMs: 30 } });
+  const hasty = new Harness({ limits: { durationMs: 30 }, realTime: true });
   hasty.engine.runtime.hotRuns = 1;
 
   test.each([

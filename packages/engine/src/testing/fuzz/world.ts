@@ -2,11 +2,13 @@
  * A leader on which random programs run, and a follower that applies what comes of them. After each program the two are
  * compared, and the rules that every state keeps are checked.
  */
+
+import { rootLines } from '../../admin/describe.js';
 import { RootGroup } from '../../admin/root-group.js';
 import type { Outcome } from '../../engine.js';
 import { ErrorCode } from '../../error.js';
 import type { CollectionGroup } from '../../state/collection-group.js';
-import { groupLines, rootLines } from '../../state/describe.js';
+import { groupLines } from '../../state/describe.js';
 import { takeBack } from '../../state/transaction.js';
 import { Harness } from '../harness.js';
 import {
@@ -139,7 +141,7 @@ export class World {
     if (copy !== null) return copy;
     const group = harness.reopen(sourceOf(records));
     copyMeta(old, group);
-    for (const procedure of old.procedures.values()) group.putProcedure(procedure);
+    for (const procedure of old.procedures.byName.values()) group.procedures.put(procedure);
     return differenceOf('the leader after a restart', after, this.leaderLines());
   }
 

@@ -1,0 +1,24 @@
+/**
+ * Exit codes of commands that ask a node, for what went wrong:
+ *
+ *   1   the node answered with an error; nothing was changed
+ *   6   no node could be reached, or it could not do it now; nothing was changed: try again
+ *   7   the outcome is unknown, or a change was made and only its answer is gone
+ */
+export const Exit = { Failed: 1, Unavailable: 6, Unknown: 7 } as const;
+
+export type Exit = (typeof Exit)[keyof typeof Exit];
+
+/** Words for the help of a command. */
+export const exitHelp =
+  '1 the node answered with an error; 2 wrong usage; 6 no node could be reached, or not now: try again; 7 the outcome is unknown';
+
+/**
+ * What an answer that is no success means.
+ *
+ * @param outcome what the error says of it; undefined for what an older node says, or a proxy in front
+ */
+export function exitOf(status: number, outcome: string | undefined): Exit {
+  if (outcome === undefined ? status === 502 || status === 504 : outcome !== 'none') return Exit.Unknown;
+  return status === 503 || status === 429 ? Exit.Unavailable : Exit.Failed;
+}

@@ -1,0 +1,38 @@
+/** The state of the root scope in words, for comparing states that should be equal. */
+import type { RootGroup } from './root-group.js';
+import type { WhitelistRule } from './whitelist.js';
+
+/** The users, collections and nodes of the root scope, and its counters, defaults and access. */
+export function rootLines(root: RootGroup): string[] {
+  const { users, collections, members, invitations } = root;
+  const records = [users, collections, members, invitations].flatMap((map) =>
+    Array.from<object, string>(map.values(), inWords).sort(),
+  );
+  const lists = [...users.keys()]
+    .sort((a, b) => a - b)
+    .flatMap((id) =>
+      root
+        .whitelistsOf(id)
+        .map(([list, rules]) => `whitelist ${list} of ${id}: ${rules.map(ruleText).join(' ')}`)
+        .sort(),
+    );
+  return [`counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`, ...records, ...lists];
+}
+
+function ruleText(rule: WhitelistRule): string {
+  return typeof rule === 'string' ? rule : rule.text;
+}
+
+/** A record in words, whatever the order of its fields. */
+function inWords(record: object): string {
+  return JSON.stringify(
+    record,
+    function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
+      // A Buffer has become something else already.
+      const given = this[key];
+      if (given instanceof Uint8Array) return Buffer.from(given).toString('hex');
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+      return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+    },
+  );
+}

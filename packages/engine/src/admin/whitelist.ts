@@ -1,0 +1,83 @@
+/**
+ * Whitelists: which procedures a user may run and which rooms it may join by requests. A user has none, one, or both lists;
+ * without a list everything is allowed, with an empty one nothing.
+ *
+ *   whitelist := count:varint rule*
+ *   rule      := 00 name:text                   exactly this name
+ *              | 01 pattern:text flags:text     whatever the regular expression is found in
+ */
+import { compileRegex } from '@althing/regex';
+import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+import { RegexValue } from '../value/regex-value.js';
+
+/** The lists, in the order of information functions; the position of a list is its number in effects and records. */
+export const WHITELISTS = ['rooms', 'procedures'] as const;
+
+export type WhitelistName = (typeof WHITELISTS)[number];
+
+/** A name that is allowed, or an expression that is searched in names. */
+export type WhitelistRule = string | RegexValue;
+
+/** Most rules of one list. */
+export const WHITELIST_RULES_MAX = 1000;
+
+/** Most characters of a regular expression that is a rule. */
+export const WHITELIST_PATTERN_MAX = 1000;
+
+/** The number of a list in effects and records. */
+export function whitelistNumber(list: WhitelistName): number {
+  return WHITELISTS.indexOf(list);
+}
+
+/** @throws FormatError */
+export function whitelistOfNumber(number: number): WhitelistName {
+  const list = WHITELISTS[number];
+  if (list === undefined) throw new FormatError(`there is no whitelist ${number}`);
+  return list;
+}
+
+export function writeWhitelist(out: ByteWriter, rules: readonly WhitelistRule[]): void {
+  out.varint(rules.length);
+  for (const rule of rules) {
+    if (typeof rule === 'string') {
+      out.u8(0);
+      out.text(rule);
+      continue;
+    }
+    out.u8(1);
+    out.text(rule.pattern);
+    out.text(rule.flags);
+  }
+}
+
+/** @throws FormatError */
+export function readWhitelist(input: ByteReader): readonly WhitelistRule[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} rules in ${input.remaining} bytes`);
+  return Array.from({ length: count }, () => readRule(input));
+}
+
+function readRule(input: ByteReader): WhitelistRule {
+  const kind = input.u8();
+  if (kind === 0) return input.text();
+  if (kind !== 1) throw new FormatError(`unknown kind of rule ${kind}`);
+  const pattern = input.text();
+  const flags = input.text();
+  return new RegexValue(pattern, flags, compileRegex(pattern, flags));
+}
+
+/** Whether two rules are the same: the same name, or the same pattern with the same flags. */
+export function isSameRule(a: WhitelistRule, b: WhitelistRule): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  return a.pattern === b.pattern && a.flags === b.flags;
+}
+
+/**
+ * Whether a list allows a name; null as name is that of what has none, which no rule fits.
+ *
+ * @throws QueryError operation_err when an expression takes too many steps
+ */
+export function isListed(rules: readonly WhitelistRule[], name: string | null): boolean {
+  if (name === null) return false;
+  return rules.some((rule) => (typeof rule === 'string' ? rule === name : rule.matches(name)));
+}

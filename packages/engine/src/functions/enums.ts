@@ -1,0 +1,383 @@
+/** Enums: making, changing and deleting them, and their members. */
+
+import { argumentsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { type Entry, func, In, method, type Receiver, variadic, variadicMethod } from '../run/builtin.js';
+import { callOwnMethod } from '../run/chain.js';
+import { enumNamed, memberWithValue } from '../run/enum.js';
+import { assertUnused, whileInUse } from '../run/instance.js';
+import { isHeldByVariable } from '../run/instances.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { methodFrom } from '../run/structure.js';
+import type { Code } from '../run/unit.js';
+import { type EnumDef, type EnumType, MEMBERS_OF_ENUM_MAX, type MemberDef } from '../schema/enum.js';
+import { inWords } from '../schema/rule.js';
+import { ENUMS_MAX, METHODS_MAX } from '../schema/type.js';
+import type { Closure } from '../value/closure.js';
+import { equals } from '../value/kinds.js';
+import type { Member } from '../value/member.js';
+import { Bytes, Float } from '../value/scalars.js';
+import { Tag } from '../value/tag.js';
+import { lengthOf } from '../value/text.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
+import { needCommit } from './history.js';
+import { assertNewName, assertPartName, isClosure } from './type-fields.js';
+import { CHANGES_SCHEMA } from './types.js';
+
+const MEMBER: Receiver<Member> = { tags: [Tag.MEMBER] };
+
+export const ENUMS: readonly Entry[] = [
+  func('set_enum', {
+    doc: 'Makes an enum: a thing with a value for each member, and closures as methods. The first member is the default.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name'), p.thing('members')],
+    run: (rt, name, members) => {
+      assertNewName(rt, name);
+      rt.schemaEditor.putEnum(newEnum(rt, name, members));
+      return null;
+    },
+  }),
+  variadic('mod_enum', {
+    doc: "Changes an enum: 'add', 'del', 'mod', 'ren' a member or method, 'def' makes a member the default.",
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name')],
+    rest: p.lazy('action, member, argument'),
+    min: 3,
+    max: 4,
+    run: (rt, name, codes) => {
+      const of = enumNamed(rt, name);
+      assertUnused(of);
+      const call: Call = { function: 'mod_enum', rt, of, codes };
+      whileInUse(of, () => actionOf(call, ACTIONS)(call, partNameOf(call, 'member')));
+      return null;
+    },
+  }),
+  func('del_enum', {
+    doc: 'Deletes an enum that no type names, and of which no member is in use.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      const of = enumNamed(rt, name);
+      assertUnused(of);
+      const [user] = rt.schema.usersOfEnum(of.id);
+      if (user !== undefined)
+        throw operationError(`the enum \`${name}\` is used by the type \`${user.name}\``);
+      for (const member of of.members) assertNotHeld(rt, member);
+      rt.schemaEditor.dropEnum(of.id, name);
+      return null;
+    },
+  }),
+  func('rename_enum', {
+    doc: 'Gives an enum another name.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name'), p.str('new_name')],
+    run: (rt, name, newName) => {
+      const of = enumNamed(rt, name);
+      assertNewName(rt, newName);
+      assertUnused(of);
+      rt.schemaEditor.putEnum({ ...defOf(of), name: newName });
+      return null;
+    },
+  }),
+  func('has_enum', {
+    doc: 'Whether there is an enum of this name.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => rt.schema.enumNamed(name) !== undefined,
+  }),
+  variadic('enum', {
+    doc: 'The default member of an enum, or the member with a value.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    rest: p.lazy('value'),
+    max: 2,
+    run: (rt, name, [code]) => {
+      const of = enumNamed(rt, name);
+      return whileInUse(of, () => (code === undefined ? of.default : memberWithValue(rt, of, code())));
+    },
+  }),
+  func('enum_map', {
+    doc: 'A new thing with the value of each member of an enum.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      const { members } = enumNamed(rt, name);
+      rt.charge(UNITS_PER_MEMBER * members.length);
+      const map = new Thing(0, rt.shapes.empty(), []);
+      for (const member of members) map.put(member.name, member.value);
+      return map;
+    },
+  }),
+  method(MEMBER, 'name', {
+    doc: 'The name of the member.',
+    params: [],
+    run: (_rt, member) => member.name,
+  }),
+  method(MEMBER, 'value', {
+    doc: 'The value of the member.',
+    params: [],
+    run: (_rt, member) => member.value,
+  }),
+  variadicMethod(MEMBER, 'len', {
+    doc: 'The length of the value, where that is a str, bytes or a thing.',
+    params: [],
+    rest: p.lazy('arguments'),
+    run: (rt, member, ...codes) => lengthOfMember(rt, member, codes.flat()),
+  }),
+];
+
+/** Units charged for looking at a member. */
+const UNITS_PER_MEMBER = 16;
+
+/** What is known of an enum that is there. */
+export function defOf(of: EnumType): EnumDef {
+  if (of.def === null) throw lookupError(`the enum \`${of.name}\` was deleted`);
+  return of.def;
+}
+
+function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
+  const { schema } = rt;
+  if (schema.enumCount >= ENUMS_MAX) throw quotaError(`a collection has at most ${ENUMS_MAX} enums`);
+  rt.load(source);
+  const members: MemberDef[] = [];
+  const methods = new Map<string, Closure>();
+  const values = new MemberValues(name);
+  for (const [key, value] of source.entries()) {
+    rt.charge(UNITS_PER_MEMBER);
+    assertPartName(key);
+    if (isClosure(value)) {
+      assertMethodCount(methods.size + 1);
+      methods.set(key, methodFrom(value));
+      continue;
+    }
+    assertMemberCount(members.length + 1);
+    values.add(key, value);
+    members.push({ id: members.length, name: key, value });
+  }
+  if (members.length === 0) throw valueError(`the enum \`${name}\` needs a member`);
+  const now = rt.seconds();
+  return {
+    id: schema.nextEnum,
+    name,
+    createdAt: now,
+    modifiedAt: null,
+    nextMember: members.length,
+    members,
+    methods,
+  };
+}
+
+/** The values of the members of one enum: all of one kind, and each once. */
+class MemberValues {
+  private readonly of: string;
+  private kind: Kind | null = null;
+  private readonly seen = new Set<unknown>();
+  private readonly values: Value[] = [];
+
+  constructor(of: string, members: readonly MemberDef[] = []) {
+    this.of = of;
+    for (const { name, value } of members) this.add(name, value);
+  }
+
+  /**
+   * @throws QueryError type_err for a value that no member can have, or of another kind than those before; value_err for one
+   *   that equals one of them
+   */
+  add(name: string, value: Value): void {
+    const kind = kindOf(value);
+    const where = `enum \`${this.of}\`, member \`${name}\``;
+    if (kind === null)
+      throw typeError(`${where}: expected an int, float, str, bytes or a thing, got ${inWords(value)}`);
+    const isOther = this.kind !== null && kind !== this.kind;
+    const key = keyOf(value);
+    // A value of another kind can be equal all the same, and that is what the error is then.
+    if (isOther ? this.values.some((one) => equals(one, value)) : this.seen.has(key)) {
+      throw valueError(`${where}: another member has the value ${inWords(value)}`);
+    }
+    if (isOther)
+      throw typeError(`${where}: expected a value of the type ${this.kind}, got ${inWords(value)}`);
+    this.kind = kind;
+    this.seen.add(key);
+    this.values.push(value);
+  }
+}
+
+type Kind = 'int' | 'float' | 'str' | 'bytes' | 'thing';
+
+function kindOf(value: Value): Kind | null {
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int';
+  if (typeof value === 'string') return 'str';
+  if (value instanceof Float) return 'float';
+  if (value instanceof Bytes) return 'bytes';
+  return value instanceof Thing ? 'thing' : null;
+}
+
+/** The same for values of one kind that are equal, except for nan, which equals nothing. */
+function keyOf(value: Value): unknown {
+  if (value instanceof Float) return Number.isNaN(value.value) ? value : value.value + 0;
+  if (value instanceof Bytes) return Buffer.from(value.data).toString('latin1');
+  return value;
+}
+
+/** One call of `mod_enum`. */
+interface Call extends ActionCall {
+  readonly rt: Runtime;
+  readonly of: EnumType;
+}
+
+const ACTIONS: ReadonlyMap<string, (call: Call, name: string) => void> = new Map([
+  ['add', add],
+  ['def', makeDefault],
+  ['del', del],
+  ['mod', mod],
+  ['ren', ren],
+]);
+
+/** Replaces what is known of the enum, with the time of the change. */
+function put({ rt, of }: Call, change: Partial<Pick<EnumDef, 'members' | 'methods' | 'nextMember'>>): void {
+  rt.charge(UNITS_PER_MEMBER * of.members.length);
+  rt.schemaEditor.putEnum({ ...defOf(of), ...change, modifiedAt: rt.seconds() });
+}
+
+function add(call: Call, name: string): void {
+  assertCount(call, 4);
+  const { of } = call;
+  assertFreeName(of, name);
+  const given = argumentOf(call, 4);
+  const def = defOf(of);
+  if (isClosure(given)) {
+    assertMethodCount(def.methods.size + 1);
+    put(call, { methods: new Map([...def.methods, [name, methodFrom(given)]]) });
+    return;
+  }
+  assertMemberCount(def.members.length + 1);
+  new MemberValues(of.name, def.members).add(name, given);
+  const member = { id: def.nextMember, name, value: given };
+  put(call, { members: [...def.members, member], nextMember: def.nextMember + 1 });
+}
+
+function makeDefault(call: Call, name: string): void {
+  assertCount(call, 3);
+  const member = memberDef(call.of, name);
+  const { members } = defOf(call.of);
+  if (members[0] === member) return;
+  put(call, { members: [member, ...members.filter((other) => other !== member)] });
+}
+
+function del(call: Call, name: string): void {
+  assertCount(call, 3);
+  const { rt, of } = call;
+  const def = defOf(of);
+  if (def.methods.has(name)) {
+    put(call, { methods: new Map([...def.methods].filter(([key]) => key !== name)) });
+    return;
+  }
+  const { id } = memberDef(of, name);
+  if (def.members.length === 1)
+    throw lookupError(`\`${name}\` is the last member of the enum \`${of.name}\``);
+  const [user] = rt.schema.usersOfEnum(of.id, id);
+  if (user !== undefined) {
+    throw operationError(`the member \`${of.name}{${name}}\` is a default of the type \`${user.name}\``);
+  }
+  assertNotHeld(rt, of.member(id));
+  put(call, { members: def.members.filter((member) => member.id !== id) });
+}
+
+function mod(call: Call, name: string): void {
+  assertCount(call, 4);
+  const { of } = call;
+  const def = defOf(of);
+  if (def.methods.has(name)) {
+    const closure = argumentOf(call, 4);
+    if (!isClosure(closure))
+      throw typeError(`\`${name}\` is a method: expected a closure, got ${inWords(closure)}`);
+    put(call, { methods: new Map([...def.methods, [name, methodFrom(closure)]]) });
+    return;
+  }
+  const member = memberDef(of, name);
+  const value = argumentOf(call, 4);
+  const others = new MemberValues(
+    of.name,
+    def.members.filter((other) => other !== member),
+  );
+  if (kindOf(value) !== kindOf(member.value) && def.members.length === 1) {
+    throw typeError(
+      `enum \`${of.name}\`, member \`${name}\`: expected a value of the type ${kindOf(member.value)}, got ${inWords(value)}`,
+    );
+  }
+  others.add(name, value);
+  if (equals(member.value, value)) return;
+  put(call, { members: def.members.map((other) => (other === member ? { ...other, value } : other)) });
+}
+
+function ren(call: Call, name: string): void {
+  assertCount(call, 4);
+  const { of } = call;
+  const def = defOf(of);
+  const closure = def.methods.get(name);
+  const member = closure === undefined ? memberDef(of, name) : null;
+  const to = p.str('new_name').accept(argumentOf(call, 4), { function: 'mod_enum', position: 4 });
+  assertPartName(to);
+  if (to === name) return;
+  assertFreeName(of, to);
+  if (member === null) {
+    const renamed = [...def.methods].map(([key, method]) => [key === name ? to : key, method] as const);
+    put(call, { methods: new Map(renamed) });
+  } else {
+    put(call, { members: def.members.map((other) => (other === member ? { ...other, name: to } : other)) });
+  }
+}
+
+function memberDef(of: EnumType, name: string): MemberDef {
+  const member = defOf(of).members.find((one) => one.name === name);
+  if (member === undefined) throw lookupError(`the enum \`${of.name}\` has no member \`${name}\``);
+  return member;
+}
+
+function assertFreeName(of: EnumType, name: string): void {
+  if (of.named(name) !== undefined || defOf(of).methods.has(name)) {
+    throw valueError(`the enum \`${of.name}\` has a member or method \`${name}\` already`);
+  }
+}
+
+function assertMemberCount(count: number): void {
+  if (count > MEMBERS_OF_ENUM_MAX) throw quotaError(`an enum has at most ${MEMBERS_OF_ENUM_MAX} members`);
+}
+
+function assertMethodCount(count: number): void {
+  if (count > METHODS_MAX) throw quotaError(`an enum has at most ${METHODS_MAX} methods`);
+}
+
+/** Throws operation_err while stored data or variables hold a member. */
+function assertNotHeld(rt: Runtime, member: Member): void {
+  if (member.refs > 0 || isHeldByVariable(rt, member)) {
+    throw operationError(`the member \`${member.label}\` is in use`);
+  }
+}
+
+/** The length of a member's value; for one that has none a method of the enum may be called so. */
+function lengthOfMember(rt: Runtime, member: Member, codes: readonly Code[]): Value {
+  const { value } = member;
+  const isLong = typeof value === 'string' || value instanceof Bytes || value instanceof Thing;
+  if (!isLong) return callOwnMethod(rt, member, 'len', codes);
+  if (codes.length > 0) throw argumentsError(`len() takes no arguments, not ${codes.length}`);
+  if (typeof value === 'string') {
+    rt.charge(value.length);
+    return lengthOf(value);
+  }
+  if (value instanceof Bytes) return value.data.length;
+  rt.load(value);
+  return value.shape.size;
+}

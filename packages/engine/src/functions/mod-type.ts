@@ -1,0 +1,511 @@
+import { lookupError, operationError, QueryError, typeError, valueError } from '../error.js';
+import { type Entry, In, variadic } from '../run/builtin.js';
+import { defaultOf, isFixedDefault } from '../run/defaults.js';
+import { lockForReading, unlockReading } from '../run/dispatch.js';
+import { assertUnused, typeNamed, whileInUse } from '../run/instance.js';
+import { countInstances, eachInstance } from '../run/instances.js';
+import { type Callback, withCallback } from '../run/invoke.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { methodFrom } from '../run/structure.js';
+import { type Definition, parseDefinition } from '../schema/definition.js';
+import { refusal } from '../schema/rule.js';
+import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
+import { isWider } from '../schema/widen.js';
+import { Closure } from '../value/closure.js';
+import { copyList, List, ThingSet } from '../value/containers.js';
+import { Member } from '../value/member.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Wrap } from '../value/wrap.js';
+import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
+import { needCommit } from './history.js';
+import { relate } from './relate.js';
+import {
+  assertFreePart,
+  assertPartName,
+  assertUnlocked,
+  fieldDefinition,
+  isClosure,
+  provisionalField,
+  withField,
+  withMethod,
+  withPart,
+} from './type-fields.js';
+import { assertNotNeeded, CHANGES_SCHEMA, defOf } from './types.js';
+
+/** Changing a type that may have instances. */
+export const MOD_TYPE: readonly Entry[] = [
+  variadic('mod_type', {
+    doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'all' calls a closure with each instance, 'hid', 'idx', 'wpo' set flags.",
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name')],
+    rest: p.lazy('action, arguments'),
+    min: 3,
+    max: 5,
+    run: (rt, name, codes) => {
+      const type = typeNamed(rt, name);
+      assertUnused(type);
+      assertUnlocked(type);
+      const call: Call = { function: 'mod_type', rt, type, codes };
+      whileInUse(type, () => actionOf(call, ACTIONS)(call));
+      return null;
+    },
+  }),
+];
+
+/** One call of `mod_type`. */
+interface Call extends ActionCall {
+  readonly rt: Runtime;
+  readonly type: Type;
+}
+
+const ACTIONS: ReadonlyMap<string, (call: Call) => void> = new Map([
+  ['add', (call: Call) => add(call, partName(call))],
+  ['del', (call: Call) => del(call, partName(call))],
+  ['mod', (call: Call) => mod(call, partName(call))],
+  ['ren', (call: Call) => ren(call, partName(call))],
+  ['rel', rel],
+  ['all', all],
+  ['hid', (call: Call) => setFlag(call, TypeFlag.HIDE_ID)],
+  ['idx', (call: Call) => setFlag(call, TypeFlag.INDEX)],
+  ['wpo', setWrapOnly],
+]);
+
+function partName(call: Call): string {
+  return partNameOf(call, 'property');
+}
+
+function rel(call: Call): void {
+  const name = partName(call);
+  assertCount(call, 4);
+  relate(call.rt, call.type, name, argumentOf(call, 4));
+}
+
+/** Replaces what is known of the type, with the time of the change. */
+function put({ rt }: Call, def: TypeDef): void {
+  rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
+}
+
+/** Where a definition is expected as the fourth argument: a text, a closure, or what a nested one is made of. */
+function definitionArgument(call: Call): Value {
+  const { type } = call;
+  const given = argumentOf(call, 4);
+  const isNested = given instanceof Thing || given instanceof List;
+  if (typeof given === 'string' || isClosure(given) || (isNested && type.isWrapOnly)) return given;
+  throw p.wrongType(given, { function: 'mod_type', position: 4 }, 'definition', 'a str or closure');
+}
+
+function add(call: Call, name: string): void {
+  const { rt, type, codes } = call;
+  assertCount(call, 4, 5);
+  assertFreePart(defOf(type), name);
+  const given = definitionArgument(call);
+  const initCode = codes[3];
+  if (isClosure(given)) {
+    assertCount(call, 4);
+    // Adding a method does not count as a modification: programs rely on it.
+    rt.schemaEditor.putType(withMethod(defOf(type), name, given));
+    return;
+  }
+  if (given === '#') {
+    assertCount(call, 4);
+    put(call, withPart(rt, defOf(type), name, given));
+    return;
+  }
+  if (type.isWrapOnly) assertCount(call, 4);
+  const init = initCode?.();
+  // Instances that the init made are among those that are there.
+  const before = defOf(type);
+  const definition = fieldDefinition(rt, before, name, given);
+  if (type.isWrapOnly) {
+    put(call, withField(before, name, definition, null));
+    return;
+  }
+  if (init === undefined || isClosure(init)) {
+    addWithDefault(call, name, definition);
+    if (init !== undefined && isClosure(init)) fillByCallback(call, before, name, init);
+    return;
+  }
+  const field = provisionalField(type, { ...noField(before), name, definition });
+  rt.transaction.checkField(field, init);
+  addWithValue(call, name, definition, init);
+}
+
+/** A field definition to be completed, for checks. */
+function noField({ nextField }: TypeDef): Omit<FieldDef, 'name' | 'definition'> {
+  return { id: nextField, relation: null, initial: null, mark: {} };
+}
+
+function addWithDefault(call: Call, name: string, definition: Definition): void {
+  const { rt, type } = call;
+  if (isFixedDefault(definition) || countInstances(rt, type) === 0) {
+    const initial = isFixedDefault(definition) ? defaultOf(rt, definition) : null;
+    put(call, withField(defOf(type), name, definition, initial));
+    return;
+  }
+  const values = Array.from(eachInstance(rt, type), (thing) => ({
+    thing,
+    value: defaultOf(rt, definition),
+  }));
+  put(call, withField(defOf(type), name, definition, null));
+  fill(rt, name, values);
+}
+
+function addWithValue(call: Call, name: string, definition: Definition, init: Value): void {
+  const { rt, type } = call;
+  if (isFlat(init)) {
+    put(call, withField(defOf(type), name, definition, ownCopy(init)));
+    return;
+  }
+  const values = Array.from(eachInstance(rt, type), (thing) => ({ thing, value: ownCopy(init) }));
+  put(call, withField(defOf(type), name, definition, null));
+  fill(rt, name, values);
+}
+
+/** Gives instances values of a property that they have just got. */
+function fill(
+  rt: Runtime,
+  name: string,
+  values: readonly { readonly thing: Thing; readonly value: Value }[],
+): void {
+  for (const { thing, value } of values) {
+    const field = fieldOf(rt, thing, name);
+    rt.transaction.placeField(thing, field, value);
+  }
+}
+
+function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
+  rt.load(thing);
+  const field = thing.field(name);
+  if (field === undefined) throw new Error(`an instance has no property ${name}`);
+  return field;
+}
+
+/** Calls a closure with each instance, which gives the value of a property that was just added. */
+function fillByCallback(call: Call, before: TypeDef, name: string, closure: Closure): void {
+  const { rt, type } = call;
+  try {
+    withCallback(rt, closure, (callback) => {
+      for (const thing of eachInstance(rt, type)) {
+        const value = callback.call(thing);
+        const field = fieldOf(rt, thing, name);
+        if (value === null || value === thing.get(name)) continue;
+        rt.transaction.checkField(field, value);
+        rt.transaction.placeField(thing, field, value);
+      }
+    });
+  } catch (error) {
+    releaseValues(call, name);
+    rt.schemaEditor.putType(before);
+    throw failed(type, name, error);
+  }
+}
+
+/** What a callback failed with is a part of the message; limits stay what they are. */
+function failed(type: Type, name: string, error: unknown): unknown {
+  if (!(error instanceof QueryError) || error.fatal) return error;
+  return operationError(`type \`${type.name}\`, property \`${name}\`: nothing was changed: ${error.message}`);
+}
+
+/** Takes a value that refers to things, or lies in pieces, out of all instances: what is left can be forgotten at any time. */
+function releaseValues({ rt, type }: Call, name: string): void {
+  const field = type.shape?.fields.find((other) => other.name === name);
+  if (field === undefined || isScalar(field.definition)) return;
+  for (const thing of eachInstance(rt, type)) {
+    rt.load(thing);
+    const value = thing.get(name);
+    if (value !== undefined && !isPlainScalar(value)) rt.transaction.placeUnchecked(thing, name, null);
+  }
+}
+
+function del(call: Call, name: string): void {
+  assertCount(call, 3);
+  const { type } = call;
+  const def = defOf(type);
+  if (def.idName === name) {
+    put(call, { ...def, idName: null });
+    return;
+  }
+  if (def.methods.has(name)) {
+    put(call, { ...def, methods: new Map([...def.methods].filter(([key]) => key !== name)) });
+    return;
+  }
+  const field = def.fields.find((other) => other.name === name);
+  if (field === undefined) throw noPart(type, name);
+  assertUnrelated(type, field);
+  releaseValues(call, name);
+  put(call, { ...def, fields: def.fields.filter((other) => other !== field) });
+}
+
+function ren(call: Call, name: string): void {
+  assertCount(call, 4);
+  const { type } = call;
+  const def = defOf(type);
+  const isKnown =
+    def.idName === name || def.methods.has(name) || def.fields.some((field) => field.name === name);
+  if (!isKnown) throw noPart(type, name);
+  const to = p.str('to').accept(argumentOf(call, 4), { function: 'mod_type', position: 4 });
+  if (to === name) return;
+  assertPartName(to);
+  try {
+    assertFreePart(def, to);
+  } catch (error) {
+    throw error instanceof QueryError ? valueError(error.message) : error;
+  }
+  put(call, {
+    ...def,
+    idName: def.idName === name ? to : def.idName,
+    methods: new Map(Array.from(def.methods, ([key, closure]) => [key === name ? to : key, closure])),
+    fields: def.fields.map((field) => (field.name === name ? { ...field, name: to } : field)),
+  });
+}
+
+function mod(call: Call, name: string): void {
+  assertCount(call, 4, 5);
+  const { rt, codes, type } = call;
+  const def = defOf(type);
+  const field = def.fields.find((other) => other.name === name);
+  const isMethod = def.methods.has(name);
+  if (field === undefined && !isMethod && def.idName !== name) throw noPart(type, name);
+  if (field !== undefined) assertUnrelated(type, field);
+  const given = definitionArgument(call);
+  if (isClosure(given)) {
+    if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
+    assertCount(call, 4);
+    const methods = new Map(def.methods);
+    methods.set(name, methodFrom(given));
+    rt.schemaEditor.putType({ ...def, methods });
+    return;
+  }
+  if (field === undefined) throw typeError(`type \`${type.name}\`: \`${name}\` is no property`);
+  if (given === '#')
+    throw typeError(`type \`${type.name}\`: the property \`${name}\` can not become the name of the id`);
+  const callbackCode = codes[3];
+  if (type.isWrapOnly) assertCount(call, 4);
+  const closure = callbackCode?.();
+  if (closure !== undefined && !isClosure(closure)) {
+    throw p.wrongType(closure, { function: 'mod_type', position: 5 }, 'callback', 'a closure');
+  }
+  const present = defOf(type);
+  const others = { ...present, fields: present.fields.filter((other) => other.id !== field.id) };
+  const definition = fieldDefinition(rt, others, name, given);
+  if (closure !== undefined) {
+    modByCallback(call, present, field, definition, closure);
+    return;
+  }
+  if (!type.isWrapOnly && !isWider(definition, field.definition)) {
+    throw operationError(
+      `type \`${type.name}\`, property \`${name}\`: values may not fit \`${String(given)}\`: a closure must convert them`,
+    );
+  }
+  put(call, withDefinition(present, field, definition));
+}
+
+function withDefinition(def: TypeDef, field: FieldDef, definition: Definition): TypeDef {
+  return {
+    ...def,
+    fields: def.fields.map((other) => (other.id === field.id ? { ...other, definition } : other)),
+  };
+}
+
+/**
+ * Gives a property another definition and each instance what a closure makes of its value. While the closure runs, the property
+ * accepts anything; at the end, every value must fit.
+ */
+function modByCallback(
+  call: Call,
+  before: TypeDef,
+  field: FieldDef,
+  definition: Definition,
+  closure: Closure,
+): void {
+  const { rt, type } = call;
+  const { name } = field;
+  const anything = parseDefinition('any', rt.schema);
+  const target = provisionalField(type, { ...field, definition });
+  const kept: { thing: Thing; value: Value }[] = [];
+  const locked: Thing[] = [];
+  for (const thing of eachInstance(rt, type)) {
+    rt.load(thing);
+    kept.push({ thing, value: snapshot(thing.get(name) as Value) });
+  }
+  rt.schemaEditor.putType(withDefinition(before, field, anything));
+  try {
+    withCallback(rt, closure, (callback) => {
+      for (const { thing } of kept) convertOne(rt, target, thing, callback);
+    });
+    for (const thing of locked) unlockReading(thing);
+    locked.length = 0;
+    for (const thing of eachInstance(rt, type)) {
+      rt.load(thing);
+      const value = thing.get(name) as Value;
+      if (!target.rule.fits(value)) throw refusal(target, value, rt.schema);
+    }
+  } catch (error) {
+    for (const thing of locked) unlockReading(thing);
+    for (const { thing, value } of kept) restore(rt, thing, name, value);
+    rt.schemaEditor.putType(before);
+    throw failed(type, name, error);
+  }
+  put(call, withDefinition(before, field, definition));
+  adopt(rt, type, name);
+
+  function convertOne(runtime: Runtime, to: Field, thing: Thing, callback: Callback): void {
+    const value = callback.call(thing);
+    runtime.load(thing);
+    if (value !== null) {
+      runtime.transaction.checkField(to, value);
+      runtime.transaction.placeUnchecked(thing, name, value);
+    } else if (!to.rule.fits(thing.get(name) as Value)) {
+      throw refusal(to, thing.get(name) as Value, runtime.schema);
+    }
+    lockForReading(thing);
+    locked.push(thing);
+  }
+}
+
+/** Restricts the things that a property holds, if its definition demands that. */
+function adopt(rt: Runtime, type: Type, name: string): void {
+  const field = type.shape?.fields.find((other) => other.name === name);
+  const restriction = field?.rule.restriction ?? null;
+  if (restriction === null) return;
+  for (const thing of eachInstance(rt, type)) {
+    rt.load(thing);
+    const value = thing.get(name);
+    if (value instanceof Thing) rt.transaction.demandRestriction(value, restriction);
+  }
+}
+
+function all(call: Call): void {
+  assertCount(call, 3);
+  const { rt, type } = call;
+  const closure = argumentOf(call, 3);
+  if (!isClosure(closure))
+    throw p.wrongType(closure, { function: 'mod_type', position: 3 }, 'closure', 'a closure');
+  const kept = Array.from(eachInstance(rt, type), (thing) => {
+    rt.load(thing);
+    return { thing, values: thing.entries().map(([key, value]): [string, Value] => [key, snapshot(value)]) };
+  });
+  try {
+    withCallback(rt, closure, (callback) => {
+      for (const { thing } of kept) callback.call(thing);
+    });
+  } catch (error) {
+    for (const { thing, values } of kept) for (const [key, value] of values) restore(rt, thing, key, value);
+    throw error;
+  }
+}
+
+/** A value as it is now: a list or set with the items that it has now. */
+function snapshot(value: Value): Value {
+  if (value instanceof List) return copyList(value);
+  return value instanceof ThingSet ? new ThingSet(value.members) : value;
+}
+
+/** Puts a value back, unless it is there. */
+function restore(rt: Runtime, thing: Thing, name: string, value: Value): void {
+  rt.load(thing);
+  const now = thing.get(name);
+  if (now === undefined || now === value || isSame(now, value)) return;
+  const field = fieldOf(rt, thing, name);
+  if (field.relation === null) rt.transaction.placeUnchecked(thing, name, value);
+  else rt.transaction.placeField(thing, field, value);
+}
+
+function isSame(a: Value, b: Value): boolean {
+  if (a instanceof List && b instanceof List) {
+    return a.length === b.length && a.items.every((item, i) => item === b.items[i]);
+  }
+  if (!(a instanceof ThingSet) || !(b instanceof ThingSet) || a.members.size !== b.members.size) return false;
+  for (const member of a.members) if (!b.members.has(member)) return false;
+  return true;
+}
+
+function setFlag(call: Call, flag: number): void {
+  assertCount(call, 3);
+  const { type } = call;
+  const on = p.bool('flag').accept(argumentOf(call, 3), { function: 'mod_type', position: 3 });
+  const def = defOf(type);
+  const flags = on ? def.flags | flag : def.flags & ~flag;
+  if (flags !== def.flags) put(call, { ...def, flags });
+}
+
+function setWrapOnly(call: Call): void {
+  assertCount(call, 3);
+  const { rt, type } = call;
+  const on = p.bool('flag').accept(argumentOf(call, 3), { function: 'mod_type', position: 3 });
+  const def = defOf(type);
+  if (on === type.isWrapOnly) return;
+  if (on) {
+    if (countInstances(rt, type) > 0) throw operationError(`the type \`${type.name}\` has instances`);
+    assertNotNeeded(rt, type);
+  } else {
+    for (const { name, definition } of def.fields) {
+      const { base, nillable } = definition;
+      const isPlainType = base.kind === 'type' && !nillable;
+      const needsInstance = isPlainType && (base.id === type.id || rt.schema.type(base.id).isWrapOnly);
+      if (base.kind === 'nested' || needsInstance) {
+        throw operationError(
+          `type \`${type.name}\`, property \`${name}\`: only a wrap-only type can have it`,
+        );
+      }
+    }
+  }
+  put(call, { ...def, flags: on ? def.flags | TypeFlag.WRAP_ONLY : def.flags & ~TypeFlag.WRAP_ONLY });
+}
+
+function noPart(type: Type, name: string): QueryError {
+  return lookupError(`type \`${type.name}\` has no property or method \`${name}\``);
+}
+
+function assertUnrelated(type: Type, { name, relation }: FieldDef): void {
+  if (relation !== null) throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in a relation`);
+}
+
+/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member or piece of a list. */
+function isFlat(value: Value): boolean {
+  if (value instanceof List) return value.items.every(isPlainScalar);
+  if (value instanceof ThingSet) return value.members.size === 0;
+  return isPlainScalar(value);
+}
+
+function isPlainScalar(value: Value): boolean {
+  return !(
+    value instanceof Thing ||
+    value instanceof List ||
+    value instanceof ThingSet ||
+    value instanceof Member ||
+    value instanceof Wrap
+  );
+}
+
+/** Whether values of a definition refer to no thing or member, and lie in one piece. */
+function isScalar({ base }: Definition): boolean {
+  switch (base.kind) {
+    case 'plain':
+      return (
+        base.name !== 'any' &&
+        base.name !== 'thing' &&
+        base.name !== 'enum' &&
+        base.name !== 'room' &&
+        base.name !== 'task'
+      );
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'bool':
+    case 'form':
+    case 'pattern':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** A list or set of one's own; other values are shared. */
+function ownCopy(value: Value): Value {
+  return value instanceof Closure ? methodFrom(value) : snapshot(value);
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
+
+function withTypes(...codes: readonly string[]): Harness {
+  const db = new Harness();
+  for (const code of codes) db.run(code);
+  return db;
+}
+
+describe('limits of types', () => {
+  test('ids of types are used up', () => {
+    const db = withTypes('range(10000).each(|i| new_type(`A{i}`)); nil;');
+    expect(db.run('types_info().len();')).toBe(10_000);
+    expect(db.error('range(7000).each(|i| new_type(`B{i}`));')).toBe('max_quota_err');
+    expect(db.run("has_type('B0');")).toBe(false);
+  });
+
+  test('properties of a type', () => {
+    const db = withTypes();
+    expect(db.error("d = {}; range(4000).each(|i| d.set(`f{i}`, 'int')); set_type('T', d);")).toBe(
+      'max_quota_err',
+    );
+    expect(db.run("has_type('T');")).toBe(false);
+  });
+
+  test('types that need each other in circles, and a definition that names its type too often', () => {
+    const db = withTypes(
+      "['A', 'B', 'C'].each(|n| new_type(n)); set_type('A', {n: 'B'}); set_type('B', {n: 'C'});",
+    );
+    expect(db.failure("set_type('C', {n: 'A'});").message).toContain('without end');
+    db.run("set_type('C', {n: '[A]'});");
+    expect(db.error("d = {}; range(256).each(|i| d.set(`f{i}`, 'S?')); set_type('S', d);")).toBe(
+      'max_quota_err',
+    );
+  });
+});
+
+describe('mod_type with a closure', () => {
+  const setup = ["set_type('M', {n: 'int'}); .a = M{n: 1}; .b = M{n: 2}; nil;"];
+
+  test.each([
+    ['throws', "|m| raise('no')", 'operation_err'],
+    ['throws at the second', "|m| m.n == 2 ? raise('no') : 'x'", 'operation_err'],
+    ['changes the type', "|m| mod_type('M', 'del', 'n')", 'operation_err'],
+    ['deletes the type', "|m| del_type('M')", 'operation_err'],
+    ['gives what does not fit', '|m| 1.5', 'operation_err'],
+    ['gives nil for what does not fit', '|m| nil', 'operation_err'],
+    ['makes one that does not fit', "|m| { .c = M{n: 5}; 'x' }", 'operation_err'],
+    ['loops', '|m| { for (i in range(100000)) for (j in range(100000)) 1; }', 'timeout'],
+  ])('that %s changes nothing', (_what, closure, error) => {
+    const db = withTypes(...setup);
+    expect(db.error(`mod_type('M', 'mod', 'n', 'str', ${closure});`)).toBe(error);
+    expect(db.run("[type_info('M').load().fields, .a.n, .b.n, .has('c')];")).toEqual([
+      [['n', 'int']],
+      1,
+      2,
+      false,
+    ]);
+    // Nor where the error is caught.
+    if (error !== 'timeout') {
+      db.run(`try(mod_type('M', 'mod', 'n', 'str', ${closure})); nil;`);
+      expect(db.run("[type_info('M').load().fields, .a.n, .b.n];")).toEqual([[['n', 'int']], 1, 2]);
+      expect(db.run(".a.n = 7; mod_type('M', 'add', 'z', 'int'); .a.z;")).toBe(0);
+    }
+  });
+
+  test('for each instance that fails puts all of them back', () => {
+    const db = withTypes("set_type('M', {l: '[int]', n: 'int'}); .a = M{l: [1]}; .b = M{l: [2]}; nil;");
+    db.run(
+      "try(mod_type('M', 'all', |m| { m.n = 5; m.l.push(9); .count = 1; m.l[0] == 2 && raise('no'); })); nil;",
+    );
+    expect(db.run('[.a.n, .a.l, .b.n, .b.l, .has("count")];')).toEqual([0, [1], 0, [2], true]);
+  });
+});
+
+describe('instances that only an unfinished expression holds', () => {
+  test('are valid after their type changed', () => {
+    const db = withTypes("set_type('M', {n: 'int'});");
+    expect(db.run("[M{}, mod_type('M', 'add', 'a', 'int')][0].a;")).toBe(0);
+    expect(db.run("[M{}, mod_type('M', 'add', 't', 'thing')][0].t;")).toEqual({});
+    expect(db.run("[M{n: 4}, mod_type('M', 'del', 't'), mod_type('M', 'ren', 'n', 'm')][0].m;")).toBe(4);
+    expect(db.run("x = [M{m: 6}, del_type('M')][0]; [type(x), x.m];")).toEqual(['thing', 6]);
+  });
+});
+
+describe('what is taken back', () => {
+  test('a property that was deleted comes back with its values, whether they were touched meanwhile or not', () => {
+    const db = withTypes(
+      "set_type('M', {n: 'int', t: 'thing', l: '[int]'}); .a = M{n: 1, l: [1]}; .b = M{n: 2}; nil;",
+    );
+    const all = "mod_type('M', 'del', 'n'); mod_type('M', 'del', 't'); mod_type('M', 'del', 'l'); .a.keys();";
+    expect(db.error(`${all} raise('stop');`)).toBe('err');
+    expect(db.run('[.a.n, .b.n, .a.l, type(.a.t)];')).toEqual([1, 2, [1], 'thing']);
+    expect(db.run(all)).toEqual([]);
+  });
+
+  test('a list that was taken out of its property is loose', () => {
+    const db = withTypes("set_type('M', {l: '[int]', k: '[int]'}); .a = M{l: [1]}; nil;");
+    expect(db.run("x = .a.l; mod_type('M', 'del', 'l'); x.push('any'); x;")).toEqual([1, 'any']);
+    expect(db.run("x = .a.k; mod_type('M', 'ren', 'k', 'l'); x.push(5); .a.l;")).toEqual([5]);
+    expect(db.error("x = .a.l; mod_type('M', 'ren', 'l', 'k'); x.push('no');")).toBe('type_err');
+    expect(db.run("x = .a.l; mod_type('M', 'mod', 'l', '[]'); x.push('now'); .a.l;")).toEqual([5, 'now']);
+  });
+});
+
+describe('a cluster in which not all nodes have been upgraded', () => {
+  test('makes no types and no enums', () => {
+    const db = new Harness();
+    db.engine.root.level = 1;
+    for (const code of ["new_type('T');", "set_type('T', {a: 'int'});", "set_enum('E', {A: 1});"]) {
+      expect(db.failure(code).message).toContain('upgraded');
+    }
+    expect(db.run("has_type('T');")).toBe(false);
+    // It could be stored.
+    expect(db.failure("{a: 1}.wrap(&{a: 'int'});").message).toContain('upgraded');
+  });
+});

@@ -1,0 +1,322 @@
+import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { type ChangeRule, type Entry, func, In, method, type Receiver } from '../run/builtin.js';
+import { defaultOf } from '../run/defaults.js';
+import {
+  assertUnused,
+  instanceFrom,
+  makeInstance,
+  storedInstance,
+  typeNamed,
+  whileInUse,
+} from '../run/instance.js';
+import { allInstances, countInstances } from '../run/instances.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { inWords } from '../schema/rule.js';
+import { TYPES_MAX, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
+import { List, listOf, ThingSet } from '../value/containers.js';
+import { Tag } from '../value/tag.js';
+import { Thing } from '../value/thing.js';
+import { typeName, type Value } from '../value/value.js';
+import { needCommit } from './history.js';
+import { assertNewName, withPart } from './type-fields.js';
+
+/** Functions on types and enums make every query a change, whatever they find. */
+export const CHANGES_SCHEMA: ChangeRule = { scopes: In.COLLECTION };
+
+const INSTANCE: Receiver<Thing> = { tags: [Tag.THING] };
+const ARRAY: Receiver<List> = { tags: [Tag.LIST, Tag.TUPLE] };
+
+const FLAG_BITS = TypeFlag.WRAP_ONLY | TypeFlag.HIDE_ID | TypeFlag.INDEX;
+
+/** Types: making, deleting, renaming and counting them, and making instances. */
+export const TYPES: readonly Entry[] = [
+  func('new_type', {
+    doc: 'Makes a type without properties; the flags are a sum of WPO, HID and IDX. Returns the name.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name'), p.optional(p.any('flags')), p.optional(p.any('hide_id'))],
+    run: (rt, name, flags, hideId) => {
+      const bits = flagBits(0, flags, hideId);
+      assertNewName(rt, name);
+      rt.schemaEditor.putType(newType(rt, name, bits));
+      return name;
+    },
+  }),
+  func('set_type', {
+    doc: 'Gives a type its properties and methods: a thing with a definition or closure for each. Makes the type if there is none.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [
+      p.str('name'),
+      p.later(p.thing('definitions')),
+      p.optional(p.later(p.any('flags'))),
+      p.optional(p.later(p.any('hide_id'))),
+    ],
+    run: (rt, name, definitions, flags, hideId) => {
+      const type = rt.schema.typeNamed(name);
+      if (type === undefined) assertNewName(rt, name);
+      else assertUnused(type);
+      whileInUse(type ?? { uses: 0 }, () => setType(rt, name, type, { definitions, flags, hideId }));
+      return null;
+    },
+  }),
+  func('del_type', {
+    doc: 'Deletes a type that no other type names; its instances become plain things.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      const type = typeNamed(rt, name);
+      assertUnused(type);
+      const [user] = rt.schema.usersOfType(type.id);
+      if (user !== undefined)
+        throw operationError(`the type \`${name}\` is used by the type \`${user.name}\``);
+      rt.schemaEditor.dropType(type, name);
+      return null;
+    },
+  }),
+  func('rename_type', {
+    doc: 'Gives a type another name.',
+    in: In.COLLECTION,
+    changes: CHANGES_SCHEMA,
+    before: needCommit,
+    params: [p.str('name'), p.str('new_name')],
+    run: (rt, name, newName) => {
+      const type = typeNamed(rt, name);
+      assertNewName(rt, newName);
+      assertUnused(type);
+      // What wraps with a deleted type of the new name shall not wrap with this one.
+      const gone = rt.schema.goneType(newName);
+      rt.schemaEditor.putType({ ...defOf(type), name: newName });
+      if (gone !== undefined) rt.schemaEditor.dropType(rt.schema.type(gone), name);
+      return null;
+    },
+  }),
+  func('has_type', {
+    doc: 'Whether there is a type of this name.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => rt.schema.typeNamed(name) !== undefined,
+  }),
+  func('type_count', {
+    doc: 'The number of instances of a type.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => countInstances(rt, typeNamed(rt, name)),
+  }),
+  func('type_all', {
+    doc: 'A new set with all instances of a type.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => new ThingSet(allInstances(rt, typeNamed(rt, name))),
+  }),
+  func('new', {
+    doc: 'A new instance of a type, from a thing or with defaults.',
+    in: In.COLLECTION,
+    readsState: true,
+    params: [p.str('type'), p.optional(p.later(p.thing('source')))],
+    run: (rt, name, source) => {
+      const type = typeNamed(rt, name);
+      return whileInUse(type, () => {
+        return source === undefined ? makeInstance(rt, type, []) : instanceFrom(rt, type, source());
+      });
+    },
+  }),
+  method(ARRAY, 'map_type', {
+    doc: 'A list of instances of a type: made from the things in it, or the stored ones with the ids in it.',
+    params: [p.str('type')],
+    readsState: true,
+    run: (rt, { items }, name) => {
+      const type = typeNamed(rt, name);
+      return listOf(items.map((item) => instanceOfItem(rt, type, item)));
+    },
+  }),
+  func('type_assert', {
+    doc: 'Raises type_err, with a message of its own perhaps, unless the type of a value has one of these names.',
+    params: [p.any('value'), p.any('names'), p.optional(p.later(p.str('message')))],
+    run: (_rt, value, names, message) => {
+      if (isNamed(typeName(value), names)) return null;
+      if (message === undefined)
+        throw typeError(`the type \`${typeName(value)}\` is not among those asked for`);
+      throw typeError(message());
+    },
+  }),
+  method(INSTANCE, 'to_type', {
+    doc: 'Makes a plain thing an instance of a type; what it lacks gets the default.',
+    params: [p.str('type')],
+    instances: 'never',
+    changes: CHANGES_SCHEMA,
+    run: (rt, thing, name) => {
+      const type = typeNamed(rt, name);
+      if (thing === rt.store?.root) needCommit(rt);
+      assertUnused(type);
+      toType(rt, thing, type);
+      return null;
+    },
+  }),
+  method(INSTANCE, 'to_thing', {
+    doc: 'Makes an instance a plain thing, if no type names its own.',
+    params: [],
+    instances: 'only',
+    changes: CHANGES_SCHEMA,
+    run: (rt, thing) => {
+      const { type } = thing;
+      if (type === null) throw new Error('to_thing is a method of instances');
+      if (thing.locked) throw operationError('the thing is in use: it is being iterated or modified');
+      assertUnused(type);
+      const users = [...rt.schema.usersOfType(type.id), ...(namesItself(type) ? [type] : [])];
+      const [user] = users;
+      if (user !== undefined)
+        throw operationError(`the type \`${type.name}\` is used by the type \`${user.name}\``);
+      rt.transaction.convert(thing, null);
+      return null;
+    },
+  }),
+];
+
+/** What is known of a type that is there. */
+export function defOf(type: Type): TypeDef {
+  if (type.def === null) throw lookupError(`the type \`${type.name}\` was deleted`);
+  return type.def;
+}
+
+/** Throws operation_err when a thing that only wraps is needed, as it is, by a type that does not. */
+export function assertNotNeeded(rt: Runtime, type: Type): void {
+  for (const user of rt.schema.usersOfType(type.id)) {
+    const needs = defOf(user).fields.some(
+      ({ definition }) =>
+        definition.base.kind === 'type' && definition.base.id === type.id && !definition.nillable,
+    );
+    if (needs && !user.isWrapOnly) {
+      throw operationError(`the type \`${user.name}\` needs instances of \`${type.name}\``);
+    }
+  }
+}
+
+function namesItself(type: Type): boolean {
+  return defOf(type).fields.some(
+    ({ definition: { base } }) =>
+      (base.kind === 'type' && base.id === type.id) ||
+      ('item' in base && base.item?.base.kind === 'type' && base.item.base.id === type.id),
+  );
+}
+
+function newType(rt: Runtime, name: string, flags: number): TypeDef {
+  const { schema } = rt;
+  const gone = schema.goneType(name);
+  if (gone === undefined && schema.nextType >= TYPES_MAX)
+    throw quotaError(`a collection has at most ${TYPES_MAX} types`);
+  return {
+    id: gone ?? schema.nextType,
+    generation: gone === undefined ? 0 : schema.type(gone).generation + 1,
+    name,
+    flags,
+    createdAt: rt.seconds(),
+    modifiedAt: null,
+    idName: null,
+    nextField: 0,
+    fields: [],
+    methods: new Map(),
+  };
+}
+
+/** The arguments of `set_type` behind the name, to be evaluated in this order. */
+interface SetTypeArguments {
+  readonly definitions: () => Thing;
+  readonly flags: (() => Value) | undefined;
+  readonly hideId: (() => Value) | undefined;
+}
+
+function setType(rt: Runtime, name: string, type: Type | undefined, args: SetTypeArguments): void {
+  if (type !== undefined && defOf(type).fields.length > 0) {
+    throw operationError(`the type \`${name}\` has properties already: mod_type() changes it`);
+  }
+  const defs = args.definitions();
+  const flags = args.flags?.();
+  const hideId = args.hideId?.();
+  rt.load(defs);
+  if (type !== undefined && countInstances(rt, type) > 0)
+    throw operationError(`the type \`${name}\` has instances already`);
+  const present = type === undefined ? newType(rt, name, 0) : defOf(type);
+  const bits = flagBits(present.flags, flags, hideId);
+  if (type !== undefined && (bits & ~present.flags & TypeFlag.WRAP_ONLY) !== 0) assertNotNeeded(rt, type);
+  let def: TypeDef = { ...present, flags: bits };
+  for (const [key, value] of defs.entries()) {
+    rt.charge(64);
+    def = withPart(rt, def, key, value);
+  }
+  rt.schemaEditor.putType(type === undefined ? def : { ...def, modifiedAt: rt.seconds() });
+}
+
+/** The flags that `new_type` and `set_type` get: an int adds to the present ones, the older bools replace them. */
+function flagBits(present: number, flags: Value | undefined, hideId: Value | undefined): number {
+  if (flags === undefined) return present;
+  if (typeof flags === 'boolean') {
+    const wraps = flags ? TypeFlag.WRAP_ONLY : 0;
+    const kept = present & ~TypeFlag.WRAP_ONLY;
+    if (hideId === undefined) return kept | wraps;
+    if (typeof hideId !== 'boolean') throw typeError(`hide_id is a bool, not ${inWords(hideId)}`);
+    return (kept & ~TypeFlag.HIDE_ID) | wraps | (hideId ? TypeFlag.HIDE_ID : 0);
+  }
+  if (typeof flags !== 'number' && typeof flags !== 'bigint') {
+    throw typeError(`the flags of a type are an int or a bool, not ${inWords(flags)}`);
+  }
+  if (hideId !== undefined) throw typeError('wrap_only and hide_id are both bools');
+  return present | (Number(BigInt(flags) & 0xffn) & FLAG_BITS);
+}
+
+function isNamed(name: string, names: Value): boolean {
+  if (typeof names === 'string') return names === name;
+  if (!(names instanceof List))
+    throw p.wrongType(names, { function: 'type_assert', position: 2 }, 'names', 'a str or a list of them');
+  for (const item of names.items) {
+    if (typeof item !== 'string') throw typeError(`type_assert() takes names, not ${inWords(item)}`);
+    if (item === name) return true;
+  }
+  return false;
+}
+
+function instanceOfItem(rt: Runtime, type: Type, item: Value): Thing {
+  if (item instanceof Thing) return instanceFrom(rt, type, item);
+  if (typeof item === 'number' || typeof item === 'bigint') return storedInstance(rt, type, item);
+  throw typeError(`map_type() takes things and ids, not ${inWords(item)}`);
+}
+
+/** Makes a plain thing an instance: all is checked before anything changes. */
+function toType(rt: Runtime, thing: Thing, type: Type): void {
+  const { transaction } = rt;
+  transaction.assertWritable(thing);
+  if (type.isWrapOnly) throw typeError(`the type \`${type.name}\` only wraps: it has no instances`);
+  if (thing.locked) throw operationError('the thing is in use: it is being iterated or modified');
+  if (thing.restriction !== null) throw valueError('a restricted thing can not become an instance');
+  const { shape } = type;
+  if (shape === null) throw lookupError(`the type \`${type.name}\` was deleted`);
+  thing.forEach((key, value) => {
+    const slot = shape.index.get(key);
+    const field = slot === undefined ? undefined : shape.fields[slot];
+    if (field === undefined) throw typeError(`type \`${type.name}\` has no property \`${key}\``);
+    if (field.relation !== null)
+      throw typeError(`type \`${type.name}\`, property \`${key}\`: it is in a relation`);
+    if ((value instanceof List || value instanceof ThingSet) && value.lock !== 0) {
+      throw operationError(`the list or set \`${key}\` is in use`);
+    }
+    transaction.checkField(field, value);
+  });
+  const missing = shape.fields.filter(({ name }) => thing.get(name) === undefined);
+  const defaults = missing.map((field) => ({ field, value: defaultOf(rt, field.definition) }));
+  for (const field of shape.fields) {
+    const value = thing.get(field.name);
+    if (field.rule.restriction !== null && value instanceof Thing) {
+      transaction.demandRestriction(value, field.rule.restriction);
+    }
+  }
+  for (const { field, value } of defaults) transaction.placeUnchecked(thing, field.name, value);
+  transaction.convert(thing, type);
+}

@@ -1,0 +1,108 @@
+import {
+  isSameRule,
+  WHITELIST_PATTERN_MAX,
+  WHITELIST_RULES_MAX,
+  WHITELISTS,
+  type WhitelistName,
+  type WhitelistRule,
+} from '../admin/whitelist.js';
+import { lookupError, quotaError, valueError } from '../error.js';
+import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { checkName } from './collections.js';
+import { userByName } from './users.js';
+
+const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+
+/** Which procedures users may run and which rooms they may join by requests. */
+export const USER_WHITELISTS: readonly Entry[] = [
+  func('whitelist_add', {
+    doc: "Adds a rule, a name or a regex, to a user's whitelist 'procedures' or 'rooms'; without rule an empty list, which allows nothing.",
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    needs: GRANT,
+    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
+    run: (rt, name, listGiven, ruleGiven) => {
+      const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
+      rt.assertPrograms('whitelists');
+      if (rule === undefined) {
+        if (rules !== undefined) throw lookupError(`user '${name}' has a whitelist '${list}' already`);
+        rt.editor.setWhitelist(user.id, list, []);
+        return null;
+      }
+      const before = rules ?? [];
+      if (before.some((other) => isSameRule(other, rule))) {
+        throw lookupError(`the whitelist '${list}' of user '${name}' has the rule ${textOf(rule)} already`);
+      }
+      if (before.length >= WHITELIST_RULES_MAX) {
+        throw quotaError(`a whitelist has ${WHITELIST_RULES_MAX} rules at most`);
+      }
+      rt.editor.setWhitelist(user.id, list, [...before, rule]);
+      return null;
+    },
+  }),
+  func('whitelist_del', {
+    doc: "Deletes a rule from a user's whitelist 'procedures' or 'rooms'; without rule the whole list, so that everything is allowed.",
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    needs: GRANT,
+    params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
+    run: (rt, name, listGiven, ruleGiven) => {
+      const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
+      if (rules === undefined) throw lookupError(`user '${name}' has no whitelist '${list}'`);
+      if (rule === undefined) {
+        rt.editor.setWhitelist(user.id, list, null);
+        return null;
+      }
+      const left = rules.filter((other) => !isSameRule(other, rule));
+      if (left.length === rules.length) {
+        throw lookupError(`the whitelist '${list}' of user '${name}' has no rule ${textOf(rule)}`);
+      }
+      rt.editor.setWhitelist(user.id, list, left);
+      return null;
+    },
+  }),
+];
+
+/** How a rule is shown: a name as it is, an expression with its slashes and flags. */
+function textOf(rule: WhitelistRule): string {
+  return typeof rule === 'string' ? `'${rule}'` : rule.text;
+}
+
+/** Reads the arguments, which are checked one after the other. */
+function read(
+  rt: Runtime,
+  name: string,
+  listGiven: () => string,
+  ruleGiven: (() => WhitelistRule) | undefined,
+): {
+  readonly user: { readonly id: number };
+  readonly list: WhitelistName;
+  readonly rules: readonly WhitelistRule[] | undefined;
+  readonly rule: WhitelistRule | undefined;
+} {
+  const user = userByName(rt.root, name);
+  const list = listOf(listGiven());
+  const rule = ruleGiven === undefined ? undefined : checked(ruleGiven());
+  return { user, list, rules: rt.root.whitelistOf(user.id, list), rule };
+}
+
+function listOf(text: string): WhitelistName {
+  const list = WHITELISTS.find((known) => known === text);
+  if (list === undefined) throw valueError(`a whitelist is 'procedures' or 'rooms', not '${text}'`);
+  return list;
+}
+
+function rule(): p.Param<WhitelistRule> {
+  return p.strOrRegex('rule');
+}
+
+function checked(given: WhitelistRule): WhitelistRule {
+  if (typeof given === 'string') {
+    checkName(given);
+  } else if (given.pattern.length > WHITELIST_PATTERN_MAX) {
+    throw valueError(`a regex on a whitelist has ${WHITELIST_PATTERN_MAX} characters at most`);
+  }
+  return given;
+}

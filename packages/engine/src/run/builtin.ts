@@ -1,0 +1,210 @@
+/**
+ * Built-in functions and methods are data: one entry each. Dispatch, arity and type errors, the analysis of what makes
+ * a change, `help`, and the function reference all come from the entry.
+ */
+
+import type { CallRule } from '@althing/language';
+import { Privilege } from '../admin/privileges.js';
+import type { List } from '../value/containers.js';
+import type { Tag } from '../value/tag.js';
+import type { Value } from '../value/value.js';
+import type { Param } from './params.js';
+import type { Runtime } from './runtime.js';
+
+/** Scopes in which a function exists, as a set of bits. */
+export const In = { COLLECTION: 1, ROOT: 2, NODE: 4, DATA: 3, ALL: 7 } as const;
+
+/** How a call makes the query that contains it a change, decided from the text alone. */
+export interface ChangeRule {
+  /** Bits of `In`: the scopes in which it does. */
+  readonly scopes: number;
+  /** Whether `nse` in front of it stops that. */
+  readonly nse?: boolean;
+  /** Whether a call on a direct receiver (a variable, a literal, a call of a function) makes none. */
+  readonly unlessDirect?: boolean;
+}
+
+/** The change rule of methods that modify any receiver, and of those that spare direct ones. */
+export const MODIFIES: ChangeRule = { scopes: In.COLLECTION, nse: true };
+export const MODIFIES_STORED: ChangeRule = { scopes: In.COLLECTION, nse: true, unlessDirect: true };
+
+/** A privilege that the caller of a function must have, whatever the arguments. */
+export interface Needs {
+  readonly privilege: number;
+  readonly on: 'thingsdb' | 'node';
+}
+
+/** GRANT on `@thingsdb`: for what administers users. */
+export const GRANT: Needs = { privilege: Privilege.GRANT, on: 'thingsdb' };
+
+/** CHANGE on `@node`: for what operates a node. */
+export const OPERATE: Needs = { privilege: Privilege.CHANGE, on: 'node' };
+
+/** The parts of an entry that need no types. */
+interface Common {
+  /** One line, in the present tense: what it gives. */
+  readonly doc: string;
+  /** Scopes in which it exists; everywhere by default. */
+  readonly in?: number;
+  readonly changes?: ChangeRule;
+  /** What it means to the analysis of the text that it stands in, beside its change rule. */
+  readonly role?: CallRule['role'];
+  /** Checked before the arguments are counted. */
+  readonly needs?: Needs;
+  /** Whether it reads the state of the scope, beyond what its arguments bring along. */
+  readonly readsState?: boolean;
+}
+
+/**
+ * What a loop over the call of a function with one argument counts up to, when the list that the function gives holds the numbers from
+ * 0 up to that; else the list. Checks the argument as the function does.
+ */
+export type Counts = (rt: Runtime, argument: Value) => number | List;
+
+/** Lock that a method holds on its receiver while its arguments are evaluated and while it runs. */
+export type Lock = 'read' | 'write';
+
+/** On which things a method of things exists: all, only plain ones, or only instances of types. */
+export type Instances = 'all' | 'never' | 'only';
+
+/** An entry as the dispatcher uses it. Arguments have gone through the `accept` of their parameters. */
+export interface Entry {
+  readonly name: string;
+  readonly doc: string;
+  readonly in: number;
+  readonly changes: ChangeRule | null;
+  readonly role: CallRule['role'];
+  readonly needs: Needs | null;
+  readonly readsState: boolean;
+  /** Types of the receiver; null for a function. */
+  readonly on: readonly Tag[] | null;
+  readonly params: readonly Param<unknown>[];
+  /** Parameter for any number of further arguments, which come as an array. */
+  readonly rest: Param<unknown> | null;
+  /** Number of arguments at least and at most. */
+  readonly min: number;
+  readonly max: number;
+  readonly lock: Lock | null;
+  readonly instances: Instances;
+  /** What else is checked before the arguments are counted. */
+  readonly before: ((rt: Runtime) => void) | null;
+  /** Null for a function of whose list a loop has no short form. */
+  readonly counts: Counts | null;
+  readonly run: Implementation;
+}
+
+export type Implementation = (rt: Runtime, ...args: unknown[]) => Value;
+
+type ArgumentsOf<P extends readonly unknown[]> = {
+  [K in keyof P]: P[K] extends Param<infer T> ? T : never;
+};
+
+/** A function that is called by its name alone. */
+export function func<const P extends readonly Param<unknown>[]>(
+  name: string,
+  spec: Common & {
+    readonly params: P;
+    readonly before?: (rt: Runtime) => void;
+    readonly counts?: Counts;
+    readonly run: (rt: Runtime, ...args: ArgumentsOf<P>) => Value;
+  },
+): Entry {
+  return entry(name, null, spec, null, spec.params.length, spec.run as Implementation);
+}
+
+/** A function with any number of arguments beyond its parameters, at least `min` in all. */
+export function variadic<const P extends readonly Param<unknown>[], R>(
+  name: string,
+  spec: Common & {
+    readonly params: P;
+    readonly rest: Param<R>;
+    readonly min?: number;
+    readonly max?: number;
+    readonly before?: (rt: Runtime) => void;
+    readonly run: (rt: Runtime, ...args: [...ArgumentsOf<P>, R[]]) => Value;
+  },
+): Entry {
+  return entry(name, null, spec, spec.rest, spec.max ?? Number.POSITIVE_INFINITY, spec.run as Implementation);
+}
+
+/** A method of values of some types. */
+export interface Receiver<S> {
+  readonly tags: readonly Tag[];
+  /** Carries the type of the receiver only. */
+  readonly self?: S;
+}
+
+export function method<S, const P extends readonly Param<unknown>[]>(
+  on: Receiver<S>,
+  name: string,
+  spec: Common & {
+    readonly params: P;
+    readonly lock?: Lock;
+    readonly instances?: Instances;
+    readonly run: (rt: Runtime, self: S, ...args: ArgumentsOf<P>) => Value;
+  },
+): Entry {
+  return entry(name, on.tags, spec, null, spec.params.length, spec.run as Implementation);
+}
+
+/** A method with any number of arguments beyond its parameters. */
+export function variadicMethod<S, const P extends readonly Param<unknown>[], R>(
+  on: Receiver<S>,
+  name: string,
+  spec: Common & {
+    readonly params: P;
+    readonly rest: Param<R>;
+    readonly min?: number;
+    readonly max?: number;
+    readonly lock?: Lock;
+    readonly instances?: Instances;
+    readonly run: (rt: Runtime, self: S, ...args: [...ArgumentsOf<P>, R[]]) => Value;
+  },
+): Entry {
+  return entry(
+    name,
+    on.tags,
+    spec,
+    spec.rest,
+    spec.max ?? Number.POSITIVE_INFINITY,
+    spec.run as Implementation,
+  );
+}
+
+interface Spec extends Common {
+  readonly instances?: Instances;
+  readonly params: readonly Param<unknown>[];
+  readonly min?: number;
+  readonly lock?: Lock;
+  readonly before?: (rt: Runtime) => void;
+  readonly counts?: Counts;
+}
+
+function entry(
+  name: string,
+  on: readonly Tag[] | null,
+  spec: Spec,
+  rest: Param<unknown> | null,
+  max: number,
+  run: Implementation,
+): Entry {
+  return {
+    name,
+    doc: spec.doc,
+    in: spec.in ?? In.ALL,
+    changes: spec.changes ?? null,
+    role: spec.role,
+    needs: spec.needs ?? null,
+    readsState: spec.readsState ?? false,
+    on,
+    params: spec.params,
+    rest,
+    min: spec.min ?? spec.params.filter((param) => !param.optional).length,
+    max,
+    lock: spec.lock ?? null,
+    instances: spec.instances ?? 'all',
+    before: spec.before ?? null,
+    counts: spec.counts ?? null,
+    run,
+  };
+}

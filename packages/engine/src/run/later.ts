@@ -1,0 +1,187 @@
+/**
+ * What is left of a call when its own statements are done: its futures, each of which is a change of its own. Other calls may
+ * run in between, so what the rest knows of stored things is kept in memory, where it stays the one object for its id.
+ */
+import type { Target } from '../admin/root-group.js';
+import { operationError } from '../error.js';
+import type { Format } from '../pack/wire-values.js';
+import type { Scope } from '../state/scope.js';
+import type { Store } from '../state/store.js';
+import type { Closure } from '../value/closure.js';
+import { List, listOf, ThingSet } from '../value/containers.js';
+import { Future } from '../value/future.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Wrap } from '../value/wrap.js';
+import type { Runtime } from './runtime.js';
+
+/** Futures of one node that wait for their turn, at most. */
+export const FUTURES_MAX = 2000;
+
+/** Of one closure in one run, at most. */
+export const FUTURES_OF_CLOSURE_MAX = 255;
+
+/** What is known of a call when its own statements are done. */
+export interface Beginning {
+  readonly scope: Scope;
+  readonly target: Target;
+  readonly userId: number;
+  readonly format: Format;
+  /** The value of the call: the answer, or the future whose result is. */
+  readonly value: Value;
+  readonly deep: number;
+  readonly flags: number;
+}
+
+/** A call of which futures are still to run. */
+export class Continuation implements Beginning {
+  readonly scope: Scope;
+  readonly target: Target;
+  readonly userId: number;
+  readonly format: Format;
+  readonly value: Value;
+  readonly deep: number;
+  readonly flags: number;
+  /** What may be said of secrets that the call made. */
+  readonly secrets: string[] = [];
+  /** Milliseconds that the futures took until now. */
+  spentMs = 0;
+  private waiting: Future[] = [];
+  private readonly pinned: Thing[] = [];
+
+  constructor({ scope, target, userId, format, value, deep, flags }: Beginning) {
+    this.scope = scope;
+    this.target = target;
+    this.userId = userId;
+    this.format = format;
+    this.value = value;
+    this.deep = deep;
+    this.flags = flags;
+  }
+
+  /** The future whose turn it is. */
+  get next(): Future | undefined {
+    return this.waiting[0];
+  }
+
+  get count(): number {
+    return this.waiting.length;
+  }
+
+  /** Takes up futures in the order in which they were made: the last starts first, behind those that wait already. */
+  add(futures: readonly Future[]): void {
+    this.waiting.push(...futures.toReversed());
+  }
+
+  /** Ends the future whose turn it is. */
+  settle(result: Value): void {
+    const future = this.waiting.shift();
+    if (future !== undefined) future.result = result;
+  }
+
+  /** Forgets all futures that have not begun. */
+  clear(): void {
+    this.waiting = [];
+  }
+
+  /** The answer, as far as it is known. A future that has a future for its result has the result of that. */
+  get answer(): Value {
+    let { value } = this;
+    while (value instanceof Future) value = value.result ?? null;
+    return value;
+  }
+
+  /** Keeps what the rest knows of stored things in memory, until `unpin`. */
+  pin(store: Store | null, charge: (units: number) => void): void {
+    if (store === null) return;
+    const note = (thing: Thing): void => {
+      store.pin(thing);
+      this.pinned.push(thing);
+    };
+    const values = [this.value, ...this.waiting.flatMap(({ args }) => args)];
+    try {
+      eachStored(values, note, charge);
+    } catch (error) {
+      this.unpin(store);
+      throw error;
+    }
+  }
+
+  unpin(store: Store | null): void {
+    for (const thing of this.pinned) store?.unpin(thing);
+    this.pinned.length = 0;
+  }
+}
+
+/** What a closure gets when the turn of its future has come. */
+export function valuesOf({ isCall, args }: Future): readonly Value[] {
+  return isCall ? args : [null, ...args];
+}
+
+/** The result of a future without a closure. */
+export function resultOf(args: readonly Value[]): Value {
+  return listOf([null, ...args]);
+}
+
+/**
+ * Throws operation_err for what a closure that makes a change may not get: things that are stored, which others may change or
+ * remove before its turn comes.
+ */
+export function assertLoose(rt: Runtime, closure: Closure, args: readonly Value[]): void {
+  if (!rt.needsChange(closure)) return;
+  eachStored(args, refuse, (units) => rt.charge(units), 'things');
+}
+
+function refuse({ id }: Thing): void {
+  throw operationError(
+    `the closure of a future makes a change, and must not be given thing ${id}, which is stored: give it the id`,
+  );
+}
+
+/**
+ * Calls `visit` with each stored thing that some values are or hold, directly or in what is not stored itself.
+ *
+ * @param wanted whether the owner of a stored list or set counts as well
+ */
+function eachStored(
+  values: readonly Value[],
+  visit: (thing: Thing) => void,
+  charge: (units: number) => void,
+  wanted: 'owners' | 'things' = 'owners',
+): void {
+  const seen = new Set<Value>();
+  const open = [...values];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    charge(UNITS_PER_VALUE);
+    if (value instanceof Thing) {
+      if (value.id !== 0) visit(value);
+      else
+        value.forEach((_, property) => {
+          open.push(property);
+        });
+    } else if (value instanceof Wrap) {
+      open.push(value.thing);
+    } else if (value instanceof Future) {
+      open.push(...value.args);
+      if (value.result !== undefined) open.push(value.result);
+    } else if (value instanceof List || value instanceof ThingSet) {
+      const isStored = value.owner !== null && value.owner.id !== 0;
+      if (isStored && wanted === 'owners') visit(value.owner as Thing);
+      else pushAll(open, value instanceof List ? value.items : value.members, charge);
+    }
+  }
+}
+
+function pushAll(open: Value[], values: Iterable<Value>, charge: (units: number) => void): void {
+  let count = 0;
+  for (const value of values) {
+    count += 1;
+    if (typeof value === 'object' && value !== null) open.push(value);
+  }
+  charge(count);
+}
+
+/** Units charged for looking at a value. */
+const UNITS_PER_VALUE = 64;

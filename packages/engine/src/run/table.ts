@@ -1,0 +1,59 @@
+import { TAG_COUNT, type Tag } from '../value/tag.js';
+import type { Value } from '../value/value.js';
+import type { ChangeRule, Entry } from './builtin.js';
+
+/** The methods of one name, by the tag of the receiver. */
+export type MethodsByTag = readonly (Entry | undefined)[];
+
+/** All built-in functions, methods and constants, by name. */
+export class FunctionTable {
+  readonly entries: readonly Entry[];
+  readonly constants: ReadonlyMap<string, Value>;
+  private readonly functions = new Map<string, Entry>();
+  private readonly methods = new Map<string, (Entry | undefined)[]>();
+
+  constructor(entries: readonly Entry[], constants: ReadonlyMap<string, Value>) {
+    this.entries = entries;
+    this.constants = constants;
+    for (const entry of entries) {
+      if (entry.on === null) this.addFunction(entry);
+      else for (const tag of entry.on) this.addMethod(entry, tag);
+    }
+  }
+
+  function(name: string): Entry | undefined {
+    return this.functions.get(name);
+  }
+
+  method(name: string): MethodsByTag | undefined {
+    return this.methods.get(name);
+  }
+
+  /** How a call of a function by this name makes a change; undefined for names that are no function. */
+  functionRule(name: string): ChangeRule | null | undefined {
+    return this.functions.get(name)?.changes;
+  }
+
+  /** The same for methods, which count by name alone, whatever the receiver turns out to be. */
+  methodRule(name: string): ChangeRule | null {
+    for (const entry of this.methods.get(name) ?? []) {
+      if (entry?.changes) return entry.changes;
+    }
+    return null;
+  }
+
+  private addFunction(entry: Entry): void {
+    if (this.functions.has(entry.name)) throw new Error(`two functions are called ${entry.name}`);
+    this.functions.set(entry.name, entry);
+  }
+
+  private addMethod(entry: Entry, tag: Tag): void {
+    let byTag = this.methods.get(entry.name);
+    if (byTag === undefined) {
+      byTag = new Array<Entry | undefined>(TAG_COUNT).fill(undefined);
+      this.methods.set(entry.name, byTag);
+    }
+    if (byTag[tag] !== undefined) throw new Error(`two methods ${entry.name} for one type`);
+    byTag[tag] = entry;
+  }
+}

@@ -1,0 +1,285 @@
+import type { Loader, ShapeTree } from '../value/shape.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import type { Definition, Labels, Names } from './definition.js';
+import { referencesOf } from './definition.js';
+import { type EnumDef, EnumType } from './enum.js';
+import { ruleOf } from './rule.js';
+import { type Field, type FieldDef, type Rescue, Type, type TypeDef } from './type.js';
+
+/** What the catalog knows of an id: a definition, the name that a deleted one had, or nothing. */
+export type TypeState = TypeDef | { readonly gone: string; readonly generation: number } | undefined;
+export type EnumState = EnumDef | { readonly gone: string } | undefined;
+
+/** Tells states of catalogs apart, also those of two catalogs: equal to itself alone. */
+export type CatalogVersion = Readonly<Record<never, never>>;
+
+/**
+ * The types and enums of one collection, by name and by id. Types and enums share one space of names. A deleted type is remembered
+ * under its name: a later type of that name gets its id, so that what it wraps is wrapped again.
+ */
+export class Catalog implements Names, Labels {
+  /** Tells it from the catalogs of other collections, whose restrictions share the tree of shapes. */
+  readonly id: number;
+  /** The next id of a type or enum that is not given to a name again. */
+  nextType = 0;
+  nextEnum = 0;
+  /** Makes the default of a definition in the running query; for loose instances that nobody could find when their type changed. */
+  makeDefault: ((definition: Definition) => Value) | null = null;
+  /** Changes whenever a name comes to mean something else. */
+  version: CatalogVersion = {};
+  private readonly shapes: ShapeTree;
+  private readonly loader: Loader;
+  private readonly types = new Map<number, Type>();
+  private readonly typesByName = new Map<string, Type>();
+  private readonly typesWithIdName = new Set<Type>();
+  private readonly enums = new Map<number, EnumType>();
+  private readonly enumsByName = new Map<string, EnumType>();
+  /** Deleted types by the names under which they are remembered. */
+  private readonly gone = new Map<string, Type>();
+  /** Types by the ids of the types, and of the enums, that their definitions name. */
+  private readonly usersByType = new Map<number, Set<Type>>();
+  private readonly usersByEnum = new Map<number, Set<Type>>();
+  /** What fields were compiled to, so that a change of one field of a type costs no work on all others. */
+  private readonly compiled = new WeakMap<FieldDef, Field>();
+
+  constructor(shapes: ShapeTree, loader: Loader) {
+    this.shapes = shapes;
+    this.id = shapes.newCatalogId();
+    this.loader = loader;
+  }
+
+  /** Number of types and enums. */
+  get count(): number {
+    return this.typesByName.size + this.enumsByName.size;
+  }
+
+  get typeCount(): number {
+    return this.typesByName.size;
+  }
+
+  get enumCount(): number {
+    return this.enumsByName.size;
+  }
+
+  /** The type with an id, whether it is there yet or not any more: values may be read before it. */
+  type(id: number): Type {
+    let type = this.types.get(id);
+    if (type === undefined) {
+      type = new Type(id, '?');
+      this.types.set(id, type);
+    }
+    return type;
+  }
+
+  typeNamed(name: string): Type | undefined {
+    return this.typesByName.get(name);
+  }
+
+  /** All types that are there. */
+  allTypes(): Iterable<Type> {
+    return this.typesByName.values();
+  }
+
+  enum(id: number): EnumType {
+    let found = this.enums.get(id);
+    if (found === undefined) {
+      found = new EnumType(id, '?');
+      this.enums.set(id, found);
+    }
+    return found;
+  }
+
+  enumNamed(name: string): EnumType | undefined {
+    return this.enumsByName.get(name);
+  }
+
+  allEnums(): Iterable<EnumType> {
+    return this.enumsByName.values();
+  }
+
+  /** Whether a name is that of a type or an enum. */
+  has(name: string): boolean {
+    return this.typesByName.has(name) || this.enumsByName.has(name);
+  }
+
+  typeId(name: string): number | undefined {
+    return this.typesByName.get(name)?.id;
+  }
+
+  enumId(name: string): number | undefined {
+    return this.enumsByName.get(name)?.id;
+  }
+
+  memberId(enumId: number, name: string): number | undefined {
+    return this.enum(enumId).named(name)?.id;
+  }
+
+  typeLabel(id: number): string {
+    return this.type(id).name;
+  }
+
+  enumLabel(id: number): string {
+    return this.enum(id).name;
+  }
+
+  memberLabel(enumId: number, memberId: number): string {
+    return this.enum(enumId).member(memberId).name;
+  }
+
+  /** The name under which the id of a thing is shown, found without bringing the thing into memory. */
+  idNameOf({ id, shape }: Thing): string {
+    if (shape.type !== null) return shape.type.def?.idName ?? '#';
+    if (shape.stale === null) return '#';
+    for (const type of this.typesWithIdName) if (type.instances.has(id)) return type.def?.idName ?? '#';
+    return '#';
+  }
+
+  /** The id of a deleted type of this name. */
+  goneType(name: string): number | undefined {
+    return this.gone.get(name)?.id;
+  }
+
+  stateOfType(id: number): TypeState {
+    const type = this.types.get(id);
+    if (type === undefined) return undefined;
+    return type.def ?? (type.name === '?' ? undefined : { gone: type.name, generation: type.generation });
+  }
+
+  stateOfEnum(id: number): EnumState {
+    const found = this.enums.get(id);
+    if (found === undefined) return undefined;
+    return found.def ?? (found.name === '?' ? undefined : { gone: found.name });
+  }
+
+  /**
+   * Makes this the state of a type. Instances follow when they are touched: their shape says that it is stale.
+   *
+   * @returns what keeps the values of dropped fields for as long as somebody holds it: see `migrate.ts`
+   */
+  setType(id: number, state: TypeState): Rescue | null {
+    const type = this.type(id);
+    const before = type.def;
+    if (before !== null) {
+      this.typesByName.delete(before.name);
+      this.forgetUser(type, before);
+    } else if (this.gone.get(type.name) === type) this.gone.delete(type.name);
+    this.version = {};
+    const { shape } = type;
+    if (state === undefined || 'gone' in state) {
+      type.def = null;
+      this.typesWithIdName.delete(type);
+      type.name = state === undefined ? '?' : state.gone;
+      type.generation = state === undefined ? 0 : state.generation;
+      type.shape = null;
+      if (state !== undefined) this.gone.set(state.gone, type);
+      return null;
+    }
+    type.def = state;
+    this.noteUser(type, state);
+    if (state.idName === null) this.typesWithIdName.delete(type);
+    else this.typesWithIdName.add(type);
+    type.name = state.name;
+    type.generation = state.generation;
+    this.typesByName.set(state.name, type);
+    if (id >= this.nextType) this.nextType = id + 1;
+    if (before !== null && sameFields(before.fields, state.fields)) return null;
+    type.shape = this.shapes.ofType(type, this.fieldsOf(type, state));
+    if (shape === null) return null;
+    shape.stale = this.loader;
+    const old: readonly FieldDef[] = before === null ? [] : before.fields;
+    const dropped = old.filter(({ mark }) => !state.fields.some((field) => field.mark === mark));
+    return dropped.length === 0 ? null : rescueOf(type, dropped);
+  }
+
+  setEnum(id: number, state: EnumState): void {
+    const found = this.enum(id);
+    if (found.def !== null) this.enumsByName.delete(found.def.name);
+    this.version = {};
+    if (state === undefined || 'gone' in state) {
+      found.def = null;
+      found.name = state === undefined ? '?' : state.gone;
+      return;
+    }
+    found.become(state);
+    this.enumsByName.set(state.name, found);
+    if (id >= this.nextEnum) this.nextEnum = id + 1;
+  }
+
+  /** Types other than this one whose definitions name it. */
+  usersOfType(id: number): Type[] {
+    return [...(this.usersByType.get(id) ?? [])].filter((type) => type.id !== id);
+  }
+
+  /** Types whose definitions name an enum, or one member of it. */
+  usersOfEnum(id: number, member?: number): Type[] {
+    const users = [...(this.usersByEnum.get(id) ?? [])];
+    if (member === undefined) return users;
+    const namesMember = ({ definition }: FieldDef): boolean =>
+      referencesOf(definition).enums.some((base) => base.id === id && base.member === member);
+    return users.filter(({ def }) => def?.fields.some(namesMember) === true);
+  }
+
+  /** The fields as instances have them, each with what it accepts compiled. */
+  private fieldsOf(type: Type, { fields }: TypeDef): Field[] {
+    return fields.map((def, slot) => {
+      const known = this.compiled.get(def);
+      if (known !== undefined && known.type === type && known.slot === slot) return known;
+      const field = { ...def, type, slot };
+      const rule = ruleOf(field);
+      const compiled = Object.assign(field, { rule });
+      this.compiled.set(def, compiled);
+      return compiled;
+    });
+  }
+
+  private noteUser(type: Type, { fields }: TypeDef): void {
+    for (const { definition } of fields) {
+      const { types, enums } = referencesOf(definition);
+      for (const id of types) userSet(this.usersByType, id).add(type);
+      for (const { id } of enums) userSet(this.usersByEnum, id).add(type);
+    }
+  }
+
+  private forgetUser(type: Type, { fields }: TypeDef): void {
+    for (const { definition } of fields) {
+      const { types, enums } = referencesOf(definition);
+      for (const id of types) this.usersByType.get(id)?.delete(type);
+      for (const { id } of enums) this.usersByEnum.get(id)?.delete(type);
+    }
+  }
+
+  clear(): void {
+    for (const type of this.types.values()) {
+      type.def = null;
+      type.instances.clear();
+    }
+    for (const map of [this.types, this.typesByName, this.enums, this.enumsByName]) map.clear();
+    for (const map of [this.gone, this.usersByType, this.usersByEnum]) map.clear();
+    this.nextType = 0;
+    this.nextEnum = 0;
+    this.version = {};
+  }
+}
+
+function userSet(users: Map<number, Set<Type>>, id: number): Set<Type> {
+  let found = users.get(id);
+  if (found === undefined) users.set(id, (found = new Set()));
+  return found;
+}
+
+/** Whether a field's definition names a type. */
+export function namesType({ definition }: FieldDef, id: number): boolean {
+  return referencesOf(definition).types.includes(id);
+}
+
+function sameFields(a: readonly FieldDef[], b: readonly FieldDef[]): boolean {
+  return a === b || (a.length === b.length && a.every((field, i) => field === b[i]));
+}
+
+function rescueOf(type: Type, dropped: readonly FieldDef[]): Rescue {
+  const rescue: Rescue = type.rescue?.deref() ?? { fields: [], values: new Map() };
+  rescue.fields.push(...dropped);
+  type.rescue = new WeakRef(rescue);
+  return rescue;
+}

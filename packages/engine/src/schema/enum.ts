@@ -1,0 +1,91 @@
+/**
+ * Enums: what the state knows of one, and what stands for it while the engine runs.
+ *
+ *   enum    := id:varint name:text 00 created:varint modified:varint nextMember:varint
+ *              members:varint (id:varint name:text value)* methods      `modified` is 0 for never; the first member is the default
+ *            | id:varint name:text 80                  deleted
+ *   refs    := (member:varint refs:varint)*            how often stored data refer to each; ascending, without zeros
+ *
+ * `value` as in `state/value-codec.ts`, `methods` as in `structure.ts`.
+ */
+import type { Closure } from '../value/closure.js';
+import { Member } from '../value/member.js';
+import type { Value } from '../value/value.js';
+
+/** Members of one enum at most. */
+export const MEMBERS_OF_ENUM_MAX = 65_535;
+
+export interface MemberDef {
+  readonly id: number;
+  readonly name: string;
+  readonly value: Value;
+}
+
+/** What the state knows of an enum. Never changes; the next one replaces it. */
+export interface EnumDef {
+  readonly id: number;
+  readonly name: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly modifiedAt: number | null;
+  readonly nextMember: number;
+  /** At least one; the first is the default. */
+  readonly members: readonly MemberDef[];
+  readonly methods: ReadonlyMap<string, Closure>;
+}
+
+/** One enum of a collection, through all its changes, and also when it is gone. */
+export class EnumType {
+  readonly id: number;
+  def: EnumDef | null = null;
+  name: string;
+  /** How often it is in use: while it must not change. */
+  uses = 0;
+  /** In order; the first is the default. */
+  members: readonly Member[] = [];
+  private byName = new Map<string, Member>();
+  private readonly byId = new Map<number, Member>();
+
+  constructor(id: number, name: string) {
+    this.id = id;
+    this.name = name;
+  }
+
+  /** Makes a definition the present one. Members keep their objects. */
+  become(def: EnumDef): void {
+    this.def = def;
+    this.name = def.name;
+    this.members = def.members.map(({ id, name, value }) => {
+      const member = this.member(id);
+      member.name = name;
+      member.value = value;
+      return member;
+    });
+    this.byName = new Map(this.members.map((member) => [member.name, member]));
+  }
+
+  /** All members that were ever mentioned. */
+  known(): Iterable<Member> {
+    return this.byId.values();
+  }
+
+  get default(): Member {
+    const [first] = this.members;
+    if (first === undefined) throw new Error(`the enum ${this.name} has no members`);
+    return first;
+  }
+
+  named(name: string): Member | undefined {
+    return this.byName.get(name);
+  }
+
+  /** The member with an id; made when it is not known yet, since values may be read before the enum. */
+  member(id: number): Member {
+    let member = this.byId.get(id);
+    if (member === undefined) {
+      member = new Member(this, id, '?', null);
+      this.byId.set(id, member);
+    }
+    return member;
+  }
+}

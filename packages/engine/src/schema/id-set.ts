@@ -1,0 +1,217 @@
+/**
+ * A set of ids of things, for the index of the instances of a type. Ids are dense, so most of them lie in chunks of bits; a chunk
+ * with few ids is a sorted array. Each chunk is a record of its own:
+ *
+ *   chunk := 00 (low:u16)*          few ids: the low 16 bits of each, ascending
+ *          | 01 bits                8192 bytes, the lowest bit of the first byte for the lowest id
+ */
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+
+const CHUNK_BITS = 16;
+const CHUNK_SIZE = 1 << CHUNK_BITS;
+const BITMAP_BYTES = CHUNK_SIZE / 8;
+
+/** Ids of a chunk from which on bits take less space. */
+const SPARSE_MAX = BITMAP_BYTES / 2;
+
+/** What can be said of `SPARSE_MAX` on the way down, so that a chunk at the border does not change its form all the time. */
+const SPARSE_AGAIN = SPARSE_MAX / 2;
+
+interface Chunk {
+  count: number;
+  /** Ascending; null when there are bits. */
+  low: number[] | null;
+  bits: Uint8Array | null;
+}
+
+export class IdSet {
+  private readonly chunks = new Map<number, Chunk>();
+  /** Numbers of the chunks that changed since they were last written. */
+  private readonly dirty = new Set<number>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  has(id: number): boolean {
+    const chunk = this.chunks.get(Math.floor(id / CHUNK_SIZE));
+    if (chunk === undefined) return false;
+    const low = id % CHUNK_SIZE;
+    if (chunk.bits !== null) return ((chunk.bits[low >> 3] as number) & (1 << (low & 7))) !== 0;
+    const place = placeOf(chunk.low as number[], low);
+    return (chunk.low as number[])[place] === low;
+  }
+
+  /** Adds an id that is not in the set. */
+  add(id: number): void {
+    const number = Math.floor(id / CHUNK_SIZE);
+    const low = id % CHUNK_SIZE;
+    let chunk = this.chunks.get(number);
+    if (chunk === undefined) {
+      chunk = { count: 0, low: [], bits: null };
+      this.chunks.set(number, chunk);
+    }
+    if (chunk.low !== null && chunk.count >= SPARSE_MAX) toBits(chunk);
+    if (chunk.bits !== null) {
+      const before = chunk.bits[low >> 3] as number;
+      if ((before & (1 << (low & 7))) !== 0) throw new Error(`the id ${id} is in the index already`);
+      chunk.bits[low >> 3] = before | (1 << (low & 7));
+    } else {
+      const all = chunk.low as number[];
+      const last = all[all.length - 1];
+      if (last === undefined || last < low) {
+        all.push(low);
+      } else {
+        const place = placeOf(all, low);
+        if (all[place] === low) throw new Error(`the id ${id} is in the index already`);
+        all.splice(place, 0, low);
+      }
+    }
+    chunk.count += 1;
+    this.count += 1;
+    this.dirty.add(number);
+  }
+
+  /** Takes an id out that is in the set. */
+  delete(id: number): void {
+    const number = Math.floor(id / CHUNK_SIZE);
+    const low = id % CHUNK_SIZE;
+    const chunk = this.chunks.get(number);
+    if (chunk === undefined || !this.has(id)) throw new Error(`the id ${id} is not in the index`);
+    if (chunk.bits !== null) {
+      chunk.bits[low >> 3] = (chunk.bits[low >> 3] as number) & ~(1 << (low & 7));
+    } else {
+      const all = chunk.low as number[];
+      all.splice(placeOf(all, low), 1);
+    }
+    chunk.count -= 1;
+    this.count -= 1;
+    if (chunk.count === 0) this.chunks.delete(number);
+    else if (chunk.bits !== null && chunk.count < SPARSE_AGAIN) toLow(chunk);
+    this.dirty.add(number);
+  }
+
+  /** Calls `visit` with all ids in ascending order. The set must not change meanwhile. */
+  forEach(visit: (id: number) => void): void {
+    for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {
+      const { low, bits } = this.chunks.get(number) as Chunk;
+      const base = number * CHUNK_SIZE;
+      if (low !== null) for (const place of low) visit(base + place);
+      if (bits !== null) visitBits(bits, base, visit);
+    }
+  }
+
+  /** All ids, ascending within each chunk. The set must not change meanwhile. */
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    for (const number of [...this.chunks.keys()].sort((a, b) => a - b)) {
+      const chunk = this.chunks.get(number);
+      if (chunk === undefined) continue;
+      const base = number * CHUNK_SIZE;
+      for (const low of lowOf(chunk)) yield base + low;
+    }
+  }
+
+  /** Calls `put` for each chunk that changed since the last call; null for one that is empty now. */
+  flush(put: (chunk: number, value: Uint8Array | null) => void): void {
+    for (const number of this.dirty) {
+      const chunk = this.chunks.get(number);
+      put(number, chunk === undefined ? null : encode(chunk));
+    }
+    this.dirty.clear();
+  }
+
+  /** Takes a chunk up that was written. */
+  load(number: number, value: Uint8Array): void {
+    const before = this.chunks.get(number);
+    if (before !== undefined) this.count -= before.count;
+    const chunk = decode(value);
+    this.chunks.set(number, chunk);
+    this.count += chunk.count;
+  }
+
+  clear(): void {
+    for (const number of this.chunks.keys()) this.dirty.add(number);
+    this.chunks.clear();
+    this.count = 0;
+  }
+}
+
+/** The form depends on the number of ids alone, so that all nodes have the same record. */
+function encode(chunk: Chunk): Uint8Array {
+  const out = new ByteWriter(BITMAP_BYTES + 1);
+  if (chunk.count < SPARSE_MAX) {
+    out.u8(0);
+    for (const low of lowOf(chunk)) {
+      out.u8(low >> 8);
+      out.u8(low & 0xff);
+    }
+  } else {
+    out.u8(1);
+    out.bytes(chunk.bits ?? bitsOf(chunk.low as number[]));
+  }
+  return out.take();
+}
+
+function decode(value: Uint8Array): Chunk {
+  const input = new ByteReader(value);
+  const form = input.u8();
+  if (form === 1) {
+    const bits = input.bytes(BITMAP_BYTES).slice();
+    let count = 0;
+    for (const byte of bits) for (let rest = byte; rest !== 0; rest &= rest - 1) count += 1;
+    return { count, low: null, bits };
+  }
+  if (form !== 0) throw new FormatError(`unknown form ${form} of an index`);
+  const low: number[] = [];
+  while (input.remaining > 0) low.push((input.u8() << 8) | input.u8());
+  return { count: low.length, low, bits: null };
+}
+
+function* lowOf(chunk: Chunk): Generator<number, void, undefined> {
+  if (chunk.low !== null) {
+    yield* chunk.low;
+    return;
+  }
+  const bits = chunk.bits as Uint8Array;
+  for (let i = 0; i < BITMAP_BYTES; i++) {
+    const byte = bits[i] as number;
+    if (byte === 0) continue;
+    for (let bit = 0; bit < 8; bit++) if ((byte & (1 << bit)) !== 0) yield i * 8 + bit;
+  }
+}
+
+function visitBits(bits: Uint8Array, base: number, visit: (id: number) => void): void {
+  for (let i = 0; i < BITMAP_BYTES; i++) {
+    const byte = bits[i] as number;
+    for (let bit = 0; byte >> bit !== 0; bit++) if ((byte & (1 << bit)) !== 0) visit(base + i * 8 + bit);
+  }
+}
+
+function toBits(chunk: Chunk): void {
+  chunk.bits = bitsOf(chunk.low as number[]);
+  chunk.low = null;
+}
+
+function toLow(chunk: Chunk): void {
+  chunk.low = [...lowOf(chunk)];
+  chunk.bits = null;
+}
+
+function bitsOf(low: readonly number[]): Uint8Array {
+  const bits = new Uint8Array(BITMAP_BYTES);
+  for (const id of low) bits[id >> 3] = (bits[id >> 3] as number) | (1 << (id & 7));
+  return bits;
+}
+
+/** The place of the first element that is not below a number. */
+function placeOf(ascending: readonly number[], number: number): number {
+  let from = 0;
+  let to = ascending.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((ascending[middle] as number) < number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

@@ -1,0 +1,100 @@
+/**
+ * A collection as a file: what export({dump: true}) gives and import() takes.
+ *
+ *   dump := "ALTHDUMP" format:u8 version:text contents:blob procedures:varint procedure* crc:u32
+ *
+ * `contents` as in `transfer.ts`, `procedure` as in `parts/procedures.ts`; `version` is that of the node that wrote it, for people;
+ * `crc` is the CRC-32 of all that stands in front of it.
+ */
+import { crc32 } from 'node:zlib';
+import { parseClosure } from '@althing/language';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { NAME } from '../schema/name.js';
+import { ShapeTree } from '../value/shape.js';
+import { CollectionGroup } from './collection-group.js';
+import { type Procedure, readProcedure, writeProcedure } from './parts/procedures.js';
+import { EMPTY_SOURCE } from './records.js';
+import type { Charge } from './transaction.js';
+import { readContents, writeContents } from './transfer.js';
+
+const MAGIC = Buffer.from('ALTHDUMP', 'latin1');
+
+const FORMAT = 1;
+
+/** Bytes of a checksum. */
+const CRC_BYTES = 4;
+
+/** What a dump holds. */
+export interface Dump {
+  readonly contents: Uint8Array;
+  readonly procedures: readonly Procedure[];
+}
+
+/** Bytes that are no dump, or one that this version does not read. */
+export class NoDumpError extends Error {}
+
+/** Writes a collection. Brings all of it into memory. */
+export function writeDump(
+  { store, procedures }: CollectionGroup,
+  version: string,
+  charge: Charge,
+): Uint8Array {
+  const out = new ByteWriter();
+  out.bytes(MAGIC);
+  out.u8(FORMAT);
+  out.text(version);
+  out.blob(writeContents(store, charge));
+  out.varint(procedures.byName.size);
+  for (const procedure of procedures.byName.values()) {
+    charge(procedure.closure.source.length);
+    writeProcedure(out, procedure);
+  }
+  out.u32(crc32(out.view()));
+  return out.take();
+}
+
+/**
+ * Reads a dump, which may be anything: what it holds was taken up in a collection of its own and looks as if queries had made it.
+ *
+ * @throws NoDumpError for what is no dump or has a format that is not known; FormatError, and what `charge` throws
+ */
+export function readDump(bytes: Uint8Array, charge: Charge): Dump {
+  if (!MAGIC.equals(bytes.subarray(0, MAGIC.length))) {
+    throw new NoDumpError('this is no dump: export({dump: true}) makes one');
+  }
+  const end = bytes.length - CRC_BYTES;
+  const input = new ByteReader(bytes, MAGIC.length, Math.max(end, MAGIC.length));
+  const format = input.u8();
+  const version = input.text();
+  if (format !== FORMAT) {
+    throw new NoDumpError(
+      `the dump has format ${format}, of version ${version}; this version reads ${FORMAT}`,
+    );
+  }
+  charge(bytes.length);
+  if (crc32(bytes.subarray(0, end)) !== new ByteReader(bytes, end).u32()) {
+    throw new FormatError('the dump is damaged: its checksum is not right');
+  }
+  const contents = input.blob();
+  const procedures = readProcedures(input, charge);
+  const scratch = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
+  scratch.create();
+  readContents(contents, scratch.store, charge);
+  return { contents, procedures };
+}
+
+function readProcedures(input: ByteReader, charge: Charge): Procedure[] {
+  const names = new Set<string>();
+  const procedures: Procedure[] = [];
+  for (let count = input.varint(); count > 0; count--) {
+    const procedure = readProcedure(input);
+    const { name, closure } = procedure;
+    charge(closure.source.length);
+    if (!NAME.test(name) || names.has(name)) throw new FormatError(`the procedure '${name}' can not be`);
+    parseClosure(closure.source);
+    names.add(name);
+    procedures.push(procedure);
+  }
+  if (input.remaining > 0) throw new FormatError('there is more than a dump');
+  return procedures;
+}

@@ -1,0 +1,274 @@
+import { ByteWriter, FormatError } from '../bytes.js';
+import { Catalog } from '../schema/catalog.js';
+import type { EnumType } from '../schema/enum.js';
+import type { Type } from '../schema/type.js';
+import { eachThing } from '../value/kinds.js';
+import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/shape.js';
+import { Thing, ThingBit } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Apart } from './apart.js';
+import { attach, detach } from './attach.js';
+import { Dirty } from './dirty.js';
+import { bytesOf } from './evictor.js';
+import { isPieced } from './list-edits.js';
+import { migrate } from './migrate.js';
+import { RecordKind, type RecordSink, type RecordSource } from './records.js';
+import { ThingTable } from './table.js';
+import { readThing, visitThingsOfRecord, writeThing } from './thing-record.js';
+import { ThingRecords } from './thing-records.js';
+
+/**
+ * The things of one collection, in memory as far as they were touched: found by their ids, read from their records when they are
+ * touched, written to a checkpoint, and taken out of memory when they were not used for a while.
+ */
+export class ThingMemory implements Loader {
+  readonly shapes: ShapeTree;
+  readonly table = new ThingTable();
+  readonly dirty = new Dirty((id) => this.table.get(id));
+  /** The types and enums. */
+  readonly schema: Catalog;
+  /** The next id for a thing, room or task. Ids are never used again. */
+  nextId = 1;
+  /** Number of stored things, loaded or not. */
+  thingCount = 0;
+  /** Estimated bytes of what is in memory; see `evictor.ts`. */
+  bytes = 0;
+  /** How often a thing was in memory when it was needed, had to be read, and was taken out. */
+  hits = 0;
+  misses = 0;
+  evictions = 0;
+  /**
+   * Set while something is read that may be anything: only what is there may be referred to then, and what is made is charged.
+   */
+  guard: ((units: number) => void) | null = null;
+  /** Things that must stay in memory, and how often that was asked for. */
+  private readonly pins = new Map<Thing, number>();
+  /** The shape of things that are not in memory. */
+  private readonly stub: Shape;
+  /** Of the things in memory that have large values, by id. */
+  protected readonly aparts = new Map<number, Apart>();
+
+  protected readonly records: ThingRecords;
+
+  constructor(shapes: ShapeTree, source: RecordSource) {
+    this.shapes = shapes;
+    this.stub = shapes.stub(this);
+    this.schema = new Catalog(shapes, this);
+    this.records = new ThingRecords(source, this.dirty);
+  }
+
+  /** The root thing; it exists from the first entry of the collection's log on. */
+  get root(): Thing {
+    return this.thingOfId(1);
+  }
+
+  /** The thing with this id, made as a stub when it is not in memory. For ids that are known to exist. */
+  thingOfId(id: number): Thing {
+    const known = this.table.get(id);
+    if (known !== undefined) return known;
+    if (this.guard !== null) throw new FormatError(`there is no thing ${id}`);
+    const stub = new Thing(id, this.stub, NO_SLOTS);
+    stub.bits = 0;
+    this.table.set(id, stub);
+    return stub;
+  }
+
+  /** The stored thing with this id, or undefined when there is none. */
+  find(id: number): Thing | undefined {
+    const known = this.table.get(id);
+    if (known !== undefined) return known;
+    if (id <= 0 || id >= this.nextId || this.dirty.isRemoved(id)) return undefined;
+    if (!this.records.has(id)) return undefined;
+    return this.thingOfId(id);
+  }
+
+  /** Brings the properties of a thing into memory. Every access to a thing that may be stored starts here. */
+  load(thing: Thing): void {
+    if ((thing.bits & ThingBit.LOADED) !== 0) {
+      thing.bits |= ThingBit.USED;
+      this.hits += 1;
+      if (thing.shape.stale !== null) migrate(thing, this);
+      return;
+    }
+    this.misses += 1;
+    readThing(this.records.value(thing.id, 0), thing, this);
+    thing.bits |= ThingBit.LOADED | ThingBit.USED;
+    thing.forEach((key, value) => {
+      attach(thing, key, value);
+      if (!isPieced(value)) this.hold(value);
+    });
+    this.bytes += bytesOf(thing);
+  }
+
+  /**
+   * Takes the properties of a thing out of memory, which are as they are on disk. Nothing that runs may know the thing,
+   * nor a list or set of it.
+   */
+  unload(thing: Thing): void {
+    this.bytes -= bytesOf(thing);
+    this.evictions += 1;
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.eachPresent((item) => this.letGo(item));
+      else this.letGo(value);
+      detach(value);
+    });
+    this.aparts.delete(thing.id);
+    thing.shape = this.stub;
+    thing.slots = NO_SLOTS;
+    thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
+  }
+
+  /** Takes pieces of the large lists of a thing out of memory that were not asked for since the last call. */
+  rest(thing: Thing): void {
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.rest((item) => this.letGo(item));
+    });
+  }
+
+  /** Forgets a stub that nothing in memory refers to. */
+  forgetStub(thing: Thing): void {
+    this.table.delete(thing.id);
+  }
+
+  /** Keeps a thing in memory, also between queries, until `unpin` was called as often. */
+  pin(thing: Thing): void {
+    this.pins.set(thing, (this.pins.get(thing) ?? 0) + 1);
+  }
+
+  unpin(thing: Thing): void {
+    const left = (this.pins.get(thing) ?? 0) - 1;
+    if (left > 0) this.pins.set(thing, left);
+    else this.pins.delete(thing);
+  }
+
+  /** Whether something that goes on later knows the thing, or a list or set of it. */
+  isPinned(thing: Thing): boolean {
+    return this.pins.size > 0 && this.pins.has(thing);
+  }
+
+  /** A piece of a large list of a thing, or a large value. */
+  readPart(owner: Thing, part: number): Uint8Array {
+    return this.records.value(owner.id, part);
+  }
+
+  /** The large values of a thing, as they are stored; undefined when it had none so far. */
+  apartOf({ id }: Thing): Apart | undefined {
+    return this.aparts.get(id);
+  }
+
+  /** The same, from the first large value on. */
+  makeApart({ id }: Thing): Apart {
+    let apart = this.aparts.get(id);
+    if (apart === undefined) {
+      apart = new Apart();
+      this.aparts.set(id, apart);
+    }
+    return apart;
+  }
+
+  /** Takes a record of a thing over from elsewhere, as it lies on disk there. What was known of the thing is forgotten. */
+  restoreRecord(id: number, part: number, value: Uint8Array): void {
+    const known = this.table.get(id);
+    if (known !== undefined) {
+      if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
+      this.dirty.forget(known);
+      this.table.delete(id);
+      this.aparts.delete(id);
+    }
+    this.dirty.putThing(id, part, value);
+  }
+
+  /** Writes a thing, and the pieces of its lists and the large values that changed, to a checkpoint. */
+  save(thing: Thing, sink: RecordSink): void {
+    const out = new ByteWriter(64);
+    writeThing(out, thing, this, {
+      put: (part, value) => this.records.write(sink, thing.id, part, value),
+      delete: (part) => this.records.delete(sink, thing.id, part),
+    });
+    this.records.write(sink, thing.id, 0, out.view());
+  }
+
+  /** Notes that what was saved of a thing last did not become durable. */
+  saveAgain(thing: Thing): void {
+    if ((thing.bits & ThingBit.LOADED) === 0) return;
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.rewrite();
+    });
+    this.aparts.get(thing.id)?.again();
+  }
+
+  /** A number for a new piece of a thing's list: none that is in use. */
+  newPart(owner: Thing): number {
+    let last = 0;
+    owner.forEach((_, value) => {
+      if (isPieced(value)) for (const part of value.backing.parts) last = Math.max(last, part);
+    });
+    return last + 1;
+  }
+
+  /** The record of a piece is not needed any more. */
+  freePart(owner: Thing, part: number): void {
+    this.records.free(owner.id, part);
+    this.dirty.put(RecordKind.THING, owner.id, part, null);
+  }
+
+  /** Must be called before any change to a stored thing. */
+  touch(thing: Thing): void {
+    this.load(thing);
+    this.dirty.mark(thing);
+  }
+
+  /** The shape of plain things with the properties of a type. */
+  plainShape({ shape }: Type): Shape {
+    return plainShape(this.shapes, shape?.fields ?? []);
+  }
+
+  noteItems(count: number): void {
+    this.guard?.(UNITS_PER_LIST + count);
+  }
+
+  typeOf(id: number): Type {
+    if (this.guard !== null && this.schema.stateOfType(id) === undefined) {
+      throw new FormatError(`there is no type ${id}`);
+    }
+    return this.schema.type(id);
+  }
+
+  enumOf(id: number): EnumType {
+    if (this.guard !== null && this.schema.stateOfEnum(id) === undefined) {
+      throw new FormatError(`there is no enum ${id}`);
+    }
+    return this.schema.enum(id);
+  }
+
+  /** Calls `visit` with the id of each thing that a thing refers to, without bringing anything into memory. */
+  visitReferences(id: number, visit: (id: number) => void): void {
+    const thing = this.table.get(id);
+    if (thing === undefined || (thing.bits & ThingBit.LOADED) === 0) {
+      visitThingsOfRecord(this.records.value(id, 0), visit, (part) => this.records.value(id, part));
+      return;
+    }
+    thing.forEach((_, value) => {
+      if (isPieced(value)) value.backing.visitThings(visit);
+      else eachThing(value, (child) => visit(child.id));
+    });
+  }
+
+  /** Notes that a value came into memory that refers to things. */
+  hold(value: Value): void {
+    eachThing(value, (thing) => {
+      thing.holders += 1;
+    });
+  }
+
+  protected letGo(value: Value): void {
+    eachThing(value, (thing) => {
+      thing.holders -= 1;
+    });
+  }
+}
+
+const NO_SLOTS: Value[] = [];
+
+/** What is charged for a list or set, beside its items. */
+const UNITS_PER_LIST = 64;

@@ -1,0 +1,73 @@
+/**
+ * Instances whose type changed since they were last touched. A type's change makes a new shape and declares the old one stale; an
+ * instance gets the new one when it is next touched, and those that are not in memory when they are read.
+ *
+ * A value of a field that was dropped is forgotten, except while the change may still be taken back: then it is rescued, and comes
+ * back with the field.
+ */
+import type { Field, FieldDef, Rescue } from '../schema/type.js';
+import { copyList, List, ThingSet } from '../value/containers.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { attachAll, detach } from './attach.js';
+import type { ThingMemory } from './memory.js';
+import { makePlain } from './places.js';
+
+/** Gives a loaded instance the present shape of its type. */
+export function migrate(thing: Thing, store: ThingMemory): void {
+  const { shape: old, slots } = thing;
+  const shape = old.type?.shape ?? null;
+  if (shape === null) {
+    // A loose instance of a type that was deleted.
+    makePlain(thing, store.shapes);
+    return;
+  }
+  const rescue = old.type?.rescue?.deref();
+  const places = new Map<object, number>(old.fields.map(({ mark }, slot) => [mark, slot]));
+  const moved = shape.fields.map((field) => {
+    const place = places.get(field.mark);
+    if (place === undefined) return missingIn(thing, field, rescue, store);
+    places.delete(field.mark);
+    return slots[place] as Value;
+  });
+  for (const [mark, place] of places) {
+    const value = slots[place] as Value;
+    rescue?.values.get(thing)?.set(mark, value) ?? rescue?.values.set(thing, new Map([[mark, value]]));
+    detach(value);
+  }
+  thing.shape = shape;
+  thing.slots = moved;
+  attachAll(thing);
+}
+
+/**
+ * The same for one that is in memory. A loose instance that only an unfinished expression holds was not found when a field was added
+ * whose default is each instance's own.
+ */
+function missingIn(thing: Thing, field: Field, rescue: Rescue | undefined, store: ThingMemory): Value {
+  const value = missingValue(thing, field, rescue);
+  const { makeDefault } = store.schema;
+  if (value !== null || thing.id !== 0 || makeDefault === null || field.rule.fits(null)) return value;
+  return makeDefault(field.definition);
+}
+
+/** What an instance has in a field that it did not have before. */
+export function missingValue(thing: Thing, field: FieldDef, rescue: Rescue | undefined): Value {
+  const rescued = rescue?.values.get(thing)?.get(field.mark);
+  return rescued === undefined ? freshValue(field.initial) : rescued;
+}
+
+/** A value that was dropped from a record of a thing while it was read. */
+export function rescueValue(thing: Thing, fieldId: number, value: Value, rescue: Rescue): void {
+  const field = rescue.fields.findLast(({ id }) => id === fieldId);
+  if (field === undefined) return;
+  const values = rescue.values.get(thing);
+  if (values === undefined) rescue.values.set(thing, new Map([[field.mark, value]]));
+  else values.set(field.mark, value);
+}
+
+/** A list or set of the instance's own, or the value itself. */
+function freshValue(initial: Value): Value {
+  if (initial instanceof List) return copyList(initial);
+  return initial instanceof ThingSet ? new ThingSet(initial.members) : initial;
+}

@@ -1,0 +1,176 @@
+import type { EnumState } from '../schema/catalog.js';
+import type { Type } from '../schema/type.js';
+import { eachThing } from '../value/kinds.js';
+import type { Member } from '../value/member.js';
+import { Thing, ThingBit } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { attach, detach } from './attach.js';
+import { bytesOf } from './evictor.js';
+import { isPieced } from './list-edits.js';
+import type { Marking } from './marking.js';
+import { ThingMemory } from './memory.js';
+import { migrate } from './migrate.js';
+
+/**
+ * Which things there are, and what refers to what: a thing becomes stored and is removed, the references to it and to members of enums
+ * are counted, and each type knows its instances.
+ */
+export class References extends ThingMemory {
+  /** Ids of types and enums that changed since the last checkpoint, and enums of whose members the references did. */
+  readonly changedTypes = new Set<number>();
+  readonly changedEnums = new Set<number>();
+  readonly changedMembers = new Set<number>();
+  /** Types of whose instances the index changed. */
+  readonly changedIndexes = new Set<Type>();
+  /** Things whose last stored reference went away in this transaction. */
+  readonly orphans = new Set<Thing>();
+  /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
+  readonly suspects = new Set<number>();
+  /** The search for garbage that is under way. */
+  marking: Marking | null = null;
+
+  /** Makes a loose thing stored, under an id that was never used. References from its values are counted. */
+  register(thing: Thing, id: number): void {
+    thing.id = id;
+    this.table.set(id, thing);
+    this.dirty.mark(thing);
+    this.marking?.reach(id);
+    this.thingCount += 1;
+    if (id >= this.nextId) this.nextId = id + 1;
+  }
+
+  /** Counts what a registered thing refers to, once it has its properties. */
+  adopt(thing: Thing): void {
+    if (thing.slots.some(isObject)) {
+      thing.forEach((key, value) => {
+        attach(thing, key, value);
+        this.retain(value);
+      });
+    }
+    if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
+    this.bytes += bytesOf(thing);
+  }
+
+  /** Takes `adopt` back. */
+  disown(thing: Thing): void {
+    if (thing.shape.stale !== null) migrate(thing, this);
+    thing.forEach((_, value) => {
+      this.release(value);
+    });
+    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
+  }
+
+  /** Takes `register` back. */
+  unregister(thing: Thing): void {
+    this.table.delete(thing.id);
+    this.dirty.forget(thing);
+    this.orphans.delete(thing);
+    this.suspects.delete(thing.id);
+    this.aparts.delete(thing.id);
+    this.thingCount -= 1;
+    thing.id = 0;
+  }
+
+  /** Removes a thing that nothing stored refers to, with its references to others. */
+  remove(thing: Thing): void {
+    this.load(thing);
+    this.dirty.remove(thing);
+    thing.forEach((_, value) => {
+      this.release(value);
+      if (isPieced(value)) value.backing.dissolve();
+    });
+    for (const part of this.aparts.get(thing.id)?.parts ?? []) this.freePart(thing, part);
+    this.aparts.delete(thing.id);
+    this.records.free(thing.id, 0);
+    if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
+    this.suspects.delete(thing.id);
+    this.table.delete(thing.id);
+    thing.bits |= ThingBit.GONE;
+    this.orphans.delete(thing);
+    this.thingCount -= 1;
+  }
+
+  /** Takes `remove` back. */
+  revive(thing: Thing): void {
+    thing.bits &= ~ThingBit.GONE;
+    this.table.set(thing.id, thing);
+    this.dirty.restore(thing);
+    thing.forEach((_, value) => {
+      this.retain(value);
+    });
+    if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
+    this.thingCount += 1;
+  }
+
+  /** Makes this the state of an enum, and counts what its values refer to. */
+  setEnum(id: number, state: EnumState): void {
+    const of = this.schema.enum(id);
+    const before = of.def?.members ?? [];
+    this.schema.setEnum(id, state);
+    for (const { value } of of.def?.members ?? []) this.retain(value);
+    for (const { value } of before) this.release(value);
+    this.changedEnums.add(id);
+  }
+
+  protected index(type: Type, id: number): void {
+    type.instances.add(id);
+    this.changedIndexes.add(type);
+  }
+
+  protected unindex(type: Type, id: number): void {
+    type.instances.delete(id);
+    this.changedIndexes.add(type);
+  }
+
+  private countMember(member: Member, by: number): void {
+    member.refs += by;
+    this.changedMembers.add(member.enum.id);
+  }
+
+  /** Counts a new reference from stored data to every thing in a value. */
+  retain(value: Value): void {
+    if (value instanceof Thing) this.retainThing(value);
+    else
+      eachThing(
+        value,
+        (thing) => this.retainThing(thing),
+        (member) => this.countMember(member, 1),
+      );
+  }
+
+  protected retainThing(thing: Thing): void {
+    // A removed thing comes into question only among others that are removed or revived with it.
+    if ((thing.bits & ThingBit.GONE) === 0) {
+      this.touch(thing);
+      this.marking?.reach(thing.id);
+    }
+    thing.refs += 1;
+    thing.holders += 1;
+    if (thing.refs === 1 && this.orphans.size > 0) this.orphans.delete(thing);
+  }
+
+  /** Takes `retain` back. A thing that keeps other references may be part of a circle that nothing else refers to. */
+  release(value: Value): void {
+    const forget = (member: Member): void => this.countMember(member, -1);
+    const letGo = (thing: Thing): void => {
+      const gone = (thing.bits & ThingBit.GONE) !== 0;
+      if (!gone) this.touch(thing);
+      thing.refs -= 1;
+      thing.holders -= 1;
+      if (gone) return;
+      if (thing.refs === 0) this.orphans.add(thing);
+      else this.suspects.add(thing.id);
+    };
+    eachThing(value, letGo, forget);
+  }
+
+  protected discard(old: Value): void {
+    this.release(old);
+    if (isPieced(old)) old.backing.dissolve();
+    detach(old);
+  }
+}
+
+function isObject(value: Value): boolean {
+  return typeof value === 'object' && value !== null;
+}

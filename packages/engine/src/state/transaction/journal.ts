@@ -1,0 +1,186 @@
+import type { ByteWriter } from '../../bytes.js';
+import { operationError } from '../../error.js';
+import { type Labels, NO_LABELS } from '../../schema/definition.js';
+import { List, ThingSet } from '../../value/containers.js';
+import type { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import type { Store } from '../store.js';
+
+/** Takes one step of a change back. Steps are taken back in reverse order. */
+export type Undo = () => void;
+
+/** Counts work, about a byte or item each; throws when the query has had its share. */
+export type Charge = (units: number) => void;
+
+/**
+ * Taking removals from a set back restores the order of its members up to this size. The order of a set is no
+ * contract, and copying a large one would cost more than it is worth.
+ */
+const EXACT_UNDO_MAX = 1000;
+
+/** What a change is recorded in: its effects, the way back, and what the query pays for. */
+export class Journal {
+  /** Whether the query is a change. */
+  readonly writable: boolean;
+  readonly effects: ByteWriter;
+  protected readonly store: Store | null;
+  private readonly charge: Charge;
+  /** Units that are not charged yet: single ones are too few to count. */
+  private uncharged = 0;
+  protected readonly undos: Undo[] = [];
+  private undoNs = 0;
+  /**
+   * Lists and sets that were properties of stored things when the change began and are loose now. What the query does
+   * to them is no effect, but it must be taken back: undoing the change makes them properties again.
+   */
+  private detached: Set<List | ThingSet> | null = null;
+  /** Whether the query may change nothing for a while, whatever it is. */
+  private frozen = false;
+  /** Sets, and indexes of keys, whose order comes right again when everything is taken back. */
+  private ordered: Set<object> | null = null;
+
+  /** @param effects an empty writer, for this transaction's use until it ends */
+  constructor(store: Store | null, writable: boolean, effects: ByteWriter, charge: Charge) {
+    this.store = store;
+    this.writable = writable;
+    this.effects = effects;
+    this.charge = charge;
+  }
+
+  get changed(): boolean {
+    return this.effects.length > 0;
+  }
+
+  /** Does some work during which nothing stored may be modified. */
+  whileFrozen<T>(work: () => T): T {
+    const before = this.frozen;
+    this.frozen = true;
+    try {
+      return work();
+    } finally {
+      this.frozen = before;
+    }
+  }
+
+  /** Records the inverse of a modification that was made elsewhere, on state that is not things. */
+  onUndo(undo: Undo, ns = NS_PER_FOREIGN_UNDO): void {
+    this.undoBy(undo, ns);
+  }
+
+  /** How long it takes to take everything back, in milliseconds: estimated, since a query has to end in time with it. */
+  get undoMs(): number {
+    return this.undoNs / 1e6;
+  }
+
+  /** Records an inverse, with an estimate of how long it runs. */
+  protected undoBy(undo: Undo, ns = NS_PER_UNDO): void {
+    this.undos.push(undo);
+    this.undoNs += ns;
+  }
+
+  /** Makes the last inverse that takes something back longer. */
+  protected undoTakes(ns: number): void {
+    this.undoNs += ns;
+  }
+
+  /** Throws operation_err when the query may not modify this thing, list or set. */
+  assertWritable(target: Thing | List | ThingSet): void {
+    if (target.stored && (this.frozen || !this.writable)) {
+      throw operationError('stored data can only be modified by a query with a change: use wse(...)');
+    }
+  }
+
+  /** Charges the query for work done elsewhere. */
+  chargeUnits(units: number): void {
+    this.count(units);
+  }
+
+  /** The way back from the whole change, for a leader that loses its office before the change is committed. */
+  get inverse(): readonly Undo[] {
+    return this.undos;
+  }
+
+  protected count(units: number): void {
+    this.uncharged += units;
+    if (this.uncharged < CHARGED_AT_ONCE) return;
+    this.charge(this.uncharged);
+    this.uncharged = 0;
+  }
+
+  protected noteDetached(value: Value): void {
+    if (value instanceof List || value instanceof ThingSet) {
+      this.detached ??= new Set();
+      this.detached.add(value);
+    }
+  }
+
+  protected isDetached(value: List | ThingSet): boolean {
+    return this.detached?.has(value) === true;
+  }
+
+  /**
+   * Must be called before a key is taken away. Taking removals back one by one would have to find the place of each key
+   * again; the slots know it, so the whole order is restored once, after all of them.
+   */
+  protected keepOrder(thing: Thing): void {
+    const { shape } = thing;
+    if (!shape.owned || this.isOrdered(shape.index)) return;
+    this.undoBy(() => shape.restoreOrder());
+  }
+
+  /** The same for the members of a set. */
+  protected keepMemberOrder(set: ThingSet): void {
+    if (set.members.size > EXACT_UNDO_MAX || this.isOrdered(set)) return;
+    const before = new Set(set.members);
+    this.undoBy(() => {
+      set.members = before;
+    });
+  }
+
+  /** Whether the order of something comes right again already; from now on it does. */
+  private isOrdered(what: object): boolean {
+    this.ordered ??= new Set();
+    if (this.ordered.has(what)) return true;
+    this.ordered.add(what);
+    return false;
+  }
+
+  /** Names of types and enums, for messages. */
+  protected get labels(): Labels {
+    return this.store === null ? NO_LABELS : this.store.schema;
+  }
+
+  protected needStore(): Store {
+    if (this.store === null) throw new Error('there are stored things in collections only');
+    return this.store;
+  }
+
+  /** Charges for what was written to the effects since they had some length. */
+  protected countWritten(length: number): void {
+    this.count(this.effects.length - length);
+  }
+}
+
+/** Runs inverses, newest first. */
+export function takeBack(undos: readonly Undo[]): void {
+  for (let i = undos.length - 1; i >= 0; i--) (undos[i] as Undo)();
+}
+
+/**
+ * How long it takes to take things back, in nanoseconds, as measured: the inverse of a small change of things, and of one
+ * of other state; an item or member that comes or goes again; an item of a list that moves; a thing that is unstored.
+ */
+export const NS_PER_UNDO = 400;
+const NS_PER_FOREIGN_UNDO = 2000;
+export const NS_PER_PUT_BACK = 50;
+export const NS_PER_ITEM = 20;
+export const NS_PER_MOVED_ITEM = 0.5;
+export const NS_PER_MEMBER = 200;
+export const NS_PER_THING = 600;
+export const NS_PER_PROPERTY = 100;
+
+/** Units that are charged together. */
+const CHARGED_AT_ONCE = 1024;
+
+/** Units charged for each property that is stored. */
+export const UNITS_PER_PROPERTY = 8;

@@ -1,0 +1,188 @@
+import type { QueryError } from '../../error.js';
+import { type ItemRule, itemRefusal } from '../../schema/rule.js';
+import { Closure } from '../../value/closure.js';
+import { assertInnerItems, assertItems, List, toItem } from '../../value/containers.js';
+import { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { writeAppend, writeFill, writeRemoveItems, writeSplice } from '../effects.js';
+import { putRuns, type Run, spliceItems, takeRuns } from '../list-edits.js';
+import type { Store } from '../store.js';
+import { NS_PER_ITEM, NS_PER_MOVED_ITEM, NS_PER_UNDO, type Undo } from './journal.js';
+import { type Appended, Storing } from './storing.js';
+
+/** Changes of lists. */
+export class ListChanges extends Storing {
+  /**
+   * Replaces `count` items of a list from `start` on by `values`, which become items: lists and sets turn into tuples.
+   *
+   * @returns the removed items, in an array that is the caller's own
+   */
+  spliceList(list: List, start: number, count: number, values: readonly Value[]): Value[] {
+    assertItems(list.length - count + values.length);
+    const { stored } = list;
+    if (list.rule !== null) this.checkItems(list.rule, values);
+    const items = this.toItems(values, list);
+    const added = items.length;
+    if (!stored) {
+      const removed = spliceItems(list, start, count, items);
+      if (this.isDetached(list)) {
+        this.undoBy(() => spliceItems(list, start, added, removed), nsOfSplice(list, start, count, added));
+      }
+      return removed.slice();
+    }
+    this.assertWritable(list);
+    if (count === 0 && added === 0) return [];
+    const store = this.needStore();
+    this.storeItems(items);
+    const { length } = this.effects;
+    writeSplice(this.effects, list, start, count, items);
+    this.countWritten(length);
+    const isAppended = start === list.length;
+    const removed = store.splice(list, start, count, items);
+    if (isAppended) this.undoAppend(store, list, start, added);
+    else {
+      const ns = nsOfSplice(list, start, count, added);
+      this.undoBy(() => store.splice(list, start, added, removed), ns);
+    }
+    return removed.slice();
+  }
+
+  /** Appends one value to a list, which is the most frequent change of a list; as `spliceList` at its end. */
+  append(list: List, value: Value): void {
+    if (!list.stored || !isItem(value)) {
+      this.spliceList(list, list.length, 0, [value]);
+      return;
+    }
+    const start = list.length;
+    assertItems(start + 1);
+    if (list.rule !== null && !list.rule.fits(value)) throw this.refusedItem(list.rule, value);
+    this.assertWritable(list);
+    const store = this.needStore();
+    if (value instanceof Thing && value.id === 0) this.storeThing(value);
+    const { length } = this.effects;
+    writeAppend(this.effects, list, value);
+    this.countWritten(length);
+    store.append(list, value);
+    this.undoAppend(store, list, start, 1);
+  }
+
+  /** Notes how to take back what was appended to a list. Appending one by one, which is frequent, takes one step in all. */
+  private undoAppend(store: Store, list: List, start: number, added: number): void {
+    const { undos, appended } = this;
+    this.undoTakes(NS_PER_ITEM * added);
+    if (appended !== null && appended.list === list && appended.place === undos.length - 1) {
+      appended.added += added;
+    } else {
+      const step = { list, added, place: undos.length };
+      this.undoBy(undoOfAppend(store, step, start));
+      this.appended = step;
+    }
+  }
+
+  /** Replaces every item of a list by one value. */
+  fillList(list: List, value: Value): void {
+    const count = list.length;
+    const { stored } = list;
+    if (list.rule !== null) this.checkItems(list.rule, [value]);
+    const [item = null] = this.toItems([value], list, count);
+    const items = new Array<Value>(count).fill(item);
+    this.count(count);
+    if (!stored) {
+      const removed = spliceItems(list, 0, count, items);
+      if (this.isDetached(list)) {
+        this.undoBy(() => spliceItems(list, 0, count, removed), nsOfSplice(list, 0, count, count));
+      }
+      return;
+    }
+    this.assertWritable(list);
+    if (count === 0) return;
+    const store = this.needStore();
+    this.storeAll(item);
+    const { length } = this.effects;
+    writeFill(this.effects, list, item);
+    this.countWritten(length);
+    const removed = store.splice(list, 0, count, items);
+    this.undoBy(() => store.splice(list, 0, count, removed), nsOfSplice(list, 0, count, count));
+  }
+
+  /**
+   * Removes the items at some positions, which are in order.
+   *
+   * @returns the removed items, in an array that is the caller's own
+   */
+  removeItems(list: List, positions: readonly number[]): Value[] {
+    if (positions.length === 0) return [];
+    const runs = runsOf(positions);
+    this.count(list.length);
+    if (!list.stored) {
+      const removed = takeRuns(list, runs);
+      if (this.isDetached(list)) {
+        this.undoBy(() => putRuns(list, runs, removed), nsOfSplice(list, 0, removed.length, 0));
+      }
+      return removed.slice();
+    }
+    this.assertWritable(list);
+    const store = this.needStore();
+    writeRemoveItems(this.effects, list, runs);
+    const removed = store.removeItems(list, runs);
+    this.undoBy(() => store.restoreItems(list, runs, removed), nsOfSplice(list, 0, removed.length, 0));
+    return removed.slice();
+  }
+
+  protected checkItems(rule: ItemRule, values: readonly Value[]): void {
+    this.count(values.length);
+    for (const value of values) if (!rule.fits(value)) throw this.refusedItem(rule, value);
+  }
+
+  private refusedItem(rule: ItemRule, value: Value): QueryError {
+    return itemRefusal(rule, value, this.labels);
+  }
+
+  /**
+   * What a list holds for values that are put into it.
+   *
+   * @param times how often each of them is going to be in the list
+   */
+  private toItems(values: readonly Value[], list: List, times = 1): readonly Value[] {
+    const [first = null] = values;
+    if (values.length === 1 && isItem(first)) return values;
+    // A list of their own, so that `list` stays as it is when a value is refused.
+    const made = new List(new Array<Value>(values.length));
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] as Value;
+      if (value instanceof Closure) value.store();
+      made.items[i] = toItem(value, made);
+    }
+    assertInnerItems(list, made.inner * times);
+    this.count(values.length + made.inner);
+    return made.items;
+  }
+}
+
+/** How long it takes to take back that some items, from a place of a list on, became others, in nanoseconds. */
+function nsOfSplice(list: List, start: number, count: number, added: number): number {
+  const moved = count === added ? 0 : list.length - start;
+  return NS_PER_UNDO + NS_PER_MOVED_ITEM * moved + NS_PER_ITEM * (count + added);
+}
+
+function undoOfAppend(store: Store, step: Appended, start: number): Undo {
+  return () => store.splice(step.list, start, step.added, []);
+}
+
+/** Whether a list holds a value as it is. */
+function isItem(value: Value): value is null | boolean | number | bigint | string | Thing {
+  return typeof value !== 'object' || value === null || value instanceof Thing;
+}
+
+/** Neighbouring positions, taken together. */
+function runsOf(positions: readonly number[]): Run[] {
+  const runs: Run[] = [];
+  let start = positions[0] ?? 0;
+  for (let i = 1; i <= positions.length; i++) {
+    const before = positions[i - 1] as number;
+    if (positions[i] === before + 1) continue;
+    runs.push({ start, count: before + 1 - start });
+    start = positions[i] ?? 0;
+  }
+  return runs;
+}

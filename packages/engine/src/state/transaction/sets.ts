@@ -1,0 +1,101 @@
+import { assertMembers, type ThingSet } from '../../value/containers.js';
+import type { Thing } from '../../value/thing.js';
+import { writeAddMembers, writeRemoveMembers } from '../effects.js';
+import type { Relations } from '../relations.js';
+import { NS_PER_MEMBER, NS_PER_UNDO } from './journal.js';
+import { ListChanges } from './lists.js';
+
+/** Changes of sets, which may be one side of a relation. */
+export abstract class SetChanges extends ListChanges {
+  protected abstract readonly relations: Relations;
+
+  /** Adds things to a set; returns how many were not in it. Relations are kept. */
+  addMembers(set: ThingSet, things: Iterable<Thing>): number {
+    const given = [...things];
+    // Brings the owner up to date, and with it the rule.
+    void set.stored;
+    if (set.rule?.isRelated !== true) return this.addUnrelated(set, given);
+    this.checkItems(set.rule, given);
+    this.assertWritable(set);
+    return this.relations.add(set, given);
+  }
+
+  /** Adds things to a set, on this side alone of a relation. */
+  addUnrelated(set: ThingSet, things: readonly Thing[]): number {
+    const added = [...new Set(things)].filter((thing) => !set.members.has(thing));
+    assertMembers(set.members.size + added.length);
+    this.count(added.length);
+    const { stored } = set;
+    if (set.rule !== null) this.checkItems(set.rule, added);
+    if (!stored) {
+      addAll(set, added);
+      if (this.isDetached(set)) this.undoBy(() => removeAll(set, added), nsOfMembers(added.length));
+      return added.length;
+    }
+    this.assertWritable(set);
+    if (added.length === 0) return 0;
+    const store = this.needStore();
+    this.storeThings(added);
+    writeAddMembers(this.effects, set, added);
+    store.addMembers(set, added);
+    this.undoBy(() => store.removeMembers(set, added), nsOfMembers(added.length));
+    return added.length;
+  }
+
+  /** Takes things out of a set; returns those that were in it, in the given order, in an array that is the caller's own. */
+  removeMembers(set: ThingSet, things: Iterable<Thing>): Thing[] {
+    const given = [...things];
+    void set.stored;
+    if (set.rule?.isRelated !== true) return this.removeUnrelated(set, given);
+    this.assertWritable(set);
+    const removed = [...new Set(given)].filter((thing) => set.members.has(thing));
+    this.relations.remove(set, removed);
+    return removed;
+  }
+
+  /** Takes things out of a set, on this side alone of a relation. */
+  removeUnrelated(set: ThingSet, things: readonly Thing[]): Thing[] {
+    const removed = [...new Set(things)].filter((thing) => set.members.has(thing));
+    this.count(removed.length);
+    if (!set.stored) {
+      if (this.isDetached(set)) {
+        this.keepMemberOrder(set);
+        this.undoBy(() => addAll(set, removed), nsOfMembers(removed.length));
+      }
+      removeAll(set, removed);
+      return removed.slice();
+    }
+    this.assertWritable(set);
+    if (removed.length === 0) return removed;
+    const store = this.needStore();
+    writeRemoveMembers(this.effects, set, removed);
+    this.keepMemberOrder(set);
+    store.removeMembers(set, removed);
+    this.undoBy(() => store.addMembers(set, removed), nsOfMembers(removed.length));
+    return removed.slice();
+  }
+
+  /** Gives a set exactly these members, as the compound set operators do. */
+  assignMembers(set: ThingSet, members: ReadonlySet<Thing>): void {
+    this.assertWritable(set);
+    if (set.rule !== null) this.checkItems(set.rule, [...members]);
+    this.removeMembers(
+      set,
+      [...set.members].filter((thing) => !members.has(thing)),
+    );
+    this.addMembers(set, members);
+  }
+}
+
+/** How long it takes to take back that so many members came or went, in nanoseconds. */
+function nsOfMembers(count: number): number {
+  return NS_PER_UNDO + NS_PER_MEMBER * count;
+}
+
+function addAll(set: ThingSet, things: readonly Thing[]): void {
+  for (const thing of things) set.members.add(thing);
+}
+
+function removeAll(set: ThingSet, things: readonly Thing[]): void {
+  for (const thing of things) set.members.delete(thing);
+}

@@ -1,0 +1,195 @@
+import { operationError } from '../../error.js';
+import { type List, sizeOf } from '../../value/containers.js';
+import { eachThing } from '../../value/kinds.js';
+import { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { writeNewThings } from '../effects.js';
+import type { Store } from '../store.js';
+import { writeProperties } from '../thing-record.js';
+import { Journal, NS_PER_THING, UNITS_PER_PROPERTY, type Undo } from './journal.js';
+
+/** How loose things become stored: when something stored refers to them, with all that they refer to. */
+export class Storing extends Journal {
+  /** Things that this change stored and that have ids below this one have their references counted. */
+  private adoptedBelow = 0;
+  /** Place among the inverses of the last one that unstores things. */
+  private storedPlace = -1;
+  /** The last inverse that takes back what was appended to a list. */
+  protected appended: Appended | null = null;
+  private hasDroppedMembers = false;
+
+  /** Gives ids to the loose things among values, which must be referred to by something stored right after this. */
+  storeValues(values: readonly Value[]): void {
+    this.storeItems(values);
+  }
+
+  /** Notes that members of enums were deleted, which values that are not stored yet may still hold. */
+  noteDroppedMembers(): void {
+    this.hasDroppedMembers = true;
+  }
+
+  /** Gives ids to every loose thing that a value brings along. */
+  protected storeAll(value: Value): void {
+    if (typeof value === 'object' && value !== null) this.storeItems([value]);
+  }
+
+  protected storeItems(items: readonly Value[]): void {
+    if (this.hasDroppedMembers) this.assertMembersThere(items);
+    const [first] = items;
+    if (items.length === 1 && first instanceof Thing) {
+      if (first.id === 0) this.storeThing(first);
+      return;
+    }
+    const loose: Thing[] = [];
+    for (const item of items) {
+      if (typeof item !== 'object' || item === null) continue;
+      this.count(sizeOf(item));
+      eachThing(item, (thing) => {
+        if (thing.id === 0) loose.push(thing);
+      });
+    }
+    if (loose.length > 0) this.storeThings(loose);
+  }
+
+  /** Throws operation_err when something that is about to be stored holds a member that was deleted. */
+  private assertMembersThere(values: readonly Value[]): void {
+    const seen = new Set<Thing>();
+    const stack = [...values];
+    for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+      this.count(UNITS_PER_PROPERTY);
+      eachThing(
+        value,
+        (thing) => {
+          if (thing.id !== 0 || seen.has(thing)) return;
+          seen.add(thing);
+          thing.forEach((_, property) => {
+            stack.push(property);
+          });
+        },
+        (member) => {
+          if (!member.isThere) throw operationError(`the member \`${member.label}\` was deleted`);
+        },
+      );
+    }
+  }
+
+  /**
+   * Stores loose things and the loose things that they refer to. Ids are given depth first: the thing itself, then
+   * its values in order. Not recursive, since chains of things can be of any length. The caller places `things` right
+   * after this, so that none of them stays without a reference.
+   */
+  protected storeThings(things: readonly Thing[]): void {
+    if (this.hasDroppedMembers) this.assertMembersThere(things);
+    const store = this.needStore();
+    const base = store.nextId;
+    this.undoStoring(store);
+    const stack = things.toReversed();
+    for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
+      if (thing.id !== 0) continue;
+      this.register(store, thing);
+      this.pushLooseOf(thing, stack);
+    }
+    const end = store.nextId;
+    writeNewThings(this.effects, base, end - base);
+    for (let id = base; id < end; id++) this.adopt(store, store.thingOfId(id));
+  }
+
+  /** Stores one loose thing, which mostly brings no others along. */
+  protected storeThing(thing: Thing): void {
+    if (!isFlat(thing)) {
+      this.storeThings([thing]);
+      return;
+    }
+    const store = this.needStore();
+    this.undoStoring(store);
+    writeNewThings(this.effects, store.nextId, 1);
+    this.register(store, thing);
+    this.adopt(store, thing);
+  }
+
+  private register(store: Store, thing: Thing): void {
+    store.register(thing, store.nextId);
+    this.undoTakes(NS_PER_THING);
+    this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
+  }
+
+  /** Writes the properties of a registered thing and counts what they refer to. */
+  private adopt(store: Store, thing: Thing): void {
+    const { length } = this.effects;
+    writeProperties(this.effects, thing);
+    this.countWritten(length);
+    store.adopt(thing);
+    this.adoptedBelow = thing.id + 1;
+  }
+
+  /**
+   * Notes how to take back that things are stored from now on. To be called before, since a limit may end the query
+   * halfway. One step takes back all that is stored until another kind of step comes.
+   */
+  private undoStoring(store: Store): void {
+    if (this.takesStoredBack()) return;
+    this.storedPlace = this.undos.length;
+    this.undoBy(this.undoOfStoring(store, store.nextId));
+  }
+
+  private undoOfStoring(store: Store, base: number): Undo {
+    return () => this.unstoreThings(store, base);
+  }
+
+  /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
+  private takesStoredBack(): boolean {
+    const { length } = this.undos;
+    if (this.storedPlace < 0) return false;
+    return (
+      this.storedPlace === length - 1 ||
+      (this.storedPlace === length - 2 && this.appended?.place === length - 1)
+    );
+  }
+
+  /** Takes back that the things from an id on were stored. */
+  private unstoreThings(store: Store, base: number): void {
+    for (let id = base; id < this.adoptedBelow; id++) store.disown(store.thingOfId(id));
+    for (let id = store.nextId - 1; id >= base; id--) store.unregister(store.thingOfId(id));
+    this.adoptedBelow = Math.min(this.adoptedBelow, base);
+    store.nextId = base;
+  }
+
+  /** Puts the loose things that a thing refers to on a stack, so that the first comes out first. */
+  private pushLooseOf(thing: Thing, stack: Thing[]): void {
+    const { slots } = thing;
+    for (let i = slots.length - 1; i >= 0; i--) {
+      const value = slots[i] as Value;
+      if (typeof value !== 'object' || value === null) continue;
+      this.count(sizeOf(value));
+      const first = stack.length;
+      eachThing(value, (child) => {
+        if (child.id === 0) stack.push(child);
+      });
+      reverseFrom(stack, first);
+    }
+  }
+}
+
+/** What was appended to a list in a row. */
+export interface Appended {
+  readonly list: List;
+  /** Number of items so far. */
+  added: number;
+  /** Place of the inverse among the others. */
+  readonly place: number;
+}
+
+/** Whether no value of a thing is an object, which could be or hold another thing. */
+function isFlat(thing: Thing): boolean {
+  for (const value of thing.slots) if (typeof value === 'object' && value !== null) return false;
+  return true;
+}
+
+/** Turns what lies on a stack above a place upside down. */
+function reverseFrom(stack: Thing[], from: number): void {
+  for (let i = from, j = stack.length - 1; i < j; i++, j--) {
+    const thing = stack[i] as Thing;
+    stack[i] = stack[j] as Thing;
+    stack[j] = thing;
+  }
+}

@@ -1,0 +1,358 @@
+import { lookupError, operationError, type QueryError, typeError, valueError } from '../../error.js';
+import { type Item, itemText } from '../../schema/definition.js';
+import { Restriction } from '../../schema/restriction.js';
+import { inWords, refusal } from '../../schema/rule.js';
+import type { Field, Type } from '../../schema/type.js';
+import { Closure } from '../../value/closure.js';
+import { assertMembers, copyList, List, sizeOf, ThingSet } from '../../value/containers.js';
+import { Future } from '../../value/future.js';
+import type { Shape } from '../../value/shape.js';
+import { isReservedKey, Thing } from '../../value/thing.js';
+import { typeName, type Value } from '../../value/value.js';
+import { attach, attachAll, detach } from '../attach.js';
+import { writeClear, writeDelete, writeRename, writeRestrict, writeSet } from '../effects.js';
+import { writeConvert } from '../parts/schema.js';
+import { placesOf, reshape } from '../places.js';
+import { Relations } from '../relations.js';
+import type { Store } from '../store.js';
+import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING, UNITS_PER_PROPERTY, type Undo } from './journal.js';
+import { SetChanges } from './sets.js';
+
+/** Changes of properties of things, which must fit restrictions and the definitions of types. */
+export class ThingChanges extends SetChanges {
+  private keptRelations: Relations | null = null;
+
+  /**
+   * Sets a property. Lists and sets that something else may refer to are copied, tuples become lists, closures take
+   * their stored form.
+   *
+   * @returns the value as it is stored
+   * @throws QueryError value_err for a reserved key, type_err for what a restriction refuses, operation_err for a
+   *   present list or set that is in use
+   */
+  setProperty(thing: Thing, key: string, value: Value): Value {
+    const { shape } = thing;
+    if (shape.stale !== null) {
+      shape.stale.load(thing);
+      return this.setProperty(thing, key, value);
+    }
+    if (shape.type !== null) {
+      const slot = shape.index.get(key);
+      if (slot === undefined) throw noField(shape, key);
+      return this.setField(thing, shape.fields[slot] as Field, value);
+    }
+    const old = thing.get(key);
+    if (old === undefined) {
+      if (isReservedKey(key)) throw valueError(`the key '${key}' is reserved`);
+    } else {
+      assertReplaceable(old);
+    }
+    if (shape.restriction?.inForce === true) this.checkRestriction(shape.restriction, value);
+    return this.place(thing, key, value);
+  }
+
+  /**
+   * Sets a property of an instance.
+   *
+   * @param thing loaded, in the present form of its type
+   * @param field of its shape
+   * @throws as `setProperty`
+   */
+  setField(thing: Thing, field: Field, value: Value): Value {
+    const { slot, rule } = field;
+    assertReplaceable(thing.slots[slot]);
+    const isQuick = typeof value === 'number' && value >= rule.leastInt && value <= rule.greatestInt;
+    if (!isQuick && (typeof value === 'object' || !rule.fits(value))) this.checkField(field, value);
+    if (field.relation !== null || rule.restriction !== null) return this.placeField(thing, field, value);
+    return this.placeAt(thing, slot, field.name, value);
+  }
+
+  /**
+   * Throws unless a property of an instance may have a value.
+   *
+   * @throws QueryError type_err or value_err
+   */
+  checkField(field: Field, value: Value): void {
+    if (typeof value === 'object' && value !== null) this.count(sizeOf(value));
+    if (!field.rule.fits(value)) throw refusal(field, value, this.labels);
+  }
+
+  /** Sets a property to a value that fits. Relations are kept. */
+  placeField(thing: Thing, field: Field, value: Value): Value {
+    if (field.relation !== null) return this.relations.assign(thing, field, value);
+    const { restriction } = field.rule;
+    if (restriction !== null && value instanceof Thing) this.demandRestriction(value, restriction);
+    return this.place(thing, field.name, value);
+  }
+
+  /** Restricts a thing as a property of an instance demands. */
+  demandRestriction(thing: Thing, item: Item): void {
+    if (thing.restriction === null) this.restrict(thing, new Restriction(item, this.needStore().schema));
+  }
+
+  private checkRestriction(restriction: Restriction, value: Value): void {
+    if (restriction.fits(value)) return;
+    throw typeError(
+      `the thing accepts '${itemText(restriction.item, this.labels)}' only, and not ${inWords(value)}`,
+    );
+  }
+
+  /**
+   * Sets every property that another thing has. Replaces present lists and sets also while they are in use.
+   *
+   * @param source loaded; may be the same thing
+   * @throws QueryError type_err when a restriction refuses one of the values
+   */
+  assign(thing: Thing, source: Thing): void {
+    const entries = source.entries();
+    const { restriction } = thing;
+    const { type } = thing.shape;
+    if (type !== null) {
+      this.assignFields(thing, source, entries);
+      return;
+    }
+    if (restriction !== null) for (const [, value] of entries) this.checkRestriction(restriction, value);
+    for (const [key, value] of entries) this.place(thing, key, value);
+  }
+
+  /** From a plain thing: what it has, all of it checked first. From an instance of the same type: everything. */
+  private assignFields(thing: Thing, source: Thing, entries: readonly (readonly [string, Value])[]): void {
+    const { shape } = thing;
+    const isSameType = source.shape.type === shape.type;
+    if (!isSameType && source.shape.type !== null) {
+      throw typeError(
+        `an instance of \`${typeName(source)}\` can not be assigned to one of \`${typeName(thing)}\``,
+      );
+    }
+    const fields = entries.map(([key]) => thing.field(key));
+    for (const [i, [key, value]] of entries.entries()) {
+      const field = fields[i];
+      if (field === undefined) throw lookupError(`type \`${shape.type?.name}\` has no property '${key}'`);
+      if (!isSameType && field.relation !== null) {
+        throw typeError(
+          `type \`${typeName(thing)}\`, property \`${key}\`: it is in a relation, and can not be assigned from a plain thing`,
+        );
+      }
+      this.checkField(field, value);
+    }
+    for (const [i, [, value]] of entries.entries()) this.placeField(thing, fields[i] as Field, value);
+  }
+
+  private place(thing: Thing, key: string, value: Value): Value {
+    const slot = thing.shape.index.get(key);
+    if (slot !== undefined) return this.placeAt(thing, slot, key, value);
+    assertMembers(thing.shape.size + 1);
+    const own = this.ownOf(value);
+    if (thing.id === 0) {
+      thing.put(key, own);
+      attach(thing, key, own);
+      return own;
+    }
+    const store = this.recordSet(thing, key, own);
+    const undo = undoOfNewKey(store, thing, key);
+    store.put(thing, key, own);
+    this.undoBy(undo);
+    return own;
+  }
+
+  /** Sets a property that there is, at its slot. */
+  private placeAt(thing: Thing, slot: number, key: string, value: Value): Value {
+    const old = thing.slots[slot] as Value;
+    const own = this.ownOf(value);
+    if (thing.id === 0) {
+      thing.slots[slot] = own;
+      detach(old);
+      attach(thing, key, own);
+      return own;
+    }
+    const store = this.recordSet(thing, key, own);
+    store.putAt(thing, slot, key, own);
+    this.noteDetached(old);
+    this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
+    return own;
+  }
+
+  /** What a property holds for a value; a copy counts as work. */
+  private ownOf(value: Value): Value {
+    const own = toProperty(value);
+    if (own !== value) this.count(sizeOf(own));
+    return own;
+  }
+
+  /** Records that a stored thing gets a property, whose things become stored. */
+  private recordSet(thing: Thing, key: string, own: Value): Store {
+    this.assertWritable(thing);
+    const store = this.needStore();
+    this.storeAll(own);
+    const { length } = this.effects;
+    writeSet(this.effects, thing, key, own);
+    this.countWritten(length);
+    return store;
+  }
+
+  /** Deletes a property that exists; returns its value, which is loose then. */
+  deleteProperty(thing: Thing, key: string): Value {
+    const [old] = this.deleteProperties(thing, [key]);
+    if (old === undefined) throw new Error(`no property '${key}' to delete`);
+    return old;
+  }
+
+  /** Deletes properties that exist; returns their values, which are loose then. */
+  deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
+    for (const key of keys) assertReplaceable(thing.get(key));
+    this.count(UNITS_PER_PROPERTY * keys.length);
+    return keys.map((key) => this.drop(thing, key));
+  }
+
+  private drop(thing: Thing, key: string): Value {
+    const old = thing.get(key);
+    if (old === undefined) throw new Error(`no property '${key}' to delete`);
+    if (thing.id === 0) {
+      thing.drop(key);
+      detach(old);
+      return old;
+    }
+    this.assertWritable(thing);
+    const store = this.needStore();
+    writeDelete(this.effects, thing, key);
+    this.keepOrder(thing);
+    const places = placesOf(thing);
+    const slot = slotOf(thing, key);
+    store.drop(thing, key);
+    this.noteDetached(old);
+    this.undoBy(() => store.undrop(thing, key, old, slot, places));
+    return old;
+  }
+
+  /** Renames a property; `to` must be free. */
+  renameProperty(thing: Thing, from: string, to: string): void {
+    if (isReservedKey(to)) throw valueError(`the key '${to}' is reserved`);
+    if (thing.id === 0) {
+      const value = thing.drop(from);
+      if (value === undefined) return;
+      thing.put(to, value);
+      attach(thing, to, value);
+      return;
+    }
+    this.assertWritable(thing);
+    const store = this.needStore();
+    writeRename(this.effects, thing, from, to);
+    this.keepOrder(thing);
+    const places = placesOf(thing);
+    const slot = slotOf(thing, from);
+    store.rename(thing, from, to);
+    this.undoBy(() => store.unrename(thing, from, to, slot, places));
+  }
+
+  /** Deletes all properties. */
+  clearThing(thing: Thing): void {
+    if (thing.shape.size === 0) return;
+    if (thing.id === 0) {
+      thing.forEach((_, value) => {
+        detach(value);
+      });
+      thing.shape = thing.shape.cleared();
+      thing.slots = [];
+      return;
+    }
+    this.assertWritable(thing);
+    const store = this.needStore();
+    writeClear(this.effects, thing);
+    const places = placesOf(thing);
+    thing.forEach((_, value) => {
+      this.noteDetached(value);
+    });
+    store.clear(thing);
+    this.undoBy(() => store.unclear(thing, places), NS_PER_THING + NS_PER_PROPERTY * thing.slots.length);
+  }
+
+  /** Restricts which values a plain thing accepts. The present values must have been checked. */
+  restrict(thing: Thing, restriction: Restriction | null): void {
+    const old = thing.shape.restriction;
+    if (old?.stored === restriction?.stored) return;
+    if (thing.id === 0) {
+      thing.shape = thing.shape.restricted(restriction);
+      return;
+    }
+    this.assertWritable(thing);
+    const store = this.needStore();
+    writeRestrict(this.effects, thing, restriction);
+    this.undoBy(() => store.restrict(thing, old));
+    store.restrict(thing, restriction);
+  }
+
+  /** Makes a plain thing an instance, or an instance plain. It must have the properties of the type, with values that fit. */
+  convert(thing: Thing, type: Type | null): void {
+    const store = this.needStore();
+    if (thing.id === 0) {
+      const places = placesOf(thing);
+      reshape(thing, type, store.shapes);
+      this.undoBy(
+        () => {
+          places.restore(thing);
+          attachAll(thing);
+        },
+        NS_PER_THING + NS_PER_PROPERTY * thing.slots.length,
+      );
+      return;
+    }
+    this.assertWritable(thing);
+    writeConvert(this.effects, thing, type);
+    const places = placesOf(thing);
+    store.convert(thing, type);
+    this.undoBy(() => store.unconvert(thing, places), NS_PER_THING + NS_PER_PROPERTY * thing.slots.length);
+  }
+
+  /** Sets a property whatever its definition says: for a definition that is about to change. */
+  placeUnchecked(thing: Thing, key: string, value: Value): void {
+    this.place(thing, key, value);
+  }
+
+  protected get relations(): Relations {
+    this.keptRelations ??= new Relations(this.needStore().schema, this);
+    return this.keptRelations;
+  }
+}
+
+/** What a property holds for a value that is assigned to it. */
+export function toProperty(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof List) {
+    return value.shared || value.tuple || value.owner !== null ? copyList(value) : value;
+  }
+  if (value instanceof ThingSet) {
+    return value.shared || value.owner !== null ? new ThingSet(value.members) : value;
+  }
+  if (value instanceof Closure) value.store();
+  return value instanceof Future ? null : value;
+}
+
+/** To be called before: it remembers the places of the thing's values. */
+function undoOfNewKey(store: Store, thing: Thing, key: string): Undo {
+  const places = placesOf(thing);
+  return () => store.unput(thing, key, places);
+}
+
+function undoOfPut(store: Store, thing: Thing, key: string, old: Value): Undo {
+  return () => store.put(thing, key, old);
+}
+
+function assertReplaceable(old: Value | undefined): void {
+  if ((old instanceof List || old instanceof ThingSet) && old.lock !== 0) {
+    throw operationError('the list or set of this property is in use');
+  }
+}
+
+function slotOf(thing: Thing, key: string): number {
+  const slot = thing.shape.index.get(key);
+  if (slot === undefined) throw new Error(`no property '${key}'`);
+  return slot;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** What a key is worth that an instance has no property for. */
+function noField({ type }: Shape, key: string): QueryError {
+  if (!NAME.test(key)) return valueError(`'${key}' is no name of a property`);
+  return lookupError(`type \`${type?.name}\` has no property \`${key}\``);
+}

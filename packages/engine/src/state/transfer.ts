@@ -1,0 +1,245 @@
+/**
+ * The things, types and enums of a whole collection as one row of bytes: what a dump holds, and what a change that imports one
+ * writes into the log.
+ *
+ *   contents := next:varint types things enums properties*
+ *   types    := count:varint type*           as in `schema/type.ts`, those that are gone too
+ *   things   := count:varint gap:varint*     ids, rising, each as the distance to the one before; the root comes first
+ *   enums    := count:varint enum*           as in `schema/enum.ts`
+ *
+ * `properties` (of each thing, in that order) as in `thing-record.ts`. `next` is the next free id. References are not written:
+ * they are counted when the contents are taken up.
+ */
+import { parseClosure } from '@althing/language';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { NAME } from '../schema/name.js';
+import type { Type } from '../schema/type.js';
+import { Closure } from '../value/closure.js';
+import { List, ThingSet } from '../value/containers.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
+import type { Store } from './store.js';
+import { readProperties, writeProperties } from './thing-record.js';
+import type { Charge, Undo } from './transaction.js';
+
+/** The effect that takes contents up. */
+export const IMPORT = 0x31;
+
+/** Highest id that a thing may have, so that a collection never runs out of ids. */
+const ID_MAX = 2 ** 48;
+
+/** Units charged for a thing that is written, read or checked. */
+const UNITS_PER_THING = 64;
+
+/** Writes all that is in a collection; brings it into memory. */
+export function writeContents(store: Store, charge: Charge): Uint8Array {
+  const out = new ByteWriter();
+  out.varint(store.nextId);
+  writeTypes(out, store);
+  const things: Thing[] = [];
+  for (let id = 1; id < store.nextId; id++) {
+    charge(1);
+    const thing = store.find(id);
+    if (thing !== undefined) things.push(thing);
+  }
+  out.varint(things.length);
+  let before = 0;
+  for (const { id } of things) {
+    out.varint(id - before);
+    before = id;
+  }
+  writeEnums(out, store);
+  for (const thing of things) {
+    const { length } = out;
+    store.load(thing);
+    writeProperties(out, thing);
+    charge(UNITS_PER_THING + out.length - length);
+  }
+  return out.take();
+}
+
+/** Writes the effect that takes contents up. */
+export function writeImport(out: ByteWriter, contents: Uint8Array): void {
+  out.u8(IMPORT);
+  out.varint(contents.length);
+  out.bytes(contents);
+}
+
+/**
+ * Takes contents up in a collection in which there is nothing but the root.
+ *
+ * @param charge told of the work where it is not known who wrote the contents, which are checked then
+ * @returns the way back
+ * @throws FormatError for what is no contents; the collection is of no use then
+ */
+export function readContents(contents: Uint8Array, store: Store, charge: Charge | null = null): Undo {
+  const input = new ByteReader(contents);
+  const { nextId, root } = store;
+  const next = input.varint();
+  if (next > ID_MAX) throw new FormatError('the next id is too large');
+  const untype = readTypes(input, store);
+  const things = readIds(input, next, charge).map((id) => {
+    if (id === root.id) return root;
+    const thing = new Thing(0, store.shapes.empty(), []);
+    store.register(thing, id);
+    return thing;
+  });
+  store.touch(root);
+  store.guard = charge;
+  const unenum = readEnums(input, store);
+  for (const thing of things) {
+    const { offset } = input;
+    readProperties(input, thing, store);
+    charge?.(UNITS_PER_THING + input.offset - offset);
+  }
+  store.guard = null;
+  if (input.remaining > 0) throw new FormatError('there is more than contents');
+  for (const thing of things) store.adopt(thing);
+  store.nextId = Math.max(next, nextId);
+  if (charge !== null) checkContents(store, things, charge);
+  return () => {
+    unenum();
+    for (const thing of things) store.disown(thing);
+    for (const thing of things) {
+      if (thing !== root) store.unregister(thing);
+    }
+    store.touch(root);
+    root.shape = store.shapes.empty();
+    root.slots = [];
+    untype();
+    store.nextId = nextId;
+  };
+}
+
+function readIds(input: ByteReader, next: number, charge: Charge | null): number[] {
+  const count = input.varint();
+  if (count === 0 || count > input.remaining) throw new FormatError(`${count} things`);
+  const ids: number[] = [];
+  for (let i = 0, id = 0; i < count; i++) {
+    const gap = input.varint();
+    id += gap;
+    // The table of things has places for ids that are not there.
+    charge?.(UNITS_PER_THING + Math.min(gap, 1024));
+    if (gap === 0 || id >= next || (i === 0 && id !== 1)) throw new FormatError(`the id ${id} can not be`);
+    ids.push(id);
+  }
+  return ids;
+}
+
+/**
+ * Checks contents that were taken up in a collection of their own: that all is there that they refer to, and that everything fits its
+ * type. What could not have come about by queries is refused.
+ *
+ * @throws FormatError
+ */
+function checkContents(store: Store, things: readonly Thing[], charge: Charge): void {
+  checkSchema(store);
+  for (const thing of things) {
+    charge(UNITS_PER_THING);
+    thing.forEach((key, value) => {
+      charge(1);
+      checkValue(thing, key, value);
+    });
+    const { type } = thing;
+    if (type !== null) checkInstance(store, thing, type);
+  }
+}
+
+function checkSchema({ schema }: Store): void {
+  const names = new Set<string>();
+  const check = (name: string, among: Set<string>): void => {
+    if (!NAME.test(name) || among.has(name)) throw new FormatError(`the name '${name}' can not be`);
+    among.add(name);
+  };
+  for (const { name, def } of schema.allTypes()) {
+    check(name, names);
+    const own = new Set<string>();
+    if (def === null) continue;
+    if (def.idName !== null) check(def.idName, own);
+    for (const field of def.fields) {
+      check(field.name, own);
+      if (field.id >= def.nextField)
+        throw new FormatError(`the property ${field.name} has the id ${field.id}`);
+      if (field.relation === null) continue;
+      const { relation } = field;
+      const end = schema.type(relation.type).def?.fields.find(({ id }) => id === relation.field);
+      if (end?.relation?.type !== def.id || end.relation.field !== field.id) {
+        throw new FormatError(`the relation of ${name}.${field.name} has one side only`);
+      }
+    }
+    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check);
+    if (new Set(def.fields.map(({ id }) => id)).size !== def.fields.length) {
+      throw new FormatError(`two properties of ${name} have the same id`);
+    }
+  }
+  for (const { name, def } of schema.allEnums()) {
+    check(name, names);
+    const own = new Set<string>();
+    if (def === null) continue;
+    if (def.members.length === 0) throw new FormatError(`the enum ${name} has no member`);
+    for (const member of def.members) {
+      check(member.name, own);
+      if (member.id >= def.nextMember)
+        throw new FormatError(`the member ${member.name} has the id ${member.id}`);
+    }
+    for (const [method, closure] of def.methods) checkMethod(method, closure, own, check);
+  }
+}
+
+function checkMethod(
+  name: string,
+  closure: Closure,
+  names: Set<string>,
+  check: (name: string, among: Set<string>) => void,
+): void {
+  check(name, names);
+  parseClosure(closure.source);
+}
+
+function checkValue(thing: Thing, key: string, value: Value): void {
+  if (key.length === 1 && !NAME.test(key)) throw new FormatError(`the key '${key}' can not be`);
+  const { restriction } = thing;
+  if (restriction?.inForce === true && !restriction.fits(value)) {
+    throw new FormatError(`thing ${thing.id}, '${key}': not what the thing is restricted to`);
+  }
+  checkInside(value, 0);
+}
+
+/** Lists inside each other at most, which no query reaches. */
+const NESTING_MAX = 1000;
+
+function checkInside(value: Value, level: number): void {
+  if (level > NESTING_MAX) throw new FormatError('lists are nested too deeply');
+  if (value instanceof Closure) parseClosure(value.source);
+  else if (value instanceof List) {
+    for (const item of value.items) {
+      if (item instanceof ThingSet || (item instanceof List && !item.tuple)) {
+        throw new FormatError('a list or set inside a list');
+      }
+      checkInside(item, level + 1);
+    }
+  }
+}
+
+function checkInstance(store: Store, thing: Thing, type: Type): void {
+  for (const field of type.shape?.fields ?? []) {
+    const value = thing.slots[field.slot] ?? null;
+    const { rule, relation } = field;
+    const refuse = (): never => {
+      throw new FormatError(`type ${type.name}, property ${field.name}, thing ${thing.id}: it does not fit`);
+    };
+    if (!rule.fits(value)) refuse();
+    if (rule.item !== null && value instanceof List && !value.items.every(rule.item.fits)) refuse();
+    if (rule.item !== null && value instanceof ThingSet && ![...value.members].every(rule.item.fits))
+      refuse();
+    if (relation === null) continue;
+    const end = store.schema.type(relation.type).shape?.fields.find(({ id }) => id === relation.field);
+    const partners = value instanceof ThingSet ? [...value.members] : value instanceof Thing ? [value] : [];
+    for (const partner of partners) {
+      const back = end === undefined ? null : partner.slots[end.slot];
+      const isMutual = back instanceof ThingSet ? back.members.has(thing) : back === thing;
+      if (partner.type?.id !== relation.type || !isMutual) refuse();
+    }
+  }
+}

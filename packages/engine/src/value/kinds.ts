@@ -1,0 +1,388 @@
+/**
+ * What the engine knows of each kind of object: one row a kind. A tag without a row, and a row without a column, do not compile.
+ *
+ * Two columns lie where what they need is: the form in effects and records in `state/value-codec.ts`, what a client gets in
+ * `pack/walk.ts`. Each is a `KindColumn`, so that they can't miss a kind either. nil, bool, int and str are bare JavaScript values,
+ * which `typeof` tells apart before anybody looks here.
+ *
+ * What is frequent (things, lists, floats) may be decided in front of the table: a tag is read by a call that the compiler can't inline.
+ */
+import { toIso } from '@althing/datetime';
+import type { Closure } from './closure.js';
+import { List, ThingSet } from './containers.js';
+import { DateTimeValue, withDates } from './datetime-value.js';
+import type { Member } from './member.js';
+import { RegexValue } from './regex-value.js';
+import { compareNumeric, compareRaw, equalBytes, equalNumeric } from './scalar-compare.js';
+import { Bytes, ErrorValue, Float, type MpData } from './scalars.js';
+import { Tag } from './tag.js';
+import { formatFloat } from './text.js';
+import { Thing } from './thing.js';
+import { bytesToText } from './utf8.js';
+import type { Value } from './value.js';
+import { Anonymous, Wrap } from './wrap.js';
+
+/** A value that is an object. */
+export type ObjectValue = Exclude<Value, null | boolean | number | bigint | string>;
+
+/** Tags of objects. */
+export type ObjectTag = Exclude<Tag, typeof Tag.NIL | typeof Tag.BOOL | typeof Tag.INT | typeof Tag.STR>;
+
+/** The objects that can have a tag. */
+export type ObjectOf<T extends ObjectTag, V = ObjectValue> = V extends { readonly tag: infer Tags }
+  ? T extends Tags
+    ? V
+    : never
+  : never;
+
+/** A function for each kind of object. */
+export type KindColumn<Rest extends readonly unknown[], Result> = {
+  readonly [T in ObjectTag]: OfKind<ObjectOf<T>, Rest, Result>;
+};
+
+/** One of a column, picked by the tag of the object that it is called with. */
+export type AnyKind<Rest extends readonly unknown[], Result> = Readonly<
+  Record<ObjectTag, OfKind<ObjectValue, Rest, Result>>
+>;
+
+/** The type of a method: what takes one kind of object may stand where any is given, since the tag decided before. */
+type OfKind<V, Rest extends readonly unknown[], Result> = { of(value: V, ...rest: Rest): Result }['of'];
+
+/** Gets the size of what is about to be looked at; what it throws ends the work. */
+export type Charge = (units: number) => void;
+
+/** Texts and bytes beyond this length are charged. */
+export const LONG_LENGTH = 1000;
+
+/** What the engine knows of a kind of object. */
+export interface Kind<V extends ObjectValue> {
+  /** What `type(v)` gives where `typeNameOf` does not say better. */
+  readonly name: string;
+  /** The name of the type of one value; null where all have the same. */
+  readonly nameOf: { of(value: V): string | null }['of'] | null;
+  isTruthy(value: V): boolean;
+  /** Whether `value == other`. */
+  equals(value: V, other: Value, charge: Charge | undefined): boolean;
+  /** Negative, zero, positive, or NaN; undefined for what it has no order with. */
+  compare(value: V, other: Value): number | undefined;
+  /** What `str(v)` gives; undefined for what has no text. */
+  text(value: V): string | undefined;
+  /** Bytes in memory, roughly, without those of the things that it refers to. */
+  bytes(value: V): number;
+  /** Calls `visit` for each thing and `visitMember` for each member of an enum that it refers to; null where there are none. */
+  readonly eachReference: { of(value: V, visit: Visit, visitMember?: VisitMember): void }['of'] | null;
+}
+
+export type Visit = (thing: Thing) => void;
+export type VisitMember = (member: Member) => void;
+
+/** Bytes of an object with a few properties that are small. */
+const OBJECT_BYTES = 100;
+const CONTAINER_BYTES = 120;
+const FLOAT_BYTES = 24;
+
+const always = (): boolean => true;
+const never = (): boolean => false;
+const none = (): undefined => undefined;
+const small = (): number => OBJECT_BYTES;
+const same = (value: ObjectValue, other: Value): boolean => value === other;
+
+const LIST: Kind<List> = {
+  name: 'list',
+  nameOf: null,
+  isTruthy: (list) => list.length > 0,
+  equals: (list, other, charge) => equalLists(list, other, charge),
+  compare: none,
+  text: none,
+  bytes: bytesOfList,
+  eachReference: eachReferenceOfList,
+};
+
+const DATETIME: Kind<DateTimeValue> = {
+  name: 'datetime',
+  nameOf: null,
+  isTruthy: always,
+  equals: ({ time }, other) => other instanceof DateTimeValue && time.moment === other.time.moment,
+  compare: ({ time }, other) => {
+    if (!(other instanceof DateTimeValue)) return undefined;
+    return time.moment < other.time.moment ? -1 : time.moment > other.time.moment ? 1 : 0;
+  },
+  text: ({ time }) => withDates(() => toIso(time)),
+  bytes: small,
+  eachReference: null,
+};
+
+const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
+  [Tag.FLOAT]: {
+    name: 'float',
+    nameOf: null,
+    isTruthy: ({ value }) => value !== 0,
+    equals: equalNumeric,
+    compare: compareNumeric,
+    text: ({ value }) => formatFloat(value),
+    bytes: () => FLOAT_BYTES,
+    eachReference: null,
+  },
+  [Tag.BYTES]: {
+    name: 'bytes',
+    nameOf: null,
+    isTruthy: ({ data }) => data.length > 0,
+    equals: (bytes, other, charge) => {
+      // A str knows how to compare itself with bytes.
+      if (typeof other === 'string') return equals(other, bytes, charge);
+      if (charge !== undefined && bytes.data.length > LONG_LENGTH) charge(bytes.data.length);
+      return other instanceof Bytes && equalBytes(bytes.data, other.data);
+    },
+    compare: compareRaw,
+    text: ({ data }) => bytesToText(data),
+    bytes: ({ data }) => CONTAINER_BYTES + data.length,
+    eachReference: null,
+  },
+  [Tag.REGEX]: {
+    name: 'regex',
+    nameOf: null,
+    isTruthy: always,
+    equals: (regex, other) => other instanceof RegexValue && regex.text === other.text,
+    compare: none,
+    text: (regex) => regex.text,
+    bytes: small,
+    eachReference: null,
+  },
+  [Tag.DATETIME]: DATETIME,
+  [Tag.TIMEVAL]: { ...DATETIME, name: 'timeval' },
+  [Tag.ERROR]: {
+    name: 'error',
+    nameOf: null,
+    isTruthy: never,
+    equals: (error, other) => other instanceof ErrorValue && error.code === other.code,
+    compare: none,
+    text: ({ message }) => message,
+    bytes: small,
+    eachReference: null,
+  },
+  [Tag.CLOSURE]: {
+    name: 'closure',
+    nameOf: null,
+    isTruthy: always,
+    equals: same,
+    compare: none,
+    text: (closure: Closure) => closure.pretty(),
+    bytes: small,
+    eachReference: null,
+  },
+  [Tag.LIST]: LIST,
+  [Tag.TUPLE]: { ...LIST, name: 'tuple' },
+  [Tag.SET]: {
+    name: 'set',
+    nameOf: null,
+    isTruthy: ({ members }) => members.size > 0,
+    equals: equalSets,
+    compare: none,
+    text: none,
+    bytes: ({ members }: ThingSet) => CONTAINER_BYTES + 40 * members.size,
+    eachReference: ({ members }, visit) => {
+      for (const thing of members) visit(thing);
+    },
+  },
+  [Tag.THING]: {
+    name: 'thing',
+    nameOf: ({ type }) => (type === null ? null : type.name),
+    isTruthy: hasProperties,
+    equals: same,
+    compare: none,
+    text: (thing) => `${thing.type === null ? 'thing' : thing.type.name}:${idText(thing)}`,
+    bytes: small,
+    eachReference: (thing, visit) => visit(thing),
+  },
+  [Tag.MPDATA]: {
+    name: 'mpdata',
+    nameOf: null,
+    isTruthy: always,
+    equals: (data: MpData, other) => data === other,
+    compare: none,
+    text: none,
+    bytes: small,
+    eachReference: null,
+  },
+  [Tag.MEMBER]: {
+    name: 'enum',
+    nameOf: (member) => member.enum.name,
+    isTruthy: (member) => isTruthy(member.value),
+    equals: same,
+    compare: none,
+    text: (member) => textOf(member.value),
+    bytes: small,
+    eachReference: (member, _, visitMember) => visitMember?.(member),
+  },
+  [Tag.WRAP]: {
+    name: '<thing>',
+    nameOf: (wrap) => wrap.typeName,
+    isTruthy: ({ thing }) => isTruthy(thing),
+    equals: ({ thing, by }, other) =>
+      other instanceof Wrap && thing === other.thing && isSameWrapping(by, other.by),
+    compare: none,
+    text: (wrap) => `${wrap.typeName}:${idText(wrap.thing)}`,
+    bytes: small,
+    eachReference: ({ thing }, visit) => visit(thing),
+  },
+  [Tag.ANONYMOUS]: {
+    name: '<anonymous>',
+    nameOf: null,
+    isTruthy: always,
+    equals: (type, other) => other instanceof Anonymous && isSameWrapping(type, other),
+    compare: none,
+    text: () => '<anonymous>',
+    bytes: small,
+    eachReference: null,
+  },
+  [Tag.FUTURE]: {
+    name: 'future',
+    nameOf: null,
+    isTruthy: always,
+    equals: same,
+    compare: none,
+    text: none,
+    bytes: small,
+    eachReference: null,
+  },
+};
+
+const ROWS: Readonly<Record<ObjectTag, Kind<ObjectValue>>> = KINDS;
+
+/** The row of an object. */
+export function kindOf(value: ObjectValue): Kind<ObjectValue> {
+  return ROWS[value.tag];
+}
+
+/** The row of a tag. */
+export function kindOfTag(tag: ObjectTag): Kind<ObjectValue> {
+  return ROWS[tag];
+}
+
+/** Truth of a value: nil, false, zero, errors and everything empty are false. */
+export function isTruthy(value: Value): boolean {
+  switch (typeof value) {
+    case 'boolean':
+      return value;
+    case 'number':
+      return value !== 0;
+    case 'string':
+      return value !== '';
+    case 'bigint':
+      return true;
+    default:
+      if (value === null) return false;
+      if (value instanceof Thing) return hasProperties(value);
+      if (value instanceof List) return value.length > 0;
+      if (value instanceof Float) return value.value !== 0;
+      return kindOf(value).isTruthy(value);
+  }
+}
+
+/** Whether a thing has properties. */
+export function hasProperties(thing: Thing): boolean {
+  if (thing.shape.stale !== null) thing.shape.stale.load(thing);
+  return thing.shape.size > 0;
+}
+
+/**
+ * `a == b`: never an error.
+ *
+ * @param charge called for long texts and bytes, also within lists
+ */
+export function equals(a: Value, b: Value, charge?: Charge): boolean {
+  if (typeof a === 'string') {
+    if (charge !== undefined && a.length > LONG_LENGTH) charge(a.length);
+    if (typeof b === 'string') return a === b;
+    return b instanceof Bytes && equalBytes(Buffer.from(a), b.data);
+  }
+  if (a === null) return b === null;
+  if (typeof a !== 'object' || a instanceof Float) return equalNumeric(a, b);
+  if (a instanceof Thing) return a === b;
+  return kindOf(a).equals(a, b, charge);
+}
+
+/** `equals` of a list or tuple. */
+function equalLists(a: List, b: Value, charge: Charge | undefined): boolean {
+  if (!(b instanceof List)) return false;
+  const left = a.items;
+  const right = b.items;
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) {
+    if (!equals(left[i] as Value, right[i] as Value, charge)) return false;
+  }
+  return true;
+}
+
+/** `equals` of a set. */
+function equalSets(a: ThingSet, b: Value): boolean {
+  return b instanceof ThingSet && a.members.size === b.members.size && isSubset(a.members, b.members);
+}
+
+/** Whether all members of `a` are in `b`. */
+export function isSubset(a: ReadonlySet<Thing>, b: ReadonlySet<Thing>): boolean {
+  for (const thing of a) if (!b.has(thing)) return false;
+  return true;
+}
+
+/** The text of a value, as templates give it; undefined for what has none. */
+export function textOf(value: Value): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return value === null ? 'nil' : kindOf(value).text(value);
+  }
+}
+
+/**
+ * Calls `visit` for each thing that a property value refers to directly, through lists, tuples, sets and wraps, and `visitMember` for
+ * each member of an enum.
+ */
+export function eachThing(value: Value, visit: Visit, visitMember?: VisitMember): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value instanceof Thing) visit(value);
+  else if (value instanceof List) eachReferenceOfList(value, visit, visitMember);
+  else if (!(value instanceof Float)) kindOf(value).eachReference?.(value, visit, visitMember);
+}
+
+function eachReferenceOfList(list: List, visit: Visit, visitMember?: VisitMember): void {
+  for (const item of list.items) eachThing(item, visit, visitMember);
+}
+
+/** Estimated bytes of a value in memory, without those of the things in it. */
+export function bytesOfValue(value: Value): number {
+  switch (typeof value) {
+    case 'string':
+      return 24 + value.length;
+    case 'bigint':
+      return 32;
+    case 'object':
+      if (value === null) return 0;
+      if (value instanceof List) return bytesOfList(value);
+      if (value instanceof Float) return FLOAT_BYTES;
+      return value instanceof Thing ? OBJECT_BYTES : kindOf(value).bytes(value);
+    default:
+      return 0;
+  }
+}
+
+function bytesOfList(list: List): number {
+  let bytes = CONTAINER_BYTES + 8 * list.length;
+  if (list.backing !== null) return bytes;
+  for (const item of list.held) bytes += bytesOfValue(item);
+  return bytes;
+}
+
+function idText({ id }: Thing): string {
+  return id === 0 ? 'nil' : String(id);
+}
+
+function isSameWrapping(a: Wrap['by'], b: Wrap['by']): boolean {
+  if (!(a instanceof Anonymous) || !(b instanceof Anonymous)) return a === b;
+  return a === b || equalBytes(a.bytes, b.bytes);
+}

@@ -1,0 +1,45 @@
+import type { Structure } from '../schema/structure.js';
+import type { Type } from '../schema/type.js';
+import { Tag } from './tag.js';
+import type { Thing } from './thing.js';
+
+/** An anonymous type: a structure that wraps, as a value. */
+export class Anonymous {
+  readonly structure: Structure;
+  private readonly bytesOf: (structure: Structure) => Uint8Array;
+
+  /** @param bytesOf the bytes by which structures are compared; see `anonymousOf` in `schema/structure.ts` */
+  constructor(structure: Structure, bytesOf: (structure: Structure) => Uint8Array) {
+    this.structure = structure;
+    this.bytesOf = bytesOf;
+  }
+
+  get bytes(): Uint8Array {
+    return this.bytesOf(this.structure);
+  }
+
+  get tag(): typeof Tag.ANONYMOUS {
+    return Tag.ANONYMOUS;
+  }
+}
+
+/** A thing with what decides how much of it a client gets. The type may be gone: then it shows everything. */
+export class Wrap {
+  readonly thing: Thing;
+  readonly by: Type | Anonymous;
+
+  constructor(thing: Thing, by: Type | Anonymous) {
+    this.thing = thing;
+    this.by = by;
+  }
+
+  get tag(): typeof Tag.WRAP {
+    return Tag.WRAP;
+  }
+
+  /** The name that `type(w)` gives. */
+  get typeName(): string {
+    if (this.by instanceof Anonymous) return '<<anonymous>>';
+    return this.by.def === null ? '<thing>' : `<${this.by.def.name}>`;
+  }
+}

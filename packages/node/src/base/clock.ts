@@ -1,0 +1,22 @@
+/** Time, as the parts of a node are handed it: that of the machine, or that of a test. */
+export interface Clock {
+  /** Milliseconds since some beginning; never jumps. */
+  readonly now: () => number;
+  /** Calls back after some milliseconds; the function that it returns calls it off. */
+  readonly after: (ms: number, work: () => void) => () => void;
+  /** Calls back again and again; the function that it returns ends that. */
+  readonly every: (ms: number, work: () => void) => () => void;
+}
+
+/** The clock of the machine. What waits for it keeps the process alive. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+  every(ms, work) {
+    const timer = setInterval(work, ms);
+    return () => clearInterval(timer);
+  },
+};

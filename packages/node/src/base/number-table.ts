@@ -1,0 +1,112 @@
+/**
+ * A table from whole numbers to values that come and go all the time, such as the requests under way by their
+ * number.
+ *
+ * A Map would do the same, but not for long: V8 lets each former table of a Map point to the next one, for
+ * the sake of iterators. Once one of them is old, all that follow outlive every quick collection, with
+ * everything that stood in them. With a few dozen requests at a time in a Map nearly all of them were kept
+ * until the next full collection, and a fifth of the processor's time went into that. Here nothing points to
+ * what comes later.
+ *
+ * Open addressing with linear probing; what is behind a gap moves up (Knuth, volume 3, section 6.4, algorithm
+ * R), so that there are no tombstones. Consecutive numbers, the usual case, do not collide.
+ */
+export class NumberTable<T> {
+  /** `FREE` where there is nothing. */
+  private keys: number[] = freeKeys(CAPACITY_MIN);
+  private values: (T | undefined)[] = new Array(CAPACITY_MIN);
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  get(key: number): T | undefined {
+    return this.values[this.find(key)];
+  }
+
+  /** @param key a safe integer from 0 on */
+  set(key: number, value: T): void {
+    const at = this.find(key);
+    this.values[at] = value;
+    if (this.keys[at] === key) return;
+    this.keys[at] = key;
+    this.count += 1;
+    if (2 * this.count > this.keys.length) this.resize(2 * this.keys.length);
+  }
+
+  /** @returns whether it was there */
+  delete(key: number): boolean {
+    const at = this.find(key);
+    if (this.keys[at] !== key) return false;
+    this.close(at);
+    this.count -= 1;
+    if (this.count === 0 && this.keys.length > CAPACITY_KEPT) this.resize(CAPACITY_MIN);
+    return true;
+  }
+
+  /** The entries of the table now, in no order; the table may be changed meanwhile. */
+  entries(): [key: number, value: T][] {
+    const all: [number, T][] = [];
+    for (const [at, key] of this.keys.entries()) if (key !== FREE) all.push([key, this.values[at] as T]);
+    return all;
+  }
+
+  copy(): NumberTable<T> {
+    const copy = new NumberTable<T>();
+    copy.keys = this.keys.slice();
+    copy.values = this.values.slice();
+    copy.count = this.count;
+    return copy;
+  }
+
+  /** Where a key stands, or would be put. */
+  private find(key: number): number {
+    const { keys } = this;
+    const mask = keys.length - 1;
+    let at = key & mask;
+    while (keys[at] !== key && keys[at] !== FREE) at = (at + 1) & mask;
+    return at;
+  }
+
+  /** Empties a place, and moves up what would not be found behind the gap. */
+  private close(place: number): void {
+    const { keys, values } = this;
+    const mask = keys.length - 1;
+    let gap = place;
+    for (let at = (gap + 1) & mask; keys[at] !== FREE; at = (at + 1) & mask) {
+      const key = keys[at] as number;
+      // How far it is from where it would best be, and from the gap.
+      if (((at - key) & mask) < ((at - gap) & mask)) continue;
+      keys[gap] = key;
+      values[gap] = values[at];
+      gap = at;
+    }
+    keys[gap] = FREE;
+    values[gap] = undefined;
+  }
+
+  private resize(capacity: number): void {
+    const { keys, values } = this;
+    this.keys = freeKeys(capacity);
+    this.values = new Array(capacity);
+    for (const [at, key] of keys.entries()) {
+      if (key === FREE) continue;
+      const to = this.find(key);
+      this.keys[to] = key;
+      this.values[to] = values[at];
+    }
+  }
+}
+
+const FREE = -1;
+
+/** Powers of two. */
+const CAPACITY_MIN = 16;
+
+/** A larger table shrinks when it gets empty. */
+const CAPACITY_KEPT = 4096;
+
+function freeKeys(capacity: number): number[] {
+  return new Array<number>(capacity).fill(FREE);
+}

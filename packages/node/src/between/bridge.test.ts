@@ -1,0 +1,146 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Bridge } from './bridge.js';
+import { packEvents } from './event-parcel.js';
+import { type Parcel, unpack } from './parcel.js';
+import type { Command, Event } from './protocol.js';
+import { Signals } from './signals.js';
+
+const committed: Event = {
+  kind: 'committed',
+  group: 1,
+  count: 1,
+  last: { index: 5, term: 1, hash: 0 },
+};
+
+let bridge: Bridge;
+let signals: Signals;
+let port: MessagePort;
+
+beforeEach(() => {
+  const { port1, port2 } = new MessageChannel();
+  const memory = new SharedArrayBuffer(Signals.BYTES);
+  bridge = new Bridge({ port: port1, signals: memory });
+  signals = new Signals(memory);
+  port = port2;
+});
+
+afterEach(() => {
+  bridge.close();
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function propose(number: number): void {
+  bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [Uint8Array.of(number)] });
+}
+
+/**
+ * What came since the last call: proposed numbers, and kinds of other commands; an array for each message.
+ */
+function arrived(): (number | string)[][] {
+  const messages: (number | string)[][] = [];
+  for (;;) {
+    const message = receiveMessageOnPort(port) as { message: Parcel } | undefined;
+    if (message === undefined) return messages;
+    const found: (number | string)[] = [];
+    unpack(message.message, (command: Command) => {
+      if (command.kind === 'propose') found.push(...command.payloads.map(([number]) => number ?? 0));
+      else found.push(command.kind);
+    });
+    messages.push(found);
+  }
+}
+
+/** What the worker does when it has events, or when something is held back. */
+function tell(events: readonly Event[]): Promise<void> {
+  const told = new Promise<void>((resolve) => {
+    bridge.onEvent = () => resolve();
+  });
+  port.postMessage(packEvents(events));
+  return events.length > 0 ? told : turn().then(turn);
+}
+
+describe('proposals', () => {
+  test('of one turn travel together', async () => {
+    propose(1);
+    propose(2);
+    expect(arrived()).toEqual([]);
+    await turn();
+    expect(arrived()).toEqual([[1, 2]]);
+  });
+
+  test('wait for the write under way, and go before what its end tells is handled', async () => {
+    signals.writing();
+    propose(1);
+    await turn();
+    propose(2);
+    await turn();
+    expect(arrived()).toEqual([]);
+    expect(signals.written(false)).toBe(true);
+    let before: (number | string)[][] = [];
+    const handled = new Promise<void>((resolve) => {
+      bridge.onEvent = () => {
+        before = arrived();
+        resolve();
+      };
+    });
+    port.postMessage(packEvents([committed]));
+    await handled;
+    expect(before).toEqual([[1, 2]]);
+  });
+
+  test('go with any message, be it empty', async () => {
+    signals.writing();
+    propose(1);
+    await turn();
+    await tell([]);
+    expect(arrived()).toEqual([[1]]);
+    expect(signals.written(false)).toBe(false);
+  });
+
+  test('do not wait when there is something else to say', async () => {
+    signals.writing();
+    propose(1);
+    bridge.send({ kind: 'read', group: 1, id: 7 });
+    await turn();
+    expect(arrived()).toEqual([[1, 'read']]);
+  });
+
+  test('do not wait when they are large', async () => {
+    signals.writing();
+    bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });
+    await turn();
+    expect(arrived()).toHaveLength(1);
+  });
+});
+
+describe('who waits in place', () => {
+  test('sends at once, and handles the events', () => {
+    signals.writing();
+    propose(1);
+    let isDone = false;
+    bridge.onEvent = () => {
+      isDone = true;
+    };
+    port.postMessage(packEvents([committed]));
+    bridge.waitFor(() => isDone, 10_000);
+    expect(isDone).toBe(true);
+    expect(arrived()).toEqual([[1]]);
+  });
+});
+
+describe('signals', () => {
+  test('a hold is lost on nobody: either side sees the other, whoever is first', () => {
+    expect(signals.hold()).toBe(false);
+    signals.writing();
+    expect(signals.hold()).toBe(true);
+    // One of two writes is done: the engine thread can be told, and may hold on.
+    expect(signals.written(true)).toBe(true);
+    expect(signals.written(true)).toBe(false);
+    expect(signals.hold()).toBe(true);
+    signals.release();
+    expect(signals.written(false)).toBe(false);
+    expect(signals.hold()).toBe(false);
+  });
+});

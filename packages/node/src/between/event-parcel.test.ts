@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { packEvents, unpackEvents } from './event-parcel.js';
+import type { Event } from './protocol.js';
+
+function bytes(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text));
+}
+
+function through(events: readonly Event[]): Event[] {
+  const result: Event[] = [];
+  unpackEvents(structuredClone(packEvents(events)), (event) => result.push(event));
+  return result;
+}
+
+test('events come out as they went in, in order', () => {
+  const place = { index: 4, term: 2, hash: 77 };
+  const events: Event[] = [
+    { kind: 'called', from: 3, id: 1, payload: bytes('a call') },
+    { kind: 'called', from: 4, id: 9, payload: bytes('') },
+    {
+      kind: 'entries',
+      group: 2,
+      last: place,
+      entries: [
+        { index: 3, term: 1, hash: 76, payload: bytes('x') },
+        { index: 4, term: 2, hash: 77, payload: bytes('yz') },
+      ],
+    },
+    { kind: 'entries', group: 0, last: place, entries: [], membership: bytes('members') },
+    { kind: 'returned', id: 5, payload: null },
+    { kind: 'returned', id: 6, payload: bytes('an answer') },
+    { kind: 'leading', group: 2, epoch: 8 },
+    { kind: 'called', from: 3, id: 2, payload: bytes('another') },
+  ];
+  expect(through(events)).toEqual(events);
+});
+
+test('a payload takes no larger buffer along', () => {
+  const large = new Uint8Array(1_000_000);
+  const parcel = packEvents([{ kind: 'called', from: 1, id: 1, payload: large.subarray(0, 10) }]);
+  expect(parcel.data.buffer.byteLength).toBe(10);
+});

@@ -1,0 +1,148 @@
+/**
+ * How commands travel to the consensus thread. The payloads of all proposals, calls and returns of a message
+ * lie one behind the other in one buffer, which changes hands without being copied; everything else is cloned
+ * by the runtime. Equal kinds that come in a row are one object, since the runtime takes its time for each.
+ */
+import type { Command, GroupId, NodeId } from './protocol.js';
+
+/** Proposals of one group and epoch; `sizes` are the lengths of their payloads in the parcel's buffer. */
+interface PackedProposals {
+  readonly kind: 'proposals';
+  readonly group: GroupId;
+  readonly epoch: number;
+  readonly sizes: number[];
+}
+
+/** Calls, or returns, in a row. */
+interface PackedCalls {
+  readonly kind: 'calls' | 'returns';
+  readonly to: NodeId[];
+  readonly ids: number[];
+  readonly sizes: number[];
+}
+
+type Packed = Exclude<Command, { kind: 'propose' | 'call' | 'return' }> | PackedProposals | PackedCalls;
+
+/** The content of one message. */
+export interface Parcel {
+  readonly commands: readonly Packed[];
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+const FIRST_BYTES = 16 * 1024;
+
+/** Up to this size a copy is cheaper than a new buffer. */
+const COPY_BYTES_MAX = 4 * 1024;
+
+/** Collects commands until they are sent. */
+export class ParcelPacker {
+  private commands: Packed[] = [];
+  private data: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES);
+  private size = 0;
+
+  get isEmpty(): boolean {
+    return this.commands.length === 0;
+  }
+
+  /** Whether there is nothing but proposals. */
+  get isProposals(): boolean {
+    return this.commands.every(({ kind }) => kind === 'proposals');
+  }
+
+  /** Bytes of the payloads so far. */
+  get bytes(): number {
+    return this.size;
+  }
+
+  add(command: Command): void {
+    switch (command.kind) {
+      case 'propose':
+        this.addProposals(command);
+        return;
+      case 'call':
+        this.addCall('calls', command);
+        return;
+      case 'return':
+        this.addCall('returns', command);
+        return;
+      default:
+        this.commands.push(command);
+    }
+  }
+
+  private addProposals({ group, epoch, payloads }: Extract<Command, { kind: 'propose' }>): void {
+    let last = this.commands[this.commands.length - 1];
+    if (last?.kind !== 'proposals' || last.group !== group || last.epoch !== epoch) {
+      last = { kind: 'proposals', group, epoch, sizes: [] };
+      this.commands.push(last);
+    }
+    for (const payload of payloads) last.sizes.push(this.addPayload(payload));
+  }
+
+  private addCall(
+    kind: PackedCalls['kind'],
+    { to, id, payload }: Extract<Command, { kind: 'call' | 'return' }>,
+  ): void {
+    let last = this.commands[this.commands.length - 1];
+    if (last?.kind !== kind) {
+      last = { kind, to: [], ids: [], sizes: [] };
+      this.commands.push(last);
+    }
+    last.to.push(to);
+    last.ids.push(id);
+    last.sizes.push(this.addPayload(payload));
+  }
+
+  /** Gives the collected bytes in a buffer of their own; the packer is empty then. */
+  take(): Parcel {
+    const { commands, size } = this;
+    this.commands = [];
+    this.size = 0;
+    if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size) };
+    const data = this.data.subarray(0, size);
+    this.data = new Uint8Array(FIRST_BYTES);
+    return { commands, data };
+  }
+
+  /** @returns the size of the payload */
+  private addPayload(payload: Uint8Array): number {
+    const end = this.size + payload.length;
+    if (end > this.data.length) {
+      const grown = new Uint8Array(Math.max(end, this.data.length * 2));
+      grown.set(this.data.subarray(0, this.size));
+      this.data = grown;
+    }
+    this.data.set(payload, this.size);
+    this.size = end;
+    return payload.length;
+  }
+}
+
+/** Calls `handle` for each command of a parcel, in order. */
+export function unpack({ commands, data }: Parcel, handle: (command: Command) => void): void {
+  let at = 0;
+  const next = (size: number): Uint8Array => {
+    at += size;
+    return data.subarray(at - size, at);
+  };
+  for (const command of commands) {
+    switch (command.kind) {
+      case 'proposals': {
+        const { group, epoch, sizes } = command;
+        handle({ kind: 'propose', group, epoch, payloads: sizes.map(next) });
+        break;
+      }
+      case 'calls':
+      case 'returns': {
+        const kind = command.kind === 'calls' ? 'call' : 'return';
+        const { to, ids, sizes } = command;
+        sizes.forEach((size, i) => {
+          handle({ kind, to: to[i] as NodeId, id: ids[i] as number, payload: next(size) });
+        });
+        break;
+      }
+      default:
+        handle(command);
+    }
+  }
+}

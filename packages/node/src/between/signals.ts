@@ -1,0 +1,69 @@
+/**
+ * Signals between the two threads of a node through shared memory, which save messages: a message
+ * costs both of them more than a small change does.
+ */
+export class Signals {
+  /** Bytes of memory that it takes, zeros at first. */
+  static readonly BYTES = 12;
+  private readonly cells: Int32Array;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.cells = new Int32Array(buffer);
+  }
+
+  /** The consensus thread sent a message. */
+  ring(): void {
+    Atomics.add(this.cells, RINGS, 1);
+    Atomics.notify(this.cells, RINGS);
+  }
+
+  /** How often was rung. To be read before one looks for a message. */
+  get rings(): number {
+    return Atomics.load(this.cells, RINGS);
+  }
+
+  /** Blocks until it rings again, or some milliseconds. */
+  waitForRing(rings: number, ms: number): void {
+    Atomics.wait(this.cells, RINGS, rings, ms);
+  }
+
+  /** Of the consensus thread: a write of the log begins. */
+  writing(): void {
+    Atomics.store(this.cells, WRITING, 1);
+  }
+
+  /**
+   * Of the consensus thread: a write of the log is done.
+   *
+   * @param more whether another one is under way
+   * @returns whether the engine thread holds something back, and waits for a message
+   */
+  written(more: boolean): boolean {
+    if (!more) Atomics.store(this.cells, WRITING, 0);
+    return this.takeHeld();
+  }
+
+  /**
+   * Of the engine thread: whether proposals may be held back. Then a message comes when the write under way
+   * is done, and until then they could not be written anyway.
+   */
+  hold(): boolean {
+    if (Atomics.load(this.cells, WRITING) === 0) return false;
+    Atomics.store(this.cells, HELD, 1);
+    // The write may have ended between the two.
+    return Atomics.load(this.cells, WRITING) !== 0 || !this.takeHeld();
+  }
+
+  /** Of the engine thread: nothing is held back any more. */
+  release(): void {
+    Atomics.store(this.cells, HELD, 0);
+  }
+
+  private takeHeld(): boolean {
+    return Atomics.exchange(this.cells, HELD, 0) !== 0;
+  }
+}
+
+const RINGS = 0;
+const WRITING = 1;
+const HELD = 2;

@@ -1,0 +1,14 @@
+/** Exposure of a node: it is dangerous to be reached from a network with a password that everybody knows. */
+import { isLoopback } from './address.js';
+import type { Config } from './settings.js';
+
+/** Password of a fresh installation that was given none. */
+export const DEFAULT_PASSWORD = 'pass';
+
+/** Whether clients beyond this machine can reach the node. */
+export function isOpen({
+  bindClientAddr,
+  httpApiPort,
+}: Pick<Config, 'bindClientAddr' | 'httpApiPort'>): boolean {
+  return httpApiPort !== 0 && !isLoopback(bindClientAddr);
+}

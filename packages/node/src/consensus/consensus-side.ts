@@ -1,0 +1,284 @@
+/**
+ * The consensus side of a node: its Raft groups, their log, and what is said to the other nodes. All of it
+ * stands here; clock, disk, network and the line to the engine side are handed in, so that a thread of a real
+ * node, a simulated node and a test are made of the same.
+ */
+import type { LogStore } from '@althing/storage';
+import type { Message, RaftOptions } from 'raft-ts';
+import type { Clock } from '../base/clock.js';
+import type {
+  Command,
+  Event,
+  GroupId,
+  JoinAnswer,
+  Joiner,
+  NodeId,
+  PeerAddress,
+} from '../between/protocol.js';
+import { type LinkSizes, Links } from '../peers/links.js';
+import { goneNodes } from './gone.js';
+import { GroupHost, type GroupHostOptions } from './group-host.js';
+import type { Network, NetworkEvents, Spoken } from './network.js';
+
+export interface ConsensusSettings {
+  readonly nodeId: NodeId;
+  readonly raft: Partial<RaftOptions>;
+  /** Length of a tick of Raft's time in milliseconds. */
+  readonly tickMs: number;
+  /** Silence of the engine side after which this node should lead nothing, in milliseconds. */
+  readonly engineSilenceMs: number;
+  /** Entries that stay in the log behind a checkpoint, for members that are a little behind. */
+  readonly logTail: number;
+  /** Free space below which data must not grow; 0 for none. */
+  readonly lowDiskBytes: number;
+  /** Time between two looks at the room on the disk, in milliseconds. */
+  readonly diskLookMs: number;
+  /** See `GroupHostOptions`. */
+  readonly slowDiskTicks?: number;
+  readonly linkSizes?: LinkSizes;
+  /** Whether a node that leads many groups gives some away. Default: yes. */
+  readonly balances?: boolean;
+}
+
+/** The disk of the log. */
+export interface LogDisk {
+  readonly log: LogStore;
+  /** Finds out how many bytes are free, and notes that. An error says that it can't be known. */
+  readonly look: (note: (bytes: number) => void) => Promise<void>;
+}
+
+/** The line to the engine side. */
+export interface EngineLine {
+  readonly emit: (event: Event) => void;
+  /** For how long the engine side has done nothing though it serves, in milliseconds. */
+  readonly silence: () => number;
+  /** Called at each tick with the age that knowledge of users may have; see `GroupHost.rootAge`. */
+  readonly noteRoot: (ageMs: number | 'alone') => void;
+  /** Called when a write of the log begins, and when one is done; with whether more are under way. */
+  readonly writing?: () => void;
+  readonly written?: (more: boolean) => void;
+}
+
+/** An observer: nothing depends on it. */
+export interface ConsensusOnlooker extends Pick<GroupHostOptions, 'watch' | 'observe'> {
+  /** Called before messages leave. */
+  readonly transmitting?: (group: GroupId, messages: readonly Message[]) => void;
+  /** Called when entries are held back for want of room on the way to a node. */
+  readonly held?: () => void;
+}
+
+export interface ConsensusPorts<Net extends Network = Network> {
+  readonly clock: Clock;
+  readonly disk: LogDisk;
+  readonly line: EngineLine;
+  /** Makes the network. It tells nothing before this function has returned. */
+  readonly connect: (events: NetworkEvents) => Net;
+  /** A source of random 32-bit integers. */
+  readonly random: () => number;
+  readonly onlooker?: ConsensusOnlooker;
+}
+
+/** Milliseconds between two messages about how many groups a node leads, and looks at the balance. */
+const LOAD_MS = 1000;
+
+/** Time between two looks at how far the groups lag, in milliseconds. */
+const LAG_LOOK_MS = 250;
+
+/** How long the engine side may take to answer a node that wants to join, in milliseconds. */
+const JOIN_TIMEOUT_MS = 15_000;
+
+export class ConsensusSide<Net extends Network = Network> {
+  readonly network: Net;
+  readonly host: GroupHost;
+  readonly links: Links;
+  private readonly settings: ConsensusSettings;
+  private readonly ports: ConsensusPorts<Net>;
+  /** All members; empty until there is a list. */
+  private members: readonly PeerAddress[] = [];
+  /** Members but this node. */
+  private others: readonly NodeId[] = [];
+  private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
+  private nextJoin = 1;
+  private readonly timers: readonly (() => void)[];
+
+  constructor(settings: ConsensusSettings, ports: ConsensusPorts<Net>) {
+    this.settings = settings;
+    this.ports = ports;
+    const { clock, line } = ports;
+    this.network = ports.connect({
+      frame: (from, kind, payload) => this.links.frame(from, kind, payload),
+      peer: (node, up, speaks) => this.peerChanged(node, up, speaks),
+      broke: (node) => this.lost(node),
+      low: (node) => this.links.roomFor(node),
+      askedToJoin: (joiner) => this.askEngine(joiner),
+      emit: line.emit,
+    });
+    this.links = this.makeLinks();
+    this.host = this.makeHost();
+    this.timers = [
+      clock.every(settings.tickMs, () => this.tick()),
+      clock.every(LOAD_MS, () => this.shareLoad()),
+      clock.every(LAG_LOOK_MS, () => this.host.watchLag(clock.now())),
+      clock.every(settings.diskLookMs, () => void this.lookAtDisk()),
+    ];
+  }
+
+  /** The other members of the cluster, as far as they are known. */
+  get peers(): readonly NodeId[] {
+    return this.others;
+  }
+
+  handle(command: Command): void {
+    switch (command.kind) {
+      case 'peers':
+        this.members = command.peers;
+        this.others = command.peers
+          .map(({ nodeId }) => nodeId)
+          .filter((node) => node !== this.settings.nodeId);
+        this.tellNetwork();
+        return;
+      case 'call':
+        this.links.call(command);
+        return;
+      case 'return':
+        this.links.return(command);
+        return;
+      case 'join_answer':
+        this.joins.get(command.id)?.(command.answer);
+        this.joins.delete(command.id);
+        return;
+      case 'invite':
+        this.invite(command);
+        return;
+      case 'renew_tls':
+        this.network.renewTls(command);
+        return;
+      default:
+        this.host.handle(command);
+    }
+  }
+
+  /** Looks how much room the disk has. */
+  lookAtDisk(): Promise<void> {
+    const looked = this.ports.disk.look((bytes) => this.host.noteFree(bytes));
+    // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
+    return looked.catch(() => {});
+  }
+
+  /** Tells how old what this node knows of users may be; it gets older while no majority is heard. */
+  noteRoot(): void {
+    const age = this.host.rootAge(this.ports.clock.now());
+    if (age !== null) this.ports.line.noteRoot(age);
+  }
+
+  /** Closes the log, which notes how much of it is durable, and all connections. */
+  async close(): Promise<void> {
+    for (const stop of this.timers) stop();
+    await Promise.all([this.ports.disk.log.close(), this.network.close()]);
+  }
+
+  private makeLinks(): Links {
+    const { clock, line } = this.ports;
+    const { linkSizes } = this.settings;
+    return new Links({
+      sender: this.network,
+      ...(linkSizes === undefined ? {} : { sizes: linkSizes }),
+      now: clock.now,
+      emit: line.emit,
+      receive: (group, message) => this.host.receive(group, message),
+      unsent: (group, to) => this.host.unsent(group, to),
+      room: (group, to) => this.host.roomFor(group, to),
+      malformed: (from, problem) =>
+        line.emit({
+          kind: 'log',
+          level: 'error',
+          event: 'peer_malformed',
+          message: `node ${from}: ${problem}`,
+        }),
+    });
+  }
+
+  private makeHost(): GroupHost {
+    const { line, disk, random, onlooker = {} } = this.ports;
+    const { nodeId, raft, logTail, lowDiskBytes, slowDiskTicks } = this.settings;
+    const { transmitting, held } = onlooker;
+    return new GroupHost({
+      nodeId,
+      log: disk.log,
+      raft,
+      random,
+      emit: line.emit,
+      transmit: (group, messages) => {
+        transmitting?.(group, messages);
+        this.links.transmit(group, messages);
+      },
+      hasRoom: (group, to) => {
+        const hasRoom = this.links.hasRoom(group, to);
+        if (!hasRoom) held?.();
+        return hasRoom;
+      },
+      isUp: (node) => this.network.isUp(node),
+      logTail,
+      lowDiskBytes,
+      ...onlooker,
+      ...(line.writing === undefined ? {} : { writing: line.writing }),
+      ...(line.written === undefined ? {} : { written: line.written }),
+      ...(slowDiskTicks === undefined ? {} : { slowDiskTicks }),
+    });
+  }
+
+  private tick(): void {
+    // An engine side that can't run queries should not lead.
+    this.host.giveAway(this.ports.line.silence() > this.settings.engineSilenceMs);
+    this.host.tick();
+    this.noteRoot();
+  }
+
+  private shareLoad(): void {
+    // Nodes that the root group let go may show only after the list that lacks them.
+    this.tellNetwork();
+    this.links.tellLoad(this.others, this.host.load);
+    this.links.ping(this.others);
+    if (this.settings.balances ?? true) this.host.balance(this.links.leading);
+  }
+
+  private tellNetwork(): void {
+    const { members, host } = this;
+    if (members.length > 0) this.network.setMembers(members, goneNodes(host.removed, members));
+  }
+
+  private invite({ id, host, port }: Extract<Command, { kind: 'invite' }>): void {
+    const { emit } = this.ports.line;
+    this.network.invite(host, port).then(
+      (problem) => emit({ kind: 'invited', id, problem }),
+      (error: Error) => emit({ kind: 'invited', id, problem: error.message }),
+    );
+  }
+
+  private askEngine(joiner: Joiner): Promise<JoinAnswer> {
+    const { clock, line } = this.ports;
+    const id = this.nextJoin++;
+    return new Promise((resolve) => {
+      const callOff = clock.after(JOIN_TIMEOUT_MS, () => {
+        this.joins.delete(id);
+        resolve({ kind: 'wait', reason: 'the cluster is busy' });
+      });
+      this.joins.set(id, (answer) => {
+        callOff();
+        resolve(answer);
+      });
+      line.emit({ kind: 'asked_to_join', id, joiner });
+    });
+  }
+
+  private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
+    if (!up) this.lost(node);
+    this.ports.line.emit({ kind: 'peer', node, up, version, protocol });
+  }
+
+  /** Messages that were on their way to a node or from it may be lost. */
+  private lost(node: NodeId): void {
+    this.links.peerDown(node);
+    this.host.peerDown(node);
+  }
+}

@@ -1,0 +1,43 @@
+/** Decisions of a leader about the members of its group. */
+import { isMember, isRemoved, type Membership, membersOf, type RaftNode } from 'raft-ts';
+import { canGoOnWithout } from '../between/membership.js';
+import type { MembershipStep, NodeId } from '../between/protocol.js';
+
+/**
+ * The next step of a group towards having the same members as another one; null when there is none now.
+ *
+ * @param own the membership of the group that is led, as Raft has it
+ * @param isUp whether another node can be reached: nobody is removed whom the others could not go on without
+ * @returns `go` when this node is the one to be removed: then it must give the leadership away first
+ */
+export function stepTowards(
+  { voters, learners, removed }: Membership,
+  own: Membership,
+  self: NodeId,
+  isUp: (node: NodeId) => boolean,
+): MembershipStep | 'go' | null {
+  const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
+  if (missing !== undefined) return { action: 'addLearner', node: missing };
+  // This node may know an old membership of the other group only, and who is removed can never come back: so
+  // it is not enough that somebody is not among those members.
+  const extra = membersOf(own).filter((node) => removed.includes(node));
+  const first = extra.find((node) => node !== self);
+  if (first === undefined) return extra.length === 0 ? null : 'go';
+  const canGo = canGoOnWithout(first, own, (node) => node === self || isUp(node));
+  return canGo ? { action: 'remove', node: first } : null;
+}
+
+/** The voter that is furthest, of those that can be reached; 0 for none. */
+export function successorOf(
+  { membership, peers }: ReturnType<RaftNode['status']>,
+  isUp: (node: NodeId) => boolean,
+): NodeId {
+  let best: NodeId = 0;
+  let bestMatch = -1;
+  for (const { node, match } of peers) {
+    if (match <= bestMatch || !membership.voters.includes(node) || !isUp(node)) continue;
+    best = node;
+    bestMatch = match;
+  }
+  return best;
+}

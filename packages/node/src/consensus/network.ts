@@ -1,0 +1,39 @@
+import type { Command, Event, JoinAnswer, Joiner, NodeId, PeerAddress } from '../between/protocol.js';
+import type { Sender } from '../peers/links.js';
+
+/** Connections to the other nodes, as the consensus side uses them. */
+export interface Network extends Sender {
+  isUp(node: NodeId): boolean;
+  /**
+   * Tells whom to be connected with.
+   *
+   * @param gone nodes that were removed, and are told so when they come
+   */
+  setMembers(members: readonly PeerAddress[], gone: readonly NodeId[]): void;
+  /** Asks a node outside of the cluster to join it: why it does not, or null. */
+  invite(host: string, port: number): Promise<string | null>;
+  /** Takes other certificates for connections to come. */
+  renewTls(command: Extract<Command, { kind: 'renew_tls' }>): void;
+  close(): Promise<void>;
+}
+
+/** The events of a network, from its making on. */
+export interface NetworkEvents {
+  /** A frame of another node. */
+  readonly frame: (from: NodeId, kind: number, payload: Uint8Array) => void;
+  /** Another node can be reached, or can't any more. */
+  readonly peer: (node: NodeId, up: boolean, speaks: Spoken) => void;
+  /** The connection to a node is a new one: what was on its way by the former one may not arrive. */
+  readonly broke: (node: NodeId) => void;
+  /** Little waits for a node any more. */
+  readonly low: (node: NodeId) => void;
+  /** A node outside of the cluster wants to join. */
+  readonly askedToJoin: (joiner: Joiner) => Promise<JoinAnswer>;
+  /**
+   * Events that go to the engine side unchanged: the cluster that this node belongs to, and lines for people.
+   */
+  readonly emit: (event: Event) => void;
+}
+
+/** Software and protocol version of another node; empty and 0 while they are not known. */
+export type Spoken = Pick<Extract<Event, { readonly kind: 'peer' }>, 'version' | 'protocol'>;

@@ -1,0 +1,144 @@
+import { Engine } from '@althing/engine';
+import { DiskFullError } from '@althing/storage';
+import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { Calls } from '../members/calls.js';
+import { Members } from '../members/members.js';
+import { Router } from '../requests/router.js';
+import { DiskKeeper } from '../state/disk-keeper.js';
+import type { EnginePorts, EngineReports, EngineSettings } from './ports.js';
+import { Scopes } from './scopes.js';
+
+/** More calls than a node makes in a millisecond: starts are numbered by the clock, and calls behind them. */
+const CALLS_PER_MS = 1024;
+
+/**
+ * The engine side of a node: what runs requests, holds the state and keeps it on disk, and leads the members.
+ * All of it is put together here. It serves when `scopes.sessions.open()` has resolved.
+ */
+export class EngineSide {
+  readonly engine: Engine;
+  readonly calls: Calls;
+  readonly members: Members;
+  readonly router: Router;
+  readonly scopes: Scopes;
+  readonly disk: DiskKeeper;
+  private readonly reports: EngineReports;
+  private lastId = 0;
+
+  constructor(settings: EngineSettings, ports: EnginePorts) {
+    const { environment, line, clock, disk, reports } = ports;
+    this.reports = reports;
+    this.disk = new DiskKeeper({
+      ...disk,
+      setLevel: (level) => this.scopes.sessions.setDisk(level),
+      reopenState: (makeRoom) => this.scopes.reopenState(makeRoom),
+      report: reports.disk,
+      onFailure: (error) => reports.failed('the data can not be kept', error),
+    });
+    this.engine = new Engine({
+      ...settings.engine,
+      environment: { ...environment, voters: () => this.scopes.sessions.voters },
+      onInternalError: (error) => this.noteDefect(error),
+    });
+    this.calls = new Calls({
+      send: (command) => line.send(command),
+      delay: clock.after,
+      firstId: settings.incarnation * CALLS_PER_MS,
+    });
+    this.router = this.makeRouter(settings, ports);
+    this.scopes = new Scopes(settings, ports, {
+      engine: this.engine,
+      calls: this.calls,
+      disk: this.disk,
+      changed: (session) => this.sessionChanged(session),
+      onDefect: (error) => this.noteDefect(error),
+    });
+    this.members = this.makeMembers(settings, ports);
+    this.members.rootChanged();
+  }
+
+  /** Takes what the consensus side tells. */
+  handle(event: NodeEvent): void {
+    switch (event.kind) {
+      case 'disk':
+        this.disk.noteLevel(event.level);
+        return;
+      case 'called':
+      case 'returned':
+        this.calls.handle(event);
+        return;
+      case 'peer':
+        this.router.peerChanged(event.node, event.up, event.protocol);
+        this.members.handle(event);
+        return;
+      case 'asked_to_join':
+      case 'invited':
+      case 'membership_answer':
+      case 'handed_over':
+        this.members.handle(event);
+        return;
+      default:
+        this.scopes.sessions.handle(event);
+    }
+  }
+
+  /** Does what is due. To be called several times a second. */
+  consider(): void {
+    this.scopes.consider();
+    this.disk.consider();
+    this.members.tick();
+  }
+
+  /** Something went wrong that no one request answers for: no room, a defect, or damaged data. */
+  noteDefect(error: unknown): void {
+    if (error instanceof DiskFullError) this.disk.noteStateFull();
+    else this.reports.defect(error);
+  }
+
+  private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
+    const { clock, hasher, figures, changed } = ports;
+    return new Router({
+      engine: this.engine,
+      hasher,
+      nodeId: settings.nodeId,
+      incarnation: settings.incarnation,
+      calls: this.calls,
+      alone: () => this.scopes.sessions.alone,
+      session: (target) => this.scopes.sessions.of(target),
+      waitMs: settings.requestTimeoutMs,
+      monotonic: clock.now,
+      delay: clock.after,
+      ...(figures === undefined ? {} : { figures }),
+      ...(changed === undefined ? {} : { changed }),
+    });
+  }
+
+  private makeMembers(settings: EngineSettings, ports: EnginePorts): Members {
+    const { nodeId, name, port, cluster, replaceAfterMs } = settings;
+    const { line, clock, environment, reports, departs, status } = ports;
+    const { sessions } = this.scopes;
+    return new Members({
+      self: { nodeId, name, host: name, port },
+      root: () => this.engine.root,
+      session: () => sessions.ofGroup(ROOT_GROUP) ?? null,
+      memberships: () => sessions.memberships,
+      founders: cluster.founders,
+      send: (command) => line.send(command),
+      calls: this.calls,
+      nextId: () => ++this.lastId,
+      departs,
+      state: status,
+      replaceAfterMs,
+      monotonic: clock.now,
+      random: () => environment.random(),
+      report: reports.members,
+      changed: reports.changedItself,
+    });
+  }
+
+  private sessionChanged(session: GroupSession): void {
+    this.router.sessionChanged(session);
+    if (session.id === ROOT_GROUP) this.members.rootChanged();
+  }
+}

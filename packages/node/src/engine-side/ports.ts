@@ -1,0 +1,92 @@
+/** The ports of an engine side: settings, what it works on, and who is told what happens. */
+import type { EngineOptions, Environment, RootEvent } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
+import type { ClusterRecord } from '../between/cluster-record.js';
+import type { Consensus, GroupId, NodeId } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
+import type { State } from '../groups/state.js';
+import type { MembersOptions } from '../members/members.js';
+import type { RouterOptions } from '../requests/router.js';
+import type { CheckpointReport } from '../state/checkpointer.js';
+import type { DiskEvent, DiskKeeperOptions } from '../state/disk-keeper.js';
+import type { StateCheck } from '../state/state-checks.js';
+import type { EngineMetrics } from '../telemetry/engine-metrics.js';
+
+export interface EngineSettings {
+  readonly nodeId: NodeId;
+  /** Which start of this node this is: later ones have larger numbers, more than one a millisecond apart. */
+  readonly incarnation: number;
+  readonly cluster: ClusterRecord;
+  /** By which others reach this node. */
+  readonly name: string;
+  readonly port: number;
+  readonly engine: Pick<EngineOptions, 'limits' | 'quotas' | 'programCacheBytes' | 'knownLevel'>;
+  /** How long a request may wait for a leader, for other nodes, or for its turn, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /**
+   * How long a node must not have been reachable before another one of its name takes its place, in
+   * milliseconds.
+   */
+  readonly replaceAfterMs: number;
+  /**
+   * Time between checkpoints of a group that changed, and bytes of changes after which one does not wait for
+   * it.
+   */
+  readonly checkpointIntervalMs: number;
+  readonly checkpointBytes: number;
+  /** Memory that things may take. */
+  readonly cacheBytes: number;
+  /** Time between two searches of a collection for garbage, in milliseconds. */
+  readonly garbageIntervalMs: number;
+  /** Time between two comparisons of a group that changes, in milliseconds; 0 for none at all. */
+  readonly stateCheckIntervalMs: number;
+}
+
+export interface EngineClock extends Clock {
+  /** Calls back when other work had its turn. */
+  readonly soon: (work: () => void) => void;
+  /** See `CheckpointerOptions`: how encoding takes time where time stands still meanwhile. */
+  readonly encoding?: { readonly now: () => number; readonly thingsPerLook: number };
+}
+
+/** The disk of the state. */
+export interface StateDisk
+  extends Pick<DiskKeeperOptions, 'reserve' | 'freeBytes' | 'bytesToReopen' | 'reserveBytes'> {
+  readonly state: State;
+}
+
+/** The listeners to what happens. */
+export interface EngineReports {
+  readonly disk: (event: DiskEvent) => void;
+  /** Something about the members that people should know. */
+  readonly members: MembersOptions['report'];
+  /** Called with changes that the cluster made by itself. */
+  readonly changedItself: (events: readonly RootEvent[]) => void;
+  readonly snapshotInstalled: (session: GroupSession, index: number) => void;
+  readonly checkpointed: (session: GroupSession, report: CheckpointReport) => void;
+  /** There was no room for a checkpoint; it will be tried again. */
+  readonly checkpointHadNoRoom: (session: GroupSession) => void;
+  readonly stateChecked: (check: StateCheck) => void;
+  /** A defect of the engine, or damaged data: nothing that the engine side can do anything about. */
+  readonly defect: (error: unknown) => void;
+  /** This node's state of a group is another one than that of the majority. */
+  readonly diverged: (group: GroupId, index: number) => void;
+  /** The node can't go on. */
+  readonly failed: (message: string, error: unknown) => void;
+}
+
+export interface EnginePorts {
+  readonly clock: EngineClock;
+  readonly environment: Omit<Environment, 'voters'>;
+  readonly disk: StateDisk;
+  /** The line to the consensus side; its events come by `EngineSide.handle`. */
+  readonly line: Pick<Consensus, 'send'>;
+  readonly hasher: RouterOptions['hasher'];
+  readonly reports: EngineReports;
+  /** See `MembersOptions`. */
+  readonly departs: MembersOptions['departs'];
+  readonly status: MembersOptions['state'];
+  /** Counts requests, and notes what they did to the root scope. */
+  readonly figures?: EngineMetrics;
+  readonly changed?: NonNullable<RouterOptions['changed']>;
+}

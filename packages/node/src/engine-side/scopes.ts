@@ -1,0 +1,193 @@
+import type { Engine, QueryError } from '@althing/engine';
+import { DiskFullError } from '@althing/storage';
+import type { GroupSession } from '../groups/group-session.js';
+import { Sessions } from '../groups/sessions.js';
+import type { Calls } from '../members/calls.js';
+import { Checkpointer } from '../state/checkpointer.js';
+import type { DiskKeeper } from '../state/disk-keeper.js';
+import { GarbageCollector } from '../state/garbage-collector.js';
+import { MemoryKeeper } from '../state/memory-keeper.js';
+import { Reopening } from '../state/reopening.js';
+import { Snapshots } from '../state/snapshots.js';
+import { StateChecks } from '../state/state-checks.js';
+import type { EnginePorts, EngineSettings } from './ports.js';
+
+/** The parts that the engine side has made already. */
+export interface ScopesParts {
+  readonly engine: Engine;
+  readonly calls: Calls;
+  readonly disk: DiskKeeper;
+  /** Called when a session changed: its role, its membership, its state. */
+  readonly changed: (session: GroupSession) => void;
+  /**
+   * A search for garbage or the opening of a group failed, or what should be sent to another node is damaged.
+   */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** Pause between two slices of a search for garbage, in milliseconds. */
+const GARBAGE_PAUSE_MS = 5;
+
+/**
+ * The scopes of a node: the sessions of their groups, and who writes them to the disk, takes them over from
+ * other nodes, and frees them of what is not used.
+ */
+export class Scopes {
+  readonly sessions: Sessions;
+  readonly checkpointer: Checkpointer;
+  private readonly settings: EngineSettings;
+  private readonly ports: EnginePorts;
+  private readonly parts: ScopesParts;
+  private readonly snapshots: Snapshots;
+  private readonly memory: MemoryKeeper;
+  private readonly garbage: GarbageCollector;
+  private readonly stateChecks: StateChecks;
+  private readonly reopening: Reopening;
+
+  constructor(settings: EngineSettings, ports: EnginePorts, parts: ScopesParts) {
+    this.settings = settings;
+    this.ports = ports;
+    this.parts = parts;
+    const { clock, disk } = ports;
+    this.snapshots = this.makeSnapshots();
+    this.sessions = this.makeSessions();
+    this.sessions.setDisk(parts.disk.level);
+    this.checkpointer = this.makeCheckpointer();
+    this.reopening = new Reopening({
+      state: disk.state,
+      checkpointer: this.checkpointer,
+      sessions: this.sessions,
+    });
+    this.memory = new MemoryKeeper(parts.engine, settings.cacheBytes, clock.now, clock.soon);
+    this.garbage = this.makeGarbageCollector();
+    this.stateChecks = this.makeStateChecks();
+  }
+
+  /** Does what is due. To be called several times a second. */
+  consider(): void {
+    for (const session of this.sessions.all) {
+      this.checkpointer.consider(session);
+      this.garbage.consider(session);
+      this.stateChecks.consider(session);
+    }
+    this.memory.consider();
+  }
+
+  /** See `Reopening.attempt`. */
+  reopenState(makeRoom: () => Promise<boolean>): Promise<boolean> {
+    return this.reopening.attempt(makeRoom);
+  }
+
+  /** Answers whatever waits with an error, and resolves when nothing is written to the state any more. */
+  async abandon(error: QueryError): Promise<void> {
+    for (const session of this.sessions.all) {
+      session.abandon(error);
+      await this.checkpointer.forget(session);
+    }
+  }
+
+  private makeSnapshots(): Snapshots {
+    const { clock, disk, line, reports, figures } = this.ports;
+    const { calls, onDefect } = this.parts;
+    return new Snapshots({
+      state: disk.state,
+      consensus: line,
+      calls,
+      ensureStored: (session) => this.checkpointer.ensureStored(session),
+      replace: (session, applied) => this.sessions.replace(session, applied),
+      session: (group) => this.sessions.ofGroup(group),
+      delay: clock.after,
+      onDiskFull: () => this.parts.disk.noteStateFull(),
+      onDamage: onDefect,
+      onFailure: (error) => reports.failed('a snapshot could not be installed', error),
+      onInstalled: reports.snapshotInstalled,
+      ...(figures === undefined ? {} : { figures }),
+    });
+  }
+
+  private makeSessions(): Sessions {
+    const { nodeId, cluster } = this.settings;
+    const { clock, environment, disk, line } = this.ports;
+    const { engine, changed, onDefect } = this.parts;
+    return new Sessions({
+      engine,
+      state: disk.state,
+      consensus: line,
+      nodeId,
+      cluster,
+      snapshots: this.snapshots,
+      now: () => environment.now(),
+      monotonic: clock.now,
+      changed,
+      closing: (session) => this.checkpointer.forget(session),
+      onDiskFull: () => this.parts.disk.noteStateFull(),
+      onFailure: onDefect,
+    });
+  }
+
+  private makeCheckpointer(): Checkpointer {
+    const { checkpointIntervalMs, checkpointBytes } = this.settings;
+    const { clock, line } = this.ports;
+    const { disk } = this.parts;
+    const { encoding } = clock;
+    return new Checkpointer({
+      state: this.ports.disk.state,
+      consensus: line,
+      intervalMs: checkpointIntervalMs,
+      sizeBytes: checkpointBytes,
+      monotonic: clock.now,
+      yield: () => new Promise((resolve) => clock.soon(resolve)),
+      ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
+      blocked: (session) => disk.isStateFull || session.isImposing || this.snapshots.isReceiving(session.id),
+      onFailure: (session, error) => this.checkpointFailed(session, error),
+      onDone: (session, report) => {
+        this.ports.reports.checkpointed(session, report);
+        this.sessions.checkpointed(session);
+      },
+    });
+  }
+
+  private makeGarbageCollector(): GarbageCollector {
+    const { clock } = this.ports;
+    const { engine, onDefect } = this.parts;
+    return new GarbageCollector({
+      engine,
+      intervalMs: this.settings.garbageIntervalMs,
+      monotonic: clock.now,
+      pause: (work) => {
+        clock.after(GARBAGE_PAUSE_MS, work);
+      },
+      propose: (session, change) => session.propose(change, { ok: true, result: '' }, () => {}),
+      onFailure: onDefect,
+    });
+  }
+
+  private makeStateChecks(): StateChecks {
+    const { nodeId, stateCheckIntervalMs } = this.settings;
+    const { clock, disk, reports } = this.ports;
+    const { calls, onDefect } = this.parts;
+    return new StateChecks({
+      nodeId,
+      state: disk.state,
+      checkpointer: this.checkpointer,
+      calls,
+      session: (group) => this.sessions.ofGroup(group),
+      intervalMs: stateCheckIntervalMs,
+      monotonic: clock.now,
+      delay: clock.after,
+      report: reports.stateChecked,
+      onDiverged: reports.diverged,
+      onDamage: onDefect,
+    });
+  }
+
+  private checkpointFailed(session: GroupSession, error: unknown): void {
+    const { reports } = this.ports;
+    if (!(error instanceof DiskFullError)) {
+      reports.failed(`the checkpoint of group ${session.id} failed`, error);
+      return;
+    }
+    reports.checkpointHadNoRoom(session);
+    this.parts.disk.noteStateFull();
+  }
+}

@@ -1,0 +1,51 @@
+import { ByteWriter, FormatError } from '@althing/engine';
+import { describe, expect, test } from '@jest/globals';
+import { decodeEntry, type EntryHead, encodeEntry, plainHead } from './entry.js';
+
+const request = { origin: 2 ** 48 - 1, incarnation: 1_700_000_000_000, sequence: 12, low: 7 };
+const key = { user: 3, key: 'ключ', body: new Uint8Array(16).fill(9) };
+const client = { user: 3, client: 'c-1', sequence: 2 ** 40, low: 7, body: new Uint8Array(16).fill(8) };
+const reply = Uint8Array.of(0, 52, 50);
+const effects = Uint8Array.of(1, 2, 3);
+
+describe('entries of the log', () => {
+  test.each<EntryHead>([
+    plainHead(1_700_000_000_000),
+    { ...plainHead(0), request, reply },
+    { ...plainHead(1), key, reply },
+    { ...plainHead(2), request, key, reply },
+    { ...plainHead(3), request, key },
+    { ...plainHead(4), elapsed: 0 },
+    { ...plainHead(5), elapsed: 3_600_000, request, key, client, reply },
+    { ...plainHead(6), elapsed: 1, client, reply },
+  ])('are read as they were written: %j', (head) => {
+    expect(decodeEntry(encodeEntry(head, effects, new ByteWriter()))).toMatchObject({ head, effects });
+  });
+
+  test('cost a few bytes when they carry no names', () => {
+    const head = plainHead(1_700_000_000_000);
+    expect(encodeEntry(head, effects, new ByteWriter()).length).toBe(effects.length + 8);
+    expect(encodeEntry({ ...head, elapsed: 5 }, effects, new ByteWriter()).length).toBe(effects.length + 9);
+  });
+
+  test('of another format, or with flags of a newer version, are refused', () => {
+    expect(() => decodeEntry(Uint8Array.of(3, 0, 0))).toThrow(FormatError);
+    expect(() => decodeEntry(Uint8Array.of(0, 0, 0))).toThrow(FormatError);
+    expect(() => decodeEntry(Uint8Array.of(1, 4, 0))).toThrow(FormatError);
+    expect(() => decodeEntry(Uint8Array.of(2, 8, 0, 0))).toThrow(FormatError);
+  });
+
+  test('of level 1 are what they were', () => {
+    const old = { ...plainHead(5), request, key, reply };
+    expect([...encodeEntry(old, effects, new ByteWriter()).subarray(0, 3)]).toEqual([1, 3, 5]);
+    expect(() => encodeEntry({ ...old, client }, effects, new ByteWriter())).toThrow('no clients');
+  });
+
+  test('that are cut off are refused', () => {
+    const head = { ...plainHead(5), elapsed: 9, request, key, client, reply };
+    const whole = encodeEntry(head, new Uint8Array(0), new ByteWriter());
+    for (let length = 0; length < whole.length; length++) {
+      expect(() => decodeEntry(whole.subarray(0, length))).toThrow(FormatError);
+    }
+  });
+});

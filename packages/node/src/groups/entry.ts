@@ -1,0 +1,179 @@
+/**
+ * The payload of a log entry: one change of a scope.
+ *
+ *   entry   := 1 flags:u8 time:varint request? key? reply? effects                               at level 1 of a cluster
+ *            | 2 flags:u8 time:varint elapsed:varint request? key? client? reply? effects         from level 2 on
+ *   request := origin:varint incarnation:varint sequence:varint low:varint                    flag 1
+ *   key     := user:varint key:text body:16 bytes                                       flag 2
+ *   client  := user:varint client:text sequence:varint low:varint body:16 bytes         flag 4, in format 2 only
+ *   reply   := blob                                                                     with any flag; see `results.ts`
+ *
+ * `time` is the leader's clock in milliseconds, never before that of an earlier entry; `elapsed` are the
+ * milliseconds since the entry before, by a clock that does not leap, as far as this leader led. `effects` is
+ * described in the engine.
+ */
+import { ByteReader, type ByteWriter, FormatError } from '@althing/engine';
+
+const FORMAT_FIRST = 1;
+const FORMAT = 2;
+
+const WITH_REQUEST = 1;
+const WITH_KEY = 2;
+const WITH_CLIENT = 4;
+
+/** Bytes of the hash that stands for the body of a request with a key. */
+export const BODY_HASH_BYTES = 16;
+
+/**
+ * The name of a request, wherever it is sent to and however often. Sequences are counted by each start of a
+ * node for each group.
+ */
+export interface RequestIdentity {
+  /** The node that took the request from its client. */
+  readonly origin: number;
+  /** Which start of that node: later ones have larger numbers. */
+  readonly incarnation: number;
+  readonly sequence: number;
+  /** Requests with smaller sequences are answered, and will not be sent again. */
+  readonly low: number;
+}
+
+/** A client's own name for a request: the header `Idempotency-Key`. */
+export interface IdempotencyKey {
+  readonly user: number;
+  readonly key: string;
+  /** Hash of the body and its format: the same key with another body is a mistake. */
+  readonly body: Uint8Array;
+}
+
+/** The hash for a body that is not told: any body may come with the name then. */
+export const ANY_BODY = new Uint8Array(BODY_HASH_BYTES).fill(0xff);
+
+/** A client's own name for a request: the header `Althing-Request`. */
+export interface ClientRequest {
+  readonly user: number;
+  /** Chosen by the client at random. */
+  readonly client: string;
+  /** Counted by the client, for each scope. */
+  readonly sequence: number;
+  /** Requests with smaller sequences are answered, and will not be sent again. */
+  readonly low: number;
+  /** As of an `IdempotencyKey`. */
+  readonly body: Uint8Array;
+}
+
+/** The part of an entry that is not effects. */
+export interface EntryHead {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** Milliseconds since the entry before; null in the format of level 1, which does not tell. */
+  readonly elapsed: number | null;
+  readonly request: RequestIdentity | null;
+  readonly key: IdempotencyKey | null;
+  readonly client: ClientRequest | null;
+  /** The packed answer when there is a name; else empty. */
+  readonly reply: Uint8Array;
+}
+
+export interface ChangeEntry {
+  readonly head: EntryHead;
+  readonly effects: Uint8Array;
+}
+
+export const NO_REPLY = new Uint8Array(0);
+
+/** The head of an entry that nobody asks for again, in the format that all versions read. */
+export function plainHead(time: number): EntryHead {
+  return { time, elapsed: null, request: null, key: null, client: null, reply: NO_REPLY };
+}
+
+/** @param out a writer that is free for this */
+export function encodeEntry(
+  { time, elapsed, request, key, client, reply }: EntryHead,
+  effects: Uint8Array,
+  out: ByteWriter,
+): Uint8Array {
+  const flags =
+    (request === null ? 0 : WITH_REQUEST) |
+    (key === null ? 0 : WITH_KEY) |
+    (client === null ? 0 : WITH_CLIENT);
+  if (elapsed === null && client !== null) throw new Error('the first format of entries has no clients');
+  out.rewind();
+  out.u8(elapsed === null ? FORMAT_FIRST : FORMAT);
+  out.u8(flags);
+  out.varint(time);
+  if (elapsed !== null) out.varint(elapsed);
+  if (request !== null) {
+    out.varint(request.origin);
+    out.varint(request.incarnation);
+    out.varint(request.sequence);
+    out.varint(request.low);
+  }
+  if (key !== null) {
+    out.varint(key.user);
+    out.text(key.key);
+    out.bytes(key.body);
+  }
+  if (client !== null) {
+    out.varint(client.user);
+    out.text(client.client);
+    out.varint(client.sequence);
+    out.varint(client.low);
+    out.bytes(client.body);
+  }
+  if (flags !== 0) out.blob(reply);
+  out.bytes(effects);
+  return out.take();
+}
+
+/** @throws FormatError for what is no entry, or one of a newer version */
+export function decodeEntry(payload: Uint8Array): ChangeEntry {
+  const input = new ByteReader(payload);
+  const format = input.u8();
+  const flags = input.u8();
+  const known = format === FORMAT ? WITH_REQUEST | WITH_KEY | WITH_CLIENT : WITH_REQUEST | WITH_KEY;
+  if (format < FORMAT_FIRST || format > FORMAT || flags > known) {
+    throw new FormatError(
+      `log entry of format ${format} with flags ${flags}; this version reads the formats ${FORMAT_FIRST} to ${FORMAT}`,
+    );
+  }
+  const time = input.varint();
+  const elapsed = format === FORMAT_FIRST ? null : input.varint();
+  const request = (flags & WITH_REQUEST) === 0 ? null : readRequest(input);
+  const key = (flags & WITH_KEY) === 0 ? null : readKey(input);
+  const client = (flags & WITH_CLIENT) === 0 ? null : readClient(input);
+  const reply = flags === 0 ? NO_REPLY : input.blob();
+  return { head: { time, elapsed, request, key, client, reply }, effects: input.bytes(input.remaining) };
+}
+
+function readRequest(input: ByteReader): RequestIdentity {
+  return {
+    origin: input.varint(),
+    incarnation: input.varint(),
+    sequence: input.varint(),
+    low: input.varint(),
+  };
+}
+
+function readClient(input: ByteReader): ClientRequest {
+  return {
+    user: input.varint(),
+    client: input.text(),
+    sequence: input.varint(),
+    low: input.varint(),
+    body: readBody(input),
+  };
+}
+
+/** A copy: what it is read from is gone after a while. */
+function readBody(input: ByteReader): Uint8Array {
+  return Uint8Array.prototype.slice.call(input.bytes(BODY_HASH_BYTES));
+}
+
+function readKey(input: ByteReader): IdempotencyKey {
+  return {
+    user: input.varint(),
+    key: input.text(),
+    body: readBody(input),
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * Answers as entries of the log and the table of results keep them:
+ *
+ *   reply := 0 text            an answer in JSON
+ *          | 1 bytes           an answer in MessagePack
+ *          | 2                 the answer was too large to be kept
+ *          | 3 text            the answer holds a secret, and is not kept; what may be said of it       from level 2 on
+ *          | 4 code:u8 text    the error with which a request ended that had changed something before; its code is negative.
+ *                              From level 4 on
+ */
+import { type Format, FormatError, QueryError } from '@althing/engine';
+
+/** An answer that was kept. */
+export type KeptReply =
+  | { readonly kind: 'result'; readonly format: Format; readonly result: string | Uint8Array }
+  /** The change was made; its answer is not kept. */
+  | { readonly kind: 'too_large' }
+  /** The change was made; its answer is not kept, and `hint` says what to do instead. */
+  | { readonly kind: 'secret'; readonly hint: string }
+  /** A part of what was asked for was made, and then this went wrong. */
+  | { readonly kind: 'failure'; readonly error: QueryError };
+
+/**
+ * Bytes of a reply that is kept at most. It decides what is kept, so it is the same on all nodes of all
+ * versions.
+ */
+export const REPLY_BYTES_MAX = 64 * 1024;
+
+const Reply = { JSON: 0, MSGPACK: 1, TOO_LARGE: 2, SECRET: 3, FAILURE: 4 } as const;
+
+/** Stands for an answer that is not kept, in the words that all versions know. */
+export const TOO_LARGE: Uint8Array = new Uint8Array([Reply.TOO_LARGE]);
+
+export function encodeReply(result: string | Uint8Array): Uint8Array {
+  const isText = typeof result === 'string';
+  const size = isText ? Buffer.byteLength(result) : result.length;
+  if (size > REPLY_BYTES_MAX) return TOO_LARGE;
+  const reply = Buffer.allocUnsafeSlow(size + 1);
+  reply[0] = isText ? Reply.JSON : Reply.MSGPACK;
+  if (isText) reply.write(result, 1);
+  else reply.set(result, 1);
+  return reply;
+}
+
+/** Stands for an answer with a secret. */
+export function encodeSecret(hint: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(Reply.SECRET), Buffer.from(hint)]);
+}
+
+/** Stands for an error behind which something was changed. */
+export function encodeFailure({ code, message }: QueryError): Uint8Array {
+  return Buffer.concat([Uint8Array.of(Reply.FAILURE, -code), Buffer.from(message)]);
+}
+
+/** @throws FormatError */
+export function decodeReply(reply: Uint8Array): KeptReply {
+  const content = reply.subarray(1);
+  switch (reply[0]) {
+    case Reply.JSON:
+      return { kind: 'result', format: 'json', result: Buffer.from(content).toString('utf8') };
+    case Reply.MSGPACK:
+      return { kind: 'result', format: 'msgpack', result: content };
+    case Reply.TOO_LARGE:
+      return { kind: 'too_large' };
+    case Reply.SECRET:
+      return { kind: 'secret', hint: Buffer.from(content).toString('utf8') };
+    case Reply.FAILURE: {
+      const message = Buffer.from(content.subarray(1)).toString('utf8');
+      return { kind: 'failure', error: new QueryError(-(content[0] ?? 0), message) };
+    }
+    default:
+      throw new FormatError(`a kept answer of the unknown kind ${reply[0]}`);
+  }
+}

@@ -1,0 +1,146 @@
+import type { CollectionEvent, Undo } from '@althing/engine';
+import type { EntryHead } from './entry.js';
+import { WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
+import { isNamed, type Names } from './names.js';
+import type { Reply, Respond } from './request.js';
+
+/** A change that was proposed. */
+export interface Write {
+  readonly kind: 'write';
+  readonly undo: readonly Undo[];
+  readonly collectionEvents: readonly CollectionEvent[];
+  /** Of its entry. */
+  readonly bytes: number;
+  readonly head: EntryHead;
+  /** Effects that the state gets with the commit, because it does not hold them yet; null for none. */
+  readonly imposed: Uint8Array | null;
+  readonly reply: Reply;
+  readonly respond: Respond;
+}
+
+/** Elements of the pipeline, which wait for the group's log. */
+export type Waiting =
+  | Write
+  /** An answer that was computed on changes which are not committed yet. */
+  | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
+
+/**
+ * The pipeline of a session: what it computed and has not answered yet, in that order: changes that wait for
+ * their commit, and answers that wait for the changes before them.
+ */
+export class Pipeline {
+  private waiting: Waiting[] = [];
+  /** Index of the first element of `waiting` that still waits. */
+  private head = 0;
+  private writes = 0;
+  private bytes = 0;
+  /** Those in `waiting` before this index were told already that their outcome is not known. */
+  private toldUpTo = 0;
+
+  /** How many changes and answers wait. */
+  get length(): number {
+    return this.waiting.length - this.head;
+  }
+
+  /** How many changes wait: the state holds them, and they are not committed. */
+  get changes(): number {
+    return this.writes;
+  }
+
+  /** Why no further change may wait, in words; null when one may. */
+  get fullText(): string | null {
+    const isFull = this.writes >= WAITING_CHANGES_MAX || this.bytes >= WAITING_BYTES_MAX;
+    return isFull ? `${this.writes} changes with ${this.bytes} bytes` : null;
+  }
+
+  /** The heads of the entries of the changes that wait. */
+  get heads(): EntryHead[] {
+    const heads: EntryHead[] = [];
+    for (let i = this.head; i < this.waiting.length; i++) {
+      const waiting = this.waiting[i] as Waiting;
+      if (waiting.kind === 'write') heads.push(waiting.head);
+    }
+    return heads;
+  }
+
+  /** Whether a change waits that was told already that its outcome is not known. */
+  hasTold(names: Names): boolean {
+    for (let i = this.head; i < this.toldUpTo; i++) {
+      const waiting = this.waiting[i] as Waiting;
+      if (waiting.kind === 'write' && isNamed(waiting.head, names)) return true;
+    }
+    return false;
+  }
+
+  add(waiting: Waiting): void {
+    this.waiting.push(waiting);
+    if (waiting.kind !== 'write') return;
+    this.writes += 1;
+    this.bytes += waiting.bytes;
+  }
+
+  /**
+   * Answers the first changes, which are committed, and what waits for nothing else.
+   *
+   * @param count of the changes
+   * @param before index of the entry before the first of them; they lie in a row
+   * @param last index of the last entry that is committed, which may be one of Raft's own behind them
+   * @param committed told of each change before it is answered
+   */
+  commit(count: number, before: number, last: number, committed: (write: Write) => void): void {
+    let left = count;
+    let index = before;
+    while (this.head < this.waiting.length) {
+      const waiting = this.waiting[this.head] as Waiting;
+      if (waiting.kind === 'write') {
+        if (left === 0) break;
+        left -= 1;
+        this.writes -= 1;
+        this.bytes -= waiting.bytes;
+        index += 1;
+        committed(waiting);
+      }
+      this.head += 1;
+      // Behind the last write an answer stands where the log does, be it that Raft added something.
+      waiting.reply.index = waiting.kind === 'write' || left > 0 ? index : last;
+      waiting.respond(waiting.reply);
+    }
+    if (left > 0) throw new Error(`${left} more changes are committed than were proposed`);
+    this.compact();
+  }
+
+  /** Gives out what waits, and waits for nothing any more. */
+  takeAll(): Waiting[] {
+    const waiting = this.waiting.slice(this.head);
+    this.waiting = [];
+    this.head = 0;
+    this.toldUpTo = 0;
+    this.writes = 0;
+    this.bytes = 0;
+    return waiting;
+  }
+
+  /**
+   * Gives out what waits, to be told at once that its outcome is not known. It stays in its place, since it
+   * may yet be committed, and is told nothing then.
+   */
+  tellEarly(): Waiting[] {
+    const told = this.waiting.slice(this.head);
+    this.waiting = told.map((waiting) => ({ ...waiting, respond: () => {} }));
+    this.head = 0;
+    this.toldUpTo = told.length;
+    return told;
+  }
+
+  private compact(): void {
+    if (this.head === this.waiting.length) {
+      this.waiting.length = 0;
+      this.head = 0;
+      this.toldUpTo = 0;
+    } else if (this.head > 1024 && this.head * 2 > this.waiting.length) {
+      this.waiting = this.waiting.slice(this.head);
+      this.toldUpTo = Math.max(0, this.toldUpTo - this.head);
+      this.head = 0;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Waiting until a state is fit to be read: for a read index (Ongaro, dissertation, §6.4), and for a log
+ * position. One question to the consensus side serves everyone who asked before it was sent.
+ */
+
+/**
+ * Called when the index is confirmed and the state holds everything up to it; or when it can't be had now.
+ */
+export type ReadReady = (ok: boolean) => void;
+
+interface WaitingForIndex {
+  readonly index: number;
+  readonly done: () => void;
+}
+
+export class ReadIndexes {
+  private readonly ask: (id: number) => void;
+  /** The question that is under way; 0 for none. */
+  private current = 0;
+  private nextId = 1;
+  private asked: ReadReady[] = [];
+  private next: ReadReady[] = [];
+  private waiting: WaitingForIndex[] = [];
+
+  /** @param ask asks the consensus side for a read index; the answer goes to `answered` */
+  constructor(ask: (id: number) => void) {
+    this.ask = ask;
+  }
+
+  /** Those who wait. */
+  get size(): number {
+    return this.asked.length + this.next.length + this.waiting.length;
+  }
+
+  /** Asks for a read index that is confirmed after this call. */
+  request(done: ReadReady): void {
+    this.next.push(done);
+    if (this.current === 0) this.askForNext();
+  }
+
+  /** @param applied the place that the state is at */
+  answered(id: number, index: number | null, applied: number): void {
+    if (id !== this.current) return;
+    const { asked } = this;
+    this.asked = [];
+    this.current = 0;
+    if (this.next.length > 0) this.askForNext();
+    if (index === null) for (const done of asked) done(false);
+    else this.whenApplied(index, applied, () => asked.forEach(confirm));
+  }
+
+  /** Calls back once the state is at a log position: at once if it is there already. */
+  whenApplied(index: number, applied: number, done: () => void): void {
+    if (applied >= index) done();
+    else this.waiting.push({ index, done });
+  }
+
+  /** The state is at this place now. */
+  appliedTo(applied: number): void {
+    if (this.waiting.length === 0) return;
+    const { waiting } = this;
+    this.waiting = waiting.filter(({ index }) => index > applied);
+    for (const { index, done } of waiting) if (index <= applied) done();
+  }
+
+  /** Gives up everything that waits. */
+  abandon(): void {
+    const given = [...this.asked, ...this.next];
+    this.asked = [];
+    this.next = [];
+    this.waiting = [];
+    this.current = 0;
+    for (const done of given) done(false);
+  }
+
+  private askForNext(): void {
+    this.current = this.nextId++;
+    this.asked = this.next;
+    this.next = [];
+    this.ask(this.current);
+  }
+}
+
+function confirm(done: ReadReady): void {
+  done(true);
+}

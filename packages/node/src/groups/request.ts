@@ -1,0 +1,108 @@
+import {
+  ErrorCode,
+  type Format,
+  QueryError,
+  type ScopeName,
+  type User,
+  type WireValues,
+} from '@althing/engine';
+import type { ClientRequest } from './entry.js';
+
+/** The body of a request. Its values are read by the engine, when the request runs. */
+export type RequestBody =
+  | { readonly type: 'query'; readonly code: string; readonly vars: WireValues | null }
+  | { readonly type: 'run'; readonly name: string; readonly args: WireValues | null };
+
+export interface Request {
+  readonly scope: ScopeName;
+  readonly user: User;
+  readonly body: RequestBody;
+  /** Milliseconds that it took to read the body; nothing for a short one. */
+  readonly readMs?: number;
+  /** The format of the answer. */
+  readonly format: Format;
+  readonly client: Client;
+  /** The name by which the log and the client know the request; unknown for those of older nodes. */
+  readonly id?: string;
+  /** Special terms, which most requests don't have. */
+  readonly terms?: Terms | null;
+}
+
+export interface Terms {
+  /** Whether an answer from the state of this node will do, which may lag behind. */
+  readonly stale: boolean;
+  /** Index that the state must hold at least. */
+  readonly minIndex: number;
+  /** The client's own name for the request, and the hash of its body. */
+  readonly key: { readonly key: string; readonly body: Uint8Array } | null;
+  /** The client's name for the request by numbers; not beside a key. */
+  readonly name: Omit<ClientRequest, 'user'> | null;
+}
+
+/** The terms of a request that asks for nothing special. */
+export const ORDINARY_TERMS: Terms = { stale: false, minIndex: 0, key: null, name: null };
+
+/** The client, which waits for the answer. */
+export interface Client {
+  /** Whether nobody waits any more. */
+  readonly gone: boolean;
+}
+
+/**
+ * The outcome of the changes of a request that failed: there are none, and there never will be; nobody knows;
+ * they were made, and only the answer could not be kept or sent.
+ */
+export type ChangeOutcome = 'none' | 'unknown' | 'made';
+
+/** The answer to a request. */
+export type Reply =
+  | {
+      readonly ok: true;
+      readonly result: string | Uint8Array;
+      /**
+       * Index of the entry of the group's log that the answer reflects; 0 or nothing when it reflects none.
+       */
+      index?: number;
+      /** Whether it comes from a state that may lag behind. */
+      readonly stale?: boolean;
+      /** The outcome to be told in case that the answer can't be sent; `none` when it is not there. */
+      readonly outcome?: ChangeOutcome;
+    }
+  | {
+      readonly ok: false;
+      readonly error: QueryError;
+      index?: number;
+      /** Whether the client used a name for two different requests. */
+      readonly conflict?: boolean;
+      /** `none` when it is not there. */
+      readonly outcome?: ChangeOutcome;
+      /** Whether the group's leadership was lost before there was an answer: another attempt may get one. */
+      readonly lost?: boolean;
+    };
+
+export type FailedReply = Extract<Reply, { readonly ok: false }>;
+
+/** An error behind which some of what was asked for may have been done. */
+export class UnfinishedError extends QueryError {}
+
+export type Respond = (reply: Reply) => void;
+
+/** The answer to a request with a key, or another name, that another one had. */
+export function conflictingKey(error: QueryError = KEY_USED): Reply {
+  return { ok: false, error, conflict: true };
+}
+
+const KEY_USED = new QueryError(
+  ErrorCode.BAD_DATA,
+  'the Idempotency-Key was used for another request: use a new key for each request, and the same one only to repeat it',
+);
+
+/** The answer to a request with a number that another one of its client had. */
+export function conflictingName({ client, sequence }: Pick<ClientRequest, 'client' | 'sequence'>): Reply {
+  return conflictingKey(
+    new QueryError(
+      ErrorCode.BAD_DATA,
+      `the client ${client} used the number ${sequence} of Althing-Request for another request: use each number once, and the same one only to repeat its request`,
+    ),
+  );
+}

@@ -1,0 +1,400 @@
+import {
+  type CollectionEvent,
+  type CollectionGroup,
+  type Engine,
+  ErrorCode,
+  type Group,
+  QueryError,
+  RecordKind,
+  type Target,
+} from '@althing/engine';
+import { DiskFullError } from '@althing/storage';
+import type { Membership } from 'raft-ts';
+import { groupIdentity } from '../base/identity.js';
+import type { ClusterRecord } from '../between/cluster-record.js';
+import { genesis, nothing } from '../between/membership.js';
+import type { DiskLevel } from '../between/protocol.js';
+import {
+  type Applied,
+  type Consensus,
+  type Event,
+  type GroupId,
+  type NodeId,
+  ROOT_GROUP,
+} from '../between/protocol.js';
+import { decodeApplied } from './applied.js';
+import { GroupSession, type SnapshotEvents } from './group-session.js';
+import { ResultKind, Results } from './results.js';
+import type { State } from './state.js';
+
+export interface SessionsOptions {
+  readonly engine: Engine;
+  readonly state: State;
+  readonly consensus: Pick<Consensus, 'send'>;
+  readonly nodeId: NodeId;
+  readonly cluster: ClusterRecord;
+  readonly snapshots: SnapshotEvents;
+  readonly now: () => number;
+  /** A clock in milliseconds that does not leap. */
+  readonly monotonic: () => number;
+  readonly changed: (session: GroupSession) => void;
+  /**
+   * Called with a session whose collection is gone: resolves when nothing of it is written to the state any
+   * more.
+   */
+  readonly closing: (session: GroupSession) => Promise<void>;
+  /** Called when the state had no room for what was to be removed; that is done when it is opened again. */
+  readonly onDiskFull: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The sessions of all groups of this node. A collection's comes and goes with the collection. */
+export class Sessions {
+  private readonly options: SessionsOptions;
+  private readonly sessions = new Map<GroupId, GroupSession>();
+  private readonly opening = new Map<GroupId, Promise<void>>();
+  /** Those that stand still until `resume`. */
+  private readonly paused = new Set<GroupSession>();
+  /**
+   * Collections that are gone while their data are not, each with the index in the root log behind its
+   * deletion.
+   */
+  private readonly deleted = new Map<GroupId, number>();
+  /** Settles when the data of those that may go are gone. */
+  private dropping: Promise<void> = Promise.resolve();
+  /** Settles when everything that is there at the start is open. */
+  private started: Promise<void> = Promise.resolve();
+  private disk: DiskLevel = 'ok';
+
+  constructor(options: SessionsOptions) {
+    this.options = options;
+  }
+
+  get all(): IterableIterator<GroupSession> {
+    return this.sessions.values();
+  }
+
+  get root(): GroupSession {
+    const root = this.sessions.get(ROOT_GROUP);
+    if (root === undefined) throw new Error('the root group is not open');
+    return root;
+  }
+
+  /**
+   * Whether this node is its whole cluster. Who leads the root group knows of every node that was let in,
+   * even before it takes part in anything.
+   */
+  get alone(): boolean {
+    const root = this.sessions.get(ROOT_GROUP);
+    return root?.leading === true && this.options.engine.root.members.size < 2;
+  }
+
+  ofGroup(group: GroupId): GroupSession | undefined {
+    return this.sessions.get(group);
+  }
+
+  of(target: Target): GroupSession | undefined {
+    return this.sessions.get(target === 'thingsdb' || target === 'node' ? ROOT_GROUP : target);
+  }
+
+  /** Those of all groups; null while some of them are not open here. */
+  get complete(): readonly GroupSession[] | null {
+    return this.openOf([ROOT_GROUP, ...this.options.engine.root.collections.keys()]);
+  }
+
+  /** Memberships of all groups but root's; null while some of them are not open here. */
+  get memberships(): readonly Membership[] | null {
+    const sessions = this.openOf([...this.options.engine.root.collections.keys()]);
+    return sessions?.map((session) => session.membership) ?? null;
+  }
+
+  /** The nodes that vote in the group of a new collection: those of the root group. */
+  get voters(): readonly NodeId[] {
+    const { members } = this.options.engine.root;
+    const { voters } = this.root.membership;
+    const staying = voters.filter((id) => members.get(id)?.leaving === false);
+    return staying.length > 0 ? staying : voters;
+  }
+
+  /** Changes that the states hold for good, of all groups. */
+  get changes(): number {
+    let changes = 0;
+    for (const { group, uncommitted } of this.sessions.values()) changes += group.changeCount - uncommitted;
+    return changes;
+  }
+
+  /** Requests of all groups that wait for a commit, and for being allowed to read. */
+  get queues(): GroupSession['queues'] {
+    const all = { commit: 0, read: 0 };
+    for (const { queues } of this.sessions.values()) {
+      all.commit += queues.commit;
+      all.read += queues.read;
+    }
+    return all;
+  }
+
+  private openOf(groups: readonly GroupId[]): readonly GroupSession[] | null {
+    const sessions = groups.map((id) => this.sessions.get(id)).filter((session) => session !== undefined);
+    return sessions.length === groups.length ? sessions : null;
+  }
+
+  /** Opens the root group, and every collection that the root state on disk knows. */
+  open(): Promise<void> {
+    this.started = this.openAll();
+    return this.started;
+  }
+
+  private async openAll(): Promise<void> {
+    const { engine } = this.options;
+    await this.openGroup(ROOT_GROUP, engine.root);
+    const { collections, nextId, collectionEvents } = engine.root;
+    const ids = [...collections.keys()];
+    collectionEvents.length = 0;
+    // From here on the log of the root group is applied, so that collections may come and go.
+    for (const id of ids) await this.follow(id);
+    this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
+  }
+
+  /** Whether every collection has a session, and every group a leader that is known. */
+  get areServing(): boolean {
+    for (const id of this.options.engine.root.collections.keys()) if (!this.sessions.has(id)) return false;
+    for (const session of this.all) if (!session.leading && session.leader === 0) return false;
+    return true;
+  }
+
+  handle(event: Extract<Event, { readonly group: GroupId }>): void {
+    this.sessions.get(event.group)?.handle(event);
+  }
+
+  /** The state of a group was written to the disk. */
+  checkpointed(session: GroupSession): void {
+    if (session.id === ROOT_GROUP) this.dropDeleted();
+  }
+
+  /** How much room the disk has: whether changes are taken. */
+  setDisk(level: DiskLevel): void {
+    this.disk = level;
+    for (const session of this.sessions.values()) session.setDisk(level);
+  }
+
+  /**
+   * Lets no call run and no state change, for `resume` to end; resolves when nothing reads the state on disk
+   * any more.
+   */
+  async pause(): Promise<void> {
+    // With these standing still nothing begins to work on the state any more; what does so already may end.
+    this.pauseAll();
+    await Promise.allSettled([this.started, ...this.opening.values(), this.dropping]);
+    this.pauseAll();
+  }
+
+  /** The state can't be opened while everything is paused: whoever waits for it is told. */
+  shut(): void {
+    for (const session of this.paused) session.shut();
+  }
+
+  resume(): void {
+    const paused = [...this.paused];
+    this.paused.clear();
+    for (const session of paused) session.resume();
+    // The disk may have had no room for that.
+    this.dropDeleted();
+  }
+
+  private pauseAll(): void {
+    for (const session of this.sessions.values()) {
+      if (this.paused.has(session)) continue;
+      this.paused.add(session);
+      session.pause();
+    }
+  }
+
+  /**
+   * Ids are never used again: a group below the next id that no collection has belongs to one that was
+   * deleted just before a crash.
+   *
+   * @param known the groups of the root state on disk, and `below` its next id
+   */
+  private dropLeftOvers(known: ReadonlySet<GroupId>, below: number): void {
+    const { state, consensus } = this.options;
+    consensus.send({ kind: 'retain', groups: [...known], below });
+    for (const id of state.store.groups()) {
+      if (id < below && !known.has(id)) this.deleted.set(id, LEFT_OVER);
+    }
+    this.dropDeleted();
+  }
+
+  /** Opens and closes groups after collections came or went for good. */
+  private followCollections(events: readonly CollectionEvent[]): void {
+    for (const { id } of events) this.follow(id).catch(this.options.onFailure);
+  }
+
+  /** Opens or closes the group of a collection, whichever is due. */
+  private async follow(id: GroupId): Promise<void> {
+    if (!this.options.engine.root.collections.has(id)) {
+      await this.closeCollection(id);
+    } else if (!this.sessions.has(id) && !this.opening.has(id)) {
+      const opening = this.openCollection(id).finally(() => this.opening.delete(id));
+      this.opening.set(id, opening);
+      await opening;
+    }
+  }
+
+  private async openCollection(id: GroupId): Promise<void> {
+    const group = this.makeCollection(id);
+    await this.openGroup(id, group, () => group.create());
+  }
+
+  private makeCollection(id: GroupId): CollectionGroup {
+    const { engine, state } = this.options;
+    return engine.openCollection(id, {
+      read: (kind: number, thing: number, part: number) => state.store.read(id, kind, thing, part),
+    });
+  }
+
+  /** Brings the state of a group into memory, as far as it must be, and starts its session. */
+  private async openGroup(id: GroupId, group: Group, create?: () => void): Promise<void> {
+    const { engine, state, consensus, now, monotonic, changed, snapshots } = this.options;
+    // Asked at once: a collection may be deleted while its state is read, and has no members then.
+    const beginning = this.genesisOf(id);
+    const campaigns = this.isFirst(id);
+    await state.available();
+    const stored = state.store.applied(id);
+    const results = new Results();
+    if (stored !== undefined) await this.load(id, group, results);
+    const applied = stored === undefined ? beginning : decodeApplied(stored);
+    // A state that is not stored yet begins empty with the group, or comes as a snapshot.
+    if (stored === undefined && applied.index > 0) create?.();
+    const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
+    const context = {
+      consensus,
+      now,
+      monotonic,
+      level: () => engine.root.level,
+      changed,
+      collectionsChanged,
+      snapshots,
+      alone: () => this.alone,
+    };
+    const start = { isNew: stored === undefined, campaign: stored === undefined && campaigns };
+    const session = new GroupSession(id, group, results, applied, start, context);
+    session.setDisk(this.disk);
+    this.sessions.set(id, session);
+  }
+
+  /**
+   * Makes the state on disk, which was replaced by a snapshot, that of the session.
+   *
+   * @param session a session that is paused
+   */
+  async replace(session: GroupSession, applied: Applied): Promise<void> {
+    const { engine } = this.options;
+    const { id } = session;
+    let group: Group = engine.root;
+    if (id === ROOT_GROUP) {
+      engine.root.clear();
+    } else {
+      engine.closeCollection(id);
+      group = this.makeCollection(id);
+    }
+    const results = new Results();
+    await this.load(id, group, results);
+    session.replaceState(group, results, applied);
+    if (id === ROOT_GROUP) this.followRoot();
+  }
+
+  /** Opens and closes groups so that they are those of the root state. */
+  private followRoot(): void {
+    const { collections, collectionEvents } = this.options.engine.root;
+    collectionEvents.length = 0;
+    const events: CollectionEvent[] = [];
+    for (const id of collections.keys()) if (!this.sessions.has(id)) events.push({ kind: 'created', id });
+    for (const id of this.sessions.keys()) {
+      if (id !== ROOT_GROUP && !collections.has(id)) events.push({ kind: 'deleted', id });
+    }
+    this.followCollections(events);
+  }
+
+  private async load(id: GroupId, group: Group, results: Results): Promise<void> {
+    for (const kind of Object.values(RecordKind)) {
+      if (kind === RecordKind.THING) continue;
+      for await (const record of this.options.state.store.scan(id, kind)) {
+        group.loadRecord(record.kind, record.id, record.value, record.part);
+      }
+    }
+    for (const kind of Object.values(ResultKind)) {
+      for await (const record of this.options.state.store.scan(id, kind)) {
+        results.loadRecord(record.kind, record.id, record.value);
+      }
+    }
+  }
+
+  /** The nodes that a group begins with; null for one that began before this node came. */
+  private firstMembers(id: GroupId): readonly NodeId[] | null {
+    const { cluster, engine, nodeId } = this.options;
+    const members =
+      id === ROOT_GROUP
+        ? cluster.founders?.map((founder) => founder.nodeId)
+        : engine.root.collections.get(id)?.members;
+    return members?.includes(nodeId) ? members : null;
+  }
+
+  private genesisOf(id: GroupId): Applied {
+    const members = this.firstMembers(id);
+    return members === null ? nothing() : genesis(members, groupIdentity(this.options.cluster, id));
+  }
+
+  /**
+   * Whether this node is the one that calls the first election: who leads the root group then also made the
+   * collection.
+   */
+  private isFirst(id: GroupId): boolean {
+    const members = this.firstMembers(id);
+    if (members === null) return false;
+    return id === ROOT_GROUP ? Math.min(...members) === this.options.nodeId : this.root.leading;
+  }
+
+  private async closeCollection(id: GroupId): Promise<void> {
+    await this.opening.get(id);
+    const session = this.sessions.get(id);
+    if (session === undefined) return;
+    const { engine } = this.options;
+    this.sessions.delete(id);
+    engine.closeCollection(id);
+    session.abandon(gone());
+    await this.options.closing(session);
+    this.deleted.set(id, this.root.appliedIndex);
+    this.dropDeleted();
+  }
+
+  /**
+   * Removes the log and the state of deleted collections, once the root state on disk knows that they are
+   * deleted. Until then a restart opens them once more, and must find both.
+   */
+  private dropDeleted(): void {
+    if (this.deleted.size === 0) return;
+    const { onDiskFull, onFailure } = this.options;
+    this.dropping = this.dropping
+      .then(() => this.dropDurablyDeleted())
+      .catch((error: unknown) => (error instanceof DiskFullError ? onDiskFull() : onFailure(error)));
+  }
+
+  private async dropDurablyDeleted(): Promise<void> {
+    const { state, consensus } = this.options;
+    await state.available();
+    const durable = state.store.applied(ROOT_GROUP)?.index ?? 0;
+    for (const [id, index] of [...this.deleted]) {
+      if (index > durable) continue;
+      if (index > LEFT_OVER) consensus.send({ kind: 'drop', group: id });
+      await state.store.dropGroup(id);
+      this.deleted.delete(id);
+    }
+  }
+}
+
+/** In the place of an index: deleted before the start, and its log is let go already. */
+const LEFT_OVER = 0;
+
+function gone(): QueryError {
+  return new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');
+}

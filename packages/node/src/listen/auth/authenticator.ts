@@ -1,0 +1,288 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PasswordHash, RootGroup, Token, User } from '@althing/engine';
+import { networkOf } from '../../base/network-of.js';
+import { type PasswordHasher, TooManyLoginsError } from '../../requests/password.js';
+import type { LoginEvent } from '../../telemetry/audit-log.js';
+import type { Backoff } from './backoff.js';
+import { type Credentials, parseAuthorization } from './credentials.js';
+
+/** The outcome of a login. */
+export type Login =
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'refused' }
+  /** The credentials are unknown here, and others who may know them can't be asked. */
+  | { readonly kind: 'unsure' }
+  /** Too many failures or too much work; the answer is "not now". */
+  | { readonly kind: 'busy' };
+
+const REFUSED: Login = { kind: 'refused' };
+const BUSY: Login = { kind: 'busy' };
+const UNSURE: Login = { kind: 'unsure' };
+
+/** A caller that waits for the outcome of a login. */
+export interface LoginListener {
+  /** Called at once when the answer will be a refusal, which may have to wait. */
+  readonly failed?: () => void;
+  readonly done: (login: Login) => void;
+}
+
+export interface AuthenticatorOptions {
+  readonly root: RootGroup;
+  readonly hasher: PasswordHasher;
+  readonly backoff: Backoff;
+  /**
+   * Sees to it that this node knows of every change of users that was acknowledged before: a token that was
+   * made a moment ago at another node must work. False when that can't be had now.
+   */
+  readonly freshen: () => Promise<boolean>;
+  /** A password that nobody can log in with, since everybody knows it; null for none. */
+  readonly refusedPassword?: string | null;
+  /** How long a verified password is remembered. */
+  readonly cacheMs: number;
+  /** Called for each login that was checked, and at the first use of each token. */
+  readonly onLogin?: (event: LoginEvent) => void;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+  /** Calls back after some milliseconds. */
+  readonly delay: (ms: number, callback: () => void) => void;
+}
+
+interface Verified {
+  readonly userId: number;
+  readonly name: string;
+  /** The record that the password was checked against: another one means another password. */
+  readonly password: PasswordHash;
+  readonly until: number;
+}
+
+/** Verified passwords, and headers with tokens, that are remembered at most. */
+const CACHE_ENTRIES_MAX = 10_000;
+
+/** A token with the user that it belongs to. */
+interface Found {
+  readonly user: User;
+  readonly token: Token;
+}
+
+/**
+ * Tells who sends a request. A token costs one fast hash the first time; then the header is remembered, until
+ * users or tokens change. It is in no other place than the memory of this process, where it comes with each
+ * request anyway. A password costs a slow one the first time; then the header is remembered for a while,
+ * under a keyed hash, as long as the user keeps that password.
+ */
+export class Authenticator {
+  private readonly options: AuthenticatorOptions;
+  private readonly cacheKey = randomBytes(32).toString('hex');
+  private readonly verified = new Map<string, Verified>();
+  /** Callers that wait for the outcome of a check, by a hash of address and header. */
+  private readonly checking = new Map<string, LoginListener[]>();
+  /** Answers to failed logins that are still to come. */
+  private readonly refusals = new Set<() => void>();
+  private hurrying = false;
+  /** Tokens that were used here before. */
+  private readonly usedTokens = new WeakSet<Token>();
+  /** Headers with a right token that was used before. */
+  private readonly tokenHeaders = new Map<string, Found>();
+  /** The version of users and tokens that `tokenHeaders` goes by. */
+  private tokensVersion = 0;
+
+  constructor(options: AuthenticatorOptions) {
+    this.options = options;
+  }
+
+  /**
+   * The user of a header when that can be told at once, else null: then `login` tells.
+   *
+   * @param address of the client, asked for when a token is used for the first time
+   */
+  known(header: string, address?: () => string): User | null {
+    // Tokens are by far the most frequent, so they are not looked up in the cache first.
+    if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
+      const remembered = this.rememberedToken(header);
+      if (remembered !== undefined) return this.isExpired(remembered) ? null : remembered.user;
+      const scheme = TOKEN_SCHEME.exec(header);
+      if (scheme !== null) {
+        const found = this.tokenOf(header.slice(scheme[0].length));
+        if (found === null) return null;
+        if (this.usedTokens.has(found.token)) this.rememberToken(header, found);
+        else if (address !== undefined) this.tellToken(found, address());
+        return found.user;
+      }
+    }
+    const entry = this.verified.get(hash('sha256', this.cacheKey + header));
+    if (entry === undefined || this.options.now() > entry.until) return null;
+    const user = this.options.root.users.get(entry.userId);
+    if (user === undefined || user.name !== entry.name) return null;
+    return user.password === entry.password ? user : null;
+  }
+
+  /**
+   * Checks a header that `known` did not know. The same header from the same address is checked once at a
+   * time, however many requests bring it.
+   *
+   * @param address of the client, for slowing failures down
+   */
+  login(header: string, address: string, listener: LoginListener): void {
+    const credentials = parseAuthorization(header);
+    if (credentials === null) {
+      listener.done(REFUSED);
+      return;
+    }
+    const id = hash('sha256', `${this.cacheKey}${address} ${header}`);
+    const waiting = this.checking.get(id);
+    if (waiting !== undefined) {
+      waiting.push(listener);
+      return;
+    }
+    const network = networkOf(address);
+    const keys = credentials.kind === 'token' ? [network] : [network, userKey(network, credentials.name)];
+    const { backoff } = this.options;
+    if (!keys.every((key) => backoff.admits(key))) {
+      this.tell(credentials, 'held_off', address, null);
+      listener.done(BUSY);
+      return;
+    }
+    const all = [listener];
+    this.checking.set(id, all);
+    for (const key of keys) backoff.checks(key);
+    this.outcome(header, credentials, address, keys, () => {
+      for (const { failed } of all) failed?.();
+    }).then((login) => {
+      this.checking.delete(id);
+      if (login.kind === 'user') this.tell(credentials, 'ok', address, login.user);
+      else if (login.kind === 'refused') this.tell(credentials, 'failed', address, null);
+      for (const { done } of all) done(login);
+    });
+  }
+
+  private rememberedToken(header: string): Found | undefined {
+    const { accessVersion } = this.options.root;
+    if (accessVersion !== this.tokensVersion) {
+      this.tokenHeaders.clear();
+      this.tokensVersion = accessVersion;
+    }
+    return this.tokenHeaders.get(header);
+  }
+
+  private rememberToken(header: string, found: Found): void {
+    if (this.tokenHeaders.size >= CACHE_ENTRIES_MAX) this.tokenHeaders.clear();
+    this.tokenHeaders.set(header, found);
+  }
+
+  private tellToken({ user, token }: Found, address: string): void {
+    this.usedTokens.add(token);
+    this.options.onLogin?.({ method: 'token', outcome: 'ok', name: user.name, address });
+  }
+
+  private tell(
+    credentials: Credentials,
+    outcome: LoginEvent['outcome'],
+    address: string,
+    user: User | null,
+  ): void {
+    const name = credentials.kind === 'password' ? credentials.name : (user?.name ?? null);
+    this.options.onLogin?.({ method: credentials.kind, outcome, name, address });
+  }
+
+  private async outcome(
+    header: string,
+    credentials: Credentials,
+    address: string,
+    keys: readonly string[],
+    failed: () => void,
+  ): Promise<Login> {
+    const { backoff } = this.options;
+    let user: User | null;
+    try {
+      user = await this.check(credentials, address);
+      if (user === null) {
+        const { root, freshen } = this.options;
+        const version = root.accessVersion;
+        if (!(await freshen())) return UNSURE;
+        if (root.accessVersion !== version) user = await this.check(credentials, address);
+      }
+    } catch (error) {
+      if (error instanceof TooManyLoginsError) return BUSY;
+      throw error;
+    } finally {
+      for (const key of keys) backoff.checked(key);
+    }
+    if (user === null) {
+      failed();
+      return this.refusal(keys);
+    }
+    // The address is not forgiven: others may share it, or one good account cover the search for another.
+    if (credentials.kind === 'password') backoff.succeeded(userKey(networkOf(address), credentials.name));
+    this.remember(header, credentials, user);
+    return { kind: 'user', user };
+  }
+
+  /** Answers all failed logins at once, from now on: nothing must wait for them any more. */
+  hurry(): void {
+    this.hurrying = true;
+    this.options.hasher.hurry();
+    for (const answer of [...this.refusals]) answer();
+  }
+
+  /** The answer to a failed login, when it is time. */
+  private refusal(keys: readonly string[]): Promise<Login> {
+    const { backoff, delay } = this.options;
+    const ms = Math.max(...keys.map((key) => backoff.failed(key)));
+    return new Promise((resolve) => {
+      const answer = (): void => {
+        if (!this.refusals.delete(answer)) return;
+        for (const key of keys) backoff.answered(key);
+        resolve(REFUSED);
+      };
+      this.refusals.add(answer);
+      if (this.hurrying) answer();
+      else delay(ms, answer);
+    });
+  }
+
+  private async check(credentials: Credentials, address: string): Promise<User | null> {
+    if (credentials.kind === 'token') return this.tokenOf(credentials.key)?.user ?? null;
+    const { root, hasher, backoff } = this.options;
+    const user = root.usersByName.get(credentials.name);
+    const network = networkOf(address);
+    const sender = { network, isSuspect: backoff.isSuspect(network) };
+    const matches = await hasher.verify(credentials.password, user?.password ?? null, sender);
+    if (!matches || user === undefined || credentials.password === this.options.refusedPassword) return null;
+    // The user may have changed while the hash was computed.
+    const now = root.users.get(user.id);
+    return now?.password === user.password ? now : null;
+  }
+
+  private tokenOf(key: string): Found | null {
+    const found = this.options.root.tokenByKey(key);
+    if (found === undefined || !timingSafeEqual(found.token.hash, hash('sha256', key, 'buffer'))) return null;
+    return this.isExpired(found) ? null : found;
+  }
+
+  private isExpired({ token: { expiresAt } }: Found): boolean {
+    return expiresAt !== null && expiresAt < Math.floor(this.options.now() / 1000);
+  }
+
+  private remember(header: string, credentials: Credentials, user: User): void {
+    if (credentials.kind !== 'password' || user.password === null || this.options.cacheMs === 0) return;
+    if (this.verified.size >= CACHE_ENTRIES_MAX) {
+      const [oldest] = this.verified.keys();
+      if (oldest !== undefined) this.verified.delete(oldest);
+    }
+    this.verified.set(hash('sha256', this.cacheKey + header), {
+      userId: user.id,
+      name: user.name,
+      password: user.password,
+      until: this.options.now() + this.options.cacheMs,
+    });
+  }
+}
+
+/** Longer headers can't hold a token of ours. */
+const TOKEN_HEADER_LENGTH_MAX = 64;
+
+const TOKEN_SCHEME = /^(?:bearer|token) /i;
+
+function userKey(network: string, name: string): string {
+  return `${network} ${name}`;
+}

@@ -1,0 +1,118 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Format, QueryError } from '@althing/engine';
+import { networkOf } from '../../base/network-of.js';
+import type { Authenticator, Login } from '../auth/authenticator.js';
+import type { ByteBudget } from '../limits/byte-budget.js';
+import type { ClientAddresses } from '../limits/client-addresses.js';
+import type { Strangers } from '../limits/strangers.js';
+import type { Exchange, Headers } from './exchange.js';
+import {
+  AUTHENTICATE,
+  badRequest,
+  bodyTooLarge,
+  QUEUE_FULL,
+  type Refuse,
+  TOO_LARGE_STATUS,
+  TOO_MANY_LOGINS,
+  UNAUTHORIZED,
+  UNSUPPORTED,
+  UNSURE,
+} from './refusals.js';
+import type { RequestHeaders } from './request-headers.js';
+import { problemOf } from './terms.js';
+
+export interface AdmissionOptions {
+  readonly authenticator: Authenticator;
+  /** Null while requests are served, else why not. */
+  readonly refusal: () => QueryError | null;
+  /** Why nobody can be logged in, for now; null: they can. */
+  readonly stale: () => QueryError | null;
+  readonly clients: ClientAddresses;
+  /** The memory for bodies of senders who are not known yet, and of those who are. */
+  readonly strangers: Strangers;
+  readonly bodies: ByteBudget;
+  /** Bytes that a request body may have. */
+  readonly bodySizeMax: number;
+  /** Whether as many requests wait for their answer as may. */
+  readonly isQueueFull: () => boolean;
+  readonly refuse: Refuse;
+  /** Takes a request whose body had come before its sender was known. */
+  readonly complete: (exchange: Exchange) => void;
+}
+
+/**
+ * Decides by the head of a request whether it is served: who sends it, and what else can be told before the
+ * body has come.
+ */
+export class Admission {
+  private readonly options: AdmissionOptions;
+
+  constructor(options: AdmissionOptions) {
+    this.options = options;
+  }
+
+  /** Credentials first; then what else can be told before the body has come. */
+  admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {
+    const { authenticator, stale: staleness, clients, strangers } = this.options;
+    const stale = staleness();
+    if (stale !== null) {
+      this.options.refuse(exchange, stale);
+      return;
+    }
+    const { authorization } = headers;
+    if (authorization === null) {
+      this.options.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
+      return;
+    }
+    const user = authenticator.known(authorization, () => clients.of(res, headers.forwardedFor));
+    if (user !== null) {
+      exchange.user = user;
+      this.assertServable(exchange, headers, format);
+      return;
+    }
+    const address = clients.of(res, headers.forwardedFor);
+    exchange.share = strangers.shareOf(networkOf(address));
+    authenticator.login(authorization, address, {
+      failed: () => exchange.shun(),
+      done: (login) => {
+        if (!exchange.finished) this.loggedIn(exchange, login, headers, format);
+      },
+    });
+  }
+
+  private loggedIn(exchange: Exchange, login: Login, headers: RequestHeaders, format: Format | null): void {
+    if (login.kind !== 'user') {
+      refuseLogin(login.kind, (...answer) => this.options.refuse(exchange, ...answer));
+    } else {
+      exchange.welcome(login.user, this.options.bodies);
+      const { complete } = this.options;
+      if (this.assertServable(exchange, headers, format) && exchange.body !== null) complete(exchange);
+    }
+  }
+
+  /** Answers the request when it can't be served whatever its body says. */
+  private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
+    const { refuse, bodySizeMax } = this.options;
+    const refusal = this.options.refusal();
+    const problem = headers.terms === null ? null : problemOf(headers.terms);
+    if (refusal !== null) refuse(exchange, refusal);
+    else if (format === null || headers.contentEncoding)
+      refuse(exchange, UNSUPPORTED, '415 Unsupported Media Type');
+    else if (problem !== null) refuse(exchange, badRequest(problem));
+    else if (headers.contentLength > bodySizeMax)
+      refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE_STATUS, [], true);
+    else if (this.options.isQueueFull()) refuse(exchange, QUEUE_FULL, '429 Too Many Requests');
+    else return true;
+    return false;
+  }
+}
+
+/** Answers credentials that are not those of a user. */
+export function refuseLogin(
+  kind: Exclude<Login['kind'], 'user'>,
+  refuse: (error: QueryError, status?: string, headers?: Headers) => void,
+): void {
+  if (kind === 'refused') refuse(UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
+  else if (kind === 'unsure') refuse(UNSURE);
+  else refuse(TOO_MANY_LOGINS, '429 Too Many Requests');
+}

@@ -1,0 +1,148 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { QueryError } from '@althing/engine';
+import type { Request, RequestBody, Respond } from '../../groups/request.js';
+import { type BodyOptions, decodeBody } from '../../requests/body.js';
+import type { ByteBudget } from '../limits/byte-budget.js';
+import { Deadlines } from '../limits/deadlines.js';
+import type { Exchange } from './exchange.js';
+import {
+  BODIES_FULL,
+  bodyTooLarge,
+  bodyTooLate,
+  INTERNAL,
+  type Refuse,
+  TIMEOUT_STATUS,
+  TOO_LARGE_STATUS,
+} from './refusals.js';
+import { statusOf } from './reply.js';
+import { termsOf } from './terms.js';
+
+export interface BodiesOptions {
+  readonly decoding: BodyOptions;
+  /** Bytes that a request body may have. */
+  readonly sizeMax: number;
+  /** Time in which a body must have come. */
+  readonly timeoutMs: number;
+  /** The memory for bodies of senders who are known. */
+  readonly budget: ByteBudget;
+  readonly refuse: Refuse;
+  /**
+   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
+   * waiting.
+   */
+  readonly handle: (request: Request, respond: Respond) => boolean;
+  /** Called for a request whose answer comes of this thread's waiting. */
+  readonly waits: (exchange: Exchange) => void;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/**
+ * The bodies of requests: bounded in size, memory and time while they come, then read, and the request is
+ * taken.
+ */
+export class Bodies {
+  private readonly options: BodiesOptions;
+  /** Requests whose body is still coming. */
+  private readonly deadlines: Deadlines<Exchange>;
+
+  constructor(options: BodiesOptions) {
+    this.options = options;
+    this.deadlines = new Deadlines(options.timeoutMs, (exchange) => this.late(exchange));
+  }
+
+  /** Waits for the body no longer than it may take. */
+  expect(exchange: Exchange): void {
+    exchange.bodyDeadline = this.deadlines.add(exchange);
+  }
+
+  /** The request is answered. */
+  finished(exchange: Exchange): void {
+    this.deadlines.delete(exchange.bodyDeadline);
+  }
+
+  /** Takes the body of a request, chunk by chunk, from now on. */
+  receive(exchange: Exchange, res: HttpResponse): void {
+    const { refuse, sizeMax, budget } = this.options;
+    let first = true;
+    res.onData((chunk, isLast) => {
+      exchange.noteBody(chunk, isLast);
+      if (exchange.isIndifferent) return;
+      if (exchange.bodySize + chunk.byteLength > sizeMax) {
+        refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE_STATUS, [], true);
+        return;
+      }
+      if (isLast) this.deadlines.delete(exchange.bodyDeadline);
+      if (first && isLast && exchange.user !== null) {
+        // The usual case: the body is here as a whole, and is read in place.
+        this.read(exchange, Buffer.from(chunk), true);
+        return;
+      }
+      first = false;
+      if (!exchange.keep(chunk, exchange.share ?? budget, sizeMax)) {
+        refuse(exchange, BODIES_FULL, statusOf(BODIES_FULL), [], true);
+        return;
+      }
+      if (!isLast) {
+        if (exchange.user === null) exchange.pause();
+        return;
+      }
+      exchange.complete();
+      if (exchange.user !== null) this.complete(exchange);
+    });
+  }
+
+  /** The body did not come in time. */
+  private late(exchange: Exchange): void {
+    const { refuse, timeoutMs } = this.options;
+    refuse(exchange, bodyTooLate(timeoutMs), TIMEOUT_STATUS, [], true);
+  }
+
+  /** Takes a request whose body has come and whose sender is known. */
+  complete(exchange: Exchange): void {
+    if (exchange.body !== null) this.read(exchange, exchange.body, false);
+  }
+
+  /** @param isLent whether the memory of the body is gone after the native callback */
+  private read(exchange: Exchange, body: Buffer, isLent: boolean): void {
+    const { user, scope, format, id } = exchange;
+    const { refuse, budget } = this.options;
+    if (user === null) return;
+    let waits = false;
+    let request: Request | null = null;
+    try {
+      const begun = body.length > SMALL_BODY ? performance.now() : 0;
+      const decoded = decodeBody(body, format, this.options.decoding, isLent);
+      const readMs = begun === 0 ? 0 : performance.now() - begun;
+      const memory = begun === 0 ? 0 : memoryOf(decoded, isLent);
+      if (memory > SMALL_BODY && !exchange.hold(memory, budget)) {
+        refuse(exchange, BODIES_FULL);
+        return;
+      }
+      const terms = exchange.terms === null ? null : termsOf(exchange.terms, body, format);
+      request = { scope, user, body: decoded, readMs, format, client: exchange, terms, id };
+      waits = this.options.handle(request, (reply) => exchange.reply(reply));
+    } catch (error) {
+      if (error instanceof QueryError) {
+        refuse(exchange, error);
+        return;
+      }
+      this.options.onDefect(error);
+      // Nobody knows how far it came.
+      const outcome = request === null ? 'none' : 'unknown';
+      refuse(exchange, INTERNAL, statusOf(INTERNAL, outcome), [], false, outcome);
+      return;
+    }
+    if (waits && !exchange.finished) this.options.waits(exchange);
+  }
+}
+
+/** Bodies up to this size take no time worth measuring, and no memory worth counting while they wait. */
+const SMALL_BODY = 16_384;
+
+/** Bytes that a body takes while it waits, besides those that were taken for it when it came. */
+function memoryOf(body: RequestBody, isLent: boolean): number {
+  const code = body.type === 'query' ? body.code : body.name;
+  const values = body.type === 'query' ? body.vars : body.args;
+  return code.length * 2 + (isLent ? (values?.data.length ?? 0) : 0);
+}

@@ -1,0 +1,381 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
+import type { ChangeOutcome, Reply } from '../../groups/request.js';
+import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
+import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
+import type { Batch } from './batch.js';
+import { BodyBuffer } from './body-buffer.js';
+import { Pieces } from './pieces.js';
+import { errorBody, type Heads, statusOf, statusOfReply } from './reply.js';
+import { beginsAsBody } from './request-headers.js';
+import type { TermHeaders } from './terms.js';
+
+/** Additional response headers, in pairs. */
+export type Headers = readonly (readonly [string, string])[];
+
+/** The parts that the exchanges of a listener share. */
+export interface ExchangeParts {
+  readonly heads: Heads;
+  readonly answerBuffer: AnswerBuffer;
+  /** Called once, when there is a response and the client has it, or there is nobody to take it. */
+  readonly done: (exchange: Exchange) => void;
+}
+
+/**
+ * One request and its response. The response is written exactly once, or not at all when the client went
+ * away; the native object must not be touched afterwards.
+ */
+export class Exchange {
+  readonly scope: ScopeName;
+  readonly format: Format;
+  /** Headers that say how the request is to be carried out; null for none. */
+  readonly terms: TermHeaders | null;
+  /** The name of the request, which its answer tells. */
+  readonly id: string;
+  /** To be called when the client goes away. */
+  onGone: (() => void) | null = null;
+  user: User | null = null;
+  /** The memory of the body as long as the sender is not known. */
+  share: Bytes | null = null;
+  /** Its number among those whose body is waited for; 0 before. */
+  bodyDeadline = 0;
+  /** Set once the whole body has come. */
+  body: Buffer | null = null;
+  private readonly res: HttpResponse;
+  private readonly parts: ExchangeParts;
+  private readonly batch: Batch;
+  private readonly isLast: boolean;
+  /** Headers for the page of a browser, or nothing. */
+  private readonly cors: string;
+  private buffer: BodyBuffer | null = null;
+  private held = 0;
+  private heldFrom: ByteBudget | null = null;
+  private unsent: Unsent | null = null;
+  private done = false;
+  private left = false;
+  private aborted = false;
+  private closed = false;
+  /** Whether the native callback that the request came in with still runs: writes are corked then. */
+  private inCallback = true;
+  private bodyBegun = false;
+  private beginsAsBody = false;
+  /** Whether the body has come to its end, and that is where it must be. */
+  private endIsCertain = false;
+  /** A response that came before the body; see `postpone`. */
+  private early: (() => void) | null = null;
+  private isPaused = false;
+  private isShunned = false;
+
+  /**
+   * @param isLast whether the connection ends with the response
+   * @param cors headers for the page of a browser, or nothing
+   */
+  constructor(
+    res: HttpResponse,
+    scope: ScopeName,
+    format: Format,
+    parts: ExchangeParts,
+    batch: Batch,
+    isLast: boolean,
+    terms: TermHeaders | null,
+    id: string,
+    cors: string,
+  ) {
+    this.res = res;
+    this.scope = scope;
+    this.format = format;
+    this.parts = parts;
+    this.batch = batch;
+    this.isLast = isLast;
+    this.terms = terms;
+    this.id = id;
+    this.cors = cors;
+  }
+
+  get finished(): boolean {
+    return this.done;
+  }
+
+  /** Whether nobody wants the body any more. */
+  get isIndifferent(): boolean {
+    return this.done || this.isShunned;
+  }
+
+  /** Whether the client went away without an answer. */
+  get gone(): boolean {
+    return this.aborted;
+  }
+
+  /** The client went away. */
+  abort(): void {
+    this.closed = true;
+    if (!this.done) this.aborted = true;
+    this.unsent?.drop();
+    this.onGone?.();
+    this.finish();
+    this.leave();
+  }
+
+  /** Marks the end of the native callback. */
+  leaveCallback(): void {
+    this.inCallback = false;
+  }
+
+  /** To be told of each piece of the body, before anything is done with it. */
+  noteBody(chunk: ArrayBuffer, isLast: boolean): void {
+    if (!this.bodyBegun && chunk.byteLength > 0) {
+      this.bodyBegun = true;
+      this.beginsAsBody = beginsAsBody(new Uint8Array(chunk, 0, 1)[0]);
+    }
+    if (!isLast) return;
+    this.endIsCertain = this.beginsAsBody;
+    this.release();
+  }
+
+  /** Takes nothing more from the network until `welcome`. */
+  pause(): void {
+    if (this.isPaused || this.closed) return;
+    this.isPaused = true;
+    this.res.pause();
+  }
+
+  /** The sender is known: what came of the body counts against another budget, and the rest may come. */
+  welcome(user: User, budget: ByteBudget): void {
+    this.user = user;
+    this.share = null;
+    this.buffer?.moveTo(budget);
+    if (!this.isPaused || this.closed) return;
+    this.isPaused = false;
+    this.res.resume();
+  }
+
+  /** The answer will be a refusal, some time: the body is forgotten, and nothing more is kept of it. */
+  shun(): void {
+    this.isShunned = true;
+    this.body = null;
+    this.buffer?.free();
+    this.buffer = null;
+  }
+
+  /**
+   * Keeps a piece of the body, whose memory is gone after the callback.
+   *
+   * @returns false when the budget for bodies is used up
+   */
+  keep(chunk: ArrayBuffer, budget: Bytes, sizeMax: number): boolean {
+    this.buffer ??= new BodyBuffer(budget, sizeMax);
+    return this.buffer.add(Buffer.from(chunk));
+  }
+
+  /**
+   * Counts memory that the request takes as long as it waits for its answer.
+   *
+   * @returns false when the budget is used up
+   */
+  hold(bytes: number, budget: ByteBudget): boolean {
+    if (!budget.tryTake(bytes)) return false;
+    this.held += bytes;
+    this.heldFrom = budget;
+    return true;
+  }
+
+  /** Bytes of the body so far. */
+  get bodySize(): number {
+    return this.buffer?.size ?? 0;
+  }
+
+  complete(): void {
+    this.body = this.buffer?.content() ?? Buffer.alloc(0);
+  }
+
+  /**
+   * Begins the last response of a connection, of status 200 and written piece by piece; null when the client
+   * went away.
+   */
+  begin(contentType: string): Pieces | null {
+    if (this.done) return null;
+    this.finish();
+    const { res } = this;
+    this.corked(() =>
+      writeHead(res, '200 OK', this.parts.heads.ofType(contentType, this.id) + this.cors, [CLOSE]),
+    );
+    const pieces = new Pieces(res, () => this.leave());
+    this.onGone = () => pieces.drop();
+    return pieces;
+  }
+
+  reply(reply: Reply): void {
+    const { index = 0 } = reply;
+    if (reply.ok) {
+      const headers = reply.stale === true ? STALE : NO_HEADERS;
+      this.send('200 OK', reply.result, headers, false, index, reply.outcome);
+    } else this.sendError(reply.error, statusOfReply(reply), NO_HEADERS, false, index, reply.outcome);
+  }
+
+  /** Answers a request that was not carried out, unless `outcome` says something else. */
+  fail(
+    error: QueryError,
+    status = statusOf(error),
+    headers: Headers = NO_HEADERS,
+    close = false,
+    outcome: ChangeOutcome = 'none',
+  ): void {
+    this.sendError(error, status, headers, close, 0, outcome);
+  }
+
+  private sendError(
+    error: QueryError,
+    status: string,
+    headers: Headers,
+    close: boolean,
+    index: number,
+    outcome: ChangeOutcome | undefined,
+  ): void {
+    const all = status.startsWith('503') || status.startsWith('429') ? [...headers, RETRY_AFTER] : headers;
+    this.send(status, errorBody(error, this.format, outcome), all, close, index);
+  }
+
+  private send(
+    status: string,
+    body: string | Uint8Array,
+    headers: Headers,
+    close: boolean,
+    index: number,
+    outcome: ChangeOutcome = 'none',
+  ): void {
+    if (this.done) return;
+    this.finish();
+    const respond = (): void => this.respond(status, body, headers, close, index, outcome);
+    if (this.inCallback && !close && !this.isLast) this.postpone(respond);
+    else respond();
+  }
+
+  /**
+   * Puts a response off for a moment that there is before the body: often that is in the same segment, and
+   * then its end is certain, and the connection can go on. What has not come by then is not waited for.
+   */
+  private postpone(respond: () => void): void {
+    this.early = respond;
+    setImmediate(() => this.release());
+  }
+
+  private release(): void {
+    const { early } = this;
+    this.early = null;
+    if (early !== null && !this.closed) early();
+  }
+
+  private respond(
+    status: string,
+    body: string | Uint8Array,
+    headers: Headers,
+    close: boolean,
+    index: number,
+    outcome: ChangeOutcome,
+  ): void {
+    const { res } = this;
+    const { heads, answerBuffer } = this.parts;
+    const cuts = close || this.isLast || !this.endIsCertain;
+    const closes = cuts || this.batch.takesLeave();
+    const head = heads.of(this.format, this.id, index) + this.cors;
+    const isLong = body.length >= LONG_BYTES;
+    if (isLong && !cuts) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+      // The client closes it then.
+      this.sendLong(status, head, bytes, closes ? [...headers, CLOSE] : headers);
+      return;
+    }
+    this.leave();
+    if (isLong && !answerBuffer.lend(body.length)) {
+      const full = errorBody(OUTBOX_FULL, this.format, outcome);
+      const fullStatus = statusOf(OUTBOX_FULL, outcome);
+      const all = outcome === 'none' ? [...headers, RETRY_AFTER] : headers;
+      writeLater(
+        res,
+        () => this.closed,
+        () => write(res, fullStatus, head, full, all, true),
+      );
+      return;
+    }
+    const writeNow = (): void => write(res, status, head, body, headers, closes);
+    if (cuts) writeLater(res, () => this.closed, writeNow);
+    else this.corked(writeNow);
+  }
+
+  private sendLong(status: string, head: string, body: Uint8Array, headers: Headers): void {
+    const { res } = this;
+    this.corked(() => {
+      writeHead(res, status, head, headers);
+      this.unsent = this.parts.answerBuffer.send(res, body, () => this.leave());
+    });
+  }
+
+  private corked(work: () => void): void {
+    if (this.inCallback) work();
+    else this.res.cork(work);
+  }
+
+  private finish(): void {
+    if (this.done) return;
+    this.done = true;
+    this.body = null;
+    this.buffer?.free();
+    this.heldFrom?.give(this.held);
+  }
+
+  private leave(): void {
+    if (this.left) return;
+    this.left = true;
+    this.parts.done(this);
+  }
+}
+
+const OUTBOX_FULL = new QueryError(
+  ErrorCode.NODE,
+  'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
+);
+
+const NO_HEADERS: Headers = [];
+
+const STALE: Headers = [['Althing-Consistency', 'stale']];
+
+const CLOSE = ['Connection', 'close'] as const;
+
+const RETRY_AFTER = ['Retry-After', '1'] as const;
+
+/**
+ * Writes a response that ends the connection: in the next turn of the event loop, and not in the callback
+ * that the request came in with. What stands behind the request in the same segment must not be taken for
+ * another request, above all when it is not clear where the request ends (two lengths), or when it is
+ * trailers behind chunks, which uWebSockets.js takes for one. As long as there is no response, it closes the
+ * connection at anything that follows.
+ */
+export function writeLater(res: HttpResponse, closed: () => boolean, work: () => void): void {
+  setImmediate(() => {
+    if (!closed()) res.cork(work);
+  });
+}
+
+/**
+ * Writes a whole response.
+ *
+ * @param head its Content-Type, perhaps with further headers: see `Heads`
+ */
+export function write(
+  res: HttpResponse,
+  status: string,
+  head: string,
+  body: string | Uint8Array,
+  headers: Headers,
+  close: boolean,
+): void {
+  writeHead(res, status, head, headers);
+  res.end(body, close);
+}
+
+/** Writes the head of a response. */
+export function writeHead(res: HttpResponse, status: string, head: string, headers: Headers): void {
+  if (status !== '200 OK') res.writeStatus(status);
+  res.writeHeader('Content-Type', head);
+  for (const [name, value] of headers) res.writeHeader(name, value);
+}

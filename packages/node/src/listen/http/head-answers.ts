@@ -1,0 +1,43 @@
+/** Answers to requests by their head alone: whatever the body says, and it is the last on its connection. */
+import type { HttpResponse } from 'uWebSockets.js';
+import type { QueryError } from '@althing/engine';
+import { type Headers, write, writeHead, writeLater } from './exchange.js';
+import { ALLOW, METHOD_STATUS } from './refusals.js';
+import { errorBody, formatOf, type Heads } from './reply.js';
+import type { RequestHeaders } from './request-headers.js';
+import { corsOf, PREFLIGHT } from './sites.js';
+
+/** Answers HEAD. A response to it has no body: its reader would take one for the next response. */
+export function refuseHeadMethod(res: HttpResponse, heads: Heads, { id }: RequestHeaders): void {
+  writeHead(res, METHOD_STATUS, heads.of('json', id), ALLOW);
+  res.endWithoutBody(0, true);
+}
+
+/** Tells a browser what a page of a listed origin may send. */
+export function preflight(res: HttpResponse, heads: Heads, { id, origin }: RequestHeaders): void {
+  writeHead(res, '204 No Content', heads.of('json', id) + corsOf(origin ?? ''), PREFLIGHT);
+  res.endWithoutBody(0, true);
+}
+
+/** Answers a request whatever its body says, and ends the connection. */
+export function answerLast(res: HttpResponse, work: () => void): void {
+  let closed = false;
+  res.onAborted(() => {
+    closed = true;
+  });
+  writeLater(res, () => closed, work);
+}
+
+/** Says why a request is refused. */
+export function fail(
+  res: HttpResponse,
+  heads: Heads,
+  { id, contentType }: RequestHeaders,
+  error: QueryError,
+  status: string,
+  headers: Headers,
+  cors: string,
+): void {
+  const format = formatOf(contentType) ?? 'json';
+  write(res, status, heads.of(format, id) + cors, errorBody(error, format), headers, true);
+}

@@ -1,0 +1,404 @@
+/**
+ * The HTTP API: `POST /SCOPE` with JSON or MessagePack, `POST /@backup` and `POST /@restore`. uWebSockets.js
+ * does the listening; what it leaves open (repeated Content-Length, unknown transfer codings, sizes, slow
+ * bodies) is guarded here.
+ *
+ * Order of decisions: method, path, credentials, whether the node serves, content type, size, body, and only
+ * then the request itself. A body is kept only when the credentials can still turn out to be right.
+ */
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { QueryError, type ScopeName } from '@althing/engine';
+import { keptFor } from '../../base/descriptors.js';
+import { networkOf } from '../../base/network-of.js';
+import { type ChangeOutcome, type Request, type Respond, UnfinishedError } from '../../groups/request.js';
+import type { BodyOptions } from '../../requests/body.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Authenticator, Login } from '../auth/authenticator.js';
+import { AddressCounts, addressKey, isLoopbackKey, systemCounts } from '../limits/address-counts.js';
+import { ByteBudget } from '../limits/byte-budget.js';
+import { ClientAddresses } from '../limits/client-addresses.js';
+import { Strangers } from '../limits/strangers.js';
+import { Admission, refuseLogin } from './admission.js';
+import { AnswerBuffer } from './answer-buffer.js';
+import { Apps, hasCertificate, type TlsFiles } from './apps.js';
+import type { Batch } from './batch.js';
+import { Bodies } from './bodies.js';
+import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
+import { answerLast, fail, preflight, refuseHeadMethod } from './head-answers.js';
+import { parsePath, type Transfer } from './path.js';
+import {
+  ALLOW,
+  badRequest,
+  FOREIGN_ORIGIN,
+  INTERNAL,
+  METHOD_STATUS,
+  NO_CERTIFICATE,
+  NOT_POST,
+  OTHER_HOST,
+  type Refuse,
+  UNKNOWN_PATH,
+} from './refusals.js';
+import { formatOf, Heads, statusOf } from './reply.js';
+import { type RequestHeaders, readHeaders } from './request-headers.js';
+import { RequestIds } from './request-ids.js';
+import { corsOf, Sites, type SitesOptions } from './sites.js';
+import { backUp, restore, type TransferHandler } from './transfers.js';
+import { Upload } from './upload.js';
+import { WaitingInPlace } from './waiting-in-place.js';
+import { WELCOME_PAGE } from './welcome.js';
+
+export interface HttpOptions {
+  readonly authenticator: Authenticator;
+  /** Null for plain HTTP. */
+  readonly tls: TlsFiles | null;
+  /** Name of this node, which every response tells. */
+  readonly nodeName: string;
+  /**
+   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
+   * waiting.
+   */
+  readonly handle: (request: Request, respond: Respond) => boolean;
+  /** Takes backups, and the restores of them. */
+  readonly transfers: TransferHandler;
+  /** Null while requests are served, else why not. */
+  readonly refusal: () => QueryError | null;
+  /** Why nobody can be logged in, for now; null: they can. */
+  readonly stale: () => QueryError | null;
+  readonly body: BodyOptions;
+  /** Bytes that a request body may have. */
+  readonly bodySizeMax: number;
+  /** Bytes that bodies may take that are still coming, and answers that are not taken, all together. */
+  readonly bodyMemoryMax: number;
+  /** Time in which a body must have come. */
+  readonly bodyTimeoutMs: number;
+  /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
+  readonly wait: (done: () => boolean) => void;
+  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  readonly connectionAgeMaxMs: number;
+  /** Connections at once. */
+  readonly connectionsMax: number;
+  /** Connections at once from one address. */
+  readonly connectionsPerAddressMax: number;
+  /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
+  readonly trustedProxies: readonly string[];
+  /** For whom browsers may ask. */
+  readonly sites: SitesOptions;
+  /** Requests at once that wait for their answer. */
+  readonly pendingMax: number;
+  /** Counts refusals. */
+  readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+export class HttpListener {
+  private readonly options: HttpOptions;
+  private readonly needsCertificate: boolean;
+  private readonly apps: Apps;
+  /** Memory for bodies that are still coming, and for answers that are not taken. */
+  private readonly budget: ByteBudget;
+  private readonly bodies: Bodies;
+  private readonly strangers: Strangers;
+  private readonly heads: Heads;
+  private readonly exchangeParts: ExchangeParts;
+  private readonly admission: Admission;
+  private connectionCount = 0;
+  private readonly addresses: AddressCounts;
+  private readonly clients: ClientAddresses;
+  private readonly sites: Sites;
+  private port = 0;
+  private pending = 0;
+  private readonly inPlace: WaitingInPlace;
+  private onIdle: (() => void) | null = null;
+  private readonly ids = new RequestIds();
+
+  constructor(options: HttpOptions) {
+    this.options = options;
+    this.needsCertificate = options.tls !== null && options.tls.clientCaFile !== null;
+    this.heads = new Heads(options.nodeName);
+    this.budget = new ByteBudget(options.bodyMemoryMax);
+    this.strangers = new Strangers(options.bodyMemoryMax * STRANGERS_PART);
+    this.exchangeParts = {
+      heads: this.heads,
+      answerBuffer: new AnswerBuffer(this.budget),
+      done: (exchange) => this.finished(exchange),
+    };
+    this.clients = new ClientAddresses(options.trustedProxies);
+    this.sites = new Sites(options.sites);
+    this.addresses = new AddressCounts({
+      max: options.connectionsPerAddressMax,
+      recount: () => systemCounts(this.port),
+      now: () => performance.now(),
+    });
+    this.inPlace = new WaitingInPlace(options.wait);
+    const refuse: Refuse = (...answer) => this.refuse(...answer);
+    this.bodies = new Bodies({
+      decoding: options.body,
+      sizeMax: options.bodySizeMax,
+      timeoutMs: options.bodyTimeoutMs,
+      budget: this.budget,
+      refuse,
+      handle: options.handle,
+      waits: (exchange) => this.inPlace.answer(exchange, this.pending, this.connectionCount),
+      onDefect: options.onDefect,
+    });
+    this.admission = new Admission({
+      authenticator: options.authenticator,
+      refusal: options.refusal,
+      stale: options.stale,
+      clients: this.clients,
+      strangers: this.strangers,
+      bodies: this.budget,
+      bodySizeMax: options.bodySizeMax,
+      isQueueFull: () => this.pending > options.pendingMax,
+      refuse,
+      complete: (exchange) => this.bodies.complete(exchange),
+    });
+    this.apps = new Apps({
+      tls: options.tls,
+      ageMaxMs: options.connectionAgeMaxMs,
+      connected: (res, change) => this.connected(res, change),
+      receive: (res, req, batch) => this.receive(res, req, batch),
+    });
+  }
+
+  /** Connections that are open. */
+  get connections(): number {
+    return this.connectionCount;
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.pending;
+  }
+
+  /** Bytes of bodies that are still coming in, and of answers that are still going out. */
+  get bodyBytes(): number {
+    return this.budget.used + this.strangers.bytes;
+  }
+
+  /** Starts to listen; returns the port, or null when it is in use. */
+  listen(address: string, port: number): number | null {
+    const bound = this.apps.listen(address, port);
+    this.port = bound ?? 0;
+    return bound;
+  }
+
+  /**
+   * Reads certificates again, for connections to come.
+   *
+   * @throws Error when they are unfit
+   */
+  renewTls(): void {
+    this.apps.renew();
+  }
+
+  /** From now on each answer ends its connection: clients are to go elsewhere. */
+  leave(): void {
+    this.apps.leave();
+  }
+
+  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
+  async drain(): Promise<void> {
+    this.leave();
+    this.apps.stopListening();
+    this.options.authenticator.hurry();
+    do {
+      if (this.pending > 0) {
+        await new Promise<void>((resolve) => {
+          this.onIdle = resolve;
+        });
+      }
+      // The last answers may still be on their way, and who is idle may just be asking.
+      if (this.connectionCount > 0) await pause(LAST_WORDS_MS);
+    } while (this.pending > 0);
+    this.apps.close();
+  }
+
+  /** Closes everything. */
+  close(): void {
+    this.apps.close();
+  }
+
+  private connected(res: HttpResponse, change: number): void {
+    this.connectionCount += change;
+    if (this.connectionCount === 0) this.addresses.clear();
+    if (change < 0) return;
+    const address = addressKey(new Uint8Array(res.getRemoteAddress()));
+    const admitted = this.clients.isProxy(res) || this.addresses.connected(address);
+    const { connectionsMax } = this.options;
+    const kept = isLoopbackKey(address) ? 0 : keptFor(connectionsMax);
+    const fits = this.connectionCount <= connectionsMax - kept;
+    if (admitted && fits) return;
+    this.options.figures?.rejected(fits ? 'connections_per_address' : 'connections');
+    res.close();
+  }
+
+  private receive(res: HttpResponse, req: HttpRequest, batch: Batch): void {
+    const method = req.getCaseSensitiveMethod();
+    const path = parsePath(req.getUrl());
+    const headers = readHeaders(req, method, this.ids, this.clients.endsConnection(res));
+    const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
+    const refuse = (error: QueryError, status?: string, more?: Headers): void =>
+      this.refuseHead(res, headers, error, status, more);
+    if (headers.malformed !== null) refuse(badRequest(headers.malformed), '400 Bad Request');
+    else if (this.needsCertificate && !hasCertificate(res)) refuse(NO_CERTIFICATE, '403 Forbidden');
+    else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
+    else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
+    else if (origin === 'listed' && headers.isPreflight) {
+      answerLast(res, () => preflight(res, this.heads, headers));
+    } else if (method === 'GET' && path.kind === 'root') {
+      answerLast(res, () => write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], true));
+    } else if (method === 'HEAD') {
+      this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
+      answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
+    } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
+    else if (path.kind === 'transfer' && !req.getQuery())
+      this.receiveTransfer(res, path.transfer, headers, batch);
+    else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
+    else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
+    else refuse(UNKNOWN_PATH);
+  }
+
+  /** Answers what is refused whatever its body says, and ends the connection. */
+  private refuseHead(
+    res: HttpResponse,
+    headers: RequestHeaders,
+    error: QueryError,
+    status = statusOf(error),
+    more: Headers = [],
+  ): void {
+    this.options.figures?.refused(null, error, status);
+    const cors = this.corsFor(headers);
+    answerLast(res, () => fail(res, this.heads, headers, error, status, more, cors));
+  }
+
+  private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders, batch: Batch): void {
+    this.pending += 1;
+    const format = formatOf(headers.contentType);
+    const exchange = new Exchange(
+      res,
+      scope,
+      format ?? 'json',
+      this.exchangeParts,
+      batch,
+      headers.isLast,
+      headers.terms,
+      headers.id,
+      headers.origin === null ? '' : this.corsFor(headers),
+    );
+    res.onAborted(() => exchange.abort());
+    this.bodies.receive(exchange, res);
+    this.admission.admit(exchange, res, headers, format);
+    if (!exchange.finished) this.bodies.expect(exchange);
+    exchange.leaveCallback();
+  }
+
+  /** Headers that let the page read the answer that sent the request, where it may. */
+  private corsFor({ origin, host }: RequestHeaders): string {
+    return origin !== null && this.sites.kindOf(origin, host) === 'listed' ? corsOf(origin) : '';
+  }
+
+  private receiveTransfer(
+    res: HttpResponse,
+    transfer: Transfer,
+    headers: RequestHeaders,
+    batch: Batch,
+  ): void {
+    this.pending += 1;
+    const { authenticator } = this.options;
+    const exchange = new Exchange(
+      res,
+      ROOT,
+      'json',
+      this.exchangeParts,
+      batch,
+      true,
+      null,
+      headers.id,
+      headers.origin === null ? '' : this.corsFor(headers),
+    );
+    const { authorization } = headers;
+    const address = (): string => this.clients.of(res, headers.forwardedFor);
+    const stale = this.options.stale();
+    const user =
+      authorization === null || stale !== null ? null : authenticator.known(authorization, address);
+    const upload = new Upload(res, user === null ? this.strangers.shareOf(networkOf(address())) : null);
+    exchange.onGone = () => upload.drop();
+    res.onAborted(() => exchange.abort());
+    if (stale !== null) {
+      upload.forget();
+      this.refuse(exchange, stale);
+    } else if (user !== null) {
+      this.transfer(exchange, { kind: 'user', user }, transfer, upload);
+    } else if (authorization === null) {
+      this.transfer(exchange, { kind: 'refused' }, transfer, upload);
+    } else {
+      authenticator.login(authorization, address(), {
+        failed: () => upload.forget(),
+        done: (login) => this.transfer(exchange, login, transfer, upload),
+      });
+    }
+    exchange.leaveCallback();
+  }
+
+  private transfer(exchange: Exchange, login: Login, transfer: Transfer, upload: Upload): void {
+    if (exchange.finished) return;
+    const refuse = (error: QueryError, status = statusOf(error), headers: Headers = []): void => {
+      void upload.discard().then(() => this.refuse(exchange, error, status, headers));
+    };
+    if (login.kind !== 'user') {
+      upload.forget();
+      refuseLogin(login.kind, (...answer) => this.refuse(exchange, ...answer));
+      return;
+    }
+    upload.welcome();
+    const refusal = this.options.refusal();
+    if (refusal !== null) refuse(refusal);
+    else {
+      const { transfers, onDefect } = this.options;
+      const request = { user: login.user, id: exchange.id };
+      const work =
+        transfer === 'backup'
+          ? backUp(exchange, upload, request, transfers)
+          : restore(exchange, upload, request, transfers);
+      work.catch((error: unknown) => {
+        if (!(error instanceof QueryError)) onDefect(error);
+        const known = error instanceof QueryError ? error : INTERNAL;
+        const outcome = known === INTERNAL || known instanceof UnfinishedError ? 'unknown' : 'none';
+        void upload
+          .discard()
+          .then(() => this.refuse(exchange, known, statusOf(known, outcome), [], false, outcome));
+      });
+    }
+  }
+
+  /** Answers a request that can't be run. */
+  private refuse(
+    exchange: Exchange,
+    error: QueryError,
+    status = statusOf(error),
+    headers: Headers = [],
+    close = false,
+    outcome: ChangeOutcome = 'none',
+  ): void {
+    this.options.figures?.refused(exchange.scope, error, status);
+    exchange.fail(error, status, headers, close, outcome);
+  }
+
+  private finished(exchange: Exchange): void {
+    this.bodies.finished(exchange);
+    this.pending -= 1;
+    if (this.pending === 0) this.onIdle?.();
+  }
+}
+
+/** How long the connections stay that are left behind the last answer, in milliseconds. */
+const LAST_WORDS_MS = 100;
+
+/** The part of the memory for bodies that is for senders who are not known yet; it comes on top. */
+const STRANGERS_PART = 1 / 8;
+
+const ROOT: ScopeName = { kind: 'thingsdb' };

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { parsePath } from './path.js';
+
+describe('paths of the API', () => {
+  const root = { kind: 'scope', scope: { kind: 'thingsdb' } };
+  const node = (id: number | null) => ({ kind: 'scope', scope: { kind: 'node', id } });
+  const collection = (name: string) => ({ kind: 'scope', scope: { kind: 'collection', name } });
+  const unknown = { kind: 'unknown' };
+  const malformed = { kind: 'malformed' };
+
+  test.each(['/t', '/thingsdb', '/@t', '/@thingsdb', '/%74', '/%40t'])('%s is the root scope', (path) => {
+    expect(parsePath(path)).toEqual(root);
+  });
+
+  test.each([
+    ['/n', null],
+    ['/node', null],
+    ['/.node', null],
+    ['/@n', null],
+    ['/@node', null],
+    ['/@n:', null],
+    ['/node/', null],
+    ['/node/0', 0],
+    ['/node/2', 2],
+    ['/n/007', 7],
+    ['/.node/63', 63],
+    ['/@node:3', 3],
+  ])('%s is a node', (path, id) => {
+    expect(parsePath(path)).toEqual(node(id));
+  });
+
+  test.each([
+    ['//stuff', 'stuff'],
+    ['/stuff', 'stuff'],
+    ['/@:stuff', 'stuff'],
+    ['/@c:stuff', 'stuff'],
+    ['/@collection:stuff', 'stuff'],
+    ['/c/stuff', 'stuff'],
+    ['/collection/stuff', 'stuff'],
+    ['/%2Fstuff', 'stuff'],
+    ['//st%75ff', 'stuff'],
+    ['//t', 't'],
+    ['//node', 'node'],
+    ['/th', 'th'],
+    ['/nod', 'nod'],
+    ['/collection', 'collection'],
+    ['/T', 'T'],
+    [`//${'x'.repeat(255)}`, 'x'.repeat(255)],
+    ['/__proto__', '__proto__'],
+  ])('%s is a collection', (path, name) => {
+    expect(parsePath(path)).toEqual(collection(name));
+  });
+
+  test.each([
+    '//',
+    '///',
+    '/t/',
+    '/thingsdb/x',
+    '/@',
+    '/@:',
+    '/@c:',
+    '/@/stuff',
+    '/:stuff',
+    '/collection:stuff',
+    '//stuff/',
+    '//../stuff',
+    '//stuff/../t',
+    '/./t',
+    '/..',
+    '/%2e%2e/t',
+    '/%252Fstuff',
+    '//stuff%00',
+    '//st%20uff',
+    '//st%C3%BCff',
+    '//stuff\u00e9',
+    '/node/64',
+    '/node/-1',
+    '/@node:99999999999999999999',
+    `//${'x'.repeat(256)}`,
+    `//${'x'.repeat(65_536)}`,
+  ])('%.40s is nothing', (path) => {
+    expect(parsePath(path)).toEqual(unknown);
+  });
+
+  test.each(['', 'stuff', '*', 'http://host//stuff', '/%', '/%2', '/%zz', '/%C0%AF', '/%FF', '//stuff%'])(
+    '%s is malformed',
+    (path) => {
+      expect(parsePath(path)).toEqual(malformed);
+    },
+  );
+
+  test('/ is the welcome page', () => {
+    expect(parsePath('/')).toEqual({ kind: 'root' });
+  });
+});

@@ -1,0 +1,83 @@
+/** The answers of the API to requests that are not run. */
+import { ErrorCode, QueryError } from '@althing/engine';
+import type { ChangeOutcome } from '../../groups/request.js';
+import type { Exchange, Headers } from './exchange.js';
+
+/**
+ * Answers a request that can't be run. The status follows from the error when it is not given; `close` ends
+ * the connection.
+ */
+export type Refuse = (
+  exchange: Exchange,
+  error: QueryError,
+  status?: string,
+  headers?: Headers,
+  close?: boolean,
+  outcome?: ChangeOutcome,
+) => void;
+
+export const UNAUTHORIZED = new QueryError(
+  ErrorCode.AUTH,
+  'no credentials, or wrong ones: send a token as Authorization: Bearer KEY',
+);
+export const AUTHENTICATE: Headers = [['WWW-Authenticate', 'Bearer realm="althing", Basic realm="althing"']];
+export const NO_CERTIFICATE = new QueryError(
+  ErrorCode.FORBIDDEN,
+  'this node talks to clients with a certificate only (tls_api_client_ca_file)',
+);
+export const UNSURE = new QueryError(
+  ErrorCode.NODE,
+  'this node does not know the credentials, and can not reach a majority of the nodes to ask: try again',
+);
+export const TOO_MANY_LOGINS = new QueryError(ErrorCode.MAX_QUOTA, 'too many failed logins: try again later');
+export const QUEUE_FULL = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  'too many requests wait for their answer (request_queue_limit)',
+);
+export const BODIES_FULL = new QueryError(
+  ErrorCode.NODE,
+  'request bodies that are still coming take too much memory (request_memory_limit_mb): try again',
+);
+export const NOT_POST = badRequest('the API takes POST requests only');
+export const METHOD_STATUS = '405 Method Not Allowed';
+export const ALLOW: Headers = [['Allow', 'POST']];
+export const OTHER_HOST = new QueryError(
+  ErrorCode.FORBIDDEN,
+  'this node is not known by the name in the header Host: add it to http_allowed_hosts',
+);
+export const FOREIGN_ORIGIN = new QueryError(
+  ErrorCode.FORBIDDEN,
+  'web pages of this origin may not send requests: add it to http_allowed_origins',
+);
+export const INTERNAL = new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node');
+export const UNSUPPORTED = new QueryError(
+  ErrorCode.BAD_DATA,
+  'Content-Type must be application/json or application/msgpack, uncompressed and in UTF-8',
+);
+export const UNKNOWN_PATH = new QueryError(
+  ErrorCode.LOOKUP,
+  'the path is no scope: use //NAME for a collection, /t for @thingsdb, /n for this node',
+);
+
+export function badRequest(message: string): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, message);
+}
+
+/** @param max bytes that a body may have */
+export function bodyTooLarge(max: number): QueryError {
+  return new QueryError(
+    ErrorCode.MAX_QUOTA,
+    `the request body is larger than request_size_limit (${max} bytes)`,
+  );
+}
+
+/** @param ms time in which a body must have come */
+export function bodyTooLate(ms: number): QueryError {
+  return new QueryError(
+    ErrorCode.BAD_DATA,
+    `the request body did not come within ${ms} ms (body_timeout_ms)`,
+  );
+}
+
+export const TOO_LARGE_STATUS = '413 Content Too Large';
+export const TIMEOUT_STATUS = '408 Request Timeout';

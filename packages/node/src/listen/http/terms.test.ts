@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { problemOf, type TermHeaders, termsOf } from './terms.js';
+
+const none: TermHeaders = { consistency: null, minIndex: null, key: null, request: null };
+
+describe('headers with terms', () => {
+  test.each([
+    [{ consistency: 'stale' }],
+    [{ consistency: 'linearizable' }],
+    [{ minIndex: '0' }],
+    [{ minIndex: '9007199254740991' }],
+    [{ key: 'k' }],
+    [{ key: 'ü'.repeat(127) }],
+    [{ request: 'c.1.1' }],
+    [{ request: `${'aZ09-_'.repeat(10)}.9007199254740991.9007199254740000` }],
+  ])('%j is fine', (headers) => {
+    expect(problemOf({ ...none, ...headers })).toBeNull();
+  });
+
+  test.each([
+    [{ consistency: 'eventual' }, 'Consistency'],
+    [{ consistency: '' }, 'Consistency'],
+    [{ minIndex: '' }, 'Althing-Min-Index'],
+    [{ minIndex: '-1' }, 'Althing-Min-Index'],
+    [{ minIndex: '1e3' }, 'Althing-Min-Index'],
+    [{ minIndex: '9007199254740993' }, 'Althing-Min-Index'],
+    [{ key: '' }, 'Idempotency-Key'],
+    [{ key: 'ü'.repeat(128) }, 'Idempotency-Key'],
+    [{ request: '' }, 'Althing-Request'],
+    [{ request: 'c.1' }, 'Althing-Request'],
+    [{ request: 'c.0.0' }, 'Althing-Request'],
+    [{ request: 'c.1.2' }, 'LOW'],
+    [{ request: 'c.01.1' }, 'Althing-Request'],
+    [{ request: 'c.1e3.1' }, 'Althing-Request'],
+    [{ request: 'c.1.1.1' }, 'Althing-Request'],
+    [{ request: 'ü.1.1' }, 'Althing-Request'],
+    [{ request: '.1.1' }, 'Althing-Request'],
+    [{ request: `${'c'.repeat(65)}.1.1` }, 'Althing-Request'],
+    [{ request: 'c.9007199254740993.1' }, 'Althing-Request'],
+    [{ request: 'c.10001.1' }, '10000'],
+    [{ request: 'c.1.1', key: 'k' }, 'not by both'],
+  ])('%j is refused', (headers, name) => {
+    expect(problemOf({ ...none, ...headers })).toContain(name);
+  });
+
+  test('become terms', () => {
+    expect(termsOf({ ...none, consistency: 'stale', minIndex: '12' }, Buffer.from('x'), 'json')).toEqual({
+      stale: true,
+      minIndex: 12,
+      key: null,
+      name: null,
+    });
+    expect(termsOf({ ...none, request: 'c-1.12.7' }, Buffer.from('x'), 'json')).toMatchObject({
+      key: null,
+      name: { client: 'c-1', sequence: 12, low: 7 },
+    });
+  });
+
+  test('a key goes with its body and its format', () => {
+    const of = (body: string, format: 'json' | 'msgpack') =>
+      Buffer.from(
+        termsOf({ ...none, key: 'k' }, Buffer.from(body), format).key?.body ?? new Uint8Array(0),
+      ).toString('hex');
+    expect(of('a', 'json')).toMatch(/^[0-9a-f]{32}$/);
+    expect(of('a', 'json')).toBe(of('a', 'json'));
+    expect(new Set([of('a', 'json'), of('b', 'json'), of('a', 'msgpack')]).size).toBe(3);
+  });
+});

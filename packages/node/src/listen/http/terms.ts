@@ -1,0 +1,89 @@
+/**
+ * Request headers that say how a request is to be carried out:
+ *
+ *   Consistency: stale | linearizable     whether an answer of this node will do that may lag behind
+ *   Althing-Min-Index: N                  the state must hold the entry with this index at least
+ *   Idempotency-Key: TEXT                 the client's name for the request, for repeating it
+ *   Althing-Request: CLIENT.SEQUENCE.LOW  the same by numbers: a name of the client, chosen at random (letters, digits, - and _);
+ *                                         a number that rises by one with each of its requests to a scope, from 1 on; and the
+ *                                         lowest number of a request that it may still repeat
+ */
+import { createHash } from 'node:crypto';
+import type { Format } from '@althing/engine';
+import { BODY_HASH_BYTES } from '../../groups/entry.js';
+import type { Terms } from '../../groups/request.js';
+
+/** The headers as they came; null for none. */
+export interface TermHeaders {
+  consistency: string | null;
+  minIndex: string | null;
+  key: string | null;
+  request: string | null;
+}
+
+/** Bytes of an Idempotency-Key at most. */
+const KEY_BYTES_MAX = 255;
+
+/** Characters of the name of a client at most. */
+const CLIENT_LENGTH_MAX = 64;
+
+/** Requests that a client may still repeat, from the lowest to the newest, at most. */
+const OPEN_MAX = 10_000;
+
+/** The problem of the headers; null for none. */
+export function problemOf({ consistency, minIndex, key, request }: TermHeaders): string | null {
+  if (consistency !== null && consistency !== 'stale' && consistency !== 'linearizable') {
+    return 'Consistency must be linearizable or stale';
+  }
+  if (minIndex !== null && !Number.isSafeInteger(indexOf(minIndex))) {
+    return 'Althing-Min-Index must be the Althing-Index of an earlier answer';
+  }
+  if (key !== null && (key.length === 0 || Buffer.byteLength(key) > KEY_BYTES_MAX)) {
+    return `Idempotency-Key must have 1 to ${KEY_BYTES_MAX} bytes`;
+  }
+  if (request === null) return null;
+  if (key !== null) return 'a request is named by Idempotency-Key or by Althing-Request, not by both';
+  const name = nameOf(request);
+  if (name === null) {
+    return `Althing-Request must be CLIENT.SEQUENCE.LOW: 1 to ${CLIENT_LENGTH_MAX} letters, digits, - or _, and two numbers from 1 on`;
+  }
+  if (name.low > name.sequence) return 'Althing-Request has a LOW that is above its SEQUENCE';
+  if (name.sequence - name.low >= OPEN_MAX) {
+    return `a client may have ${OPEN_MAX} requests from LOW to SEQUENCE of Althing-Request`;
+  }
+  return null;
+}
+
+/** The terms of a request whose headers are sound. */
+export function termsOf(
+  { consistency, minIndex, key, request }: TermHeaders,
+  body: Uint8Array,
+  format: Format,
+): Terms {
+  const name = request === null ? null : nameOf(request);
+  return {
+    stale: consistency === 'stale',
+    minIndex: minIndex === null ? 0 : indexOf(minIndex),
+    key: key === null ? null : { key, body: hashOf(body, format) },
+    name: name === null ? null : { ...name, body: hashOf(body, format) },
+  };
+}
+
+/** The content of the header; null when it is malformed. */
+function nameOf(text: string): { client: string; sequence: number; low: number } | null {
+  const [, client, sequence, low] = NAME.exec(text) ?? [];
+  if (client === undefined) return null;
+  const name = { client, sequence: Number(sequence), low: Number(low) };
+  return Number.isSafeInteger(name.sequence) && Number.isSafeInteger(name.low) ? name : null;
+}
+
+const NAME = new RegExp(`^([A-Za-z0-9_-]{1,${CLIENT_LENGTH_MAX}})\\.([1-9][0-9]*)\\.([1-9][0-9]*)$`);
+
+function indexOf(text: string): number {
+  return /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The same bytes in another format are another request. */
+function hashOf(body: Uint8Array, format: Format): Uint8Array {
+  return createHash('sha256').update(`${format}:`).update(body).digest().subarray(0, BODY_HASH_BYTES);
+}

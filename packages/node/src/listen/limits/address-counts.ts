@@ -1,0 +1,114 @@
+/**
+ * How many connections there are from each address. uWebSockets.js tells of which address a connection comes,
+ * but not of which it was when it ends; so ends are not counted one by one. When an address seems to have too
+ * many, the system is asked how many there really are.
+ */
+import { readFileSync } from 'node:fs';
+import { endianness } from 'node:os';
+
+export interface AddressCountsOptions {
+  /** Connections of one address at most. */
+  readonly max: number;
+  /** The real counts by address; null when the system does not tell: then nothing is limited. */
+  readonly recount: () => Map<string, number> | null;
+  /** A clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * The system is asked no more often, in milliseconds: asking takes some when there are very many connections.
+ */
+const RECOUNT_PAUSE_MS = 200;
+
+/** Addresses that are remembered until the system is asked. */
+const ADDRESSES_MAX = 10_000;
+
+export class AddressCounts {
+  private readonly options: AddressCountsOptions;
+  /** Connections since the last count, and those that were there then. */
+  private counts = new Map<string, number>();
+  private countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: AddressCountsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Notes a new connection.
+   *
+   * @param address as `addressKey` gives it
+   * @returns whether the address may have it
+   */
+  connected(address: string): boolean {
+    const { max } = this.options;
+    const count = (this.counts.get(address) ?? 0) + 1;
+    this.counts.set(address, count);
+    if (this.counts.size > ADDRESSES_MAX) this.recount();
+    return count <= max || (this.recount() && (this.counts.get(address) ?? 0) <= max);
+  }
+
+  /** To be called when there is no connection at all. */
+  clear(): void {
+    this.counts.clear();
+  }
+
+  /** Whether the counts are right now. */
+  private recount(): boolean {
+    const now = this.options.now();
+    if (now - this.countedAt < RECOUNT_PAUSE_MS) return false;
+    this.countedAt = now;
+    this.counts = this.options.recount() ?? new Map();
+    return true;
+  }
+}
+
+/** An address in hexadecimal digits; an IPv4 address within IPv6 is the IPv4 address. */
+export function addressKey(address: Uint8Array): string {
+  const key = Buffer.from(address.buffer, address.byteOffset, address.byteLength).toString('hex');
+  return key.startsWith(V4_IN_V6) ? key.slice(V4_IN_V6.length) : key;
+}
+
+/** Whether an address, as `addressKey` gives it, is one of this machine itself. */
+export function isLoopbackKey(key: string): boolean {
+  return key.length === 8 ? key.startsWith('7f') : key === LOOPBACK_V6;
+}
+
+const LOOPBACK_V6 = '1'.padStart(32, '0');
+
+const V4_IN_V6 = '00000000000000000000ffff';
+
+/**
+ * The connections to a port of this machine by the address that they come from, as Linux tells it (proc(5),
+ * /proc/net/tcp). Null elsewhere.
+ */
+export function systemCounts(port: number): Map<string, number> | null {
+  try {
+    const counts = new Map<string, number>();
+    for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
+      countLines(readFileSync(file, 'latin1'), port, counts);
+    }
+    return counts;
+  } catch {
+    // No such file: not Linux, or no IPv6.
+    return null;
+  }
+}
+
+/** Counts the lines of /proc/net/tcp that are connections which were not ended here. */
+export function countLines(text: string, port: number, counts: Map<string, number>): void {
+  const portText = port.toString(16).toUpperCase().padStart(4, '0');
+  for (const match of text.matchAll(CONNECTION)) {
+    const [, local, remote = ''] = match;
+    if (local !== portText) continue;
+    const address = addressKey(fromHostOrder(Buffer.from(remote, 'hex')));
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+  }
+}
+
+/** Local port and remote address of a line in one of the states ESTABLISHED and CLOSE_WAIT. */
+const CONNECTION = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):[0-9A-F]{4} 0[18] /gm;
+
+/** Addresses are shown as numbers of 32 bits each. */
+function fromHostOrder(address: Buffer): Buffer {
+  return endianness() === 'LE' ? address.swap32() : address;
+}

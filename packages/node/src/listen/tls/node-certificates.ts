@@ -1,0 +1,100 @@
+import type { Config } from '../../config/index.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import { type Certificates, readCertificates, stampOf } from './certificates.js';
+
+/** How often the files are looked at, in milliseconds. */
+const LOOK_MS = 2000;
+
+/**
+ * The certificates of this node, which may be renewed while it runs. When they end is told each time they are
+ * taken up.
+ */
+export class NodeCertificates {
+  private readonly config: Config;
+  private readonly log: Logger;
+  private readonly metrics: Metrics;
+  private current: Certificates | null;
+  /** Stamp of the files before they were last read, so that a write in between shows the next time. */
+  private stamp: string;
+  private timer: NodeJS.Timeout | null = null;
+
+  /** @throws ConfigurationError when the files that the settings name are unfit */
+  constructor(config: Config, log: Logger, metrics: Metrics) {
+    this.config = config;
+    this.log = log;
+    this.metrics = metrics;
+    this.stamp = stampOf(config);
+    this.current = readCertificates(config);
+    if (this.current !== null) this.tell(this.current);
+  }
+
+  /** Null without TLS. */
+  get present(): Certificates | null {
+    return this.current;
+  }
+
+  /** Nodes speak TLS with each other when they can tell each other from strangers by it. */
+  get forPeers(): (Pick<Certificates, 'cert' | 'key'> & { readonly ca: string }) | null {
+    if (this.current === null || this.current.ca === null) return null;
+    const { cert, key, ca } = this.current;
+    return { cert, key, ca };
+  }
+
+  /**
+   * Reads the files again.
+   *
+   * @param use takes up what is in them; not called without TLS
+   * @throws ConfigurationError when they are unfit, and what `use` throws: those of before stay
+   */
+  renew(use: (certificates: Certificates) => void): void {
+    this.stamp = stampOf(this.config);
+    const renewed = readCertificates(this.config);
+    if (renewed === null) return;
+    use(renewed);
+    this.current = renewed;
+    this.tell(renewed);
+  }
+
+  /**
+   * Looks at the files now and then, and renews when they were replaced. Unfit ones are told of, and not
+   * tried again until they are replaced in their turn: so a certificate is taken up once its key is there,
+   * too.
+   *
+   * @param use see `renew`
+   */
+  watch(use: (certificates: Certificates) => void): void {
+    if (this.current === null) return;
+    this.timer = setInterval(() => this.look(use), LOOK_MS).unref();
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  private look(use: (certificates: Certificates) => void): void {
+    const { log } = this;
+    try {
+      if (stampOf(this.config) === this.stamp) return;
+      this.renew(use);
+      log.info({ event: 'certificates_renewed' }, 'the certificates were replaced, and are in use');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const text = 'the certificates were replaced by unfit ones: those of before stay in use';
+      log.warn({ event: 'certificates_refused', error: why }, text);
+    }
+  }
+
+  private tell({ ends }: Certificates): void {
+    const { log, metrics } = this;
+    const { node } = ends;
+    metrics.set('certificateEnd', node / 1000, 0);
+    metrics.set('certificateEnd', (ends.ca ?? 0) / 1000, 1);
+    metrics.set('certificateEnd', (ends.apiClientCa ?? 0) / 1000, 2);
+    const until = new Date(node).toISOString();
+    if (node <= Date.now()) log.error({ event: 'certificate_expired', until }, 'the certificate has ended');
+    else log.info({ event: 'certificate', until }, `the certificate holds until ${until}`);
+  }
+}

@@ -1,0 +1,58 @@
+import { FormatError } from '@althing/engine';
+import { describe, expect, test } from '@jest/globals';
+import { decodeHello, encodeHello, type Hello } from './hello.js';
+
+const HELLO: Hello = {
+  name: 'node-1',
+  host: 'node-1.example',
+  port: 9220,
+  status: 'READY',
+  committed: 2 ** 40,
+  stored: 7,
+  level: 2,
+};
+
+/** Of a version that did not say its level. */
+const OLD_LENGTH = encodeHello(HELLO).length - 1;
+
+describe('a hello', () => {
+  test('says the same at the other end', () => {
+    for (const status of ['SYNCHRONIZING', 'READY', 'SHUTTING_DOWN'] as const) {
+      expect(decodeHello(encodeHello({ ...HELLO, status }))).toEqual({ ...HELLO, status });
+    }
+  });
+
+  test('of a newer version may say more', () => {
+    const longer = Buffer.concat([encodeHello(HELLO), Buffer.from('more')]);
+    expect(decodeHello(longer)).toEqual(HELLO);
+  });
+
+  test('of a version before there were levels knows the first', () => {
+    const old = encodeHello(HELLO).subarray(0, OLD_LENGTH);
+    expect(decodeHello(old)).toEqual({ ...HELLO, level: 1 });
+  });
+
+  test('that is cut off, or of another format, is refused', () => {
+    const bytes = encodeHello(HELLO);
+    for (let length = 0; length < OLD_LENGTH; length++) {
+      expect(() => decodeHello(bytes.subarray(0, length))).toThrow(FormatError);
+    }
+    expect(() => decodeHello(Uint8Array.of(2, ...bytes.subarray(1)))).toThrow(FormatError);
+  });
+
+  test.each<Partial<Hello>>([
+    { name: '' },
+    { name: 'a b' },
+    { host: 'x'.repeat(256) },
+    { host: 'ä' },
+    { port: 0 },
+  ])('with %j is refused', (odd) => {
+    expect(() => decodeHello(encodeHello({ ...HELLO, ...odd }))).toThrow(FormatError);
+  });
+
+  test('with a status that nobody knows is refused', () => {
+    const bytes = encodeHello(HELLO);
+    bytes[1] = 99;
+    expect(() => decodeHello(bytes)).toThrow(FormatError);
+  });
+});

@@ -1,0 +1,86 @@
+import type { Invitation } from '@althing/engine';
+import type { Command } from '../between/protocol.js';
+
+export interface InviterOptions {
+  readonly send: (command: Command) => void;
+  readonly nextId: () => number;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Called when it turns out why a node does not come. */
+  readonly failed: (invitation: Invitation, problem: string) => void;
+}
+
+interface Attempt {
+  readonly invitation: Invitation;
+  /** When the next question is due. */
+  due: number;
+  /** Number of questions so far. */
+  count: number;
+  /** The question that waits for an answer; 0 for none. */
+  asked: number;
+  problem: string | null;
+  accepted: boolean;
+}
+
+/** Pause before the second question, and the longest one, in milliseconds. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 120_000;
+
+/**
+ * Asks nodes that were called for to come, again and again with growing pauses, until they are there or
+ * called off.
+ */
+export class Inviter {
+  private readonly options: InviterOptions;
+  private readonly attempts = new Map<number, Attempt>();
+
+  constructor(options: InviterOptions) {
+    this.options = options;
+  }
+
+  /**
+   * To be called now and then.
+   *
+   * @param invitations those that are open; none on a node that does not lead the root group
+   */
+  work(invitations: ReadonlyMap<number, Invitation>): void {
+    const now = this.options.monotonic();
+    for (const [number, { invitation }] of this.attempts) {
+      if (invitations.get(number) !== invitation) this.attempts.delete(number);
+    }
+    for (const invitation of invitations.values()) {
+      let attempt = this.attempts.get(invitation.number);
+      if (attempt === undefined) {
+        attempt = { invitation, due: now, count: 0, asked: 0, problem: null, accepted: false };
+        this.attempts.set(invitation.number, attempt);
+      }
+      if (attempt.asked === 0 && attempt.due <= now) this.ask(attempt);
+    }
+  }
+
+  /** Whether a node said that it would come. */
+  isAccepted({ number }: Invitation): boolean {
+    return this.attempts.get(number)?.accepted ?? false;
+  }
+
+  /** Takes the answer to a question; one of somebody else is left alone. */
+  answered(id: number, problem: string | null): void {
+    const attempt = [...this.attempts.values()].find(({ asked }) => asked === id);
+    if (attempt === undefined) return;
+    attempt.asked = 0;
+    attempt.accepted = problem === null;
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt.count - 1), LONGEST_PAUSE_MS);
+    attempt.due = this.options.monotonic() + pause * (1 + this.options.random() / 2);
+    if (problem !== null && problem !== attempt.problem) this.options.failed(attempt.invitation, problem);
+    attempt.problem = problem;
+  }
+
+  private ask(attempt: Attempt): void {
+    const { host, port } = attempt.invitation;
+    attempt.asked = this.options.nextId();
+    attempt.count += 1;
+    this.options.send({ kind: 'invite', id: attempt.asked, host, port, secret: null });
+  }
+}

@@ -1,0 +1,94 @@
+import type { MemberInfo } from '@althing/engine';
+import { isJoint, isMember, isRemoved, type Membership, membersOf } from 'raft-ts';
+import { canGoOnWithout } from '../between/membership.js';
+import type { MembershipStep, NodeId } from '../between/protocol.js';
+
+/** The facts that the leader of the root group compares. */
+export interface ClusterPicture {
+  readonly self: NodeId;
+  readonly members: ReadonlyMap<NodeId, MemberInfo>;
+  /** Of the root group. */
+  readonly membership: Membership;
+  /** Of all groups, as far as this node knows; null while it does not know all. */
+  readonly memberships: () => readonly Membership[] | null;
+  /** Whether a member was asked already to give away what it leads, or can't be asked. */
+  readonly isReadyToGo: (node: NodeId) => boolean;
+  /** Whether that was a moment ago, or it can't be asked now. */
+  readonly wasJustAsked: (node: NodeId) => boolean;
+  /** Whether another member can be reached. */
+  readonly isUp: (node: NodeId) => boolean;
+}
+
+export type NextStep =
+  /** Change the membership of the root group; the other groups follow it. */
+  | { readonly kind: 'change'; readonly steps: readonly MembershipStep[] }
+  /**
+   * Ask a member to give away what it leads, since it is to be removed, or was removed from the root group
+   * already.
+   */
+  | { readonly kind: 'ask_handover'; readonly node: NodeId }
+  /** Let another one lead the root group, since this node is to be removed. */
+  | { readonly kind: 'step_down' }
+  /** Wait: those who would stay could not go on by themselves now. */
+  | { readonly kind: 'wait'; readonly node: NodeId }
+  /** Take members from the list that no group has any more. */
+  | { readonly kind: 'forget'; readonly members: readonly MemberInfo[] };
+
+/**
+ * The next step on the way from the present memberships of the Raft groups to what the list of members says;
+ * null when nothing is to be done. The list is replicated, so that whoever leads goes on where another one
+ * stopped.
+ *
+ * A member that leaves stays in the list, so that it can be reached, until every group has let it go: in a
+ * group of two its vote is needed for that.
+ */
+export function nextStep(picture: ClusterPicture): NextStep | null {
+  const { members, membership } = picture;
+  if (isJoint(membership) || members.size === 0) return null;
+  return add(picture) ?? remove(picture) ?? forget(picture);
+}
+
+/** The first member that Raft does not know. A node whose place it takes goes in the same change. */
+function add({ self, members, membership }: ClusterPicture): NextStep | null {
+  const isNew = ({ nodeId, leaving }: MemberInfo): boolean =>
+    !leaving && !isMember(membership, nodeId) && !isRemoved(membership, nodeId);
+  const member = [...members.values()].find(isNew);
+  if (member === undefined) return null;
+  const steps: MembershipStep[] = [{ action: 'addLearner', node: member.nodeId }];
+  const isOld = ({ nodeId, number, leaving }: MemberInfo): boolean =>
+    leaving && number === member.number && nodeId !== self && isMember(membership, nodeId);
+  const old = [...members.values()].find(isOld);
+  if (old !== undefined) steps.unshift({ action: 'remove', node: old.nodeId });
+  return { kind: 'change', steps };
+}
+
+/**
+ * When the removal was asked for, a majority of the others could be reached; since then some of them may be
+ * gone.
+ */
+function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture): NextStep | null {
+  const goes = (node: NodeId): boolean => members.get(node)?.leaving ?? true;
+  const [node] = membersOf(membership).filter((each) => goes(each) && each !== self);
+  if (node === undefined) return members.get(self)?.leaving === true ? { kind: 'step_down' } : null;
+  if (!canGoOnWithout(node, membership, (other) => other === self || isUp(other)))
+    return { kind: 'wait', node };
+  if (!isReadyToGo(node)) return { kind: 'ask_handover', node };
+  return { kind: 'change', steps: [{ action: 'remove', node }] };
+}
+
+/**
+ * A node that was out of reach when the root group let it go does not know that. It may have come back and
+ * lead other groups, which then do not let it go: it is asked to give them away, again and again, since it
+ * may not have heard it.
+ */
+function forget({ members, membership, memberships, wasJustAsked }: ClusterPicture): NextStep | null {
+  const leaving = [...members.values()].filter((member) => member.leaving);
+  const others = leaving.length === 0 ? null : memberships();
+  // A node that is new knows nothing of a group before it is taken in there.
+  if (others === null || others.some(({ voters }) => voters.length === 0)) return null;
+  const all = [membership, ...others];
+  const gone = leaving.filter(({ nodeId }) => !all.some((each) => isMember(each, nodeId)));
+  if (gone.length > 0) return { kind: 'forget', members: gone };
+  const back = leaving.find(({ nodeId }) => !isMember(membership, nodeId) && !wasJustAsked(nodeId));
+  return back === undefined ? null : { kind: 'ask_handover', node: back.nodeId };
+}

@@ -1,0 +1,70 @@
+import type { NodeId } from '../between/protocol.js';
+import type { Hello } from './hello.js';
+
+interface PeerState {
+  up: boolean;
+  /** Since when it is up or down, by the monotonic clock. */
+  since: number;
+  version: string;
+  hello: Hello | null;
+  /** When that was heard, by the monotonic clock. */
+  heardAt: number;
+}
+
+/** The other nodes, as this node knows them from its own connections. */
+export class PeerTable {
+  private readonly monotonic: () => number;
+  private readonly begun: number;
+  private readonly peers = new Map<NodeId, PeerState>();
+
+  /** @param monotonic a clock in milliseconds */
+  constructor(monotonic: () => number) {
+    this.monotonic = monotonic;
+    this.begun = monotonic();
+  }
+
+  noteLink(node: NodeId, up: boolean, version: string): void {
+    const known = this.peers.get(node);
+    const hello = up ? (known?.hello ?? null) : null;
+    const since = known !== undefined && known.up === up ? known.since : this.monotonic();
+    const heardAt = known?.heardAt ?? 0;
+    this.peers.set(node, { up, since, version: up ? version : (known?.version ?? ''), hello, heardAt });
+  }
+
+  noteHello(node: NodeId, hello: Hello): void {
+    const known = this.peers.get(node);
+    if (known === undefined) return;
+    known.hello = hello;
+    known.heardAt = this.monotonic();
+  }
+
+  forget(node: NodeId): void {
+    this.peers.delete(node);
+  }
+
+  isUp(node: NodeId): boolean {
+    return this.peers.get(node)?.up ?? false;
+  }
+
+  /** How long this node has not been able to reach another one, in milliseconds; 0 when it can. */
+  downFor(node: NodeId): number {
+    const peer = this.peers.get(node);
+    if (peer?.up === true) return 0;
+    return this.monotonic() - (peer?.since ?? this.begun);
+  }
+
+  /**
+   * The highest level that the other one knows, by what it said not longer ago than this; null when it did
+   * not.
+   */
+  level(node: NodeId, withinMs: number): number | null {
+    const peer = this.peers.get(node);
+    if (peer === undefined || peer.hello === null || this.monotonic() - peer.heardAt > withinMs) return null;
+    return peer.hello.level;
+  }
+
+  /** The last hello of the other node; null while it can't be reached. */
+  hello(node: NodeId): Hello | null {
+    return this.peers.get(node)?.hello ?? null;
+  }
+}

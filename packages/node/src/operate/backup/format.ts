@@ -1,0 +1,211 @@
+/**
+ * A backup of a cluster as a stream of bytes. Numbers are big endian.
+ *
+ *   backup  := magic[8] "ALTHBACK" format:u32 frame*
+ *   frame   := kind:u8 length:u32 crc:u32 payload[length]       crc: CRC-32 of kind, length and payload
+ *   kind    := 1 head      payload: JSON, see `BackupHead`
+ *            | 2 chunk     payload: sequence:u32 checksum:u32 bytes, deflated: a chunk of the snapshot of a group
+ *            | 3 end       payload: SHA-256 of everything before this frame
+ *
+ * There is one head, first, and one end, last. Groups follow each other, root's first, then those of the
+ * collections in the order of their numbers; the chunks of a group are those that nodes send each other, from
+ * its header to its trailer.
+ */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, crc32 as crc32OfZlib, deflateRaw, inflateRaw } from 'node:zlib';
+import type { SnapshotChunk } from '@althing/storage';
+
+export interface BackupHead {
+  /** Of Althing. */
+  readonly version: string;
+  /** Of the cluster that was saved, in hexadecimal. */
+  readonly cluster: string;
+  /** When it was begun: wall clock in milliseconds. */
+  readonly begunAt: number;
+  readonly groups: number;
+}
+
+/** Why a backup or a restore came to nothing; the message says what to do. */
+export class BackupError extends Error {
+  /**
+   * `damaged`: the bytes are no backup, or not what was written; `refused`: it can not be done here; `busy`:
+   * not now.
+   */
+  readonly reason: 'damaged' | 'refused' | 'busy';
+  /** Whether a part of a restore may have been done. */
+  isUnfinished = false;
+
+  constructor(reason: BackupError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export type BackupFrame =
+  | { readonly kind: 'head'; readonly head: BackupHead }
+  | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
+  | { readonly kind: 'end' };
+
+const MAGIC = Buffer.from('ALTHBACK', 'latin1');
+const FORMAT = 1;
+const HEAD = 1;
+const CHUNK = 2;
+const END = 3;
+const FRAME_HEAD_BYTES = 9;
+const CHUNK_HEAD_BYTES = 8;
+
+/** Payloads are a chunk of a snapshot at most. */
+const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** Writes a backup piece by piece. */
+export class BackupWriter {
+  private readonly hash = createHash('sha256');
+
+  begin(head: BackupHead): Uint8Array {
+    const start = Buffer.alloc(12);
+    MAGIC.copy(start);
+    start.writeUInt32BE(FORMAT, 8);
+    return Buffer.concat([this.noted(start), this.frame(HEAD, Buffer.from(JSON.stringify(head)))]);
+  }
+
+  async chunk({ sequence, checksum, bytes }: SnapshotChunk): Promise<Uint8Array> {
+    const payload = Buffer.alloc(CHUNK_HEAD_BYTES + bytes.length);
+    payload.writeUInt32BE(sequence, 0);
+    payload.writeUInt32BE(checksum, 4);
+    payload.set(bytes, CHUNK_HEAD_BYTES);
+    return this.frame(CHUNK, await deflate(payload, { level: constants.Z_BEST_SPEED }));
+  }
+
+  end(): Uint8Array {
+    return this.frame(END, this.hash.copy().digest());
+  }
+
+  private frame(kind: number, payload: Uint8Array): Buffer {
+    const frame = Buffer.alloc(FRAME_HEAD_BYTES + payload.length);
+    frame[0] = kind;
+    frame.writeUInt32BE(payload.length, 1);
+    frame.set(payload, FRAME_HEAD_BYTES);
+    frame.writeUInt32BE(crcOf(frame), 5);
+    return this.noted(frame);
+  }
+
+  private noted<T extends Uint8Array>(bytes: T): T {
+    this.hash.update(bytes);
+    return bytes;
+  }
+}
+
+/**
+ * The frames of a backup, each as soon as it has come.
+ *
+ * @throws BackupError
+ */
+export async function* readBackup(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<BackupFrame, void, undefined> {
+  const hash = createHash('sha256');
+  const input = new Input(source);
+  const start = await input.take(12);
+  if (start === null || !start.subarray(0, 8).equals(MAGIC))
+    throw new BackupError('damaged', 'this is no backup of Althing');
+  const format = start.readUInt32BE(8);
+  if (format !== FORMAT) {
+    throw new BackupError(
+      'refused',
+      `the backup has format ${format}, and this version reads ${FORMAT}: use a newer one`,
+    );
+  }
+  hash.update(start);
+  let isFirst = true;
+  for (;;) {
+    const head = await input.take(FRAME_HEAD_BYTES);
+    const length = head?.readUInt32BE(1) ?? 0;
+    if (head === null)
+      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
+    if (length > PAYLOAD_BYTES_MAX) throw damaged();
+    const payload = await input.take(length);
+    if (payload === null)
+      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
+    const frame = Buffer.concat([head, payload]);
+    if (crcOf(frame) !== head.readUInt32BE(5)) throw damaged();
+    if (isFirst !== (head[0] === HEAD)) throw damaged();
+    isFirst = false;
+    if (head[0] === END) {
+      if (!hash.digest().equals(payload)) throw damaged();
+      if ((await input.take(1)) !== null)
+        throw new BackupError('damaged', 'something follows the end of the backup');
+      yield { kind: 'end' };
+      return;
+    }
+    hash.update(frame);
+    yield head[0] === HEAD ? { kind: 'head', head: headOf(payload) } : await chunkOf(head[0] ?? 0, payload);
+  }
+}
+
+function headOf(payload: Buffer): BackupHead {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString('utf8'));
+  } catch {
+    throw damaged();
+  }
+  if (typeof value !== 'object' || value === null) throw damaged();
+  const { version, cluster, begunAt, groups } = value as Partial<Record<keyof BackupHead, unknown>>;
+  const isHead =
+    typeof version === 'string' &&
+    typeof cluster === 'string' &&
+    typeof begunAt === 'number' &&
+    typeof groups === 'number';
+  if (!isHead) throw damaged();
+  return { version, cluster, begunAt, groups };
+}
+
+async function chunkOf(kind: number, payload: Buffer): Promise<BackupFrame> {
+  if (kind !== CHUNK) throw damaged();
+  const whole = await inflate(payload, { maxOutputLength: PAYLOAD_BYTES_MAX }).catch(() => null);
+  if (whole === null || whole.length < CHUNK_HEAD_BYTES) throw damaged();
+  const chunk = {
+    sequence: whole.readUInt32BE(0),
+    checksum: whole.readUInt32BE(4),
+    bytes: whole.subarray(CHUNK_HEAD_BYTES),
+  };
+  return { kind: 'chunk', chunk };
+}
+
+function damaged(): BackupError {
+  return new BackupError('damaged', 'the backup is damaged: it does not fit its checksums');
+}
+
+/** CRC of a frame but for the place of the CRC. */
+function crcOf(frame: Buffer): number {
+  return crc32OfZlib(frame.subarray(FRAME_HEAD_BYTES), crc32OfZlib(frame.subarray(0, 5)));
+}
+
+/** Bytes of a stream, as many as are wanted at a time. */
+class Input {
+  private readonly source: AsyncIterator<Uint8Array>;
+  private parts: Buffer[] = [];
+  private size = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.source = source[Symbol.asyncIterator]();
+  }
+
+  /** Null when there are not as many left. */
+  async take(count: number): Promise<Buffer | null> {
+    while (this.size < count) {
+      const next = await this.source.next();
+      if (next.done === true) return null;
+      this.parts.push(Buffer.from(next.value));
+      this.size += next.value.length;
+    }
+    const all = this.parts.length === 1 ? (this.parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.parts);
+    this.size -= count;
+    this.parts = [all.subarray(count)];
+    return all.subarray(0, count);
+  }
+}

@@ -1,0 +1,152 @@
+import type { RootGroup } from '@althing/engine';
+import { delay } from '../../base/timers.js';
+import type { NodeId } from '../../between/protocol.js';
+import type { Config } from '../../config/index.js';
+import type { Sessions } from '../../groups/sessions.js';
+import type { State } from '../../groups/state.js';
+import type { Calls } from '../../members/calls.js';
+import type { Checkpointer } from '../../state/checkpointer.js';
+import type { AuditLog } from '../../telemetry/audit-log.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { Backups } from './backup.js';
+import { Restores } from './restore.js';
+import { Schedule } from './schedule.js';
+import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
+import { turnOf } from './standing.js';
+import { type TransferEvent, Transfers } from './transfers.js';
+
+export interface NodeBackupsOptions {
+  readonly config: Pick<Config, 'backupPath' | 'backupIntervalMs' | 'backupKeep' | 'checkpointSizeMb'>;
+  readonly version: string;
+  readonly nodeId: NodeId;
+  readonly clusterId: Uint8Array;
+  /** Of the data folder. */
+  readonly path: string;
+  readonly root: RootGroup;
+  readonly state: State;
+  readonly sessions: Sessions;
+  readonly checkpointer: Checkpointer;
+  readonly calls: Calls;
+  /**
+   * Waits until this node knows every change of users and access that was acknowledged; false if it can't be
+   * had.
+   */
+  readonly freshenRoot: () => Promise<boolean>;
+  /** Number of the last change. */
+  readonly changes: () => number;
+  readonly figures: Pick<EngineMetrics, 'backedUp' | 'backupIsThere'>;
+  readonly audit: Pick<AuditLog, 'transferred'>;
+  readonly log: Logger;
+  readonly onFailure: (error: unknown) => void;
+}
+
+const MiB = 1024 * 1024;
+
+/**
+ * The backups of a node: those that are taken and restored over the API, and those that it takes by itself.
+ * The outcome of each is told in the log, the audit log and the figures.
+ */
+export class NodeBackups {
+  /** Those over the API. */
+  readonly transfers: Transfers;
+  /** Those that were ordered in the scope of the node. */
+  readonly scheduled: ScheduledBackups;
+  private readonly options: NodeBackupsOptions;
+  private readonly schedule: Schedule;
+
+  /** @throws ScheduleFileError, errors of the file system */
+  constructor(options: NodeBackupsOptions) {
+    this.options = options;
+    const { config, nodeId, root, freshenRoot, changes, figures, onFailure } = options;
+    this.schedule = new Schedule(options.path);
+    figures.backupIsThere(this.schedule.newest);
+    const backups = this.makeBackups();
+    this.scheduled = new ScheduledBackups({
+      schedule: this.schedule,
+      backups,
+      standing:
+        config.backupIntervalMs === 0
+          ? null
+          : {
+              repeat: Math.round(config.backupIntervalMs / 1000),
+              maxFiles: config.backupKeep,
+              turn: () => turnOf(root.members.values(), nodeId),
+            },
+      folder: config.backupPath,
+      changes,
+      report: (event) => this.tookScheduled(event),
+      onFailure,
+      now: Date.now,
+    });
+    this.transfers = new Transfers({
+      root,
+      backups,
+      restores: this.makeRestores(),
+      freshenRoot,
+      report: (event) => this.transferred(event),
+      onDefect: onFailure,
+      monotonic: () => performance.now(),
+    });
+  }
+
+  private makeBackups(): Backups {
+    const { version, clusterId, root, state, checkpointer, sessions } = this.options;
+    return new Backups({
+      version,
+      clusterId,
+      root,
+      state,
+      checkpointer,
+      sessions: () => sessions.complete,
+      ended: (outcome, begunAt) => this.backedUp(outcome, begunAt),
+      now: Date.now,
+      delay,
+    });
+  }
+
+  private makeRestores(): Restores {
+    const { config, nodeId, root, calls, sessions, checkpointer } = this.options;
+    return new Restores({
+      nodeId,
+      root,
+      calls,
+      session: (group) => sessions.ofGroup(group),
+      voters: () => sessions.voters,
+      unload: async (session) => {
+        if (session.changedBytes >= config.checkpointSizeMb * MiB) await checkpointer.flush(session);
+      },
+      monotonic: () => performance.now(),
+      delay,
+    });
+  }
+
+  private backedUp(outcome: 'ok' | 'failed', begunAt: number): void {
+    const { figures, onFailure } = this.options;
+    figures.backedUp(outcome);
+    if (outcome === 'failed') return;
+    try {
+      this.schedule.noteNewest(begunAt);
+    } catch (error) {
+      onFailure(error);
+    }
+    figures.backupIsThere(this.schedule.newest);
+  }
+
+  private tookScheduled({ id, path, isBegun, error, bytes, ms }: ScheduledEvent): void {
+    const { log, figures, audit } = this.options;
+    const fields = { backup: id, path, bytes, ms };
+    if (!isBegun) figures.backedUp('failed');
+    audit.transferred('backup', error === null, { by: `backup ${id}`, path });
+    if (error === null) log.info({ event: 'backup', ...fields }, `backup ${id} done`);
+    else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
+  }
+
+  private transferred({ kind, user, id, error, bytes, ms }: TransferEvent): void {
+    const { log, audit } = this.options;
+    const fields = { user: user.name, request: id, bytes, ms };
+    audit.transferred(kind, error === null, { by: user.name, request: id });
+    if (error === null) log.info({ event: kind, ...fields }, `${kind} done`);
+    else log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
+  }
+}

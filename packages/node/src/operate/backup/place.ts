@@ -1,0 +1,109 @@
+/**
+ * Files of backups that a node takes by itself. They lie in one folder and below, whatever a template says,
+ * and nothing is overwritten or deleted there but what was put there as a backup.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { syncFolder } from '@althing/storage';
+import { BackupError } from './format.js';
+
+/**
+ * The path that a template stands for: below the folder, or, when it is absolute, where it says.
+ *
+ * @param now Unix seconds
+ * @param changes the number of the last change
+ */
+export function pathOf(template: string, folder: string, now: number, changes: number): string {
+  const [date = '', time = ''] = new Date(now * 1000).toISOString().split(/[T.]/);
+  const name = template
+    .replaceAll('{DATE}', date.replaceAll('-', ''))
+    .replaceAll('{TIME}', time.replaceAll(':', ''))
+    .replaceAll('{CHANGE_ID}', String(changes));
+  return resolve(folder, name);
+}
+
+/**
+ * Writes a file that is there as a whole, or not at all. Missing folders are made.
+ *
+ * @param isOurs whether a file that is there already may be replaced
+ * @throws BackupError when the place is not below the folder, or something else is there
+ */
+export async function writeBelow(
+  folder: string,
+  path: string,
+  isOurs: boolean,
+  work: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!isBelow(resolve(folder), path)) throw outside(path, folder);
+  await makeParents(resolve(folder), dirname(path));
+  const place = await placeBelow(folder, path);
+  const partial = `${place}.${randomBytes(4).toString('hex')}.partial`;
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = await open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    await work(file);
+    await file.sync();
+    await file.close();
+    await assertFree(place, isOurs);
+    await rename(partial, place);
+    await syncFolder(dirname(place));
+  } catch (error) {
+    await file.close();
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/** Deletes a file below a folder; anything but a file that is there is left alone. */
+export async function deleteBelow(folder: string, path: string): Promise<void> {
+  const place = await placeBelow(folder, path).catch(() => null);
+  if (place === null) return;
+  const found = await lstat(place).catch(() => null);
+  if (found?.isFile() === true) await rm(place, { force: true });
+}
+
+/** Makes folders one by one, none of them through a link that leads elsewhere. */
+async function makeParents(folder: string, parent: string): Promise<void> {
+  let path = folder;
+  for (const name of relative(folder, parent).split(sep)) {
+    if (name === '') continue;
+    path = join(path, name);
+    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if (!hasCode(error, 'EEXIST')) throw error;
+    });
+    await placeBelow(folder, join(path, 'x'));
+  }
+}
+
+/** The place of a file without links on the way; its folder must be there. */
+async function placeBelow(folder: string, path: string): Promise<string> {
+  const parent = await realpath(dirname(path));
+  const place = join(parent, basename(path));
+  if (!isBelow(await realpath(folder), place)) throw outside(path, folder);
+  return place;
+}
+
+async function assertFree(place: string, isOurs: boolean): Promise<void> {
+  const found = await lstat(place).catch(() => null);
+  if (found === null || (isOurs && found.isFile())) return;
+  throw new BackupError(
+    'refused',
+    `${place} exists already, and is no backup of this one: use {DATE} and {TIME}`,
+  );
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const rest = relative(folder, path);
+  return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
+}
+
+function outside(path: string, folder: string): BackupError {
+  return new BackupError('refused', `${path} does not lie below backup_path (${resolve(folder)})`);
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}

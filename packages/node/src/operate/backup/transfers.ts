@@ -1,0 +1,114 @@
+import { ErrorCode, missingPrivilege, Privilege, QueryError, type RootGroup } from '@althing/engine';
+import { UnfinishedError } from '../../groups/request.js';
+import { ClientGoneError } from '../../listen/http/pieces.js';
+import type { TransferHandler, TransferRequest } from '../../listen/http/transfers.js';
+import type { Backups } from './backup.js';
+import { BackupError } from './format.js';
+import type { Restores } from './restore.js';
+
+export interface TransfersOptions {
+  readonly root: RootGroup;
+  readonly backups: Backups;
+  readonly restores: Restores;
+  /**
+   * Waits until this node knows every change of users and access that was acknowledged; false if it can't be
+   * had.
+   */
+  readonly freshenRoot: () => Promise<boolean>;
+  /** Called with the outcome of each. */
+  readonly report: (event: TransferEvent) => void;
+  readonly onDefect: (error: unknown) => void;
+  readonly monotonic: () => number;
+}
+
+export interface TransferEvent extends TransferRequest {
+  readonly kind: 'backup' | 'restore';
+  /** Null when it went well. */
+  readonly error: string | null;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** Backups and restores over the API: who may, and what a client is told. */
+export class Transfers implements TransferHandler {
+  private readonly options: TransfersOptions;
+
+  constructor(options: TransfersOptions) {
+    this.options = options;
+  }
+
+  /** GRANT on `@thingsdb` is needed: a user who has it can have every privilege on everything. */
+  backUp(request: TransferRequest, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    const { backups } = this.options;
+    return this.told('backup', request, async (count) => {
+      backups.assertComplete();
+      await this.require(request, Privilege.GRANT);
+      await backups.take((bytes) => {
+        count(bytes.length);
+        return write(bytes);
+      });
+    });
+  }
+
+  /** The target is empty, or has nobody who may use it. */
+  restore(request: TransferRequest, source: AsyncIterable<Uint8Array>): Promise<string> {
+    const { restores } = this.options;
+    return this.told('restore', request, async (count) => {
+      await this.require(request, Privilege.FULL);
+      const { head, records } = await restores.restore(counted(source, count));
+      return JSON.stringify({ collections: head.groups - 1, records });
+    });
+  }
+
+  /** Makes sure that a user has some privileges on `@thingsdb`. */
+  private async require({ user }: TransferRequest, privilege: number): Promise<void> {
+    const { root, freshenRoot } = this.options;
+    if (!(await freshenRoot()))
+      throw new QueryError(ErrorCode.NODE, 'no majority of the nodes can be reached');
+    if (!root.allows('thingsdb', user.id, privilege)) throw missingPrivilege(user, privilege, '@thingsdb');
+  }
+
+  private async told<T>(
+    kind: TransferEvent['kind'],
+    request: TransferRequest,
+    work: (count: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    const { report, monotonic } = this.options;
+    const begun = monotonic();
+    let bytes = 0;
+    const tell = (error: string | null): void =>
+      report({ ...request, kind, error, bytes, ms: Math.round(monotonic() - begun) });
+    try {
+      const result = await work((more) => {
+        bytes += more;
+      });
+      tell(null);
+      return result;
+    } catch (error) {
+      tell(error instanceof Error ? error.message : String(error));
+      if (error instanceof BackupError) {
+        const Kind = error.isUnfinished ? UnfinishedError : QueryError;
+        throw new Kind(CODES[error.reason], error.message);
+      }
+      if (error instanceof QueryError || error instanceof ClientGoneError) throw error;
+      this.options.onDefect(error);
+      throw new UnfinishedError(ErrorCode.INTERNAL, 'internal error; see the log of the node');
+    }
+  }
+}
+
+const CODES = {
+  damaged: ErrorCode.BAD_DATA,
+  refused: ErrorCode.OPERATION,
+  busy: ErrorCode.NODE,
+} as const;
+
+async function* counted(
+  source: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of source) {
+    count(bytes.length);
+    yield bytes;
+  }
+}

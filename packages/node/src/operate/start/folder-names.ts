@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLUSTER_FILE_NAMES } from '../../between/cluster-record.js';
+import { SCHEDULE_FILE_NAMES } from '../backup/schedule.js';
+
+/** Data that the folder no longer works with, and that are kept. */
+export const REMOVED_NAME = 'removed';
+
+/** Says that the node was removed from its cluster while it served. */
+export const LEFT_NAME = 'left';
+
+/** Says that what the folder holds is not what the other members of the cluster hold. */
+export const DIVERGED_NAME = 'diverged';
+
+/**
+ * The folder that `althing recover` works in. While it is there, the rest may be a half of this and a half of
+ * that.
+ */
+export const RECOVERING_NAME = 'recovering';
+
+/** Names that are in a data folder besides those of the storage. */
+export const FOLDER_NAMES: readonly string[] = [
+  ...CLUSTER_FILE_NAMES,
+  ...SCHEDULE_FILE_NAMES,
+  DIVERGED_NAME,
+  LEFT_NAME,
+  REMOVED_NAME,
+];
+
+/**
+ * The names that make a folder that of a certain node, in the order in which it is moved away. Without the
+ * first it asks to join a cluster, and as long as the last is there it does so as who it was.
+ */
+export const OWN_NAMES: readonly string[] = [
+  ...CLUSTER_FILE_NAMES,
+  ...SCHEDULE_FILE_NAMES,
+  DIVERGED_NAME,
+  LEFT_NAME,
+  'log',
+  'state',
+];
+
+/** Whether a recovery was begun in a data folder and did not come to its end. */
+export function isRecovering(folder: string): boolean {
+  return existsSync(join(folder, RECOVERING_NAME));
+}
+
+/**
+ * A name for data that are kept, in the folder for that.
+ *
+ * @param why what tells them from others
+ */
+export function keptPath(folder: string, nowMs: number, why: string): string {
+  return join(folder, REMOVED_NAME, `${new Date(nowMs).toISOString().replaceAll(':', '-')}-${why}`);
+}

@@ -1,0 +1,48 @@
+import { type Config, DEFAULT_PASSWORD } from '../../config/index.js';
+import type { Logger } from '../../telemetry/logger.js';
+
+export interface Greeting {
+  readonly config: Pick<Config, 'bindClientAddr' | 'httpApiPort' | 'httpStatusPort'>;
+  readonly version: string;
+  /** Of the data folder. */
+  readonly path: string;
+  readonly isTls: boolean;
+}
+
+/** Says where everything is. */
+export function greet(log: Logger, { config, version, path, isTls }: Greeting): void {
+  const base = baseUrl(config.bindClientAddr, isTls);
+  log.info({ event: 'data', path }, `Althing ${version}: data in ${path}`);
+  if (config.httpStatusPort !== 0) {
+    log.info(
+      { event: 'status', port: config.httpStatusPort },
+      `status on ${base}:${config.httpStatusPort}/status`,
+    );
+  }
+  if (config.httpApiPort === 0) {
+    log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
+    return;
+  }
+  log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${base}:${config.httpApiPort}`);
+}
+
+/**
+ * Warns of a password that everybody can guess, and says how to begin with it: at the first start alone, with
+ * the password.
+ */
+export function warnOfDefaultPassword(log: Logger, { config, isTls }: Greeting, isFirstStart: boolean): void {
+  const url = `${baseUrl(config.bindClientAddr, isTls)}:${config.httpApiPort}`;
+  log.warn(
+    { event: 'default_password' },
+    "user 'admin' has the default password: make a token and set another password before others can reach this node",
+  );
+  if (!isFirstStart) return;
+  log.info(
+    { event: 'try' },
+    `try: curl -u admin:${DEFAULT_PASSWORD} -H 'Content-Type: application/json' -d '{"type":"query","code":"1 + 1;"}' ${url}//stuff`,
+  );
+}
+
+function baseUrl(address: string, isTls: boolean): string {
+  return `${isTls ? 'https' : 'http'}://${address.includes(':') ? `[${address}]` : address}`;
+}

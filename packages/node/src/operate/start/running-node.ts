@@ -1,0 +1,48 @@
+import { ErrorCode, QueryError } from '@althing/engine';
+import { type Config, ExitCode } from '../../config/index.js';
+
+/** How to stop: finish what runs and checkpoint, or only what is needed to be safe. */
+export type StopReason = 'drain' | 'now';
+
+/** A node that was started. */
+export interface RunningNode {
+  /** Settles when the node has ended, for whatever reason, with the exit code of the process. */
+  readonly closed: Promise<number>;
+  /** May be called again, to go from `drain` to `now`. */
+  stop(reason: StopReason): void;
+  /**
+   * Reads the certificates again, opens the audit log anew, and takes the level of the log from a
+   * configuration; the rest of it is ignored.
+   */
+  reload(config: Config): void;
+}
+
+/** An error that ends the start, with the exit code of the process. */
+export class StartError extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The start was given up because it was asked to be; everything is closed. */
+export class StartStoppedError extends StartError {
+  constructor() {
+    super('stopped while starting', ExitCode.Done);
+  }
+}
+
+/** The answer to clients while nobody can say who may do what. */
+export const STALE = new QueryError(
+  ErrorCode.NODE,
+  'this node has had no word from a majority of the nodes for too long (auth_max_stale_ms), and does not know any more who ' +
+    'may do what: use another one, or try again later',
+);
+
+/** The answer to clients while the node stops. */
+export const STOPPING = new QueryError(
+  ErrorCode.NODE,
+  'the node is shutting down: use another one, or try again later',
+);

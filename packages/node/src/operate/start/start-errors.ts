@@ -1,0 +1,15 @@
+import { FormatError } from '@althing/engine';
+import { FolderInUseError, StorageError } from '@althing/storage';
+import { isDamage } from '../../base/failures.js';
+import { ExitCode } from '../../config/index.js';
+import { StartError } from './running-node.js';
+
+/** Gives errors of the storage the exit code that tells what to do about them. */
+export function withExitCode(error: unknown): unknown {
+  if (error instanceof FormatError) {
+    return new StartError(`the stored state can not be read: ${error.message}`, ExitCode.DataDamaged);
+  }
+  if (!(error instanceof StorageError)) return error;
+  if (error instanceof FolderInUseError) return new StartError(error.message, ExitCode.StorageInUse);
+  return new StartError(error.message, isDamage(error) ? ExitCode.DataDamaged : ExitCode.Fatal);
+}

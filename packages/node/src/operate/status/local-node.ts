@@ -1,0 +1,247 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import {
+  type BackupsView,
+  type ClusterEntry,
+  type Engine,
+  ErrorCode,
+  type GroupEntry,
+  type MemberInfo,
+  type NodeCounters,
+  type NodeEntry,
+  type NodeInfo,
+  type NodeView,
+  QueryError,
+} from '@althing/engine';
+import { isVoter, type Membership } from 'raft-ts';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
+import { Phase } from '../../between/shared-status.js';
+import type { Config } from '../../config/index.js';
+import type { Hello, MemberStatus } from '../../members/hello.js';
+import type { Members } from '../../members/members.js';
+import type { Overview } from '../../members/overview.js';
+import { isReadable, READABLE } from '../../peers/encryption.js';
+import type { Counters } from '../../requests/counters.js';
+
+/** A group as this node sees it. */
+export interface GroupLook {
+  readonly id: GroupId;
+  readonly leading: boolean;
+  /** The node that leads, as far as this one knows; 0 for none. */
+  readonly leader: NodeId;
+  readonly membership: Membership;
+  readonly appliedIndex: number;
+}
+
+export interface LocalNodeOptions {
+  readonly nodeId: NodeId;
+  readonly version: string;
+  readonly config: Pick<
+    Config,
+    | 'nodeName'
+    | 'httpApiPort'
+    | 'httpStatusPort'
+    | 'listenNodePort'
+    | 'storagePath'
+    | 'resultSizeLimit'
+    | 'clusterSecret'
+    | 'tlsClientCaFile'
+    | 'peerTls'
+    | 'bindNodeAddr'
+  >;
+  readonly engine: () => Pick<Engine, 'root' | 'cachedPrograms'>;
+  /** Null until the node is far enough. */
+  readonly members: () =>
+    | (Pick<Members, 'handOver' | 'removalProblem'> & {
+        readonly overview: Pick<Overview, 'entries' | 'level' | 'lowest'>;
+      })
+    | null;
+  readonly groups: () => Iterable<GroupLook>;
+  /** Index of the last log entry that is durable in the state of a group. */
+  readonly storedIndex: (group: GroupId) => number;
+  readonly phase: () => Phase;
+  readonly connections: () => number;
+  readonly counters: () => Counters;
+  /** Those that the node takes by itself; null until it is far enough. */
+  readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
+  /** Level of the log by its name there. */
+  readonly log: { level: string };
+  readonly stop: () => void;
+  /** A clock in milliseconds that began with the process. */
+  readonly monotonic: () => number;
+}
+
+/** This node, as functions of the language see it. */
+export class LocalNode implements NodeView {
+  private readonly options: LocalNodeOptions;
+
+  constructor(options: LocalNodeOptions) {
+    this.options = options;
+  }
+
+  info(): NodeInfo {
+    const { config, version, nodeId, engine, connections, monotonic, log } = this.options;
+    const { status, committed, stored } = this.state();
+    const lowest = this.options.members()?.overview.lowest() ?? { committed, stored };
+    return {
+      node_id: engine().root.members.get(nodeId)?.number ?? 0,
+      version,
+      syntax_version: 'v1',
+      msgpack_version: BUILT_IN,
+      libcleri_version: BUILT_IN,
+      libuv_version: process.versions.uv ?? BUILT_IN,
+      libpcre2_version: BUILT_IN,
+      status,
+      zone: 0,
+      log_level: levelOf(log.level),
+      node_name: config.nodeName,
+      client_port: config.httpApiPort,
+      node_port: config.listenNodePort,
+      ip_support: 'ALL',
+      storage_path: config.storagePath.endsWith('/') ? config.storagePath : `${config.storagePath}/`,
+      uptime: monotonic() / 1000,
+      changes_in_queue: 0,
+      archived_in_memory: 0,
+      archive_files: 0,
+      local_stored_change_id: stored,
+      local_committed_change_id: committed,
+      global_stored_change_id: lowest.stored,
+      global_committed_change_id: lowest.committed,
+      db_stored_change_id: stored,
+      next_change_id: committed + 1,
+      http_status_port: portOrDisabled(config.httpStatusPort),
+      http_api_port: portOrDisabled(config.httpApiPort),
+      scheduled_backups: this.options.backups()?.waiting ?? 0,
+      yajl_version: BUILT_IN,
+      connected_clients: connections(),
+      result_size_limit: config.resultSizeLimit,
+      cached_queries: engine().cachedPrograms,
+      threshold_query_cache: 0,
+      cache_expiration_time: 0,
+      python_interpreter: '',
+      modules_path: '',
+      platform: process.platform,
+      architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+      libwebsockets_version: BUILT_IN,
+    };
+  }
+
+  get backups(): BackupsView {
+    const backups = this.options.backups();
+    if (backups === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
+    return backups;
+  }
+
+  nodes(): readonly NodeEntry[] {
+    return this.options.members()?.overview.entries() ?? [];
+  }
+
+  groups(): readonly GroupEntry[] {
+    return Array.from(this.options.groups(), (group) => this.entryOf(group));
+  }
+
+  level(): ClusterEntry {
+    const { config, engine, members } = this.options;
+    const { level, knownLevel: known } = engine().root;
+    const entry = members()?.overview.level() ?? { level, known, waitsFor: [] };
+    const isPlain = isReadable({
+      secret: config.clusterSecret ?? null,
+      tls: config.tlsClientCaFile ?? null,
+      encryption: config.peerTls,
+      bind: { address: config.bindNodeAddr },
+    });
+    return { ...entry, warnings: isPlain ? [READABLE] : [] };
+  }
+
+  counters(): NodeCounters {
+    return this.options.counters().values();
+  }
+
+  resetCounters(): void {
+    this.options.counters().reset();
+  }
+
+  setLogLevel(level: number): void {
+    this.options.log.level = LEVELS[level]?.[0] ?? 'info';
+  }
+
+  shutDown(): void {
+    this.options.stop();
+  }
+
+  handOver(to: MemberInfo | null): void {
+    this.options.members()?.handOver(to);
+  }
+
+  invitationProblem(secret: string): string | null {
+    const own = this.options.config.clusterSecret;
+    if (own === undefined) {
+      return 'this node has no cluster_secret, so no other one can join: set it (the same on all nodes), and start again';
+    }
+    if (isSame(secret, own)) return null;
+    return 'the secret is not the cluster_secret of this node: all nodes of a cluster have the same';
+  }
+
+  removalProblem(member: MemberInfo): string | null {
+    const members = this.options.members();
+    return members === null ? 'the node is just being started' : members.removalProblem(member);
+  }
+
+  /** How this node is, for the others. */
+  state(): Pick<Hello, 'status' | 'committed' | 'stored'> {
+    let committed = 0;
+    let stored = 0;
+    for (const { id, appliedIndex } of this.options.groups()) {
+      committed += appliedIndex;
+      stored += Math.min(this.options.storedIndex(id), appliedIndex);
+    }
+    return { status: statusOf(this.options.phase()), committed, stored };
+  }
+
+  private entryOf({ id, leading, leader, membership, appliedIndex }: GroupLook): GroupEntry {
+    const { nodeId } = this.options;
+    const { root } = this.options.engine();
+    const leads = leading ? nodeId : leader;
+    const numbersOf = (nodes: readonly NodeId[]): number[] =>
+      nodes.flatMap((node) => root.members.get(node)?.number ?? []).sort((a, b) => a - b);
+    const name = root.collections.get(id)?.name;
+    return {
+      scope: id === ROOT_GROUP ? '@thingsdb' : `@collection:${name ?? '?'}`,
+      role: leading ? 'leader' : isVoter(membership, nodeId) ? 'follower' : 'learner',
+      leader: root.members.get(leads)?.number ?? null,
+      applied: appliedIndex,
+      voters: numbersOf(membership.voters),
+      learners: numbersOf(membership.learners),
+    };
+  }
+}
+
+/** Stands for the version of libraries that Althing does without. */
+const BUILT_IN = 'built in';
+
+/** Levels of the log by number: what they are called in the log, and in the language. */
+const LEVELS: readonly (readonly [string, string])[] = [
+  ['debug', 'DEBUG'],
+  ['info', 'INFO'],
+  ['warn', 'WARNING'],
+  ['error', 'ERROR'],
+  ['fatal', 'CRITICAL'],
+];
+
+function levelOf(level: string): string {
+  return LEVELS.find(([name]) => name === level)?.[1] ?? level.toUpperCase();
+}
+
+function statusOf(phase: Phase): MemberStatus {
+  if (phase === Phase.READY) return 'READY';
+  return phase === Phase.STARTING ? 'SYNCHRONIZING' : 'SHUTTING_DOWN';
+}
+
+function portOrDisabled(port: number): number | string {
+  return port === 0 ? 'disabled' : port;
+}
+
+/** Compares secrets in a time that does not depend on where they differ. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

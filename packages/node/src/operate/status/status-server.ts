@@ -1,0 +1,194 @@
+/**
+ * The status port: health for balancers, orchestrators and people, over HTTPS when there are certificates.
+ * Plain text, no credentials, no data.
+ *
+ *   /healthy   200 while the process can do its work at all; depends on nothing outside
+ *   /ready     200 exactly while requests are served
+ *   /started   200 once the start is complete
+ *   /leader    200 while this node leads the root group, and a majority has confirmed it
+ *   /          the state in one word
+ *   /status    the state as JSON
+ *   /metrics   figures for Prometheus
+ *
+ * The first four answer `?verbose` with JSON: every check by its name. What else stands behind a `?` is
+ * ignored.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { TLSSocket, type TlsOptions } from 'node:tls';
+import { keptFor } from '../../base/descriptors.js';
+import { isLoopback } from '../../config/address.js';
+import { METRICS_CONTENT_TYPE } from '../../telemetry/page.js';
+import { type Check, problemOf } from './check.js';
+
+/** The answers of the server, made anew for each request. */
+export interface StatusView {
+  /** The checks without which the process can't do its work. */
+  healthy(): readonly Check[];
+  /** The checks without which requests are not served. */
+  ready(): readonly Check[];
+  started(): readonly Check[];
+  /** The checks by which this node leads the cluster. */
+  leading(): readonly Check[];
+  /** The state in one word: `READY`, `SYNCHRONIZING`, `SHUTTING_DOWN`. */
+  state(): string;
+  summary(): object;
+  /** The page of figures. */
+  metrics(): Promise<string>;
+}
+
+/** A certificate and its key, in PEM. */
+export interface StatusTls {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities of the certificates that clients need for all but `PROBES`; null: they need none. */
+  readonly apiClientCa: string | null;
+}
+
+/** The paths for orchestrators, which have no certificate. */
+const PROBES: ReadonlySet<string> = new Set(['/healthy', '/ready', '/started', '/leader']);
+
+const TIMEOUT_MS = 5000;
+
+export class StatusServer {
+  private readonly view: StatusView;
+  private readonly server: Server | TlsServer;
+  private readonly needsCertificate: boolean;
+  private connections = 0;
+
+  /**
+   * @param tls null for plain HTTP
+   * @param connectionsMax further ones are closed at once; a few are kept for clients on this machine
+   */
+  constructor(view: StatusView, tls: StatusTls | null = null, connectionsMax = 256) {
+    this.view = view;
+    this.needsCertificate = tls !== null && tls.apiClientCa !== null;
+    const options = {
+      requestTimeout: TIMEOUT_MS,
+      headersTimeout: TIMEOUT_MS,
+      keepAlive: false,
+      maxHeaderSize: 16_384,
+    };
+    const answer = (request: IncomingMessage, response: ServerResponse): void =>
+      this.answer(request, response);
+    this.server =
+      tls === null
+        ? createServer(options, answer)
+        : createTlsServer({ ...options, ...secureOptions(tls), handshakeTimeout: TIMEOUT_MS }, answer);
+    this.server.maxConnections = connectionsMax;
+    const othersMax = connectionsMax - keptFor(connectionsMax);
+    this.server.on('connection', (socket) => {
+      this.connections += 1;
+      socket.once('close', () => {
+        this.connections -= 1;
+      });
+      if (this.connections > othersMax && !isLoopback(socket.remoteAddress ?? '')) socket.destroy();
+    });
+    this.server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  /** Starts to listen; returns the port. Rejects with the system's error. */
+  listen(address: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, address, () => {
+        this.server.off('error', reject);
+        const bound = this.server.address();
+        resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+      });
+    });
+  }
+
+  /** Takes another certificate, for connections to come. */
+  renewTls(tls: StatusTls): void {
+    if ('setSecureContext' in this.server) this.server.setSecureContext(secureOptions(tls));
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method !== 'GET') {
+      send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: 'GET' });
+      return;
+    }
+    const { view, needsCertificate } = this;
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    const isVerbose = new URLSearchParams(query).has('verbose');
+    if (needsCertificate && !PROBES.has(path) && !hasCertificate(request)) {
+      send(response, 403, 'FORBIDDEN: a client certificate is needed (tls_api_client_ca_file)\n');
+      return;
+    }
+    switch (path) {
+      case '/healthy':
+        probe(response, view.healthy(), isVerbose);
+        return;
+      case '/ready':
+        probe(response, view.ready(), isVerbose);
+        return;
+      case '/started':
+        probe(response, view.started(), isVerbose);
+        return;
+      case '/leader':
+        probe(response, view.leading(), isVerbose);
+        return;
+      case '/':
+        send(response, problemOf(view.ready()) === null ? 200 : 503, `${view.state()}\n`);
+        return;
+      case '/status':
+        sendJson(response, 200, view.summary());
+        return;
+      case '/metrics':
+        view.metrics().then(
+          (text) => send(response, 200, text, { 'Content-Type': METRICS_CONTENT_TYPE }),
+          () => send(response, 500, 'NOK: the figures can not be gathered\n'),
+        );
+        return;
+      default:
+        send(response, 404, 'NOT FOUND\n');
+    }
+  }
+}
+
+function secureOptions({ cert, key, apiClientCa }: StatusTls): TlsOptions {
+  if (apiClientCa === null) return { cert, key };
+  // Not refused at once: see `PROBES`.
+  return { cert, key, ca: apiClientCa, requestCert: true, rejectUnauthorized: false };
+}
+
+function hasCertificate({ socket }: IncomingMessage): boolean {
+  return socket instanceof TLSSocket && socket.authorized;
+}
+
+function probe(response: ServerResponse, checks: readonly Check[], isVerbose: boolean): void {
+  const problem = problemOf(checks);
+  const status = problem === null ? 200 : 503;
+  if (isVerbose)
+    sendJson(response, status, { ok: problem === null, reason: problem, checks: checks.map(shown) });
+  else send(response, status, problem === null ? 'OK\n' : `NOK: ${problem}\n`);
+}
+
+function shown({ name, problem }: Check): object {
+  return { name, ok: problem === null, reason: problem };
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  send(response, status, `${JSON.stringify(value, null, 2)}\n`, { 'Content-Type': 'application/json' });
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...headers,
+  });
+  response.end(body);
+}

@@ -1,0 +1,399 @@
+/**
+ * The consensus thread: the consensus side of the node on the clock, the disk and the network of the machine,
+ * and the status port. It never runs code of users, so heartbeats, log syncs and health checks wait for none
+ * of it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { MessagePort } from 'node:worker_threads';
+import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
+import { systemClock } from '../../base/clock.js';
+import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
+import { ClusterFile } from '../../between/cluster-record.js';
+import { packEvents } from '../../between/event-parcel.js';
+import { type Parcel, unpack } from '../../between/parcel.js';
+import { type Event, ROOT_GROUP } from '../../between/protocol.js';
+import { Phase, SharedStatus } from '../../between/shared-status.js';
+import { Signals } from '../../between/signals.js';
+import { ExitCode } from '../../config/exit-codes.js';
+import { metricsPage, type PeerFigures } from '../../consensus/consensus-page.js';
+import { ConsensusSide } from '../../consensus/consensus-side.js';
+import { GroupFigures } from '../../consensus/group-figures.js';
+import type { NetworkEvents } from '../../consensus/network.js';
+import { type ClusterOptions, PeerNetwork } from '../../consensus/peer-network.js';
+import { LeaderWatch } from '../../consensus/watches/leader-watch.js';
+import { StorageBeat } from '../../consensus/watches/storage-beat.js';
+import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../../groups/limits.js';
+import type { Traffic } from '../../peers/links.js';
+import type { PeerLogCause } from '../../peers/refusal-log.js';
+import { REFUSALS } from '../../telemetry/families.js';
+import { Metrics } from '../../telemetry/metrics.js';
+import { watchThread } from '../../telemetry/thread-watch.js';
+import { NodeStatus } from '../status/node-status.js';
+import { StatusServer, type StatusTls } from '../status/status-server.js';
+
+export interface WorkerOptions {
+  readonly logPath: string;
+  readonly segmentBytes: number;
+  readonly nodeId: number;
+  readonly nodeName: string;
+  readonly version: string;
+  /** Length of a tick of Raft's time in milliseconds. */
+  readonly tickMs: number;
+  /** Ticks without a leader until an election. */
+  readonly electionTicks: number;
+  /** Silence of the engine thread after which this node should lead nothing, in milliseconds. */
+  readonly engineSilenceMs: number;
+  readonly statusAddress: string;
+  /** 0 for no status port. */
+  readonly statusPort: number;
+  /** For the status port; null for plain HTTP. */
+  readonly statusTls: StatusTls | null;
+  /** The cluster that the node belongs to or is to join. */
+  readonly cluster: ClusterOptions;
+  /** 16 bytes that tell the log of this node from others. */
+  readonly logId: Uint8Array;
+  /** Free space below which data must not grow; 0 for none. */
+  readonly lowDiskBytes: number;
+}
+
+export interface WorkerData {
+  readonly options: WorkerOptions;
+  readonly port: MessagePort;
+  /** Of `Signals`. */
+  readonly signals: SharedArrayBuffer;
+  readonly status: SharedArrayBuffer;
+  readonly metrics: SharedArrayBuffer;
+  /** When the process was started: wall clock in milliseconds. */
+  readonly startedAt: number;
+}
+
+/** First message of the worker: it is up, or why not. */
+export type WorkerStart =
+  | { readonly kind: 'started'; readonly statusPort: number }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly exitCode: number;
+      /** Whether it might come up if there were more room on the disk. */
+      readonly diskFull: boolean;
+    };
+
+/** One proposal at most: a change and what wraps it. */
+const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;
+
+/**
+ * Bytes that a leader may have under way: more than the engine side ever sends, so that nothing has to be
+ * refused.
+ */
+const PENDING_BYTES_MAX = WAITING_BYTES_MAX + 2 * PROPOSAL_BYTES_MAX;
+
+/** Entries that stay in the log behind a checkpoint, for members that are a little behind. */
+const LOG_TAIL = 10_000;
+
+/**
+ * How long no leader may be known until the node says that it serves nothing, in election timeouts. Requests
+ * wait for the next leader longer than that; and while one is elected no node knows any, so that a balancer
+ * would be left without nodes.
+ */
+const LEADERLESS_ELECTIONS = 3;
+
+/** Log that a node without others keeps in memory: nobody asks for more, and much of it makes long pauses. */
+const LONE_CACHE_BYTES = 1024 * 1024;
+
+/**
+ * A disk that makes others wait for less than this is not slow, however short the election timeout, in
+ * milliseconds.
+ */
+const SLOW_DISK_MS = 300;
+
+/** Time between two looks at how far the groups lag, in milliseconds. */
+const LAG_LOOK_MS = 250;
+
+/** Time between two looks at the room on the disk, in milliseconds. */
+const DISK_LOOK_MS = 100;
+
+const now = systemClock.now;
+
+/** The parts that run once the thread is up. */
+interface Running {
+  readonly side: ConsensusSide<PeerNetwork>;
+  readonly server: StatusServer;
+  /** Those of the status. */
+  readonly timers: readonly (() => void)[];
+}
+
+export class ConsensusThread {
+  private readonly options: WorkerOptions;
+  private readonly startedAt: number;
+  private readonly toEngine: EventSender;
+  private readonly shared: SharedStatus;
+  private readonly metrics: Metrics;
+  private readonly figures: GroupFigures;
+  private readonly storage = new StorageBeat(now);
+
+  constructor({ options, port, signals, status, metrics, startedAt }: WorkerData) {
+    this.options = options;
+    this.startedAt = startedAt;
+    this.toEngine = new EventSender(port, new Signals(signals));
+    this.shared = new SharedStatus(status);
+    this.metrics = new Metrics(metrics);
+    this.figures = new GroupFigures(this.metrics, now);
+  }
+
+  /** Brings everything up, and tells the engine thread that it is, or why not. */
+  start(): void {
+    this.run().catch((error: unknown) => this.toEngine.announce(startFailure(error)));
+  }
+
+  private async run(): Promise<void> {
+    const { options, metrics, toEngine } = this;
+    const disk = await NodeDisk.make(options.logPath);
+    const log = await LogStore.open(disk, {
+      segmentBytes: options.segmentBytes,
+      storeId: options.logId,
+      ...(this.isLone ? { cacheBytes: LONE_CACHE_BYTES } : {}),
+      observe: { now, written: (...sync) => this.countSync(...sync) },
+    });
+    const file = await ClusterFile.open(await NodeDisk.make(options.cluster.folder), Date.now());
+    const side = this.makeSide(disk, log, file);
+    await side.network.listen();
+    await side.lookAtDisk();
+    const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
+    const status = this.makeStatus(side, log, leader);
+    const server = new StatusServer(status, options.statusTls, fittingProbes(descriptorLimit()));
+    const statusPort = options.statusPort === 0 ? 0 : await listen(server, options);
+    const timers = [
+      systemClock.every(options.tickMs, () => leader.tick(side.host.status(ROOT_GROUP)?.leader ?? 0)),
+      systemClock.every(LAG_LOOK_MS, () => status.look()),
+    ];
+    toEngine.port.on('message', (parcel: Parcel) => this.take(parcel, { side, server, timers }));
+    watchThread(metrics, 'consensus');
+    toEngine.announce({ kind: 'started', statusPort }, () => {
+      // Not at the next tick only: with these events the engine thread may begin to serve.
+      if (this.shared.rootAge === Number.POSITIVE_INFINITY) side.noteRoot();
+    });
+  }
+
+  /** Whether the node is meant to have no others. */
+  private get isLone(): boolean {
+    return this.options.cluster.secret === null;
+  }
+
+  private makeSide(disk: NodeDisk, log: LogStore, file: ClusterFile): ConsensusSide<PeerNetwork> {
+    const { options, shared, storage, figures, toEngine } = this;
+    const { electionTicks, tickMs } = options;
+    const connect = (events: NetworkEvents): PeerNetwork =>
+      new PeerNetwork(options.cluster, file, events, (cause) => this.countRefusal(cause));
+    return new ConsensusSide(
+      {
+        nodeId: options.nodeId,
+        raft: { electionTicks, maxProposalBytes: PROPOSAL_BYTES_MAX, maxPendingBytes: PENDING_BYTES_MAX },
+        tickMs,
+        engineSilenceMs: options.engineSilenceMs,
+        logTail: this.isLone ? 0 : LOG_TAIL,
+        lowDiskBytes: options.lowDiskBytes,
+        diskLookMs: DISK_LOOK_MS,
+        slowDiskTicks: Math.ceil(Math.max(electionTicks / 2, SLOW_DISK_MS / tickMs)),
+      },
+      {
+        clock: systemClock,
+        disk: { log, look: (note) => storage.look(() => disk.freeBytes().then(note)) },
+        line: {
+          emit: (event) => toEngine.emit(event),
+          silence: () => (shared.phase === Phase.READY ? shared.engineSilence() : 0),
+          noteRoot: (age) => shared.noteRoot(age),
+          writing: () => {
+            storage.writeBegan();
+            toEngine.writing();
+          },
+          written: (more) => {
+            storage.writeEnded(more);
+            toEngine.written(more);
+          },
+        },
+        connect,
+        random: () => randomBytes(4).readUInt32BE(0),
+        onlooker: { watch: (group) => figures.watch(group) },
+      },
+    );
+  }
+
+  private take(parcel: Parcel, running: Running): void {
+    unpack(parcel, (command) => {
+      if (command.kind === 'renew_tls') running.server.renewTls(command);
+      running.side.handle(command);
+      if (command.kind === 'stop') this.stop(running);
+    });
+  }
+
+  private stop({ side, server, timers }: Running): void {
+    for (const stop of timers) stop();
+    side.close().then(
+      () => {
+        server.close();
+        this.toEngine.end();
+      },
+      (error: unknown) =>
+        this.toEngine.emit({
+          kind: 'failed',
+          failure: { message: textOf(error), exitCode: ExitCode.Fatal },
+        }),
+    );
+  }
+
+  private makeStatus(side: ConsensusSide<PeerNetwork>, log: LogStore, leader: LeaderWatch): NodeStatus {
+    const { options, shared, storage, metrics, figures, startedAt } = this;
+    const { version, nodeName, logPath } = options;
+    const { host, network } = side;
+    return new NodeStatus({
+      ...options,
+      shared,
+      storage,
+      leader,
+      host,
+      cluster: network,
+      metrics,
+      page: (isReady) =>
+        metricsPage({
+          metrics,
+          figures,
+          version,
+          nodeName,
+          startedAt,
+          folder: logPath,
+          groups: () => host.groupsNow,
+          peers: () => peerFigures(side),
+          logBytes: () => log.stats().bytes,
+          isReady: () => isReady,
+        }),
+      now,
+      startedAt,
+      wallClock: Date.now,
+    });
+  }
+
+  private countSync(durationMs: number, records: number, bytes: number): void {
+    const { metrics } = this;
+    metrics.observe('syncSeconds', durationMs / 1000);
+    metrics.observe('syncEntries', records);
+    metrics.add('logAppended', 0, bytes);
+  }
+
+  private countRefusal(cause: PeerLogCause): void {
+    const reason = REFUSAL_BY_CAUSE[cause];
+    if (reason !== undefined) this.metrics.add('peersRefused', REFUSALS.indexOf(reason));
+  }
+}
+
+/**
+ * The consensus thread's end of the line to the engine thread. Events of one turn of the event loop travel in
+ * one message.
+ */
+class EventSender {
+  readonly port: MessagePort;
+  private readonly signals: Signals;
+  private events: Event[] = [];
+  private planned = false;
+  /** Whether the first message is out: events wait for it. */
+  private announced = false;
+  private beforeFlush = (): void => {};
+
+  constructor(port: MessagePort, signals: Signals) {
+    this.port = port;
+    this.signals = signals;
+  }
+
+  /** @param beforeFlush is called before events are sent */
+  announce(message: WorkerStart, beforeFlush = (): void => {}): void {
+    this.beforeFlush = beforeFlush;
+    this.port.postMessage(message);
+    this.signals.ring();
+    this.announced = true;
+    if (this.events.length > 0) this.flush();
+  }
+
+  emit(event: Event): void {
+    this.events.push(event);
+    this.planFlush();
+  }
+
+  writing(): void {
+    this.signals.writing();
+  }
+
+  /** The engine thread may send what it holds back: it does so when a message comes, be it an empty one. */
+  written(more: boolean): void {
+    if (this.signals.written(more)) this.planFlush();
+  }
+
+  /** Says `stopped` as the last thing. */
+  end(): void {
+    this.emit({ kind: 'stopped' });
+    setImmediate(() => this.port.close());
+  }
+
+  private planFlush(): void {
+    if (this.planned || !this.announced) return;
+    this.planned = true;
+    queueMicrotask(() => this.flush());
+  }
+
+  private flush(): void {
+    this.planned = false;
+    this.beforeFlush();
+    const parcel = packEvents(this.events);
+    this.events = [];
+    this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
+    this.signals.ring();
+  }
+}
+
+function peerFigures({ peers, network, links }: ConsensusSide<PeerNetwork>): PeerFigures[] {
+  return peers.map((node) => {
+    const { sent, received, roundTripMs } = links.traffic.get(node) ?? NO_TRAFFIC;
+    return { name: network.nameOf(node), isUp: network.isUp(node), sent, received, roundTripMs };
+  });
+}
+
+const NO_TRAFFIC: Traffic = { sent: 0, received: 0, roundTripMs: null };
+
+const REFUSAL_BY_CAUSE: Partial<Record<PeerLogCause, (typeof REFUSALS)[number]>> = {
+  wrong_secret: 'secret',
+  other_cluster: 'cluster',
+  removed: 'removed',
+  version: 'version',
+  garbage: 'garbage',
+  damaged: 'damaged',
+};
+
+class StatusPortError extends Error {}
+
+async function listen(server: StatusServer, { statusAddress, statusPort }: WorkerOptions): Promise<number> {
+  try {
+    return await server.listen(statusAddress, statusPort);
+  } catch (error) {
+    throw new StatusPortError(`http_status_port = ${statusPort}: ${textOf(error)}`);
+  }
+}
+
+function startFailure(error: unknown): WorkerStart {
+  const diskFull = error instanceof DiskFullError;
+  if (error instanceof StatusPortError) {
+    return { kind: 'failed', message: error.message, exitCode: ExitCode.Configuration, diskFull };
+  }
+  if (error instanceof StorageError) {
+    const exitCode = error.code.startsWith('damaged') ? ExitCode.DataDamaged : ExitCode.Fatal;
+    return { kind: 'failed', message: `the log can not be opened: ${error.message}`, exitCode, diskFull };
+  }
+  return { kind: 'failed', message: textOf(error), exitCode: exitCodeOf(error), diskFull };
+}
+
+/** Errors about settings and the cluster tell their exit code themselves. */
+function exitCodeOf(error: unknown): number {
+  const has = typeof error === 'object' && error !== null && 'exitCode' in error;
+  return has && typeof error.exitCode === 'number' ? error.exitCode : ExitCode.Fatal;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,51 @@
+/**
+ * The second door of the package, for `verification` alone: the parts that a node is made of, so that what
+ * plays with nodes can put them together in its own way, with its own clock, disks and links. Nothing that
+ * ships comes in here.
+ */
+export { type Identity, logIdentity } from './base/identity.js';
+export type { ClusterRecord, Founder } from './between/cluster-record.js';
+export { decodeMembership } from './between/membership.js';
+export {
+  type Applied,
+  type Command,
+  type CommittedEntry,
+  type Event,
+  type Failure,
+  type GroupId,
+  type JoinAnswer,
+  type Joiner,
+  type LogPosition,
+  type NodeEvent,
+  type NodeId,
+  type PeerAddress,
+  ROOT_GROUP,
+} from './between/protocol.js';
+export { ConsensusSide } from './consensus/consensus-side.js';
+export type { GroupHost } from './consensus/group-host.js';
+export type { Network, NetworkEvents } from './consensus/network.js';
+export { EngineSide } from './engine-side/engine-side.js';
+export type { EngineClock, EngineReports } from './engine-side/ports.js';
+export { decodeApplied } from './groups/applied.js';
+export { decodeEntry } from './groups/entry.js';
+export type { GroupSession } from './groups/group-session.js';
+export { type FailedReply, ORDINARY_TERMS, type Reply, type Terms } from './groups/request.js';
+export { ResultKind, Results, type ResultsCapture } from './groups/results.js';
+export { State } from './groups/state.js';
+export { statusOfReply } from './listen/http/reply.js';
+export { CallKind } from './members/calls.js';
+export { bootstrapCluster } from './operate/start/bootstrap.js';
+export { LAG_LOW_MS } from './operate/status/lagging.js';
+export { FrameKind, readRaftFrame } from './peers/frames.js';
+export { LINK_SIZES, type LinkSizes } from './peers/links.js';
+export {
+  decodeAnswer,
+  decodeRequest,
+  encodeAnswer,
+  encodeRequest,
+  type ForwardedRequest,
+} from './requests/forwarding/format.js';
+export { Sequences } from './requests/forwarding/sequences.js';
+export { PasswordHasher } from './requests/password.js';
+export type { StateCheck } from './state/state-checks.js';
+export { StateDigest, stateDigest } from './state/state-digest.js';

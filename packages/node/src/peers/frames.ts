@@ -1,0 +1,191 @@
+/**
+ * The frames between nodes that know each other. The kinds are those of frames of the transport:
+ *
+ *   raft   (1) := part*                  part := group:varint count:varint message*     message: see raft-ts
+ *   call   (2) := id:varint payload      from one engine side to the other
+ *   return (3) := id:varint payload      the answer
+ *   load   (6) := leading:varint         how many groups the sender leads
+ *   ping   (7) := id:varint              to be answered at once
+ *   pong   (8) := id:varint              the answer
+ */
+import { ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';
+import type { GroupId, NodeId } from '../between/protocol.js';
+
+export const FrameKind = { RAFT: 1, CALL: 2, RETURN: 3, LOAD: 6, PING: 7, PONG: 8 } as const;
+
+/** Sizes in bytes that decide how messages travel. */
+export interface FrameSizes {
+  /** A frame is closed once it holds so much: it is larger by less than one message. */
+  readonly frameBytes: number;
+  /** Size from which a message yields to shorter ones. */
+  readonly bulkBytes: number;
+}
+
+/** Messages of a group in one frame at most. */
+const MESSAGES_MAX = 65_536;
+
+/** About what a message and an entry take beside payloads, in bytes. */
+const MESSAGE_BYTES = 64;
+const ENTRY_BYTES = 32;
+
+/** A frame that is ready to be sent. */
+export interface RaftFrame {
+  readonly to: NodeId;
+  readonly bytes: Uint8Array;
+  /** Whether it yields to others. */
+  readonly isBulk: boolean;
+  /** The groups of which it holds entries. */
+  readonly entriesOf: readonly GroupId[];
+}
+
+/** Messages of a group, in order. */
+interface Part {
+  readonly group: GroupId;
+  readonly messages: Message[];
+}
+
+/**
+ * The messages that are collected for a node: large appends, with all that goes with them, apart from the
+ * rest.
+ */
+interface Collected {
+  readonly urgent: Part[];
+  readonly bulk: Part[];
+  /** About what all of it takes. */
+  bytes: number;
+}
+
+/** Messages to other nodes, collected until they are sent. */
+export class RaftFrames {
+  private readonly sizes: FrameSizes;
+  private readonly isBulkWaiting: (to: NodeId) => boolean;
+  private collected = new Map<NodeId, Collected>();
+  /** Groups of which a large append waits for a node: later ones must not pass it. */
+  private readonly following = new Map<NodeId, Set<GroupId>>();
+
+  /** @param isBulkWaiting whether frames that yield wait for a node, of those that were taken */
+  constructor(sizes: FrameSizes, isBulkWaiting: (to: NodeId) => boolean) {
+    this.sizes = sizes;
+    this.isBulkWaiting = isBulkWaiting;
+  }
+
+  /** About how many bytes are collected for a node. */
+  bytesFor(to: NodeId): number {
+    return this.collected.get(to)?.bytes ?? 0;
+  }
+
+  add(group: GroupId, messages: readonly Message[]): void {
+    for (const message of messages) {
+      const { to } = message;
+      let collected = this.collected.get(to);
+      if (collected === undefined) {
+        collected = { urgent: [], bulk: [], bytes: 0 };
+        this.collected.set(to, collected);
+      }
+      const bytes = sizeOf(message);
+      collected.bytes += bytes;
+      const isBulk = message.kind === 'append' && this.yields(group, to, bytes, collected.bulk.length > 0);
+      const parts = isBulk ? collected.bulk : collected.urgent;
+      const last = parts[parts.length - 1];
+      if (last !== undefined && last.group === group) last.messages.push(message);
+      else parts.push({ group, messages: [message] });
+    }
+  }
+
+  /** Hands over everything as frames, which hold several messages and are not too large; nothing is left. */
+  take(send: (frame: RaftFrame) => void): void {
+    const { collected } = this;
+    // Not cleared: an old map would keep what stood in it alive, see number-table.ts.
+    this.collected = new Map();
+    for (const [to, { urgent, bulk }] of collected) {
+      this.pack(to, urgent, false, send);
+      this.pack(to, bulk, true, send);
+    }
+  }
+
+  /**
+   * Whether an append is large, or behind one of its group that is still to leave: out of order it would be
+   * refused.
+   */
+  private yields(group: GroupId, to: NodeId, bytes: number, isCollected: boolean): boolean {
+    let groups = this.following.get(to);
+    if (groups !== undefined && !isCollected && !this.isBulkWaiting(to)) {
+      this.following.delete(to);
+      groups = undefined;
+    }
+    if (bytes < this.sizes.bulkBytes) return groups?.has(group) === true;
+    if (groups === undefined) this.following.set(to, new Set([group]));
+    else groups.add(group);
+    return true;
+  }
+
+  private pack(to: NodeId, parts: readonly Part[], isBulk: boolean, send: (frame: RaftFrame) => void): void {
+    let writer = new ByteWriter(1024);
+    let entriesOf: GroupId[] = [];
+    let bytes = 0;
+    const close = (): void => {
+      if (bytes > 0) send({ to, bytes: writer.finish(), isBulk, entriesOf });
+      writer = new ByteWriter(1024);
+      entriesOf = [];
+      bytes = 0;
+    };
+    for (const { group, messages } of parts) {
+      for (let from = 0; from < messages.length; ) {
+        let end = from;
+        while (end < messages.length && (end === from || bytes < this.sizes.frameBytes)) {
+          bytes += sizeOf(messages[end]!);
+          end += 1;
+        }
+        writer.varint(group);
+        writer.varint(end - from);
+        for (const message of messages.slice(from, end)) writeMessage(writer, message);
+        if (messages.slice(from, end).some(hasEntries)) entriesOf.push(group);
+        from = end;
+        if (bytes >= this.sizes.frameBytes) close();
+      }
+    }
+    close();
+  }
+}
+
+/**
+ * Calls `receive` for each message of a frame, in order.
+ *
+ * @throws CodecError for what is no such frame
+ */
+export function readRaftFrame(frame: Uint8Array, receive: (group: GroupId, message: Message) => void): void {
+  const reader = new ByteReader(frame);
+  while (reader.remaining > 0) {
+    const group = reader.varint();
+    const count = reader.varint();
+    if (count > MESSAGES_MAX) reader.fail('invalid', 'Too many messages in a frame');
+    for (let i = 0; i < count; i++) receive(group, readMessage(reader));
+  }
+}
+
+/** A number and what belongs to it: calls and returns. */
+export function encodeNumbered(id: number, payload: Uint8Array): Uint8Array {
+  const writer = new ByteWriter(payload.length + 10);
+  writer.varint(id);
+  writer.raw(payload);
+  return writer.finish();
+}
+
+/** @throws CodecError */
+export function decodeNumbered(frame: Uint8Array): { readonly id: number; readonly payload: Uint8Array } {
+  const reader = new ByteReader(frame);
+  const id = reader.varint();
+  return { id, payload: reader.rest() };
+}
+
+function hasEntries(message: Message): boolean {
+  return message.kind === 'append' && message.entries.length > 0;
+}
+
+/** About the bytes of a message. */
+function sizeOf(message: Message): number {
+  if (message.kind !== 'append') return MESSAGE_BYTES;
+  let bytes = MESSAGE_BYTES;
+  for (const { payload } of message.entries) bytes += payload.length + ENTRY_BYTES;
+  return bytes;
+}

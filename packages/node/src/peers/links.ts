@@ -1,0 +1,233 @@
+import type { Message } from 'raft-ts';
+import { CodecError } from 'raft-ts';
+import { NumberTable } from '../base/number-table.js';
+import type { Command, Event, GroupId, NodeId } from '../between/protocol.js';
+import {
+  decodeNumbered,
+  encodeNumbered,
+  FrameKind,
+  type FrameSizes,
+  type RaftFrame,
+  RaftFrames,
+  readRaftFrame,
+} from './frames.js';
+
+/** The transport, as links need it. */
+export interface Sender {
+  /** False when the node can't be reached or too much waits for it. */
+  send(to: NodeId, kind: number, payload: Uint8Array, bulk?: boolean): boolean;
+  /** Bytes that wait to be sent to a node: all, or those of bulk. */
+  waiting(to: NodeId, which: 'all' | 'bulk'): number;
+}
+
+export interface LinksOptions {
+  readonly sender: Sender;
+  readonly emit: (event: Event) => void;
+  /** A message for a group of this node. */
+  readonly receive: (group: GroupId, message: Message) => void;
+  /** Entries of a group could not be sent to a node. */
+  readonly unsent: (group: GroupId, to: NodeId) => void;
+  /** There is room for entries of a group again, which `hasRoom` had denied. */
+  readonly room: (group: GroupId, to: NodeId) => void;
+  readonly sizes?: LinkSizes;
+  /** A clock in milliseconds; without one no ways are measured. */
+  readonly now?: () => number;
+  /** Bytes came that are no frame of a known kind. */
+  readonly malformed: (from: NodeId, problem: string) => void;
+}
+
+export interface LinkSizes extends FrameSizes {
+  /** Bytes that may wait for a node before there is no room for more entries. */
+  readonly roomBytes: number;
+}
+
+/** There is room for half of what the transport takes as bulk, so that calls find some, too. */
+export const LINK_SIZES: LinkSizes = {
+  frameBytes: 1024 * 1024,
+  bulkBytes: 64 * 1024,
+  roomBytes: 4 * 1024 * 1024,
+};
+
+/** The traffic between this node and another one. */
+export interface Traffic {
+  /** Bytes of frames. */
+  sent: number;
+  received: number;
+  /** The last that was measured, in milliseconds; null before. */
+  roundTripMs: number | null;
+}
+
+/** Between the transport and the rest of the consensus side: what the frames mean. */
+export class Links {
+  private readonly options: LinksOptions;
+  private readonly frames: RaftFrames;
+  private readonly sizes: LinkSizes;
+  private planned = false;
+  /** Groups that were told that there is no room for a node, the first of them first. */
+  private readonly held = new Map<NodeId, Set<GroupId>>();
+  /** The receivers of calls that are not answered yet. */
+  private readonly calls = new NumberTable<NodeId>();
+  /** How many groups each of the other nodes leads. */
+  readonly leading = new Map<NodeId, number>();
+  readonly traffic = new Map<NodeId, Traffic>();
+  private readonly pings = new Map<NodeId, { readonly id: number; readonly at: number }>();
+  private nextPing = 1;
+
+  constructor(options: LinksOptions) {
+    const { sender, sizes = LINK_SIZES } = options;
+    this.options = options;
+    this.sizes = sizes;
+    this.frames = new RaftFrames(sizes, (to) => sender.waiting(to, 'bulk') > 0);
+  }
+
+  /** Messages of one callback of the event loop go out together. */
+  transmit(group: GroupId, messages: readonly Message[]): void {
+    this.frames.add(group, messages);
+    if (this.planned) return;
+    this.planned = true;
+    queueMicrotask(() => {
+      this.planned = false;
+      this.flush();
+    });
+  }
+
+  /**
+   * Whether entries of a group may be handed over for a node now. Otherwise far more than the way takes would
+   * be read from the log, sent in vain, and read again: a node that comes back may lack something of each of
+   * many groups.
+   */
+  hasRoom(group: GroupId, to: NodeId): boolean {
+    if (this.frames.bytesFor(to) + this.options.sender.waiting(to, 'all') < this.sizes.roomBytes) return true;
+    let groups = this.held.get(to);
+    if (groups === undefined) {
+      groups = new Set();
+      this.held.set(to, groups);
+    }
+    groups.add(group);
+    return false;
+  }
+
+  /**
+   * Little waits for a node any more: the groups that were held have their turn, those first that have waited
+   * longest.
+   */
+  roomFor(to: NodeId): void {
+    const groups = this.held.get(to);
+    if (groups === undefined) return;
+    this.held.delete(to);
+    for (const group of groups) this.options.room(group, to);
+  }
+
+  call({ to, id, payload }: Extract<Command, { kind: 'call' }>): void {
+    if (this.sendNumbered(to, FrameKind.CALL, id, payload)) this.calls.set(id, to);
+    else this.options.emit({ kind: 'returned', id, payload: null });
+  }
+
+  return({ to, id, payload }: Extract<Command, { kind: 'return' }>): void {
+    this.sendNumbered(to, FrameKind.RETURN, id, payload);
+  }
+
+  /** Tells the others how many groups this node leads. */
+  tellLoad(peers: readonly NodeId[], leading: number): void {
+    const payload = encodeNumbered(leading, new Uint8Array(0));
+    for (const node of peers) this.send(node, FrameKind.LOAD, payload);
+  }
+
+  /** Measures the way to others and back. */
+  ping(peers: readonly NodeId[]): void {
+    const { now } = this.options;
+    if (now === undefined) return;
+    const id = this.nextPing++;
+    const payload = encodeNumbered(id, new Uint8Array(0));
+    for (const node of peers) {
+      if (this.send(node, FrameKind.PING, payload)) this.pings.set(node, { id, at: now() });
+    }
+  }
+
+  peerDown(node: NodeId): void {
+    this.held.delete(node);
+    this.pings.delete(node);
+    this.leading.delete(node);
+    for (const [id, to] of this.calls.entries()) {
+      if (to !== node) continue;
+      this.calls.delete(id);
+      this.options.emit({ kind: 'returned', id, payload: null });
+    }
+  }
+
+  frame(from: NodeId, kind: number, payload: Uint8Array): void {
+    this.trafficOf(from).received += payload.length;
+    try {
+      this.take(from, kind, payload);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.options.malformed(from, error.message);
+    }
+  }
+
+  private flush(): void {
+    const refused: RaftFrame[] = [];
+    this.frames.take((frame) => {
+      if (!this.send(frame.to, FrameKind.RAFT, frame.bytes, frame.isBulk)) refused.push(frame);
+    });
+    for (const { to, entriesOf } of refused) {
+      for (const group of entriesOf) this.options.unsent(group, to);
+    }
+  }
+
+  private take(from: NodeId, kind: number, payload: Uint8Array): void {
+    switch (kind) {
+      case FrameKind.RAFT:
+        readRaftFrame(payload, (group, message) => {
+          if (message.from === from) this.options.receive(group, message);
+          else this.options.malformed(from, 'a message in the name of another node');
+        });
+        return;
+      case FrameKind.CALL:
+        this.options.emit({ kind: 'called', from, ...decodeNumbered(payload) });
+        return;
+      case FrameKind.RETURN: {
+        const { id, payload: answer } = decodeNumbered(payload);
+        if (this.calls.get(id) !== from) return;
+        this.calls.delete(id);
+        this.options.emit({ kind: 'returned', id, payload: answer });
+        return;
+      }
+      case FrameKind.LOAD:
+        this.leading.set(from, decodeNumbered(payload).id);
+        return;
+      case FrameKind.PING:
+        this.sendNumbered(from, FrameKind.PONG, decodeNumbered(payload).id, new Uint8Array(0));
+        return;
+      case FrameKind.PONG: {
+        const ping = this.pings.get(from);
+        const { now } = this.options;
+        if (!ping || !now || ping.id !== decodeNumbered(payload).id) return;
+        this.pings.delete(from);
+        this.trafficOf(from).roundTripMs = now() - ping.at;
+        return;
+      }
+      default:
+        this.options.malformed(from, `a frame of the unknown kind ${kind}`);
+    }
+  }
+
+  private sendNumbered(to: NodeId, kind: number, id: number, payload: Uint8Array): boolean {
+    return this.send(to, kind, encodeNumbered(id, payload), payload.length >= this.sizes.bulkBytes);
+  }
+
+  private send(to: NodeId, kind: number, payload: Uint8Array, bulk = false): boolean {
+    const sent = this.options.sender.send(to, kind, payload, bulk);
+    if (sent) this.trafficOf(to).sent += payload.length;
+    return sent;
+  }
+
+  private trafficOf(node: NodeId): Traffic {
+    let traffic = this.traffic.get(node);
+    if (traffic === undefined) {
+      traffic = { sent: 0, received: 0, roundTripMs: null };
+      this.traffic.set(node, traffic);
+    }
+    return traffic;
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  type Call,
+  type Engine,
+  ErrorCode,
+  mayKnow,
+  missingPrivilege,
+  type PasswordHash,
+  type Prepared,
+  Privilege,
+  QueryError,
+  type Scope,
+  type ScopeName,
+  type Target,
+} from '@althing/engine';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { RESTORING } from '../groups/refusals.js';
+import type { Request } from '../groups/request.js';
+
+/** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
+export class StaleRefusal {
+  readonly error: QueryError;
+  readonly about: GroupId;
+
+  constructor(error: QueryError, about: GroupId) {
+    this.error = error;
+    this.about = about;
+  }
+}
+
+export interface ChecksOptions {
+  readonly engine: Engine;
+  readonly nodeId: NodeId;
+  /** Called for a text that is no program, with the milliseconds that it took to find out. */
+  readonly failedToPrepare: (userId: number, ms: number) => void;
+  readonly monotonic: () => number;
+}
+
+/** Checks of a request before it runs. */
+export class Checks {
+  private readonly options: ChecksOptions;
+
+  constructor(options: ChecksOptions) {
+    this.options = options;
+  }
+
+  /**
+   * The state that a request is about. That of another node counts as that of any node: see `otherNodeOf`.
+   *
+   * @throws QueryError, StaleRefusal
+   */
+  targetOf({ scope, body, user }: Request): Target {
+    if (scope.kind === 'thingsdb') return 'thingsdb';
+    if (scope.kind === 'node') {
+      if (body.type === 'run') throw badData('procedures can not be run in the scope of a node');
+      return 'node';
+    }
+    const { root } = this.options.engine;
+    const collection = root.collectionsByName.get(scope.name);
+    // A user without a privilege there must not learn whether there is such a collection: not by words, nor
+    // by what happens next.
+    if (!mayKnow(root, user, collection)) {
+      const needed = body.type === 'query' ? Privilege.QUERY : Privilege.RUN;
+      throw new StaleRefusal(missingPrivilege(user, needed, scopeText(scope)), ROOT_GROUP);
+    }
+    if (collection === undefined) {
+      throw new StaleRefusal(lookup(`there is no collection '${scope.name}'`), ROOT_GROUP);
+    }
+    return collection.id;
+  }
+
+  /**
+   * The node that a request names by its number or its name; null when that is this one, or none is named.
+   *
+   * @throws StaleRefusal
+   */
+  otherNodeOf({ scope }: Request): NodeId | null {
+    if (scope.kind !== 'node' || scope.id === null) return null;
+    const { id } = scope;
+    const { root } = this.options.engine;
+    const member = typeof id === 'number' ? root.memberByNumber(id) : root.memberByName(id);
+    if (member === undefined) throw new StaleRefusal(lookup(`there is no node ${id}`), ROOT_GROUP);
+    return member.nodeId === this.options.nodeId ? null : member.nodeId;
+  }
+
+  /**
+   * Makes a call of a request, in the order of checks that the protocol gives.
+   *
+   * @throws QueryError, StaleRefusal
+   */
+  callOf(
+    request: Request,
+    scope: Scope,
+    target: Target,
+    hashes?: ReadonlyMap<string, PasswordHash> | null,
+  ): Call {
+    const { user, body, format } = request;
+    const { engine, monotonic } = this.options;
+    if (target !== 'node' && engine.root.restoring !== '') throw new StaleRefusal(RESTORING, ROOT_GROUP);
+    let call: Call;
+    let spentMs = request.readMs ?? 0;
+    if (body.type === 'query') {
+      this.require(request, target, Privilege.QUERY);
+      const begun = isLong(request) ? monotonic() : 0;
+      const prepared = this.prepare(body.code, user.id);
+      if (begun !== 0) spentMs += monotonic() - begun;
+      call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs };
+    } else {
+      const procedure = scope.procedure(body.name);
+      if (procedure === undefined) {
+        const about = typeof target === 'number' ? target : ROOT_GROUP;
+        throw new StaleRefusal(lookup(`there is no procedure '${body.name}'`), about);
+      }
+      this.require(request, target, Privilege.RUN);
+      if (!engine.root.isAllowed(user.id, 'procedures', body.name)) {
+        const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
+        throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
+      }
+      call = { scope, user, format, body: { kind: 'run', procedure, args: body.args }, spentMs };
+    }
+    if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
+    return hashes ? { ...call, hashes } : call;
+  }
+
+  /** The program of a text. A long text that is none takes its time as well. */
+  private prepare(code: string, userId: number): Prepared {
+    const { engine, monotonic, failedToPrepare } = this.options;
+    if (code.length <= LONG_CODE) return engine.prepare(code);
+    const begun = monotonic();
+    try {
+      return engine.prepare(code);
+    } catch (error) {
+      failedToPrepare(userId, monotonic() - begun);
+      throw error;
+    }
+  }
+
+  private require({ user, scope }: Request, target: Target, privilege: number): void {
+    if (!this.options.engine.root.allows(target, user.id, privilege)) {
+      throw new StaleRefusal(missingPrivilege(user, privilege, scopeText(scope)), ROOT_GROUP);
+    }
+  }
+}
+
+/** Whether it takes noticeable time to parse the code of a request. */
+export function isLong({ body }: Request): boolean {
+  return body.type === 'query' && body.code.length > LONG_CODE;
+}
+
+/** Whether an answer depends on stored data. */
+export function dependsOnState({ scope, body }: Call): boolean {
+  if (body.kind === 'run') return true;
+  return body.prepared.usesState || scope.isAmong(body.prepared.unit.changes);
+}
+
+/** The unit that is measured: the text of a query, or a procedure. */
+export function programOf({ body }: Call): object {
+  return body.kind === 'query' ? body.prepared : body.procedure;
+}
+
+/** Characters of code that take noticeable time to parse. */
+const LONG_CODE = 16_384;
+
+/** A scope in words. */
+export function scopeText(scope: ScopeName): string {
+  return scope.kind === 'collection' ? `@collection:${scope.name}` : `@${scope.kind}`;
+}
+
+function lookup(message: string): QueryError {
+  return new QueryError(ErrorCode.LOOKUP, message);
+}
+
+function badData(message: string): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, message);
+}

@@ -1,0 +1,320 @@
+/**
+ * Requests on their way from the node that took them to the one that carries them out, and the answers to
+ * them.
+ *
+ *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
+ *              deadline:varint user:varint format:u8 scope key? id? client? body
+ *   flags   := 1 a key, 2 an id; since version 4 of the protocol between nodes also 4: the sender knows outcomes, 8: an earlier
+ *              attempt may have made the change, and 16: a client's name
+ *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
+ *   key     := key:text hash:16 bytes
+ *   id      := text                                       the name of the request in logs
+ *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
+ *   body    := MessagePack, as clients send it           the rest
+ *
+ *   answer  := version:u8 (1) kind:u8 ...
+ *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
+ *     1 error      index:varint code:zigzag flags:u8 message:text        flags: 1 a conflict of keys; 2 it is not known
+ *                                                         whether a change was made (*); 4 it was made (*)
+ *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
+ *     3 lost       unknown:u8                            the leadership was lost before there was an answer
+ *     4 late       unknown:u8                            the deadline passed before there was an answer
+ *     5 busy                                             nothing was done now: too much is under way
+ *
+ * Fields marked with (*) are sent only to a sender that knows outcomes. To such a one an error without these
+ * flags means that no attempt made the change, and none that has come so far will; to others, or from a node
+ * that speaks an earlier version, it speaks of this attempt alone.
+ *
+ * `group` is the number of the Raft group, `format` 0 for JSON and 1 for MessagePack, `deadline` the
+ * milliseconds that are left, `rootIndex` the log position of the root scope that the sender's decision rests
+ * on; `unknown` says whether a change may have been made.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  type Format,
+  FormatError,
+  MsgpackWriter,
+  QueryError,
+  type ScopeName,
+  type WireValues,
+} from '@althing/engine';
+import { BODY_HASH_BYTES } from '../../groups/entry.js';
+import {
+  type ChangeOutcome,
+  conflictingKey,
+  type Reply,
+  type RequestBody,
+  type Terms,
+} from '../../groups/request.js';
+
+const VERSION = 1;
+const WITH_KEY = 1;
+const WITH_ID = 2;
+const KNOWS_OUTCOMES = 4;
+const UNDECIDED = 8;
+const WITH_CLIENT = 16;
+
+export interface ForwardedRequest {
+  readonly group: number;
+  readonly incarnation: number;
+  readonly sequence: number;
+  readonly low: number;
+  readonly rootIndex: number;
+  readonly deadlineMs: number;
+  readonly user: number;
+  readonly format: Format;
+  readonly scope: ScopeName;
+  readonly key: { readonly key: string; readonly body: Uint8Array } | null;
+  /** The client's name for it by numbers. */
+  readonly name: Terms['name'];
+  /** Null when it has none. */
+  readonly id: string | null;
+  /** Whether the sender knows outcomes: those of protocol version 4 and later. */
+  readonly knowsOutcomes: boolean;
+  /**
+   * Whether an earlier attempt may have made the change. Nothing is known of it for a sender that does not
+   * know outcomes.
+   */
+  readonly undecided: boolean;
+  /** See `encodeBody`. */
+  readonly body: Uint8Array;
+}
+
+export type ForwardedAnswer =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'elsewhere'; readonly leader: number }
+  | { readonly kind: 'lost' | 'late'; readonly unknown: boolean }
+  | { readonly kind: 'busy' };
+
+/**
+ * The body of a request as MessagePack, whatever it came as.
+ *
+ * @param toMsgpack gives values as MessagePack; what it throws is thrown
+ */
+export function encodeBody(body: RequestBody, toMsgpack: (values: WireValues) => Uint8Array): Uint8Array {
+  const isQuery = body.type === 'query';
+  const values = isQuery ? body.vars : body.args;
+  const writer = new MsgpackWriter();
+  writer.beginMap(values === null ? 2 : 3);
+  writer.key('type');
+  writer.str(body.type);
+  writer.key(isQuery ? 'code' : 'name');
+  writer.str(isQuery ? body.code : body.name);
+  if (values !== null) {
+    writer.key(isQuery ? 'vars' : 'args');
+    writer.packed(toMsgpack(values));
+  }
+  return writer.out.take();
+}
+
+export function encodeRequest(request: ForwardedRequest): Uint8Array {
+  const { key, name, id, body, scope, knowsOutcomes, undecided } = request;
+  const out = new ByteWriter(body.length + 128);
+  out.u8(VERSION);
+  const outcomes = knowsOutcomes ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) : 0;
+  const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
+  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes);
+  out.varint(request.group);
+  out.varint(request.incarnation);
+  out.varint(request.sequence);
+  out.varint(request.low);
+  out.varint(request.rootIndex);
+  out.varint(request.deadlineMs);
+  out.varint(request.user);
+  out.u8(FORMATS.indexOf(request.format));
+  writeScope(out, scope);
+  if (key !== null) {
+    out.text(key.key);
+    out.bytes(key.body);
+  }
+  if (id !== null) out.text(id);
+  if (name !== null) {
+    out.text(name.client);
+    out.varint(name.sequence);
+    out.varint(name.low);
+    out.bytes(name.body);
+  }
+  out.bytes(body);
+  return out.take();
+}
+
+/** @throws FormatError */
+export function decodeRequest(payload: Uint8Array): ForwardedRequest {
+  const input = new ByteReader(payload);
+  expectVersion(input);
+  const flags = input.u8();
+  if (flags > (WITH_KEY | WITH_ID | KNOWS_OUTCOMES | UNDECIDED | WITH_CLIENT))
+    throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
+  return {
+    group: input.varint(),
+    incarnation: input.varint(),
+    sequence: input.varint(),
+    low: input.varint(),
+    rootIndex: input.varint(),
+    deadlineMs: input.varint(),
+    user: input.varint(),
+    format: formatOf(input.u8()),
+    scope: readScope(input),
+    key: (flags & WITH_KEY) === 0 ? null : { key: input.text(), body: input.bytes(BODY_HASH_BYTES) },
+    id: (flags & WITH_ID) === 0 ? null : input.text(),
+    name: (flags & WITH_CLIENT) === 0 ? null : readName(input),
+    knowsOutcomes: (flags & KNOWS_OUTCOMES) !== 0,
+    undecided: (flags & UNDECIDED) !== 0,
+    body: input.bytes(input.remaining),
+  };
+}
+
+function readName(input: ByteReader): Terms['name'] {
+  return {
+    client: input.text(),
+    sequence: input.varint(),
+    low: input.varint(),
+    body: input.bytes(BODY_HASH_BYTES),
+  };
+}
+
+/**
+ * @param knowsOutcomes whether the one who asked does; who does not is told of an outcome that is not known
+ *   as of a leadership that was lost
+ */
+export function encodeAnswer(answer: ForwardedAnswer, knowsOutcomes: boolean): Uint8Array {
+  if (!knowsOutcomes && answer.kind === 'reply' && answer.reply.outcome === 'unknown') {
+    return encodeAnswer({ kind: 'lost', unknown: true }, knowsOutcomes);
+  }
+  const out = new ByteWriter(
+    answer.kind === 'reply' && answer.reply.ok ? answer.reply.result.length + 32 : 64,
+  );
+  out.u8(VERSION);
+  switch (answer.kind) {
+    case 'reply':
+      writeReply(out, answer.reply, knowsOutcomes);
+      break;
+    case 'elsewhere':
+      out.u8(Kind.ELSEWHERE);
+      out.varint(answer.leader);
+      break;
+    case 'lost':
+    case 'late':
+      out.u8(answer.kind === 'lost' ? Kind.LOST : Kind.LATE);
+      out.u8(answer.unknown ? 1 : 0);
+      break;
+    case 'busy':
+      out.u8(Kind.BUSY);
+  }
+  return out.take();
+}
+
+/** @throws FormatError */
+export function decodeAnswer(payload: Uint8Array): ForwardedAnswer {
+  const input = new ByteReader(payload);
+  expectVersion(input);
+  const kind = input.u8();
+  switch (kind) {
+    case Kind.RESULT: {
+      const index = input.varint();
+      const flags = input.u8();
+      if (flags > (PACKED | CHANGED))
+        throw new FormatError(`a forwarded result with the unknown flags ${flags}`);
+      const { remaining } = input;
+      const result = (flags & PACKED) === 0 ? input.utf8(remaining) : input.bytes(remaining);
+      const isMade = (flags & CHANGED) !== 0;
+      return { kind: 'reply', reply: { ok: true, result, index, ...(isMade ? { outcome: 'made' } : {}) } };
+    }
+    case Kind.ERROR: {
+      const index = input.varint();
+      const code = input.zigzag();
+      const flags = input.u8();
+      const error = new QueryError(code, input.text());
+      if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
+      const outcome = OUTCOMES.get(flags);
+      if (outcome === undefined) throw new FormatError(`a forwarded error with the unknown flags ${flags}`);
+      return { kind: 'reply', reply: { ok: false, error, index, outcome } };
+    }
+    case Kind.ELSEWHERE:
+      return { kind: 'elsewhere', leader: input.varint() };
+    case Kind.LOST:
+    case Kind.LATE:
+      return { kind: kind === Kind.LOST ? 'lost' : 'late', unknown: input.u8() !== 0 };
+    case Kind.BUSY:
+      return { kind: 'busy' };
+    default:
+      throw new FormatError(`a forwarded answer of the unknown kind ${kind}`);
+  }
+}
+
+const Kind = { RESULT: 0, ERROR: 1, ELSEWHERE: 2, LOST: 3, LATE: 4, BUSY: 5 } as const;
+
+/** Flags of a result. */
+const PACKED = 1;
+const CHANGED = 2;
+
+/** Flags of an error. */
+const CONFLICT = 1;
+const UNKNOWN = 2;
+const MADE = 4;
+
+const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
+  [0, 'none'],
+  [UNKNOWN, 'unknown'],
+  [MADE, 'made'],
+]);
+
+const FORMATS: readonly Format[] = ['json', 'msgpack'];
+
+function formatOf(number: number): Format {
+  const format = FORMATS[number];
+  if (format === undefined) throw new FormatError(`unknown format ${number}`);
+  return format;
+}
+
+function expectVersion(input: ByteReader): void {
+  const version = input.u8();
+  if (version !== VERSION)
+    throw new FormatError(`forwarding of version ${version}; this node knows ${VERSION}`);
+}
+
+function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void {
+  const outcome = knowsOutcomes ? (reply.outcome ?? 'none') : 'none';
+  if (!reply.ok) {
+    out.u8(Kind.ERROR);
+    out.varint(reply.index ?? 0);
+    out.zigzag(reply.error.code);
+    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome]);
+    out.text(reply.error.message);
+    return;
+  }
+  const { result } = reply;
+  const isText = typeof result === 'string';
+  out.u8(Kind.RESULT);
+  out.varint(reply.index ?? 0);
+  out.u8((isText ? 0 : PACKED) | (outcome === 'made' ? CHANGED : 0));
+  if (isText) out.utf8(result, Buffer.byteLength(result));
+  else out.bytes(result);
+}
+
+const FLAGS_OF: Readonly<Record<ChangeOutcome, number>> = { none: 0, unknown: UNKNOWN, made: MADE };
+
+const SCOPE_KINDS: readonly ScopeName['kind'][] = ['thingsdb', 'node', 'collection'];
+
+function writeScope(out: ByteWriter, scope: ScopeName): void {
+  out.u8(SCOPE_KINDS.indexOf(scope.kind));
+  if (scope.kind === 'node') out.varint(typeof scope.id === 'number' ? scope.id + 1 : 0);
+  else if (scope.kind === 'collection') out.text(scope.name);
+}
+
+function readScope(input: ByteReader): ScopeName {
+  const kind = SCOPE_KINDS[input.u8()];
+  switch (kind) {
+    case 'thingsdb':
+      return { kind };
+    case 'node': {
+      const number = input.varint();
+      return { kind, id: number === 0 ? null : number - 1 };
+    }
+    case 'collection':
+      return { kind, name: input.text() };
+    default:
+      throw new FormatError('a scope of an unknown kind');
+  }
+}

@@ -1,0 +1,395 @@
+/**
+ * Takes requests to other nodes, and those of other nodes in. A request that comes a second time while the
+ * first is still carried out gets the answer of the first.
+ */
+import { ErrorCode, QueryError, type RootGroup, type WireValues } from '@althing/engine';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
+import type { GroupSession } from '../../groups/group-session.js';
+import {
+  type Client,
+  type FailedReply,
+  ORDINARY_TERMS,
+  type Reply,
+  type RequestBody,
+} from '../../groups/request.js';
+import { CallError, CallKind, type Calls } from '../../members/calls.js';
+import {
+  decodeAnswer,
+  decodeRequest,
+  encodeAnswer,
+  encodeBody,
+  encodeRequest,
+  type ForwardedAnswer,
+  type ForwardedRequest,
+} from './format.js';
+import { type End, PendingRequest } from './pending-request.js';
+import { RequestsUnderWay } from './requests-under-way.js';
+import type { Sequences } from './sequences.js';
+
+export interface ForwarderOptions {
+  readonly calls: Calls;
+  readonly root: RootGroup;
+  readonly rootSession: () => GroupSession;
+  readonly sequences: Sequences;
+  /** Version of the protocol that is spoken with a node; 0 while none is known. */
+  readonly protocolOf: (node: NodeId) => number;
+  /** Which start of this node this is. */
+  readonly incarnation: number;
+  /**
+   * Gives the values of a request as MessagePack, as far as the limits of a query allow. Throws QueryError.
+   */
+  readonly toMsgpack: (values: WireValues) => Uint8Array;
+  /** Reads a body in MessagePack. */
+  readonly decodeBody: (body: Buffer) => RequestBody;
+  readonly monotonic: () => number;
+  readonly delay: (ms: number, callback: () => void) => () => void;
+  /** Carries out a request that another node sent. */
+  readonly begin: (pending: PendingRequest) => void;
+  /** Lets a pending request try again, soon or at another leader. */
+  readonly retry: (pending: PendingRequest, group: GroupId) => void;
+  /** Called with the outcome of each attempt. */
+  readonly tried?: (outcome: 'ok' | 'retried' | 'failed') => void;
+  /** Called for each pending request of another node that ended. */
+  readonly ended: (pending: PendingRequest) => void;
+}
+
+/**
+ * The first version of the protocol between nodes in which a request may have a name: older ones refuse it.
+ */
+const PROTOCOL_WITH_IDS = 2;
+
+/**
+ * The first one in which a request may say what is known of earlier attempts, and its answer what became of
+ * the change.
+ */
+export const PROTOCOL_WITH_OUTCOMES = 4;
+
+/** The first one in which it may have a name that its client gave it by numbers. */
+const PROTOCOL_WITH_CLIENTS = 4;
+
+/** Bytes of requests that are sent and not answered. */
+const SENT_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Requests of other nodes at once, and their bytes. */
+const TAKEN_MAX = 20_000;
+const TAKEN_BYTES_MAX = 128 * 1024 * 1024;
+
+export class Forwarder {
+  private readonly options: ForwarderOptions;
+  private readonly underWay = new RequestsUnderWay();
+  private sentBytes = 0;
+  private sentCount = 0;
+  private taken = 0;
+  private takenBytes = 0;
+
+  constructor(options: ForwarderOptions) {
+    this.options = options;
+    options.calls.serve(CallKind.Forward, (from, payload) => this.take(from, payload));
+    options.calls.serve(CallKind.NodeRequest, (from, payload) => this.takeForNode(from, payload));
+  }
+
+  /** Requests of other nodes that are being carried out. */
+  get busy(): number {
+    return this.taken;
+  }
+
+  /** Requests that were sent to other nodes and are not answered. */
+  get sent(): number {
+    return this.sentCount;
+  }
+
+  /** Sends a change to the leader of its group. */
+  send(pending: PendingRequest, group: GroupId, leader: NodeId): void {
+    const knowsOutcomes = this.knowsOutcomes(leader);
+    const payload = this.encode(pending, group, leader);
+    if (payload === null) return;
+    this.call(pending, leader, CallKind.Forward, payload, {
+      answered: (answer) => this.answered(pending, group, answer, knowsOutcomes),
+      failed: (error) => {
+        if (error.reason === 'refused') {
+          // An earlier version may say so when something broke on the way.
+          if (!knowsOutcomes) pending.unknown = true;
+          this.refuse(pending, group, refused(error));
+          return;
+        }
+        pending.noteCopy();
+        this.retry(pending, group);
+      },
+    });
+  }
+
+  private retry(pending: PendingRequest, group: GroupId): void {
+    this.options.tried?.('retried');
+    this.options.retry(pending, group);
+  }
+
+  /** Asks another node about itself. */
+  sendToNode(pending: PendingRequest, node: NodeId): void {
+    const payload = this.encode(pending, ROOT_GROUP, node);
+    if (payload === null) return;
+    this.call(pending, node, CallKind.NodeRequest, payload, {
+      answered: (answer) =>
+        pending.end(answer.kind === 'reply' ? answer : { kind: 'reply', reply: NODE_SILENT }),
+      failed: (error) =>
+        pending.end({ kind: 'reply', reply: error.reason === 'refused' ? refused(error) : NODE_UNCLEAR }),
+    });
+  }
+
+  private knowsOutcomes(node: NodeId): boolean {
+    return this.options.protocolOf(node) >= PROTOCOL_WITH_OUTCOMES;
+  }
+
+  private call(
+    pending: PendingRequest,
+    to: NodeId,
+    kind: CallKind,
+    payload: Uint8Array,
+    then: {
+      readonly answered: (answer: ForwardedAnswer) => void;
+      readonly failed: (error: CallError) => void;
+    },
+  ): void {
+    const { calls, monotonic } = this.options;
+    pending.called = true;
+    this.sentBytes += payload.length;
+    this.sentCount += 1;
+    const over = (work: () => void): void => {
+      this.sentBytes -= payload.length;
+      this.sentCount -= 1;
+      pending.called = false;
+      if (!pending.ended) work();
+    };
+    calls.call(to, kind, payload, Math.max(1, pending.deadline - monotonic())).then(
+      (bytes) => over(() => then.answered(decodeAnswer(bytes))),
+      (error: unknown) => {
+        if (!(error instanceof CallError)) throw error;
+        over(() => then.failed(error));
+      },
+    );
+  }
+
+  /** The request as it is sent; null when it can't be sent, and has ended. */
+  private encode(pending: PendingRequest, group: GroupId, to: NodeId): Uint8Array | null {
+    const knowsOutcomes = this.knowsOutcomes(to);
+    const { sequences, protocolOf, incarnation, monotonic, rootSession } = this.options;
+    const { request } = pending;
+    const name = request.terms?.name ?? null;
+    if (name !== null && protocolOf(to) < PROTOCOL_WITH_CLIENTS) {
+      this.refuse(pending, group, oldLeader());
+      return null;
+    }
+    pending.body ??= encodeBody(request.body, this.options.toMsgpack);
+    if (this.sentBytes + pending.body.length > SENT_BYTES_MAX) {
+      this.refuse(pending, group, busy());
+      return null;
+    }
+    return encodeRequest({
+      group,
+      incarnation,
+      sequence: pending.sequence,
+      low: sequences.low(group),
+      rootIndex: rootSession().appliedIndex,
+      deadlineMs: Math.max(0, Math.floor(pending.deadline - monotonic())),
+      user: request.user.id,
+      format: request.format,
+      scope: request.scope,
+      key: request.terms?.key ?? null,
+      name,
+      id: protocolOf(to) >= PROTOCOL_WITH_IDS ? (request.id ?? null) : null,
+      knowsOutcomes,
+      undecided: knowsOutcomes && pending.unknown,
+      body: pending.body,
+    });
+  }
+
+  /** @param knowsOutcomes whether the one who answers was told what is known of earlier attempts */
+  private answered(
+    pending: PendingRequest,
+    group: GroupId,
+    answer: ForwardedAnswer,
+    knowsOutcomes: boolean,
+  ): void {
+    switch (answer.kind) {
+      case 'reply': {
+        if (knowsOutcomes) pending.settle();
+        else if (pending.unknown && !answer.reply.ok) {
+          // It speaks of this attempt alone, and may be a refusal.
+          this.retry(pending, group);
+          return;
+        }
+        this.options.tried?.('ok');
+        const reply = knowsOutcomes ? answer.reply : readCautiously(answer.reply, pending);
+        pending.end({ kind: 'reply', reply });
+        return;
+      }
+      case 'busy':
+        this.refuse(pending, group, busy());
+        return;
+      case 'lost':
+      case 'late':
+        if (answer.unknown) pending.unknown = true;
+        this.retry(pending, group);
+        return;
+      case 'elsewhere':
+        this.retry(pending, group);
+    }
+  }
+
+  /**
+   * Ends a pending request with a refusal by this node; but what an earlier attempt may have done has to be
+   * found out first.
+   */
+  private refuse(pending: PendingRequest, group: GroupId, reply: Reply): void {
+    if (pending.unknown) {
+      this.retry(pending, group);
+      return;
+    }
+    this.options.tried?.('failed');
+    pending.end({ kind: 'reply', reply });
+  }
+
+  private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+    const request = decodeRequest(payload);
+    const { knowsOutcomes } = request;
+    const underWay = this.underWay.of(from, request.incarnation, request.group);
+    const first = underWay.get(request.sequence);
+    if (first !== undefined) return first;
+    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' }, knowsOutcomes);
+    const answer = this.carryOut(from, request, payload.length, request.group).finally(() =>
+      underWay.delete(request.sequence),
+    );
+    underWay.set(request.sequence, answer);
+    return answer;
+  }
+
+  private takeForNode(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+    const request = decodeRequest(payload);
+    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' }, request.knowsOutcomes);
+    return this.carryOut(from, { ...request, scope: { kind: 'node', id: null } }, payload.length, null);
+  }
+
+  private hasRoom({ length }: Uint8Array): boolean {
+    return this.taken < TAKEN_MAX && this.takenBytes + length <= TAKEN_BYTES_MAX;
+  }
+
+  private carryOut(
+    from: NodeId,
+    request: ForwardedRequest,
+    bytes: number,
+    group: GroupId | null,
+  ): Promise<Uint8Array> {
+    const { delay, monotonic, rootSession } = this.options;
+    const deadline = monotonic() + request.deadlineMs;
+    this.taken += 1;
+    this.takenBytes += bytes;
+    return new Promise((resolve) => {
+      let begun = false;
+      const done = (end: End): void => {
+        this.taken -= 1;
+        this.takenBytes -= bytes;
+        resolve(encodeAnswer(end, request.knowsOutcomes));
+      };
+      const cancel = delay(request.deadlineMs, () => {
+        if (begun) return;
+        begun = true;
+        done({ kind: 'late', unknown: isUndecided(request, group) });
+      });
+      // This node must know everything about users and collections that the sender knew.
+      rootSession().whenApplied(request.rootIndex, () => {
+        if (begun) return;
+        begun = true;
+        cancel();
+        this.start(from, request, group, deadline, done);
+      });
+    });
+  }
+
+  private start(
+    from: NodeId,
+    message: ForwardedRequest,
+    group: GroupId | null,
+    deadline: number,
+    onEnd: (end: End) => void,
+  ): void {
+    const { root, decodeBody, begin, ended } = this.options;
+    const { user: userId, scope, format, key, name, id, incarnation, sequence, low } = message;
+    const undecided = isUndecided(message, group);
+    const outcome = undecided ? 'unknown' : 'none';
+    const user = root.users.get(userId);
+    if (user === undefined) {
+      onEnd({ kind: 'reply', reply: { ok: false, error: USER_GONE, outcome } });
+      return;
+    }
+    try {
+      const body = decodeBody(Buffer.from(message.body));
+      const terms = key === null && name === null ? null : { ...ORDINARY_TERMS, key, name };
+      const request = { scope, user, body, format, client: STAYS, terms, ...(id === null ? {} : { id }) };
+      const forwarded = { origin: from, incarnation, sequence, low };
+      const pending = new PendingRequest({
+        request,
+        forwarded,
+        group,
+        undecided,
+        deadline,
+        onEnd: (end) => {
+          ended(pending);
+          onEnd(end);
+        },
+      });
+      begin(pending);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      onEnd({ kind: 'reply', reply: { ok: false, error, outcome } });
+    }
+  }
+}
+
+/** Another node waits as long as its deadline. */
+const STAYS: Client = { gone: false };
+
+const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
+
+/**
+ * Whether an earlier attempt of a request may have made a change. Who can't tell is taken for one that knows
+ * of such an attempt. Requests to a node itself are made once.
+ */
+function isUndecided({ knowsOutcomes, undecided }: ForwardedRequest, group: GroupId | null): boolean {
+  return group !== null && (undecided || !knowsOutcomes);
+}
+
+/**
+ * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
+ * a change; and code -6 may mean that there was none, or that there was one which a client made before under
+ * the same key.
+ */
+function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
+  if (reply.ok) return { ...reply, outcome: 'unknown' };
+  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
+  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
+}
+
+function nodeError(message: string): FailedReply {
+  return { ok: false, error: new QueryError(ErrorCode.NODE, message) };
+}
+
+function oldLeader(): FailedReply {
+  return nodeError(
+    'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
+  );
+}
+
+function busy(): FailedReply {
+  return nodeError('too many requests wait for another node: try again');
+}
+
+function refused(error: CallError): FailedReply {
+  return nodeError(`another node refused the request: ${error.message}`);
+}
+
+/** Another node was not asked, or did nothing. */
+export const NODE_SILENT = nodeError('the node can not be reached: try again later');
+
+const NODE_UNCLEAR: FailedReply = {
+  ...nodeError('the node did not answer; it may or may not do what it was asked to'),
+  outcome: 'unknown',
+};

@@ -1,0 +1,576 @@
+import { ErrorCode } from '@althing/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Reply } from '../../groups/request.js';
+import { CallKind } from '../../members/calls.js';
+import { MiniCluster, outcome } from '../../testing/mini-cluster.js';
+
+let cluster: MiniCluster;
+beforeEach(async () => {
+  cluster = await MiniCluster.begin(3);
+});
+
+/** What a query answers when nothing stands in its way. */
+async function value(node: number, code: string): Promise<unknown> {
+  const reply = cluster.node(node).query('stuff', code);
+  await cluster.pass(0);
+  return outcome(await reply);
+}
+
+/** Lets a promise tell whether it is settled. */
+function watch(reply: Promise<Reply>): { reply: Reply | null } {
+  const watched: { reply: Reply | null } = { reply: null };
+  reply.then((answer) => {
+    watched.reply = answer;
+  });
+  return watched;
+}
+
+function counterAt(node: number): unknown {
+  const { store } = cluster.node(node).engine.scope(cluster.stuff) ?? { store: null };
+  return store?.thingOfId(1).get('x');
+}
+
+describe('any node takes any request', () => {
+  test('a change is made wherever it is asked for, and read everywhere', async () => {
+    expect(await value(2, '.x = 1;')).toBe(1);
+    expect(await value(3, '.x += 1;')).toBe(2);
+    expect(await value(1, '.x += 1;')).toBe(3);
+    for (const node of [1, 2, 3]) expect(await value(node, '.x;')).toBe(3);
+  });
+
+  test('values that come with a request arrive as they are', async () => {
+    const vars = new Map<string, number | string>([
+      ['a', 12],
+      ['b', 'ü€𝄞'],
+    ]);
+    const reply = cluster.node(2).query('stuff', '.l = [a, b];', { vars });
+    await cluster.settle();
+    expect(outcome(await reply)).toEqual([12, 'ü€𝄞']);
+  });
+
+  test('errors of the leader are the answer', async () => {
+    expect(await value(2, '.x = 1 / 0;')).toBe(ErrorCode.ZERO_DIV);
+  });
+
+  test('a procedure that was made a moment ago is known at a node that lags behind', async () => {
+    cluster.node(3).lags = true;
+    await value(1, "new_procedure('five', || 5);");
+    const reply = watch(cluster.node(3).run('stuff', 'five'));
+    await cluster.settle();
+    expect(reply.reply).toBeNull();
+    cluster.node(3).catchUp();
+    await cluster.settle();
+    expect(reply.reply && outcome(reply.reply)).toBe(5);
+  });
+
+  test('a collection and a privilege that are new are asked about before a request is refused', async () => {
+    cluster.node(3).lags = true;
+    const made = cluster.node(1).query('/t', "new_collection('more');");
+    await cluster.settle();
+    await made;
+    const id = cluster.node(1).engine.root.collectionsByName.get('more')?.id ?? 0;
+    cluster.log(id).lead(1);
+    const reply = watch(cluster.node(3).query('more', '.y = 3;'));
+    await cluster.settle();
+    expect(reply.reply).toBeNull();
+    cluster.node(3).catchUp();
+    await cluster.pass(100);
+    expect(reply.reply && outcome(reply.reply)).toBe(3);
+  });
+
+  test('what can not be asked about is not asked about all the time', async () => {
+    cluster.log(0).depose();
+    await cluster.settle();
+    let asked = 0;
+    const session = cluster.node(2).session(0);
+    const readIndex = session.readIndex.bind(session);
+    session.readIndex = (done) => {
+      asked += 1;
+      readIndex(done);
+    };
+    const reply = cluster.node(2).query('nowhere', '1;');
+    await cluster.pass(1100);
+    expect(outcome(await reply)).toBe(ErrorCode.NODE);
+    expect(asked).toBeGreaterThan(2);
+    expect(asked).toBeLessThan(12);
+  });
+
+  test('what does not exist is refused, once that is certain', async () => {
+    const reply = cluster.node(3).query('nowhere', '1;');
+    await cluster.settle();
+    expect(outcome(await reply)).toBe(ErrorCode.LOOKUP);
+  });
+
+  test('another node is asked about itself', async () => {
+    const calls: number[] = [];
+    cluster.fate = ({ kind, to }) => {
+      if (kind === CallKind.NodeRequest) calls.push(to);
+      return 'deliver';
+    };
+    const reply = cluster.node(1).query('/n3', '1 + 1;');
+    await cluster.settle();
+    expect(outcome(await reply)).toBe(2);
+    expect(calls).toEqual([3, 1]);
+    const unknown = cluster.node(1).query('/n9', '1;');
+    await cluster.settle();
+    expect(outcome(await unknown)).toBe(ErrorCode.LOOKUP);
+  });
+});
+
+describe('reads', () => {
+  test('wait until the node has everything that was acknowledged', async () => {
+    await value(1, '.x = 1;');
+    cluster.node(2).lags = true;
+    await value(1, '.x = 2;');
+    const reply = watch(cluster.node(2).query('stuff', '.x;'));
+    await cluster.settle();
+    expect(reply.reply).toBeNull();
+    cluster.node(2).catchUp();
+    await cluster.settle();
+    expect(reply.reply).toMatchObject({ ok: true, result: '2' });
+  });
+
+  test('a stale read does not wait, and says so', async () => {
+    await value(1, '.x = 1;');
+    cluster.node(2).lags = true;
+    await value(1, '.x = 2;');
+    const reply = cluster.node(2).query('stuff', '.x;', { terms: { stale: true } });
+    await cluster.settle();
+    expect(await reply).toMatchObject({ ok: true, result: '1', stale: true });
+  });
+
+  test('a stale read waits for the index that it asks for', async () => {
+    await value(1, '.x = 1;');
+    cluster.node(2).lags = true;
+    const written = cluster.node(1).query('stuff', '.x = 2;');
+    await cluster.settle();
+    const { index = 0 } = await written;
+    const terms = { stale: true, minIndex: index };
+    const reply = watch(cluster.node(2).query('stuff', '.x;', { terms }));
+    await cluster.settle();
+    expect(reply.reply).toBeNull();
+    cluster.node(2).catchUp();
+    await cluster.settle();
+    expect(reply.reply).toMatchObject({ ok: true, result: '2', index });
+  });
+
+  test('an index that never comes ends in 503', async () => {
+    const reply = cluster.node(2).query('stuff', '.x;', { terms: { stale: true, minIndex: 1e9 } });
+    await cluster.pass(1100);
+    expect(outcome(await reply)).toBe(ErrorCode.NODE);
+  });
+
+  test('without a leader they wait for one, until the deadline', async () => {
+    cluster.log(cluster.stuff).depose();
+    const inTime = watch(cluster.node(2).query('stuff', '1 + .len();'));
+    await cluster.pass(500);
+    expect(inTime.reply).toBeNull();
+    cluster.log(cluster.stuff).lead(3);
+    await cluster.settle();
+    expect(inTime.reply).toMatchObject({ ok: true });
+    cluster.log(cluster.stuff).depose();
+    const late = cluster.node(2).query('stuff', '1 + .len();');
+    await cluster.pass(1100);
+    expect(outcome(await late)).toBe(ErrorCode.NODE);
+  });
+
+  test('what was read on changes that are lost is read again', async () => {
+    await value(1, '.x = 1;');
+    cluster.commits = false;
+    const lost = watch(cluster.node(1).query('stuff', '.x = 2;'));
+    await cluster.settle();
+    const read = watch(cluster.node(1).query('stuff', '.x;'));
+    await cluster.settle();
+    expect(read.reply).toBeNull();
+    cluster.log(cluster.stuff).depose();
+    await cluster.pass(1100);
+    expect(lost.reply && outcome(lost.reply)).toBe(ErrorCode.TIMEOUT);
+    const again = watch(cluster.node(1).query('stuff', '.x;'));
+    cluster.log(cluster.stuff).lead(2, 0);
+    await cluster.settle();
+    expect(again.reply).toMatchObject({ ok: true, result: '1' });
+  });
+
+  test('a change that turns out to change nothing is answered by who leads for certain', async () => {
+    await value(1, '.x = 1;');
+    const code = 'if (.x == 9) .x = 0; .x;';
+    expect(await value(1, code)).toBe(1);
+    expect(await value(2, code)).toBe(1);
+    // Node 1 still believes that it leads, while node 2 made a change.
+    cluster.node(1).lags = true;
+    cluster.log(cluster.stuff).lead(2);
+    await cluster.settle();
+    expect(await value(2, '.x = 5;')).toBe(5);
+    const reply = watch(cluster.node(1).query('stuff', code));
+    await cluster.settle();
+    expect(reply.reply).toBeNull();
+    cluster.node(1).catchUp();
+    await cluster.settle();
+    expect(reply.reply).toMatchObject({ ok: true, result: '5' });
+  });
+});
+
+describe('a change takes effect once', () => {
+  beforeEach(async () => {
+    await value(1, '.x = 0;');
+  });
+
+  test('when the answer gets lost on its way back', async () => {
+    let losses = 2;
+    cluster.fate = ({ what }) => (what === 'return' && losses-- > 0 ? 'lose' : 'deliver');
+    const reply = cluster.node(2).query('stuff', '.x += 1;');
+    await cluster.pass(300);
+    expect(outcome(await reply)).toBe(1);
+    expect(await value(3, '.x;')).toBe(1);
+  });
+
+  test('when it gets lost on its way there', async () => {
+    let losses = 2;
+    cluster.fate = ({ what }) => (what === 'call' && losses-- > 0 ? 'lose' : 'deliver');
+    const reply = cluster.node(2).query('stuff', '.x += 1;');
+    await cluster.pass(300);
+    expect(outcome(await reply)).toBe(1);
+    expect(await value(3, '.x;')).toBe(1);
+  });
+
+  test.each([
+    ['survives', 1],
+    ['is lost', 0],
+  ])('when the leadership moves before it is committed, and it %s', async (_, kept) => {
+    cluster.commits = false;
+    const replies = [1, 2, 3].map((node) => watch(cluster.node(node).query('stuff', '.x += 1;')));
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(3);
+    cluster.log(cluster.stuff).lead(2, kept * 3);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(replies.map(({ reply }) => reply && outcome(reply)).sort()).toEqual([1, 2, 3]);
+    expect(await value(3, '.x;')).toBe(3);
+    for (const node of [1, 2, 3]) expect(counterAt(node)).toBe(3);
+  });
+
+  test('when only the first of several survive', async () => {
+    cluster.commits = false;
+    const replies = [1, 2, 3, 1, 2].map((node) => watch(cluster.node(node).query('stuff', '.x += 1;')));
+    await cluster.settle();
+    cluster.log(cluster.stuff).lead(3, 2);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(replies.map(({ reply }) => reply && outcome(reply)).sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(await value(1, '.x;')).toBe(5);
+  });
+
+  test('when the leadership goes away and comes back', async () => {
+    cluster.commits = false;
+    const reply = watch(cluster.node(1).query('stuff', '.x += 1;'));
+    await cluster.settle();
+    cluster.log(cluster.stuff).lead(2);
+    cluster.log(cluster.stuff).lead(1);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(reply.reply && outcome(reply.reply)).toBe(1);
+    expect(await value(2, '.x;')).toBe(1);
+  });
+
+  test('when an old copy of it arrives after it was answered', async () => {
+    let copies = 0;
+    cluster.fate = ({ what, from }) => {
+      if (what === 'call' && from === 2 && copies++ === 0) return 'hold';
+      return 'deliver';
+    };
+    // The first copy hangs somewhere; the request is sent again, since the roles changed meanwhile.
+    const reply = watch(cluster.node(2).query('stuff', '.x += 1;'));
+    await cluster.settle();
+    expect(cluster.held).toBe(1);
+    await cluster.pass(1100);
+    expect(reply.reply && outcome(reply.reply)).toBe(ErrorCode.TIMEOUT);
+    expect(await value(2, '.x += 10;')).toBe(10);
+    cluster.release();
+    await cluster.settle();
+    expect(await value(3, '.x;')).toBe(10);
+  });
+
+  test('when it comes again after its time is over, and the first copy may yet be committed', async () => {
+    cluster.commits = false;
+    const reply = watch(cluster.node(2).query('stuff', '.x += 1;'));
+    await cluster.pass(1500);
+    expect(reply.reply && outcome(reply.reply)).toBe(ErrorCode.TIMEOUT);
+    cluster.repeatCall(2, 1);
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+    cluster.commits = true;
+    await cluster.pass(500);
+    expect(await value(3, '.x;')).toBe(1);
+  });
+
+  test('values that a lost attempt changed are fresh in the next', async () => {
+    cluster.commits = false;
+    const vars = new Map<string, number>([['n', 1]]);
+    const reply = watch(cluster.node(1).query('stuff', 'n += 1; .x = n;', { vars }));
+    await cluster.settle();
+    cluster.log(cluster.stuff).lead(2, 0);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(reply.reply && outcome(reply.reply)).toBe(2);
+  });
+});
+
+describe('when there is no majority', () => {
+  test('what was not proposed is refused with 503', async () => {
+    cluster.log(cluster.stuff).depose();
+    const reply = cluster.node(2).query('stuff', '.x = 1;');
+    await cluster.pass(1100);
+    expect(outcome(await reply)).toBe(ErrorCode.NODE);
+  });
+
+  test('what may be committed later is answered with 504', async () => {
+    cluster.commits = false;
+    const local = watch(cluster.node(1).query('stuff', '.x = 1;'));
+    const forwarded = watch(cluster.node(2).query('stuff', '.x = 1;'));
+    await cluster.pass(1100);
+    for (const { reply } of [local, forwarded]) expect(reply && outcome(reply)).toBe(ErrorCode.TIMEOUT);
+  });
+
+  test('a node that is known to be down is not asked', async () => {
+    cluster.node(2).router.peerChanged(1, false);
+    const reply = cluster.node(2).query('stuff', '.x = 1;');
+    await cluster.pass(1100);
+    expect(outcome(await reply)).toBe(ErrorCode.NODE);
+  });
+
+  test('the name of a request goes along only where the protocol knows of names', async () => {
+    const isNamed: boolean[] = [];
+    for (const protocol of [1, 2]) {
+      cluster.node(2).router.peerChanged(1, true, protocol);
+      const reply = cluster.node(2).query('stuff', '.x = 1;', { id: 'name-of-it' });
+      await cluster.settle();
+      expect(outcome(await reply)).toBe(1);
+      isNamed.push(Buffer.from(cluster.lastCall(2, 1) ?? []).includes('name-of-it'));
+    }
+    expect(isNamed).toEqual([false, true]);
+  });
+
+  test('a client that is gone costs nothing more', async () => {
+    cluster.log(cluster.stuff).depose();
+    const client = { gone: false };
+    const reply = watch(cluster.node(2).query('stuff', '.x = 1;', { client }));
+    await cluster.settle();
+    client.gone = true;
+    await cluster.pass(400);
+    expect(reply.reply).not.toBeNull();
+    expect(cluster.node(2).router.busy).toBe(0);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const body = new Uint8Array(16);
+  const terms = { key: { key: 'k1', body } };
+
+  beforeEach(async () => {
+    await value(1, '.x = 0;');
+  });
+
+  test('a repetition at any node gets the first answer', async () => {
+    for (const node of [1, 2, 3, 1]) {
+      const reply = cluster.node(node).query('stuff', '.x += 1;', { terms });
+      await cluster.settle();
+      expect(outcome(await reply)).toBe(1);
+    }
+    expect(await value(1, '.x;')).toBe(1);
+  });
+
+  test('repetitions at once wait for the first', async () => {
+    cluster.commits = false;
+    const replies = [1, 2, 3, 1].map((node) =>
+      watch(cluster.node(node).query('stuff', '.x += 1;', { terms })),
+    );
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+    cluster.commits = true;
+    await cluster.settle();
+    expect(replies.map(({ reply }) => reply && outcome(reply))).toEqual([1, 1, 1, 1]);
+  });
+
+  test('another body is a conflict, whether the first is done or not', async () => {
+    const other = { key: { key: 'k1', body: new Uint8Array(16).fill(1) } };
+    cluster.commits = false;
+    const first = cluster.node(1).query('stuff', '.x += 1;', { terms });
+    const early = cluster.node(1).query('stuff', '.x += 2;', { terms: other });
+    cluster.commits = true;
+    await cluster.settle();
+    await first;
+    const late = cluster.node(2).query('stuff', '.x += 2;', { terms: other });
+    await cluster.settle();
+    expect(await early).toMatchObject({ ok: false, conflict: true });
+    expect(await late).toMatchObject({ ok: false, conflict: true });
+    expect(await value(1, '.x;')).toBe(1);
+  });
+
+  test('holds on a node that is alone', async () => {
+    const alone = await MiniCluster.begin(1);
+    const send = async (): Promise<unknown> => {
+      const reply = alone.node(1).query('stuff', '.x = .get("x", 0) + 1;', { terms });
+      await alone.settle();
+      return outcome(await reply);
+    };
+    expect(await send()).toBe(1);
+    expect(await send()).toBe(1);
+  });
+});
+
+describe('Althing-Request', () => {
+  const termsOf = (sequence: number, low: number, client = 'c') => ({
+    name: { client, sequence, low, body: new Uint8Array(16) },
+  });
+  const send = async (node: number, sequence: number, low: number, code = '.x += 1;'): Promise<Reply> => {
+    const reply = cluster.node(node).query('stuff', code, { terms: termsOf(sequence, low) });
+    await cluster.settle();
+    return reply;
+  };
+
+  beforeEach(async () => {
+    await value(1, '.x = 0;');
+  });
+
+  test('a repetition at any node gets the first answer, however many requests come between', async () => {
+    expect(outcome(await send(2, 1, 1))).toBe(1);
+    for (let sequence = 2; sequence < 40; sequence++) await send((sequence % 3) + 1, sequence, 1);
+    for (const node of [1, 2, 3]) expect(outcome(await send(node, 1, 1))).toBe(1);
+    expect(await value(1, '.x;')).toBe(39);
+  });
+
+  test('a number below LOW is refused and not carried out, and told to be undecided', async () => {
+    await send(2, 1, 1);
+    await send(2, 2, 2);
+    expect(await send(3, 1, 1)).toMatchObject({ ok: false, outcome: 'unknown' });
+    expect(await value(1, '.x;')).toBe(2);
+  });
+
+  test('repetitions at once wait for the first', async () => {
+    cluster.commits = false;
+    const replies = [1, 2, 3, 1].map((node) =>
+      watch(cluster.node(node).query('stuff', '.x += 1;', { terms: termsOf(1, 1) })),
+    );
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+    cluster.commits = true;
+    await cluster.settle();
+    expect(replies.map(({ reply }) => reply && outcome(reply))).toEqual([1, 1, 1, 1]);
+  });
+
+  test('another body under the same number is a conflict', async () => {
+    await send(2, 1, 1);
+    const terms = { name: { ...termsOf(1, 1).name, body: new Uint8Array(16).fill(1) } };
+    const reply = cluster.node(3).query('stuff', '.x += 5;', { terms });
+    await cluster.settle();
+    expect(await reply).toMatchObject({ ok: false, conflict: true });
+    expect(await value(1, '.x;')).toBe(1);
+  });
+
+  test('a read may have a name, and so may what changes nothing: both are carried out each time', async () => {
+    expect(outcome(await send(2, 1, 1, '.x;'))).toBe(0);
+    expect(outcome(await send(2, 2, 1, 'if (.x > 5) .x = 1; .x;'))).toBe(0);
+    await value(1, '.x = 3;');
+    expect(outcome(await send(3, 1, 1, '.x;'))).toBe(3);
+    expect(outcome(await send(3, 2, 1, 'if (.x > 5) .x = 1; .x;'))).toBe(3);
+  });
+
+  test('at level 1 of the cluster they are refused for the moment: who is not new there could not apply them', async () => {
+    cluster.level = 1;
+    for (const node of [1, 2]) {
+      const reply = await send(node, 1, 1);
+      expect(outcome(reply)).toBe(ErrorCode.NODE);
+      expect(reply.outcome ?? 'none').toBe('none');
+    }
+    cluster.level = 2;
+    expect(outcome(await send(2, 1, 1))).toBe(1);
+  });
+
+  test('an answer with a secret is not kept; its repetition tells the way out', async () => {
+    const ask = async (node: number): Promise<Reply> => {
+      const reply = cluster.node(node).query('/t', "new_token('admin');", { terms: termsOf(1, 1) });
+      await cluster.settle();
+      return reply;
+    };
+    const first = await ask(2);
+    const key = String(outcome(first));
+    expect(key).toHaveLength(22);
+    const again = await ask(3);
+    expect(again).toMatchObject({ ok: false, outcome: 'made' });
+    const short = `${key.slice(0, 6)}...`;
+    expect(again.ok || again.error.message).toContain(`del_token('${short}')`);
+    expect(again.ok || again.error.message).not.toContain(key);
+    expect(cluster.node(1).engine.root.usersByName.get('admin')?.tokens).toHaveLength(1);
+  });
+
+  test('at level 1 an answer with a secret is not kept either', async () => {
+    cluster.level = 1;
+    const reply = cluster.node(2).query('/t', "new_token('admin');");
+    await cluster.settle();
+    const key = String(outcome(await reply));
+    const kept: Buffer[] = [];
+    const put = (_kind: number, _id: number, _part: number, record: Uint8Array): void => {
+      kept.push(Buffer.from(record));
+    };
+    cluster
+      .node(1)
+      .session(0)
+      .captureResults()
+      .write({ put, delete: () => {} });
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.filter((record) => record.includes(key))).toEqual([]);
+  });
+
+  test('the body of a request with a password leaves no quick hash', async () => {
+    const ask = async (body: Uint8Array): Promise<Reply> => {
+      const terms = { name: { client: 'c', sequence: 1, low: 1, body } };
+      const reply = cluster.node(2).query('/t', "set_password('admin', 'secret');", { terms });
+      await cluster.settle();
+      return reply;
+    };
+    expect((await ask(new Uint8Array(16).fill(7))).ok).toBe(true);
+    const written: Buffer[] = [];
+    const put = (_kind: number, _id: number, _part: number, record: Uint8Array): void => {
+      written.push(Buffer.from(record));
+    };
+    cluster
+      .node(1)
+      .session(0)
+      .captureResults()
+      .write({ put, delete: () => {} });
+    expect(written.filter((record) => record.includes(Buffer.alloc(16, 7)))).toEqual([]);
+    expect((await ask(new Uint8Array(16).fill(7))).ok).toBe(true);
+  });
+
+  test('holds on a node that is alone', async () => {
+    const alone = await MiniCluster.begin(1);
+    for (let times = 0; times < 2; times++) {
+      const reply = alone.node(1).query('stuff', '.x = .get("x", 0) + 1;', { terms: termsOf(1, 1) });
+      await alone.settle();
+      expect(outcome(await reply)).toBe(1);
+    }
+  });
+});
+
+describe('the same results are known everywhere', () => {
+  test('what the leader knows follows from the log', async () => {
+    for (let i = 0; i < 20; i++) await value((i % 3) + 1, `.x = ${i};`);
+    const records = [1, 2, 3].map((node) => {
+      const written: string[] = [];
+      cluster
+        .node(node)
+        .session(cluster.stuff)
+        .captureResults()
+        .write({
+          put: (kind, id, part, bytes) => {
+            written.push(`${kind} ${id} ${part} ${Buffer.from(bytes).toString('hex')}`);
+          },
+          delete: () => {},
+        });
+      return written;
+    });
+    expect(records[0]?.length).toBeGreaterThan(1);
+    expect(records[1]).toEqual(records[0]);
+    expect(records[2]).toEqual(records[0]);
+  });
+});

@@ -1,0 +1,165 @@
+import { ErrorCode, type PasswordHash, QueryError } from '@althing/engine';
+import type { GroupId, NodeId } from '../../between/protocol.js';
+import type { RequestIdentity } from '../../groups/entry.js';
+import type { FailedReply, Reply, Request } from '../../groups/request.js';
+
+/** How a pending request ends. */
+export type End =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  /**
+   * This node does not lead the group, and takes no part in finding who does. Nothing was done by this
+   * attempt.
+   */
+  | { readonly kind: 'elsewhere'; readonly leader: NodeId }
+  /** The leadership was lost before there was an answer. */
+  | { readonly kind: 'lost'; readonly unknown: boolean }
+  /** The deadline passed. */
+  | { readonly kind: 'late'; readonly unknown: boolean };
+
+export interface PendingRequestOptions {
+  readonly request: Request;
+  /**
+   * The node that forwarded the request, with its name for it; null for a request of a client of this node.
+   */
+  readonly forwarded: RequestIdentity | null;
+  /** The group that the request is bound to; null when the scope decides. */
+  readonly group: GroupId | null;
+  /**
+   * Whether the node that forwarded the request knows of an attempt that may have made a change; false when
+   * not given.
+   */
+  readonly undecided?: boolean;
+  /** Monotonic time at which it ends without an answer, in milliseconds. */
+  readonly deadline: number;
+  readonly onEnd: (end: End) => void;
+}
+
+/**
+ * A request that may have to wait, to be sent to another node, or to be tried again, with what must be
+ * remembered from one attempt to the next.
+ *
+ * Once an attempt may have made a change, the pending request does not end with an answer that says
+ * otherwise, whoever gives it: `end` turns it into one that says that nobody knows. What ends the doubt is
+ * `settle`.
+ */
+export class PendingRequest {
+  readonly request: Request;
+  readonly forwarded: RequestIdentity | null;
+  readonly deadline: number;
+  /** The group that the request is bound to since it was first sent there; null before. */
+  group: GroupId | null;
+  /** The number of the request among those of this node; 0 while it has none. */
+  sequence = 0;
+  /** Whether an attempt may have made a change, or may yet make one, and nothing has shown otherwise. */
+  unknown: boolean;
+  /** Whether a copy of the request that nobody answered may still be on its way to a leader: see `settle`. */
+  private hasCopies = false;
+  /**
+   * Whether a change of it waits here for its commit: it may yet take effect, even when nobody waits for it
+   * any more.
+   */
+  proposed = false;
+  /** Whether an answer of another node is awaited. */
+  called = false;
+  /**
+   * Whether futures of it make changes, though its own statements do not: it runs on the leader, all of it.
+   */
+  changesLater = false;
+  /** Whether it takes more than events of the consensus side: a turn in the slow lane, a hash, futures. */
+  needsMore = false;
+  /** Monotonic time at which the attempt began that runs its call, in milliseconds. */
+  attemptedAt = 0;
+  /** Whether it stood in the slow lane. */
+  hadItsTurn = false;
+  /** The body as it is sent, once it was needed. */
+  body: Uint8Array | null = null;
+  hashes: Map<string, PasswordHash> | null = null;
+  failures = 0;
+  /** Its entry among the keys under way; empty for none. */
+  keyName = '';
+  /** Its number among the pending requests of this node; 0 for none. */
+  place = 0;
+  /** Where it waits. */
+  waitsFor: GroupId | null = null;
+  /** Monotonic time at which it is tried again, whatever happens; while it waits. */
+  retryAt = 0;
+  /** The group that the attempt depends on, and the version of its roles when that began. */
+  roleGroup: GroupId | null = null;
+  roleVersion = 0;
+  /** Whether it reads another group than the one that it runs in. */
+  looksElsewhere = false;
+  private readonly fresh: GroupId[] = [];
+  private readonly onEnd: (end: End) => void;
+  private over = false;
+
+  constructor({ request, forwarded, group, undecided, deadline, onEnd }: PendingRequestOptions) {
+    this.request = request;
+    this.forwarded = forwarded;
+    this.group = group;
+    this.unknown = undecided === true;
+    this.deadline = deadline;
+    this.onEnd = onEnd;
+  }
+
+  get ended(): boolean {
+    return this.over;
+  }
+
+  /** Whether the state of a group holds everything that was acknowledged before the request came. */
+  isFresh(group: GroupId): boolean {
+    return this.fresh.includes(group);
+  }
+
+  noteFresh(group: GroupId): void {
+    this.fresh.push(group);
+  }
+
+  /** A copy was sent, and no answer came: it may be carried out now, later, or never. */
+  noteCopy(): void {
+    this.unknown = true;
+    this.hasCopies = true;
+  }
+
+  /**
+   * A leader that had everything that was proposed before looked for the request, and found nothing: no
+   * attempt made a change that will ever be committed. That does not hold for copies that come to a leader
+   * only afterwards.
+   */
+  settle(): void {
+    if (!this.hasCopies) this.unknown = false;
+  }
+
+  /** Ends the pending request; only the first end counts. */
+  end(end: End): void {
+    if (this.over) return;
+    this.over = true;
+    this.onEnd(this.unknown ? doubted(end) : end);
+  }
+}
+
+/** The end that is true while an attempt may have made a change. */
+function doubted(end: End): End {
+  switch (end.kind) {
+    case 'reply':
+      return denies(end.reply) ? { kind: 'reply', reply: UNKNOWN_REPLY } : end;
+    case 'lost':
+    case 'late':
+      return { ...end, unknown: true };
+    case 'elsewhere':
+      return end;
+  }
+}
+
+/** Whether a reply says that nothing was changed, and never will be. */
+function denies(reply: Reply): boolean {
+  return !reply.ok && (reply.outcome ?? 'none') === 'none';
+}
+
+export const UNKNOWN_REPLY: FailedReply = {
+  ok: false,
+  error: new QueryError(
+    ErrorCode.TIMEOUT,
+    'the change was not confirmed in time; it may or may not take effect',
+  ),
+  outcome: 'unknown',
+};

@@ -1,0 +1,317 @@
+import {
+  type Change,
+  type Continuation,
+  type Engine,
+  ErrorCode,
+  type Group,
+  type Outcome,
+  type PasswordHash,
+  QueryError,
+} from '@althing/engine';
+import type { GroupSession } from '../groups/group-session.js';
+import type { Names } from '../groups/names.js';
+import type { FailedReply, Reply, Respond } from '../groups/request.js';
+
+/** The part of an outcome that is an answer. */
+export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
+
+/** A call goes on with its futures. */
+export type More = Extract<Outcome, { readonly kind: 'more' }>;
+
+export interface FutureRunnerOptions {
+  readonly engine: Engine;
+  /** The hash of a password that a future sets. */
+  readonly hash: (password: string) => Promise<PasswordHash>;
+  /** The session of a collection, if it is open here. */
+  readonly session: (collection: number) => GroupSession | undefined;
+  readonly monotonic: () => number;
+  /** Calls back after some milliseconds. */
+  readonly delay: (ms: number, callback: () => void) => () => void;
+}
+
+/** One call, as the runner sees it. */
+export interface Course {
+  /** The session whose state the call runs on; null where it depends on none. */
+  readonly session: GroupSession | null;
+  /** Whether its futures may make changes here. */
+  readonly mayChange: boolean;
+  /**
+   * Called before the first part of it is proposed; gives the names by which the request is known from then
+   * on, or null.
+   */
+  readonly begins: () => Names | null;
+  /** Wraps what is to be told of a change, when it is committed or lost. */
+  readonly telling: (change: Change, respond: Respond) => Respond;
+  /** Whether nobody waits for a call that has changed nothing yet. */
+  readonly isGone: () => boolean;
+  /** Called for each piece of work, with its milliseconds. */
+  readonly ran: (ms: number) => void;
+  readonly done: (end: End, parts: Parts) => void;
+}
+
+/** How the futures of a call came to their end. */
+export type End =
+  | Answer
+  /**
+   * The state is not there any more on which the call ran; if it changed nothing, another attempt may
+   * succeed.
+   */
+  | { readonly kind: 'lost' }
+  /** A future makes a change, which it may not here. Nothing was done. */
+  | { readonly kind: 'needs_change' };
+
+/**
+ * Runs the futures of calls: each is a change of its own, proposed behind that of the query. Between two of
+ * them other calls get their turn. A call whose leader loses its office in between ends there.
+ */
+export class FutureRunner {
+  private readonly options: FutureRunnerOptions;
+  private running = 0;
+  /** Calls that had a slice of time, in the order in which they get another. */
+  private readonly ready: Run[] = [];
+
+  constructor(options: FutureRunnerOptions) {
+    this.options = options;
+  }
+
+  /** Calls whose futures are under way. */
+  get busy(): number {
+    return this.running;
+  }
+
+  /** Goes on with a call whose own statements are done: at once, and later if it takes long. */
+  start(first: More, course: Course): void {
+    const parts = new Parts(course);
+    const version = course.session?.roleVersion ?? 0;
+    const run: Run = { ...course, parts, version, hashes: new Map(), fresh: new Set(), rest: first.rest };
+    this.running += 1;
+    if (this.propose(run, first)) this.goOn(run);
+  }
+
+  /** Proposes what a step changed; returns false when it was refused, and the call has ended. */
+  private propose(run: Run, { change, rest }: More): boolean {
+    const error = change === null ? null : run.parts.propose(change);
+    if (error === null) return true;
+    this.options.engine.drop(rest);
+    this.end(run, { kind: 'error', error });
+    return false;
+  }
+
+  private goOn(run: Run): void {
+    const { engine, monotonic, delay } = this.options;
+    const { session, rest } = run;
+    const begun = monotonic();
+    const until = begun + SLICE_MS;
+    for (;;) {
+      if (isOver(run, engine)) {
+        engine.drop(rest);
+        this.end(run, LOST);
+        return;
+      }
+      if (session !== null && !session.readable) {
+        delay(PAUSE_MS, () => this.goOn(run));
+        return;
+      }
+      const mayChange = run.mayChange && session?.refusal() === null;
+      const { hashes } = run;
+      const fresh = { isFresh: (collection: number): boolean => run.fresh.has(collection) };
+      const outcome = engine.resume(rest, { mayChange, until, hashes, fresh });
+      if (outcome.kind !== 'more') {
+        run.ran(monotonic() - begun);
+        this.take(outcome, run);
+        return;
+      }
+      if (!this.propose(run, outcome)) return;
+      if (monotonic() < until) continue;
+      run.ran(monotonic() - begun);
+      this.yield(run);
+      return;
+    }
+  }
+
+  /** Gives all others their turn: of all calls with futures one gets a slice at a time, and then whatever else there is to do. */
+  private yield(run: Run): void {
+    this.ready.push(run);
+    if (this.ready.length === 1) this.options.delay(0, () => this.goOnWithNext());
+  }
+
+  private goOnWithNext(): void {
+    const [next] = this.ready;
+    if (next === undefined) return;
+    this.goOn(next);
+    this.ready.shift();
+    if (this.ready.length > 0) this.options.delay(0, () => this.goOnWithNext());
+  }
+
+  private take(outcome: Exclude<Outcome, More>, run: Run): void {
+    const { engine, hash } = this.options;
+    if (outcome.kind === 'hash') {
+      const { password } = outcome;
+      hash(password).then(
+        (made) => {
+          run.hashes.set(password, made);
+          this.goOn(run);
+        },
+        () => this.fail(run, TOO_MANY_PASSWORDS),
+      );
+      return;
+    }
+    if (outcome.kind === 'behind') {
+      this.freshen(run, outcome.collection);
+      return;
+    }
+    if (outcome.kind === 'needs_change') {
+      engine.drop(run.rest);
+      const refusal = run.mayChange ? (run.session?.refusal() ?? null) : null;
+      this.end(run, refusal === null ? outcome : { kind: 'error', error: refusal });
+      return;
+    }
+    this.end(run, outcome);
+  }
+
+  /** Sees to it that this node has all that was acknowledged in another collection. */
+  private freshen(run: Run, collection: number): void {
+    const session = this.options.session(collection);
+    const goOn = (ok: boolean): void => {
+      if (!ok) {
+        this.fail(run, NOT_READ);
+        return;
+      }
+      run.fresh.add(collection);
+      this.goOn(run);
+    };
+    if (session === undefined) goOn(true);
+    else session.readIndex(goOn);
+  }
+
+  private fail(run: Run, error: QueryError): void {
+    this.options.engine.drop(run.rest);
+    this.end(run, { kind: 'error', error });
+  }
+
+  private end(run: Run, end: End): void {
+    this.running -= 1;
+    run.done(end, run.parts);
+  }
+}
+
+/** Whether a call can't go on: nobody waits, the leadership is lost, or the state is gone that it ran on. */
+function isOver({ session, parts, rest, version, isGone }: Run, engine: Engine): boolean {
+  if (parts.count === 0 && isGone()) return true;
+  if (parts.lost !== null) return true;
+  return session !== null && (session.roleVersion !== version || engine.scope(rest.target) !== rest.scope);
+}
+
+interface Run extends Course {
+  readonly parts: Parts;
+  /** Of the roles in the group when the call began. */
+  readonly version: number;
+  readonly hashes: Map<string, PasswordHash>;
+  /** Other collections of which this node has all that was acknowledged. */
+  readonly fresh: Set<number>;
+  readonly rest: Continuation;
+}
+
+/** The parts that a call has proposed until now. */
+export class Parts {
+  /** Changes that were proposed. */
+  count = 0;
+  /** The reply to the first part that was not committed; null while there is none. */
+  lost: FailedReply | null = null;
+  private readonly course: Pick<Course, 'session' | 'begins' | 'telling'>;
+
+  constructor(course: Pick<Course, 'session' | 'begins' | 'telling'>) {
+    this.course = course;
+  }
+
+  /**
+   * Proposes the change of a part: from now on the request must not be carried out again.
+   *
+   * @returns why it was taken back; null when it is on its way
+   */
+  propose(change: Change): QueryError | null {
+    const { session, begins, telling } = this.course;
+    if (session === null) throw new Error('a call without a state made a change');
+    const reply: Reply = { ok: false, error: NOT_FINISHED, index: 0, outcome: 'made' };
+    const respond = telling(change, (told) => {
+      if (told !== reply && !told.ok && told.outcome === 'unknown') this.lost ??= told;
+    });
+    const refused = session.propose(change, reply, respond, this.count === 0 ? begins() : null);
+    if (refused === null) this.count += 1;
+    return refused;
+  }
+
+  /**
+   * Answers a call that has proposed something, as soon as all of it is committed.
+   *
+   * @param names by which the answer is kept; null for none
+   */
+  settle(answer: Answer, names: Names | null, respond: Respond): void {
+    const { session, telling } = this.course;
+    if (session === null) throw new Error('a call without a state has nothing to wait for');
+    const told: Respond = (reply) => respond(this.replyOf(reply));
+    const made = answer.kind === 'value' ? answer.change : null;
+    const change = made ?? (names === null ? null : noChange(session.group));
+    if (change === null) {
+      session.settle(answer, told);
+    } else if (answer.kind === 'value') {
+      session.settle({ ...answer, change }, telling(change, told), names);
+    } else {
+      const reply: Reply = { ok: false, error: answer.error, index: 0, outcome: 'made' };
+      session.propose(change, reply, told, names);
+    }
+  }
+
+  /** The reply to a call that could not go on, though something of it is made. */
+  get interrupted(): FailedReply {
+    return this.lost ?? { ok: false, error: INTERRUPTED, outcome: 'made' };
+  }
+
+  /** An answer, with what became of all parts. */
+  private replyOf(reply: Reply): Reply {
+    if (this.lost !== null) return this.lost;
+    if (reply.ok) return { ...reply, outcome: 'made' };
+    if (reply.outcome === 'unknown') return reply;
+    return { ok: false, error: reply.error, outcome: 'made', index: reply.index ?? 0 };
+  }
+}
+
+/** Milliseconds that the futures of one call run before others get their turn. */
+const SLICE_MS = 2;
+
+/** Milliseconds between two looks at a state that can't be read for a moment. */
+const PAUSE_MS = 20;
+
+/** The answer to a request that comes again when the first attempt ended before its futures were done. */
+const NOT_FINISHED = new QueryError(
+  ErrorCode.CANCELLED,
+  'a part of the request was carried out; its futures were ended before they were done',
+);
+
+const INTERRUPTED = new QueryError(
+  ErrorCode.CANCELLED,
+  'a part of the request was carried out; then the node lost its leadership, and the futures that were left were ended',
+);
+
+const LOST: End = { kind: 'lost' };
+
+const NOT_READ = new QueryError(
+  ErrorCode.NODE,
+  'a future reads another collection, and no majority of its nodes could be reached',
+);
+
+const TOO_MANY_PASSWORDS = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');
+
+/**
+ * The entry that is logged when nothing was changed, for the sake of the answer. It counts as a change: the
+ * other nodes count each entry that they apply.
+ */
+export function noChange(group: Group): Change {
+  group.changeCount += 1;
+  const undo = [
+    () => {
+      group.changeCount -= 1;
+    },
+  ];
+  return { effects: new Uint8Array(0), undo, events: [], collectionEvents: [] };
+}

@@ -1,0 +1,181 @@
+import { ErrorCode } from '@althing/engine';
+import { describe, expect, test } from '@jest/globals';
+import type { Reply, Terms } from '../groups/request.js';
+import { MiniCluster, outcome } from '../testing/mini-cluster.js';
+
+/** What a query answers when nothing stands in its way. */
+async function value(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {
+  const reply = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
+  await cluster.pass(50);
+  return outcome(await reply);
+}
+
+/** A request whose answer may come later. */
+class Asked {
+  reply: Reply | null = null;
+
+  constructor(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {
+    const asked = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
+    asked.then((reply) => {
+      this.reply = reply;
+    });
+  }
+
+  /** The value, or the code of the error with what became of the changes; null while there is no answer. */
+  get told(): unknown {
+    if (this.reply === null || this.reply.ok) return this.reply === null ? null : outcome(this.reply);
+    return `${this.reply.error.code} ${this.reply.outcome ?? 'none'}`;
+  }
+}
+
+describe.each([
+  ['a node that is alone', 1, 1],
+  ['the leader of three', 3, 1],
+  ['a follower', 3, 2],
+])('futures of requests to %s', (_, nodes, node) => {
+  test('run behind the query, each as a change of its own, and the answer waits for all', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    expect(await value(cluster, node, '.l = []; future(|| .l.push(1)); future(|| .l.push(2)); .l;')).toEqual([
+      2, 1,
+    ]);
+    expect(await value(cluster, node, 'future(|| .x = 5);')).toBe(5);
+    expect(await value(cluster, node, 'future(|| future(|| .x + 1));')).toBe(6);
+    expect(await value(cluster, node, 'future(nil, 7);')).toEqual([null, 7]);
+    expect(await value(cluster, node, '.q = || future(|| .y = 1); nil;')).toBeNull();
+    expect(await value(cluster, node, '.q.call();')).toBe(1);
+    for (const { id } of cluster.nodes)
+      expect(await value(cluster, id, '[.l, .x, .y];')).toEqual([[2, 1], 5, 1]);
+    for (const { id, engine } of cluster.nodes) {
+      expect([id, engine.runtime.waitingFutures]).toEqual([id, 0]);
+      expect(cluster.node(id).router.busy).toBe(0);
+    }
+  });
+
+  test('that fail say what was made', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    for (const [code, told] of [
+      ['.a = 1; future(|| 1 / 0);', `${ErrorCode.ZERO_DIV} made`],
+      ['future(|| 1 / 0); future(|| .b = 1);', `${ErrorCode.ZERO_DIV} made`],
+      ['future(|| 1 / 0);', `${ErrorCode.ZERO_DIV} none`],
+      ['future(|| { .c = 1; 1 / 0; });', `${ErrorCode.ZERO_DIV} none`],
+    ] as const) {
+      const asked = new Asked(cluster, node, code);
+      await cluster.pass(50);
+      expect(asked.told).toBe(told);
+    }
+    expect(await value(cluster, node, "[.a, .b, .has('c')];")).toEqual([1, 1, false]);
+  });
+
+  test('are carried out once, and the answer is kept, for a request that has a name', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    await value(cluster, node, '.x = 0;');
+    for (const [name, code, told] of [
+      ['a', '.x += 1; future(|| .x += 10); 5;', 5],
+      ['b', 'future(|| .x += 100);', 111],
+      ['c', '.x += 1000; future(|| 3);', 3],
+      ['d', '.x += 10000; future(|| 1 / 0);', `${ErrorCode.ZERO_DIV} made`],
+    ] as const) {
+      const terms = { key: { key: name, body: Buffer.alloc(16, name) } };
+      for (let time = 0; time < 3; time++) {
+        const asked = new Asked(cluster, node, code, terms);
+        await cluster.pass(50);
+        expect(asked.told).toBe(told);
+      }
+    }
+    expect(await value(cluster, node, '.x;')).toBe(11111);
+  });
+});
+
+describe('a leader that is lost between a query and its futures', () => {
+  test.each([
+    ['at the leader', 1],
+    ['at another node', 2],
+  ])('leaves an answer that says so, once, asked %s', async (_, node) => {
+    const cluster = await MiniCluster.begin(3);
+    await value(cluster, 1, '.x = 0; .y = 0;');
+    cluster.commits = false;
+    const asked = new Asked(cluster, node, '.x += 1; future(|| .y += 1);');
+    await cluster.settle();
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(2);
+    cluster.log(cluster.stuff).lead(3, 1);
+    cluster.commits = true;
+    await cluster.pass(800);
+    expect(asked.told).toBe(`${ErrorCode.CANCELLED} made`);
+    expect(await value(cluster, 2, '[.x, .y];')).toEqual([1, 0]);
+  });
+
+  test('makes nothing double when nothing was committed: all of it runs again', async () => {
+    const cluster = await MiniCluster.begin(3);
+    await value(cluster, 1, '.x = 0; .y = 0;');
+    cluster.commits = false;
+    const asked = new Asked(cluster, 2, '.x += 1; future(|| .y += 1);');
+    await cluster.settle();
+    cluster.log(cluster.stuff).lead(3, 0);
+    cluster.commits = true;
+    await cluster.pass(800);
+    expect(asked.told).toBe(1);
+    expect(await value(cluster, 2, '[.x, .y];')).toEqual([1, 1]);
+  });
+
+  test('is told as not known where the request has no name', async () => {
+    const cluster = await MiniCluster.begin(1);
+    await value(cluster, 1, '.x = 0;');
+    cluster.commits = false;
+    const asked = new Asked(cluster, 1, '.x += 1; future(|| .x += 1);');
+    await cluster.settle();
+    cluster.log(cluster.stuff).depose();
+    await cluster.pass(100);
+    expect(asked.told).toMatch(/ unknown$/);
+  });
+});
+
+test('a request that comes again while its futures are under way waits for the first', async () => {
+  const cluster = await MiniCluster.begin(3);
+  await value(cluster, 1, '.x = 0;');
+  const terms = { key: { key: 'once', body: Buffer.alloc(16) } };
+  cluster.commits = false;
+  const asked = [1, 2, 1].map((node) => new Asked(cluster, node, '.x += 1; future(|| .x += 10);', terms));
+  await cluster.settle();
+  expect(asked.map(({ told }) => told)).toEqual([null, null, null]);
+  cluster.commits = true;
+  await cluster.pass(800);
+  expect(asked.map(({ told }) => told)).toEqual([11, 11, 11]);
+  expect(await value(cluster, 1, '.x;')).toBe(11);
+});
+
+test('futures of a collection that is deleted are ended', async () => {
+  const cluster = await MiniCluster.begin(1);
+  cluster.commits = false;
+  const asked = new Asked(cluster, 1, '.x = 1; future(|| .x = 2);');
+  const deleted = cluster.node(1).query('/t', "del_collection('stuff');");
+  cluster.commits = true;
+  await cluster.pass(100);
+  await deleted;
+  expect(asked.reply).not.toBeNull();
+  expect(cluster.node(1).router.busy).toBe(0);
+});
+
+test('futures that take long let others have their turn, and take turns among themselves', async () => {
+  // Each future takes longer than a slice.
+  const cluster: MiniCluster = await MiniCluster.begin(1, {
+    logged: () => {
+      cluster.now += 3;
+    },
+  });
+  await value(
+    cluster,
+    1,
+    "new_procedure('chain', |n| { log(n); n == 0 ? 'done' : future(|n| chain(n - 1), [n]); });",
+  );
+  const chains = [new Asked(cluster, 1, 'chain(20);'), new Asked(cluster, 1, 'chain(20);')];
+  const other = new Asked(cluster, 1, '.x = 1;');
+  await cluster.settle();
+  expect([other.told, ...chains.map(({ told }) => told)]).toEqual([1, null, null]);
+  expect(cluster.node(1).router.busy).toBeGreaterThan(0);
+
+  let turns = 0;
+  for (; chains.some(({ told }) => told === null) && turns < 200; turns++) await cluster.pass(3);
+  expect(chains.map(({ told }) => told)).toEqual(['done', 'done']);
+  expect(turns).toBeGreaterThan(1);
+  expect(cluster.node(1).router.busy).toBe(0);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+import { PasswordHasher, TooManyLoginsError } from './password.js';
+
+describe('hashes of passwords', () => {
+  test('tell a password from others', async () => {
+    const hasher = new PasswordHasher();
+    const hash = await hasher.hash('secret');
+    expect(await hasher.verify('secret', hash)).toBe(true);
+    expect(await hasher.verify('Secret', hash)).toBe(false);
+    expect(await hasher.verify('', hash)).toBe(false);
+    expect(await hasher.verify('secret', null)).toBe(false);
+  });
+
+  test('are slow, salted, and hold nothing of the password', async () => {
+    const hasher = new PasswordHasher();
+    const [one, two] = await Promise.all([hasher.hash('secret'), hasher.hash('secret')]);
+    expect(one).toMatchObject({ logN: 15, r: 8, p: 1 });
+    expect(one.salt).toHaveLength(16);
+    expect(one.hash).toHaveLength(32);
+    expect(Buffer.from(one.hash).equals(two.hash)).toBe(false);
+  });
+
+  test('few are computed at once, a bounded number waits, and the rest is turned away', async () => {
+    const hasher = new PasswordHasher(1, 2);
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => hasher.verify('x', null)));
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
+    expect(outcomes[4]).toMatchObject({ reason: expect.any(TooManyLoginsError) });
+    expect(await hasher.verify('x', null)).toBe(false);
+  });
+
+  test('a new password goes before those that are only to be checked', async () => {
+    const hasher = new PasswordHasher(1, 2);
+    const done: string[] = [];
+    const checks = [1, 2, 3].map((i) => hasher.verify('x', null).then(() => done.push(`check ${i}`)));
+    const hash = hasher.hash('new').then(() => done.push('hash'));
+    await Promise.all([...checks, hash]);
+    expect(done).toEqual(['check 1', 'hash', 'check 2', 'check 3']);
+  });
+
+  const from = (network: string, isSuspect = false) => ({ network, isSuspect });
+
+  test('senders take turns, and the one with most waiting makes room', async () => {
+    const hasher = new PasswordHasher(1, 4);
+    const done: string[] = [];
+    const check = (name: string, network: string) =>
+      hasher.verify('x', null, from(network)).then(
+        () => done.push(name),
+        () => done.push(`${name} given up`),
+      );
+    const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => check(name, 'a'));
+    all.push(check('b1', 'b'), check('a6', 'a'), check('c1', 'c'));
+    await Promise.all(all);
+    expect(done.filter((name) => name.endsWith('up')).sort()).toEqual([
+      'a4 given up',
+      'a5 given up',
+      'a6 given up',
+    ]);
+    expect(done.filter((name) => !name.endsWith('up'))).toEqual(['a1', 'a2', 'b1', 'c1', 'a3']);
+  });
+
+  test('suspects come last, and never take the last place', async () => {
+    const hasher = new PasswordHasher(2, 8);
+    const done: string[] = [];
+    const check = (name: string, isSuspect: boolean) =>
+      hasher.verify('x', null, from(name, isSuspect)).then(() => done.push(name));
+    const suspects = ['s1', 's2', 's3'].map((name) => check(name, true));
+    const good = ['g1', 'g2'].map((name) => check(name, false));
+    await Promise.all(good);
+    // One of the two places was theirs all the time.
+    expect(done).not.toContain('s3');
+    await Promise.all(suspects);
+  });
+
+  test('what waits is given up when there is no time left', async () => {
+    const hasher = new PasswordHasher(1, 8);
+    const checks = [1, 2, 3].map(() => hasher.verify('x', null));
+    hasher.hurry();
+    const outcomes = await Promise.allSettled([...checks, hasher.verify('x', null)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * Password hashes: scrypt (RFC 7914) with N = 2^15, r = 8, p = 1 and a salt of 16 bytes, computed in the
+ * thread pool. Each takes 32 MB and tens of milliseconds, so few run at once, and the queue for them is
+ * bounded.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import type { PasswordHash } from '@althing/engine';
+import { FairQueue } from './fair-queue.js';
+
+const LOG_N = 15;
+const R = 8;
+const P = 1;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** Node refuses these parameters under its default limit of 32 MB. */
+const MEMORY_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Thrown when too many passwords wait to be checked. */
+export class TooManyLoginsError extends Error {}
+
+/** A caller that wants to have a password checked. */
+export interface Sender {
+  /** As `networkOf` gives it. */
+  readonly network: string;
+  /** Whether logins from there failed lately. */
+  readonly isSuspect: boolean;
+}
+
+interface Waiting {
+  readonly go: () => void;
+  readonly giveUp: () => void;
+  /** When it has waited too long, by a monotonic clock in milliseconds. */
+  readonly end: number;
+}
+
+/** How long a check may wait for its turn: who asked does not wait much longer. */
+const WAIT_MS = 10_000;
+
+/**
+ * Few hashes are computed at once. New passwords come first; then checks, for one address after the other;
+ * then checks for addresses where logins failed lately, which never take the last place. So nobody keeps
+ * others from logging in by sending many wrong passwords.
+ */
+export class PasswordHasher {
+  private readonly runningMax: number;
+  private readonly waitingMax: number;
+  private readonly suspectsMax: number;
+  private running = 0;
+  private runningSuspects = 0;
+  private hurrying = false;
+  private readonly toHash: Waiting[] = [];
+  private readonly toVerify: FairQueue<Waiting>;
+  private readonly toVerifySuspects: FairQueue<Waiting>;
+
+  /**
+   * @param runningMax hashes that are computed at once
+   * @param waitingMax new passwords that may wait for that, and checks that may; of checks for suspects a
+   *   quarter
+   */
+  constructor(runningMax = 2, waitingMax = 64) {
+    this.runningMax = runningMax;
+    this.waitingMax = waitingMax;
+    this.suspectsMax = Math.max(1, runningMax - 1);
+    this.toVerify = new FairQueue(waitingMax);
+    this.toVerifySuspects = new FairQueue(Math.ceil(waitingMax / 4));
+  }
+
+  /** The hash of a new password. */
+  async hash(password: string): Promise<PasswordHash> {
+    const salt = randomBytes(SALT_BYTES);
+    await this.enter(null);
+    try {
+      const hash = await derive(password, { salt, logN: LOG_N, r: R, p: P });
+      return { salt, hash, logN: LOG_N, r: R, p: P };
+    } finally {
+      this.leave(false);
+    }
+  }
+
+  /**
+   * Whether a password is the one that a hash was made of. Without a hash the same work is done, for nothing.
+   *
+   * @param sender for whom; this node itself by default
+   * @throws TooManyLoginsError
+   */
+  async verify(password: string, expected: PasswordHash | null, sender: Sender = ITSELF): Promise<boolean> {
+    const parameters = expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P };
+    await this.enter(sender);
+    try {
+      const hash = await derive(password, parameters);
+      return expected !== null && timingSafeEqual(hash, expected.hash);
+    } finally {
+      this.leave(sender.isSuspect);
+    }
+  }
+
+  /**
+   * Gives up all checks that wait, and those to come unless they can begin at once: there is no time left.
+   */
+  hurry(): void {
+    this.hurrying = true;
+    for (const queue of [this.toVerify, this.toVerifySuspects])
+      for (let next = queue.take(); next !== undefined; next = queue.take()) next.giveUp();
+  }
+
+  /** @param sender null: a new password */
+  private async enter(sender: Sender | null): Promise<void> {
+    const isSuspect = sender?.isSuspect === true;
+    if (this.running < this.runningMax && (!isSuspect || this.runningSuspects < this.suspectsMax)) {
+      this.begin(isSuspect);
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => reject(new TooManyLoginsError('too many passwords wait for their hash'));
+      this.wait(sender, { go: resolve, giveUp, end: performance.now() + WAIT_MS });
+    });
+  }
+
+  private wait(sender: Sender | null, waiting: Waiting): void {
+    if (sender !== null && this.hurrying) waiting.giveUp();
+    else if (sender !== null) {
+      const queue = sender.isSuspect ? this.toVerifySuspects : this.toVerify;
+      queue.add(sender.network, waiting)?.giveUp();
+    } else if (this.toHash.length < this.waitingMax) this.toHash.push(waiting);
+    else waiting.giveUp();
+  }
+
+  private begin(isSuspect: boolean): void {
+    this.running += 1;
+    if (isSuspect) this.runningSuspects += 1;
+  }
+
+  private leave(wasSuspect: boolean): void {
+    this.running -= 1;
+    if (wasSuspect) this.runningSuspects -= 1;
+    const next = this.toHash.shift() ?? nextOf(this.toVerify);
+    if (next !== undefined) {
+      this.begin(false);
+      next.go();
+    }
+    if (this.running >= this.runningMax || this.runningSuspects >= this.suspectsMax) return;
+    const suspect = nextOf(this.toVerifySuspects);
+    if (suspect === undefined) return;
+    this.begin(true);
+    suspect.go();
+  }
+}
+
+/** The next check that has not waited too long; those that have are given up. */
+function nextOf(queue: FairQueue<Waiting>): Waiting | undefined {
+  const now = performance.now();
+  for (let next = queue.take(); next !== undefined; next = queue.take()) {
+    if (next.end > now) return next;
+    next.giveUp();
+  }
+  return undefined;
+}
+
+function derive(
+  password: string,
+  { salt, logN, r, p }: Pick<PasswordHash, 'salt' | 'logN' | 'r' | 'p'>,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const options = { N: 2 ** logN, r, p, maxmem: MEMORY_BYTES_MAX };
+    scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}
+
+const ITSELF: Sender = { network: '', isSuspect: false };
+
+const NO_SALT = new Uint8Array(SALT_BYTES);

@@ -1,0 +1,75 @@
+/** Replies that the router gives by itself. */
+import { ErrorCode, QueryError } from '@althing/engine';
+import type { ClientRequest } from '../groups/entry.js';
+import type { KeptReply } from '../groups/kept-reply.js';
+import { conflictingKey, conflictingName, type FailedReply, type Reply } from '../groups/request.js';
+import { type End, type PendingRequest, UNKNOWN_REPLY } from './forwarding/pending-request.js';
+import type { Answer } from './future-runner.js';
+
+/** A refusal: nothing was changed. */
+export function failed(error: QueryError): FailedReply {
+  return { ok: false, error };
+}
+
+export function conflictOf({ request }: PendingRequest): Reply {
+  const name = request.terms?.name ?? null;
+  return name === null ? conflictingKey() : conflictingName(name);
+}
+
+/** The answer to a repetition of a request whose change was made. */
+export function repeatedReply(kept: KeptReply, index: number): Reply {
+  switch (kept.kind) {
+    case 'result':
+      return { ok: true, result: kept.result, index, outcome: 'made' };
+    case 'failure':
+      return { ok: false, error: kept.error, outcome: 'made', index };
+    case 'too_large':
+      return { ok: false, error: ANSWER_TOO_LARGE, outcome: 'made', index };
+    case 'secret': {
+      const message = `the change was made before; its answer holds a secret and is not kept: ${kept.hint}`;
+      return { ok: false, error: new QueryError(ErrorCode.OPERATION, message), outcome: 'made', index };
+    }
+  }
+}
+
+/**
+ * The answer to a request of which its client said that it is answered. Nobody knows any more what became of
+ * it.
+ */
+export function belowLow({ client, sequence }: ClientRequest): Reply {
+  const message = `the client ${client} said that its request ${sequence} is answered: it is not carried out again`;
+  return { ok: false, error: new QueryError(ErrorCode.TIMEOUT, message), outcome: 'unknown' };
+}
+
+export function replyOf(outcome: Answer): Reply {
+  if (outcome.kind === 'value') return { ok: true, result: outcome.result, index: 0 };
+  return { ok: false, error: outcome.error, index: 0 };
+}
+
+export function staleReply(reply: Reply): Reply {
+  return reply.ok ? { ...reply, stale: true } : reply;
+}
+
+/** The reply to the client at the end of its pending request. */
+export function replyAtEnd(end: End): Reply {
+  if (end.kind === 'reply') return end.reply;
+  const unknown = end.kind !== 'elsewhere' && end.unknown;
+  return unknown ? UNKNOWN_REPLY : failed(NO_LEADER);
+}
+
+export const LATE_UNKNOWN: End = { kind: 'late', unknown: true };
+
+export function nodeError(message: string): QueryError {
+  return new QueryError(ErrorCode.NODE, message);
+}
+
+export const TOO_SLOW = nodeError('other slow queries took too long to leave room for this one: try again');
+export const TOO_MANY = nodeError('too many changes wait for their answer: try again');
+export const NO_LEADER = nodeError(
+  'no majority of the nodes could be reached in time; nothing was changed: try again',
+);
+export const ANSWER_TOO_LARGE = new QueryError(
+  ErrorCode.RESULT_TOO_LARGE,
+  'the change was made before; its answer was too large to be kept, or holds a secret',
+);
+export const GONE = new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');

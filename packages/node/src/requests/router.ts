@@ -1,0 +1,689 @@
+import {
+  type Call,
+  type Change,
+  type Engine,
+  ErrorCode,
+  type PasswordHash,
+  QueryError,
+  type RootEvent,
+  type Target,
+} from '@althing/engine';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
+import type { FailedReply, Reply, Request, RequestBody, Respond } from '../groups/request.js';
+import type { Calls } from '../members/calls.js';
+import type { EngineMetrics } from '../telemetry/engine-metrics.js';
+import { decodeBody } from './body.js';
+import { Checks, dependsOnState, isLong, programOf, StaleRefusal } from './checks.js';
+import { Forwarder, NODE_SILENT } from './forwarding/forwarder.js';
+import { PendingRequest } from './forwarding/pending-request.js';
+import { PendingRequests } from './forwarding/pending-requests.js';
+import { Sequences } from './forwarding/sequences.js';
+import { type Answer, type Course, FutureRunner, type More, noChange } from './future-runner.js';
+import type { PasswordHasher } from './password.js';
+import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
+import {
+  failed,
+  GONE,
+  LATE_UNKNOWN,
+  NO_LEADER,
+  replyAtEnd,
+  replyOf,
+  staleReply,
+  TOO_MANY,
+  TOO_SLOW,
+} from './replies.js';
+import { SlowLane } from './slow-lane.js';
+
+export interface RouterOptions {
+  readonly engine: Engine;
+  readonly hasher: Pick<PasswordHasher, 'hash'>;
+  readonly nodeId: NodeId;
+  /** Which start of this node this is: later ones have larger numbers. */
+  readonly incarnation: number;
+  readonly calls: Calls;
+  /** Whether this node is its whole cluster, for certain. */
+  readonly alone: () => boolean;
+  /** The session of a target's group; undefined for a collection that is not open on this node. */
+  readonly session: (target: Target) => GroupSession | undefined;
+  /**
+   * How long a request may wait for a leader, for other nodes, or for its turn among slow queries, in
+   * milliseconds.
+   */
+  readonly waitMs: number;
+  /** Counts what happens. */
+  readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'>;
+  /**
+   * Called with what a request did to the root scope; `isKnown` says whether that is certain, or may yet come
+   * to nothing.
+   */
+  readonly changed?: (request: Request, events: readonly RootEvent[], isKnown: boolean) => void;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
+  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
+  readonly delay: (ms: number, callback: () => void) => () => void;
+}
+
+/**
+ * Takes a request to where it runs.
+ *
+ * Each request is a pending one until it is answered: what may change something goes to the leader of its
+ * group, under a name that makes it take effect once; what only reads runs here, as soon as this node is
+ * known to have everything that was acknowledged before. What this node does not know of, it asks about
+ * before it refuses a request for it. A node that is alone leads everything and knows everything, so nothing
+ * waits there but for the log.
+ *
+ * The decisions about one request follow from each other, from `advance` to `settled`; they stand in this one
+ * file, longer than others, in the order in which they are made.
+ */
+export class Router {
+  private readonly options: RouterOptions;
+  private readonly checks: Checks;
+  private readonly slowLane: SlowLane;
+  private readonly pendingRequests: PendingRequests;
+  private readonly sequences = new Sequences();
+  private readonly repetitions: Repetitions;
+  private readonly forwarder: Forwarder;
+  private readonly futures: FutureRunner;
+  /** Nodes that can't be reached. */
+  private readonly down = new Set<NodeId>();
+  /** Versions of the protocol that are spoken with other nodes. */
+  private readonly protocols = new Map<NodeId, number>();
+
+  constructor(options: RouterOptions) {
+    this.options = options;
+    const { engine, monotonic, delay, waitMs, nodeId } = options;
+    this.slowLane = new SlowLane({ now: monotonic, delay, waitMaxMs: waitMs });
+    this.checks = new Checks({
+      engine,
+      nodeId,
+      failedToPrepare: (userId, ms) => this.slowLane.ran(null, userId, ms),
+      monotonic,
+    });
+    this.pendingRequests = new PendingRequests({
+      monotonic,
+      delay,
+      advance: (pending) => this.advance(pending),
+      expire: (pending) => pending.end({ kind: 'late', unknown: pending.unknown || pending.called }),
+    });
+    this.repetitions = new Repetitions({
+      nodeId,
+      incarnation: options.incarnation,
+      sequences: this.sequences,
+      wait: (pending, group) => this.wait(pending, group),
+      advance: (pending) => this.advance(pending),
+    });
+    this.forwarder = this.makeForwarder();
+    const { hasher } = options;
+    this.futures = new FutureRunner({
+      engine,
+      hash: (password) => hasher.hash(password),
+      session: (collection) => this.sessionOf(collection),
+      monotonic,
+      delay,
+    });
+  }
+
+  /** Repetitions that got the first one's answer. */
+  get repeated(): number {
+    return this.repetitions.count;
+  }
+
+  /** Requests that wait for something, of clients and of other nodes. */
+  get busy(): number {
+    return this.pendingRequests.size + this.futures.busy;
+  }
+
+  /** Requests in the lane of slow queries, and those that other nodes have. */
+  get queues(): { readonly slow: number; readonly peer: number } {
+    return { slow: this.slowLane.length, peer: this.forwarder.sent };
+  }
+
+  /**
+   * Runs a request, now or later.
+   *
+   * @returns whether its answer waits for nothing but events of the consensus side
+   */
+  handle(request: Request, respond: Respond): boolean {
+    const { monotonic, waitMs } = this.options;
+    const pending = new PendingRequest({
+      request,
+      forwarded: null,
+      group: null,
+      deadline: monotonic() + waitMs,
+      onEnd: (end) => {
+        this.ended(pending);
+        respond(replyAtEnd(end));
+      },
+    });
+    this.begin(pending);
+    return !pending.needsMore && !pending.called && pending.waitsFor === null;
+  }
+
+  /** To be called when a session changed: it may lead now, or know who does. */
+  sessionChanged(session: GroupSession): void {
+    this.pendingRequests.groupChanged(session.id, versionOf(session));
+  }
+
+  /**
+   * Resolves with true once this node has every change of the root scope that was acknowledged before this
+   * call, or with false when the time for a request is over.
+   */
+  freshenRoot(): Promise<boolean> {
+    const { monotonic, waitMs, delay } = this.options;
+    const deadline = monotonic() + waitMs;
+    return new Promise((resolve) => {
+      const cancel = delay(waitMs, () => resolve(false));
+      const attempt = (): void =>
+        this.rootSession.readIndex((ok) => {
+          if (ok) {
+            cancel();
+            resolve(true);
+          } else if (monotonic() < deadline) {
+            delay(FRESHEN_PAUSE_MS, attempt);
+          }
+        });
+      attempt();
+    });
+  }
+
+  /** Another node can be reached, with a version of the protocol between nodes, or can't any more. */
+  peerChanged(node: NodeId, up: boolean, protocol = 0): void {
+    if (up) this.down.delete(node);
+    else this.down.add(node);
+    this.protocols.set(node, protocol);
+  }
+
+  private makeForwarder(): Forwarder {
+    const { engine, calls, incarnation, monotonic, delay } = this.options;
+    return new Forwarder({
+      calls,
+      root: engine.root,
+      rootSession: () => this.rootSession,
+      sequences: this.sequences,
+      protocolOf: (node) => this.protocols.get(node) ?? 0,
+      incarnation,
+      toMsgpack: (values) => engine.toMsgpack(values),
+      decodeBody: (body) => this.decode(body),
+      monotonic,
+      delay,
+      begin: (pending) => this.begin(pending),
+      retry: (pending, group) => this.wait(pending, group),
+      tried: (outcome) => this.options.figures?.forwarded(outcome),
+      ended: (pending) => this.ended(pending),
+    });
+  }
+
+  private get rootSession(): GroupSession {
+    const session = this.options.session('thingsdb');
+    if (session === undefined) throw new Error('the root group is not open');
+    return session;
+  }
+
+  private sessionOf(group: GroupId): GroupSession | undefined {
+    return this.options.session(group === ROOT_GROUP ? 'thingsdb' : group);
+  }
+
+  /** Sees to it that it is told what a call did to the root scope, as soon as that is decided. */
+  private telling(request: Request, change: Change | null, respond: Respond): Respond {
+    const events = change?.events;
+    const { changed } = this.options;
+    if (events === undefined || events.length === 0 || changed === undefined) return respond;
+    return (reply) => {
+      const isMade = reply.ok || reply.outcome === 'made';
+      if (isMade || reply.outcome === 'unknown') changed(request, events, isMade);
+      respond(reply);
+    };
+  }
+
+  private ran(call: Call, ms: number): void {
+    this.slowLane.ran(programOf(call), call.user.id, ms);
+    this.options.figures?.ran(ms);
+  }
+
+  private begin(pending: PendingRequest): void {
+    this.advance(pending);
+    // Most end at once, and need not be found again.
+    if (!pending.ended) this.pendingRequests.add(pending);
+  }
+
+  private ended(pending: PendingRequest): void {
+    this.pendingRequests.delete(pending);
+    if (pending.sequence !== 0 && pending.group !== null) {
+      this.sequences.release(pending.group, pending.sequence);
+    }
+    this.repetitions.ended(pending);
+  }
+
+  /** Takes a pending request as far as it gets now. */
+  private advance(pending: PendingRequest): void {
+    if (pending.ended) return;
+    try {
+      this.step(pending);
+    } catch (error) {
+      if (error instanceof StaleRefusal) this.resolve(pending, error);
+      else this.refuse(pending, failed(answerTo(error)));
+    }
+  }
+
+  private step(pending: PendingRequest): void {
+    if (pending.request.client.gone && !pending.unknown) {
+      pending.end({ kind: 'late', unknown: false });
+      return;
+    }
+    const { request } = pending;
+    const target = this.targetOf(pending);
+    const node = this.checks.otherNodeOf(request);
+    if (node !== null) {
+      if (this.down.has(node)) this.refuse(pending, NODE_SILENT);
+      else this.forwarder.sendToNode(pending, node);
+      return;
+    }
+    const scope = this.options.engine.scope(target);
+    const session = target === 'node' ? null : this.options.session(target);
+    const outage = session?.outage ?? null;
+    if (outage !== null) {
+      this.refuse(pending, failed(outage));
+      return;
+    }
+    if (scope === undefined || session === undefined || session?.readable === false) {
+      this.wait(pending, typeof target === 'number' ? target : ROOT_GROUP);
+      return;
+    }
+    if (session !== null) {
+      pending.roleGroup = session.id;
+      pending.roleVersion = versionOf(session);
+    }
+    if (isLong(request) && this.standsInLane(pending, null)) return;
+    // Texts that take long to compile count as long queries, too.
+    pending.attemptedAt = this.options.monotonic();
+    const call = this.checks.callOf(request, scope, target, pending.hashes);
+    if (session === null || !dependsOnState(call)) this.runHere(pending, call);
+    else if (pending.unknown || pending.changesLater || this.options.engine.mayWrite(call))
+      this.write(pending, call, session);
+    else this.read(pending, call, session);
+  }
+
+  /** The state that a pending request is about: always the same, once it was sent there. */
+  private targetOf({ request, group }: PendingRequest): Target {
+    if (group === null || request.scope.kind === 'node') return this.checks.targetOf(request);
+    if (group === ROOT_GROUP) return 'thingsdb';
+    if (this.options.engine.root.collections.has(group)) return group;
+    throw new StaleRefusal(GONE, ROOT_GROUP);
+  }
+
+  /** Makes sure that a refusal does not come from a state that lags behind. */
+  private resolve(pending: PendingRequest, { error, about }: StaleRefusal): void {
+    const session = this.sessionOf(about);
+    const isFinal =
+      session === undefined || this.isFresh(pending, session) || pending.request.terms?.stale === true;
+    if (isFinal) this.refuse(pending, failed(error));
+    else this.freshen(pending, session);
+  }
+
+  /**
+   * Ends a pending request that can't go on. If a change may have been made before, that has to be found out
+   * first.
+   */
+  private refuse(pending: PendingRequest, refusal: FailedReply): void {
+    if (pending.unknown) this.decide(pending, refusal);
+    else pending.end({ kind: 'reply', reply: refusal });
+  }
+
+  /**
+   * Ends a pending request with a refusal once it is certain that no attempt made the change: the leader,
+   * whose state holds all that was proposed before, knows nothing of it. If it does, that is the answer.
+   */
+  private decide(pending: PendingRequest, refusal: FailedReply): void {
+    const { group } = pending;
+    const session = group === null ? undefined : this.sessionOf(group);
+    if (group === null || session === undefined) {
+      if (group !== null && this.options.engine.root.collections.has(group)) this.wait(pending, group);
+      else pending.end(LATE_UNKNOWN);
+    } else if (!session.leading) {
+      this.forward(pending, session);
+    } else if (!this.repetitions.isKnown(pending, session)) {
+      const version = session.roleVersion;
+      const isComplete = session.proposes;
+      session.readIndex((ok) => {
+        if (!ok || !isComplete || version !== session.roleVersion) {
+          this.again(pending, session);
+          return;
+        }
+        pending.settle();
+        pending.end({ kind: 'reply', reply: refusal });
+      });
+    }
+  }
+
+  /** Whether the state of a group holds everything that was acknowledged before the request came. */
+  private isFresh(pending: PendingRequest, session: GroupSession): boolean {
+    return pending.isFresh(session.id) || (session.leading && this.options.alone());
+  }
+
+  /** Goes on once the state of a group holds everything that was acknowledged before. */
+  private freshen(pending: PendingRequest, session: GroupSession): void {
+    session.readIndex((ok) => {
+      if (ok) pending.noteFresh(session.id);
+      if (ok) this.advance(pending);
+      else this.wait(pending, session.id);
+    });
+  }
+
+  /**
+   * Lets a query of the root scope run again once this node has all that was acknowledged in a collection.
+   */
+  private freshenCollection(pending: PendingRequest, collection: GroupId): void {
+    pending.looksElsewhere = true;
+    const session = this.sessionOf(collection);
+    if (session !== undefined && pending.request.terms?.stale !== true) {
+      this.freshen(pending, session);
+      return;
+    }
+    pending.noteFresh(collection);
+    this.advance(pending);
+  }
+
+  /** Runs what depends on no group. */
+  private runHere(pending: PendingRequest, call: Call): void {
+    const outcome = this.run(pending, call);
+    if (outcome === null) return;
+    const done = (answer: Answer): void => pending.end({ kind: 'reply', reply: replyOf(answer) });
+    if (outcome.kind === 'more') this.readOn(pending, call, outcome, null, done);
+    else done(outcome);
+  }
+
+  private read(pending: PendingRequest, call: Call, session: GroupSession): void {
+    const { stale = false, minIndex = 0 } = pending.request.terms ?? {};
+    if (!stale && !this.isFresh(pending, session)) {
+      this.freshen(pending, session);
+      return;
+    }
+    if (session.appliedIndex < minIndex) {
+      session.whenApplied(minIndex, () => this.advance(pending));
+      return;
+    }
+    const outcome = this.run(pending, call);
+    if (outcome === null) return;
+    const done = (answer: Answer): void =>
+      session.settle(answer, (reply) => this.settled(pending, session, stale ? staleReply(reply) : reply));
+    if (outcome.kind === 'more') this.readOn(pending, call, outcome, session, done);
+    else done(outcome);
+  }
+
+  /**
+   * Runs the futures of a call that only reads. If one makes a change, all of it runs again, where that can
+   * be.
+   */
+  private readOn(
+    pending: PendingRequest,
+    call: Call,
+    first: More,
+    session: GroupSession | null,
+    done: (answer: Answer) => void,
+  ): void {
+    this.futures.start(first, {
+      ...this.courseOf(pending, call, session),
+      mayChange: false,
+      begins: () => null,
+      done: (end) => {
+        if (end.kind === 'needs_change') {
+          pending.changesLater = true;
+          this.advance(pending);
+        } else if (end.kind !== 'lost') {
+          done(end);
+        } else if (session === null) {
+          pending.end({ kind: 'late', unknown: false });
+        } else {
+          this.again(pending, session);
+        }
+      },
+    });
+  }
+
+  private courseOf(
+    pending: PendingRequest,
+    call: Call,
+    session: GroupSession | null,
+  ): Pick<Course, 'session' | 'telling' | 'isGone' | 'ran'> {
+    // They may take more than one turn of the event loop.
+    pending.needsMore = true;
+    return {
+      session,
+      telling: (change, told) => this.telling(pending.request, change, told),
+      isGone: () => pending.ended,
+      ran: (ms) => this.ran(call, ms),
+    };
+  }
+
+  /** Runs the futures of a call on the leader. */
+  private writeOn(pending: PendingRequest, call: Call, first: More, session: GroupSession): void {
+    let finished = (): void => undefined;
+    this.futures.start(first, {
+      ...this.courseOf(pending, call, session),
+      mayChange: true,
+      begins: () => {
+        pending.unknown = true;
+        pending.proposed = true;
+        pending.group ??= session.id;
+        const names = this.repetitions.namesOf(pending, session);
+        finished = this.repetitions.begun(session.id, names);
+        // It is known only when all futures are done whether there is a password in the request.
+        return names === null ? null : { ...names, key: veiled(names.key), client: veiled(names.client) };
+      },
+      done: (end, parts) => {
+        if (parts.count === 0) {
+          if (end.kind === 'lost' || end.kind === 'needs_change') this.again(pending, session);
+          else this.answer(pending, session, end);
+          return;
+        }
+        const settled = (reply: Reply): void => {
+          finished();
+          this.decided(pending, session, reply);
+        };
+        if (end.kind === 'lost' || end.kind === 'needs_change') settled(parts.interrupted);
+        else parts.settle(end, this.repetitions.namesOf(pending, session), settled);
+      },
+    });
+  }
+
+  private write(pending: PendingRequest, call: Call, session: GroupSession): void {
+    if (!session.leading) {
+      this.forward(pending, session);
+      return;
+    }
+    if (!this.takesName(pending, session.id) || this.repetitions.isKnown(pending, session)) return;
+    const refusal = session.refusal();
+    if (refusal !== null && session.awaitsEpoch && !this.options.alone()) {
+      this.wait(pending, session.id);
+      return;
+    }
+    if (refusal !== null) {
+      this.refuse(pending, failed(refusal));
+      return;
+    }
+    const unnamed = session.nameRefusal(clientNamesOf(pending));
+    if (unnamed !== null) {
+      this.refuse(pending, failed(unnamed));
+      return;
+    }
+    const outcome = this.run(pending, call);
+    if (outcome === null) return;
+    if (outcome.kind === 'more') this.writeOn(pending, call, outcome, session);
+    else this.answer(pending, session, outcome);
+  }
+
+  /** Answers what ran on the leader as one change, or none. */
+  private answer(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
+    if (outcome.kind !== 'value' || (outcome.change === null && !pending.unknown)) {
+      this.settleUnchanged(pending, session, outcome);
+      return;
+    }
+    const wasUnknown = pending.unknown;
+    pending.unknown = true;
+    pending.proposed = true;
+    pending.group ??= session.id;
+    // After an attempt that may yet come to a leader a second time, also that nothing was changed has to be
+    // in the log.
+    const change = outcome.change ?? noChange(session.group);
+    const settled = this.telling(pending.request, change, (reply) => {
+      // It was not proposed, or did not get as far as that.
+      if (!reply.ok && reply.outcome !== 'unknown') pending.unknown = wasUnknown;
+      this.decided(pending, session, reply);
+    });
+    session.settle({ ...outcome, change }, settled, this.repetitions.namesOf(pending, session));
+  }
+
+  /** The change of a pending request was committed, or lost. */
+  private decided(pending: PendingRequest, session: GroupSession, reply: Reply): void {
+    pending.proposed = false;
+    if (!pending.ended) {
+      this.settled(pending, session, reply);
+      return;
+    }
+    this.repetitions.decided(pending);
+  }
+
+  /**
+   * Answers what changed nothing, though it might have. That is a read: right only if this node led when it
+   * ran, and what it saw is committed.
+   */
+  private settleUnchanged(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
+    const version = session.roleVersion;
+    let settled: Reply | null = null;
+    let confirmed = false;
+    const finish = (): void => {
+      if (settled === null || !confirmed) return;
+      if (version !== session.roleVersion || (!settled.ok && settled.lost === true)) {
+        this.again(pending, session);
+        return;
+      }
+      // The leader had looked for earlier attempts before it ran this one.
+      pending.settle();
+      pending.end({ kind: 'reply', reply: settled });
+    };
+    session.settle(outcome, (reply) => {
+      settled = reply;
+      finish();
+    });
+    session.readIndex((ok) => {
+      confirmed = true;
+      if (!ok) settled = { ok: false, error: NO_LEADER, lost: true };
+      finish();
+    });
+  }
+
+  /** An answer came, or the group's leadership was lost before. */
+  private settled(pending: PendingRequest, session: GroupSession, reply: Reply): void {
+    const canRepeat = pending.forwarded !== null || pending.sequence !== 0 || hasClientName(pending);
+    const isFinal = reply.ok || reply.outcome === 'made' || (reply.outcome === 'unknown' && !canRepeat);
+    if (isFinal) pending.end({ kind: 'reply', reply });
+    else if (reply.lost === true) this.again(pending, session);
+    else this.refuse(pending, reply);
+  }
+
+  private again(pending: PendingRequest, session: GroupSession): void {
+    if (pending.forwarded === null) this.wait(pending, session.id);
+    else pending.end({ kind: 'lost', unknown: pending.unknown });
+  }
+
+  /** Sends a change to the leader of its group. */
+  private forward(pending: PendingRequest, session: GroupSession): void {
+    const { leader, id } = session;
+    if (pending.forwarded !== null) {
+      pending.end({ kind: 'elsewhere', leader });
+    } else if (leader === 0 || leader === this.options.nodeId || this.down.has(leader)) {
+      this.wait(pending, id);
+    } else if (this.takesName(pending, id)) {
+      this.forwarder.send(pending, id, leader);
+    }
+  }
+
+  /**
+   * Sees to it that a change of this node's client has a name in its group, unless nothing could take it
+   * twice.
+   *
+   * @returns false when no more can be given out; the pending request has ended then
+   */
+  private takesName(pending: PendingRequest, group: GroupId): boolean {
+    if (pending.forwarded !== null || pending.sequence !== 0 || this.options.alone()) return true;
+    pending.sequence = this.sequences.take(group);
+    if (pending.sequence === 0) {
+      this.refuse(pending, failed(TOO_MANY));
+      return false;
+    }
+    pending.group = group;
+    return true;
+  }
+
+  /** Runs a call; null when it does not run now. */
+  private run(pending: PendingRequest, call: Call): Answer | More | null {
+    const { engine, monotonic } = this.options;
+    if (this.standsInLane(pending, programOf(call))) return null;
+    const outcome = engine.run(pending.looksElsewhere ? { ...call, fresh: pending } : call);
+    this.ran(call, monotonic() - pending.attemptedAt);
+    if (outcome.kind === 'needs_change') throw new Error('only what is left of a call can need a change');
+    if (outcome.kind === 'hash') this.hash(pending, outcome.password);
+    else if (outcome.kind === 'behind') this.freshenCollection(pending, outcome.collection);
+    else return outcome;
+    return null;
+  }
+
+  private standsInLane(pending: PendingRequest, program: object | null): boolean {
+    const { request } = pending;
+    if (pending.hadItsTurn || !this.slowLane.takes(program, request.user.id)) return false;
+    pending.needsMore = true;
+    this.slowLane.enter(request.user.id, {
+      gone: () => pending.ended || (request.client.gone && !pending.unknown),
+      run: () => {
+        pending.hadItsTurn = true;
+        this.advance(pending);
+      },
+      expire: () => this.refuse(pending, failed(TOO_SLOW)),
+    });
+    return true;
+  }
+
+  /** Computes the hash of a password for which a call asked, and lets the call run again. */
+  private hash(pending: PendingRequest, password: string): void {
+    pending.needsMore = true;
+    const hashed = (hash: PasswordHash): void => {
+      pending.hashes ??= new Map();
+      pending.hashes.set(password, hash);
+      this.advance(pending);
+    };
+    const error = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');
+    this.options.hasher.hash(password).then(hashed, () => this.refuse(pending, failed(error)));
+  }
+
+  private decode(body: Buffer): RequestBody {
+    return decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
+  }
+
+  /** Tries again when the roles in a group changed, or after a while. */
+  private wait(pending: PendingRequest, group: GroupId): void {
+    if (pending.ended) return;
+    const session = this.sessionOf(group);
+    this.pendingRequests.wait(pending, group, session === undefined ? NO_SESSION : versionOf(session));
+  }
+}
+
+/** Milliseconds between two attempts to learn what the root scope is. */
+const FRESHEN_PAUSE_MS = 50;
+
+/** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
+const FORWARDED_NESTING_MAX = 10_000;
+
+const NO_SESSION = -1;
+
+/** Another number means that another attempt may succeed. */
+function versionOf({ roleVersion, readable }: GroupSession): number {
+  return readable ? roleVersion * 2 : roleVersion * 2 + 1;
+}
+
+/** The answer to a client for something that was thrown. */
+function answerTo(error: unknown): QueryError {
+  if (error instanceof StaleRefusal) return error.error;
+  if (error instanceof QueryError) return error;
+  throw error;
+}

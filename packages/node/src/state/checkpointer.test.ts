@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import { ROOT_GROUP } from '../between/protocol.js';
+import { TestBench } from '../groups/testing.js';
+
+const STUFF = 2;
+
+/** What a process finds that starts on the state alone, before it knows anything of the log. */
+async function valueOnDisk(bench: TestBench, code: string): Promise<string> {
+  bench.kill();
+  await bench.start();
+  return bench.value(STUFF, code);
+}
+
+describe('a checkpoint', () => {
+  test('stands for the place of what it holds, and the log behind it is applied after a restart', async () => {
+    const bench = await new TestBench().start();
+    await bench.value(STUFF, '.x = 1;');
+    // Given a checkpoint that has begun and waits for the place of its changes,
+    const done = bench.checkpointer.flush(bench.session(STUFF));
+    await bench.settle();
+    // when further changes come meanwhile,
+    const change = bench.ask(STUFF, '.x = 2;');
+    await bench.travel();
+    await done;
+    expect(change.reply?.ok).toBe(true);
+    // then both are there after a restart, and what was changed since is written by the next one.
+    expect(bench.session(STUFF).group.dirty.size).toBeGreaterThan(0);
+    expect(await valueOnDisk(bench, '.x;')).toBe('2');
+    expect(bench.failures).toEqual([]);
+  });
+
+  test('of changes that were taken back before it was durable leaves nothing of them', async () => {
+    const bench = await new TestBench().start();
+    await bench.value(STUFF, '.x = 1; .list = [1, 2, 3];');
+    await bench.checkpoint(STUFF);
+    const change = bench.ask(STUFF, '.x = 2; .list.push({a: 4}); .del("nothing", nil);');
+    const failed = bench.ask(STUFF, '.x = 3; .list.push({a: 5});');
+    expect(change.reply).not.toBeNull();
+    const done = bench.checkpointer.flush(bench.session(STUFF));
+    bench.session(STUFF).handle({ kind: 'suspended', group: STUFF });
+    expect(failed.reply?.ok).toBe(false);
+    for (const command of bench.commands.splice(0)) {
+      // What was sent in an incarnation that is over is of no use any more.
+      if (command.kind === 'mark') bench.take({ kind: 'mark_lost', group: STUFF, id: command.id });
+    }
+    await bench.travel();
+    await done;
+    expect(bench.failures).toEqual([]);
+    expect(await valueOnDisk(bench, '[.x, .list];')).toBe('[1,[1,2,3]]');
+  });
+
+  test('for which there is no room is told, and made again later', async () => {
+    const bench = await new TestBench().start();
+    await bench.value(STUFF, '.x = 1;');
+    bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
+    await bench.checkpoint(STUFF);
+    expect([bench.timesFull, bench.failures]).toEqual([1, []]);
+    expect(bench.session(STUFF).group.dirty.size).toBeGreaterThan(0);
+    // With room again, the state takes writes after it was opened again.
+    bench.stateStore.fault = () => undefined;
+    bench.freeBytes = 1;
+    await bench.consider();
+    await bench.checkpoint(STUFF);
+    expect(bench.session(STUFF).group.dirty.size).toBe(0);
+    expect(await valueOnDisk(bench, '.x;')).toBe('1');
+    expect(bench.failures).toEqual([]);
+  });
+
+  test('is made of rights and other counters, too, which make no record dirty', async () => {
+    const bench = await new TestBench().start();
+    await bench.value('thingsdb', "new_user('guest');");
+    await bench.checkpoint('thingsdb');
+    const stored = bench.session('thingsdb').appliedIndex;
+    await bench.value('thingsdb', "grant('@:stuff', 'guest', QUERY);");
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
+    await bench.checkpoint('thingsdb');
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(false);
+    expect(bench.state.storedIndex(ROOT_GROUP)).toBeGreaterThan(stored);
+    await bench.value('thingsdb', "revoke('@:stuff', 'guest', QUERY);");
+    bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
+    await bench.checkpoint('thingsdb');
+    expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
+  });
+
+  test('is not begun while they are held', async () => {
+    const bench = await new TestBench().start();
+    await bench.checkpoint('thingsdb');
+    await bench.checkpoint(STUFF);
+    await bench.checkpointer.hold();
+    await bench.value(STUFF, '.x = 1;');
+    bench.checkpointer.consider(bench.session(STUFF));
+    expect(bench.checkpointer.active).toBe(false);
+    bench.checkpointer.release();
+    bench.checkpointer.consider(bench.session(STUFF));
+    expect(bench.checkpointer.active).toBe(true);
+    await bench.travel();
+    expect(bench.session(STUFF).group.dirty.size).toBe(0);
+  });
+});

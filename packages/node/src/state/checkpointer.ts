@@ -1,0 +1,324 @@
+import { RecordKind, type RecordSink } from '@althing/engine';
+import type { Checkpoint } from '@althing/storage';
+import type { Applied, Consensus } from '../between/protocol.js';
+import { encodeContext } from '../groups/applied.js';
+import type { GroupSession } from '../groups/group-session.js';
+import type { State } from '../groups/state.js';
+
+export interface CheckpointerOptions {
+  readonly state: State;
+  readonly consensus: Pick<Consensus, 'send'>;
+  /** Time between checkpoints of a group that changed, in milliseconds. */
+  readonly intervalMs: number;
+  /** Bytes of changes after which a checkpoint does not wait for its time. */
+  readonly sizeBytes: number;
+  /** A clock that never jumps, in milliseconds. */
+  readonly monotonic: () => number;
+  /** Whether no checkpoint of a group can be made now. */
+  readonly blocked: (session: GroupSession) => boolean;
+  /** Lets other work go first. */
+  readonly yield: () => Promise<void>;
+  /** Things encoded between two looks at the clock. */
+  readonly thingsPerLook?: number;
+  /**
+   * The clock of the encoding, if it is another one: in a simulation it moves with each thing that is
+   * encoded.
+   */
+  readonly workClock?: () => number;
+  /** Called when a checkpoint failed. The next one writes what it should have written. */
+  readonly onFailure: (session: GroupSession, error: unknown) => void;
+  /** Called after a checkpoint, when what was written may leave memory. */
+  readonly onDone: (session: GroupSession, report: CheckpointReport) => void;
+}
+
+export interface CheckpointReport {
+  /** Things that were to be written. */
+  readonly things: number;
+  readonly durationMs: number;
+  /** Bytes of the records that were written. */
+  readonly bytes: number;
+}
+
+/** Milliseconds of encoding between two yields. */
+const SLICE_MS = 1;
+const THINGS_PER_LOOK = 32;
+
+/**
+ * Writes what changed to the state on disk, group by group, off the request path: in slices, while queries go
+ * on. Each checkpoint is one atomic batch with the log position that it stands for; then the log may be cut.
+ */
+export class Checkpointer {
+  private readonly options: CheckpointerOptions;
+  private readonly running = new Map<GroupSession, Promise<boolean>>();
+  private readonly doneAt = new Map<GroupSession, number>();
+  /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
+  private readonly dirtySince = new Map<GroupSession, number>();
+  /** How often `hold` was called, but for those that are released. */
+  private holds = 0;
+  private restsUntil = 0;
+
+  constructor(options: CheckpointerOptions) {
+    this.options = options;
+  }
+
+  /** Starts a checkpoint of a group when it is due. To be called now and then. */
+  consider(session: GroupSession): void {
+    this.noteAge(session);
+    if (this.options.monotonic() < this.restsUntil) return;
+    if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
+    const { intervalMs, sizeBytes, monotonic } = this.options;
+    const since = monotonic() - (this.doneAt.get(session) ?? 0);
+    if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
+  }
+
+  /** Age of the oldest change that is in no checkpoint, in milliseconds; 0 when there is none. */
+  get ageMs(): number {
+    const oldest = Math.min(...this.dirtySince.values());
+    return Number.isFinite(oldest) ? this.options.monotonic() - oldest : 0;
+  }
+
+  /** Writes everything that changed until now; settles when it is durable. */
+  async flush(session: GroupSession): Promise<void> {
+    await this.running.get(session);
+    if (this.isDirty(session) && this.allowed(session)) await this.start(session);
+  }
+
+  /**
+   * Whether a group holds what no checkpoint does, or none that has begun. Not all of it makes something
+   * dirty: rights and counters are written with every checkpoint.
+   */
+  isDirty({ group, changedBytes }: GroupSession): boolean {
+    return changedBytes > 0 || group.dirty.size > 0;
+  }
+
+  /**
+   * Writes a first checkpoint of a group of which nothing is stored yet. Where something is, this waits for
+   * nothing: a checkpoint under way may need the very member that what is stored is to be sent to.
+   */
+  async ensureStored(session: GroupSession): Promise<void> {
+    if (this.isStored(session)) return;
+    await this.running.get(session);
+    if (!this.isStored(session) && this.allowed(session)) await this.start(session);
+  }
+
+  /** Starts no more checkpoints until `release`; resolves when none runs. */
+  async hold(): Promise<void> {
+    this.holds += 1;
+    await Promise.all(this.running.values());
+  }
+
+  /**
+   * Writes the present state of some groups, all of the same moment. No others are started until `release`,
+   * which must follow in any case.
+   *
+   * @returns whether all are durable
+   */
+  async cut(sessions: readonly GroupSession[]): Promise<boolean> {
+    await this.hold();
+    if (this.holds > 1 || !sessions.every((session) => session.isOpen && !this.options.blocked(session)))
+      return false;
+    const due = sessions.filter(
+      (session) => this.isDirty(session) || this.options.state.store.applied(session.id) === undefined,
+    );
+    return (await Promise.all(due.map((session) => this.start(session)))).every((durable) => durable);
+  }
+
+  /**
+   * Writes the state of a group as it is in this very moment, and opens something before anything else of the
+   * group is written.
+   *
+   * @param placed told the index that the state stands for, as soon as that is known
+   * @returns what `open` gave; null when the state could not be written now, or some of it was taken back
+   */
+  async capture<T>(
+    session: GroupSession,
+    placed: (index: number) => void,
+    open: () => Promise<T>,
+  ): Promise<T | null> {
+    if (this.running.has(session) || !this.allowed(session)) return null;
+    this.holds += 1;
+    try {
+      const durable = this.isDirty(session)
+        ? this.start(session, placed)
+        : new Promise<boolean>((resolve) =>
+            session.mark(
+              () => resolve(this.isStored(session)),
+              () => resolve(false),
+              placed,
+            ),
+          );
+      return (await durable) ? await open() : null;
+    } finally {
+      this.holds -= 1;
+    }
+  }
+
+  /** Starts no checkpoint by itself for so many milliseconds. */
+  rest(ms: number): void {
+    this.restsUntil = this.options.monotonic() + ms;
+  }
+
+  /** Checkpoints may be made again, and are made at once. */
+  release(): void {
+    this.holds -= 1;
+    if (this.holds === 0) this.doneAt.clear();
+  }
+
+  /** Waits for a checkpoint that runs, and forgets the group. */
+  async forget(session: GroupSession): Promise<void> {
+    await this.running.get(session);
+    this.doneAt.delete(session);
+    this.dirtySince.delete(session);
+  }
+
+  get active(): boolean {
+    return this.running.size > 0;
+  }
+
+  private noteAge(session: GroupSession): void {
+    if (!this.isDirty(session) && !this.running.has(session)) this.dirtySince.delete(session);
+    else if (!this.dirtySince.has(session)) this.dirtySince.set(session, this.options.monotonic());
+  }
+
+  private isStored({ id }: GroupSession): boolean {
+    return this.options.state.store.applied(id) !== undefined;
+  }
+
+  private allowed(session: GroupSession): boolean {
+    return this.holds === 0 && session.isOpen && !this.options.blocked(session);
+  }
+
+  /** @returns whether it is durable */
+  private start(session: GroupSession, placed?: (index: number) => void): Promise<boolean> {
+    const { onDone, onFailure, monotonic } = this.options;
+    const begin = monotonic();
+    const things = session.group.dirty.size;
+    const run = this.write(session, placed)
+      .then(
+        (bytes) => {
+          // Changes that came meanwhile are not older than the beginning.
+          if (this.dirtySince.has(session)) this.dirtySince.set(session, begin);
+          onDone(session, { things, durationMs: monotonic() - begin, bytes });
+          return bytes > 0;
+        },
+        (error: unknown) => {
+          onFailure(session, error);
+          return false;
+        },
+      )
+      .finally(() => {
+        this.running.delete(session);
+        this.doneAt.set(session, monotonic());
+      });
+    this.running.set(session, run);
+    return run;
+  }
+
+  /** @returns bytes of what was written; 0 if some of it was taken back */
+  private async write(session: GroupSession, placed?: (index: number) => void): Promise<number> {
+    const { group, changedBytes } = session;
+    const abandon = (): void => {
+      group.abandonCheckpoint();
+      session.changedBytes += changedBytes;
+    };
+    const checkpoint = this.options.state.store.beginCheckpoint(session.id);
+    try {
+      const bytes = await this.fill(checkpoint, session, placed);
+      if (bytes > 0) group.dirty.release();
+      else abandon();
+      return bytes;
+    } catch (error) {
+      abandon();
+      throw error;
+    } finally {
+      // Nothing is left to abort after a commit. What went wrong before is told already.
+      await checkpoint.abort().catch(() => {});
+    }
+  }
+
+  /** @returns bytes of the checkpoint, which is durable then; 0 if some of it was taken back */
+  private async fill(
+    checkpoint: Checkpoint,
+    session: GroupSession,
+    placed?: (index: number) => void,
+  ): Promise<number> {
+    const { group } = session;
+    const { dirty } = group;
+    const sink = new CheckpointSink(checkpoint);
+    // From here to the mark nothing may come between: the mark stands for what is frozen.
+    const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
+    const meta = group.encodeMeta();
+    const results = session.captureResults();
+    const place = new Promise<Applied | null>((resolve) =>
+      session.mark(resolve, () => resolve(null), placed),
+    );
+    session.changedBytes = 0;
+    for (const { kind, id, part, value } of changes.records.values()) {
+      if (value === null) sink.delete(kind, id, part);
+      else sink.put(kind, id, part, value);
+    }
+    await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
+    await this.sliced(changes.things, sink, (id) => {
+      const thing = dirty.frozenThing(id);
+      if (thing === undefined) return;
+      group.saveThing(thing, sink);
+      dirty.saved(thing);
+    });
+    sink.put(RecordKind.META, 0, 0, meta);
+    results.write(sink);
+    const applied = await place;
+    if (applied === null) return 0;
+    const { index, term } = applied;
+    await checkpoint.commit({ index, term, context: encodeContext(applied) });
+    results.written();
+    this.options.consensus.send({ kind: 'checkpointed', group: session.id, applied });
+    return sink.bytes;
+  }
+
+  /** Does something for each element, in slices of time. */
+  private async sliced<T>(
+    elements: Iterable<T>,
+    sink: CheckpointSink,
+    work: (element: T) => void,
+  ): Promise<void> {
+    const { monotonic, workClock = monotonic, thingsPerLook = THINGS_PER_LOOK } = this.options;
+    let end = workClock() + SLICE_MS;
+    let count = 0;
+    for (const element of elements) {
+      work(element);
+      count += 1;
+      if (count % thingsPerLook !== 0) continue;
+      await sink.roomForMore();
+      if (workClock() < end) continue;
+      await this.options.yield();
+      end = workClock() + SLICE_MS;
+    }
+    await sink.roomForMore();
+  }
+}
+
+/** Hands records to a checkpoint, and knows when it asks to wait. */
+class CheckpointSink implements RecordSink {
+  private readonly checkpoint: Checkpoint;
+  bytes = 0;
+  private full = false;
+
+  constructor(checkpoint: Checkpoint) {
+    this.checkpoint = checkpoint;
+  }
+
+  put(kind: number, id: number, part: number, value: Uint8Array): void {
+    this.bytes += value.length;
+    if (!this.checkpoint.put(kind, id, part, value)) this.full = true;
+  }
+
+  delete(kind: number, id: number, part: number): void {
+    if (!this.checkpoint.delete(kind, id, part)) this.full = true;
+  }
+
+  async roomForMore(): Promise<void> {
+    if (!this.full) return;
+    this.full = false;
+    await this.checkpoint.drained();
+  }
+}

@@ -1,0 +1,92 @@
+import type { Change, Engine, Marking } from '@althing/engine';
+import type { GroupSession } from '../groups/group-session.js';
+
+export interface GarbageCollectorOptions {
+  readonly engine: Engine;
+  /** Time between two searches of a collection, in milliseconds. */
+  readonly intervalMs: number;
+  /** A clock that never jumps, in milliseconds. */
+  readonly monotonic: () => number;
+  /** Calls back after a pause, in which other work has its turn. */
+  readonly pause: (work: () => void) => void;
+  /** Replicates the removal of what was found. */
+  readonly propose: (session: GroupSession, change: Change) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Milliseconds of one slice of a search. */
+const SLICE_MS = 2;
+
+/** Things that are looked at between two looks at the clock. */
+const SLICE_THINGS = 32;
+
+/** Suspects after which a search does not wait for its time. */
+const SUSPECTS_MAX = 100_000;
+
+/**
+ * Removes circles of garbage from collections that this node leads: slowly, beside the requests, and as a
+ * change like any other.
+ */
+export class GarbageCollector {
+  private readonly options: GarbageCollectorOptions;
+  private readonly searchedAt = new WeakMap<GroupSession, number>();
+  private current: { readonly session: GroupSession; readonly marking: Marking } | null = null;
+
+  constructor(options: GarbageCollectorOptions) {
+    this.options = options;
+  }
+
+  /** Starts a search of a collection when one is due. To be called now and then. */
+  consider(session: GroupSession): void {
+    const { engine, intervalMs, monotonic, pause } = this.options;
+    if (this.current !== null || !session.leading) return;
+    const suspects = engine.suspectsOf(session.id);
+    if (suspects === 0) return;
+    const searchedAt = this.searchedAt.get(session);
+    if (searchedAt === undefined) {
+      this.searchedAt.set(session, monotonic());
+      return;
+    }
+    if (monotonic() - searchedAt < intervalMs && suspects < SUSPECTS_MAX) return;
+    this.current = { session, marking: engine.searchGarbage(session.id) };
+    pause(() => this.work());
+  }
+
+  /** Gives up a search in a group that is going away. */
+  forget(session: GroupSession): void {
+    if (this.current?.session === session) this.stop();
+  }
+
+  private work(): void {
+    if (this.current === null) return;
+    const { engine, monotonic, pause, propose, onFailure } = this.options;
+    const { session, marking } = this.current;
+    if (!session.leading || session.refusal() !== null) {
+      this.stop();
+      return;
+    }
+    try {
+      const end = monotonic() + SLICE_MS;
+      while (marking.step(SLICE_THINGS)) {
+        if (monotonic() < end) continue;
+        pause(() => this.work());
+        return;
+      }
+      this.current = null;
+      this.searchedAt.set(session, monotonic());
+      const change = engine.removeGarbage(session.id, marking);
+      if (change !== null) propose(session, change);
+    } catch (error) {
+      this.stop();
+      onFailure(error);
+    }
+  }
+
+  private stop(): void {
+    if (this.current === null) return;
+    const { session, marking } = this.current;
+    this.current = null;
+    this.searchedAt.set(session, this.options.monotonic());
+    marking.abandon();
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The digest of a group's state, by which nodes find out whether they hold the same: a hash over its records.
+ *
+ *   digest := SHA-256 of (record* procedure*), the records in their order, the procedures in the order of their hashes
+ *   record := kind:u8 id:u64 part:u32 content
+ *
+ * Some of what is stored is each node's own, and not in it: the format of the counters, the numbers of the
+ * records of procedures and of large values, where garbage may be, and into which pieces a large list is cut.
+ * **Whoever changes how anything is stored** must see to it that the digest stays the same, or give it
+ * another version: else nodes of two versions would take each other for damaged.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import {
+  CollectionGroup,
+  EMPTY_SOURCE,
+  RecordKind,
+  RootGroup,
+  ShapeTree,
+  sharedThing,
+} from '@althing/engine';
+import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/storage';
+import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
+
+/** Digests of two versions can't be compared. */
+export const DIGEST_VERSION = 3;
+
+const NAME_BYTES = 13;
+
+/**
+ * Bytes of the records of one thing that are held in memory. Of a larger one it only counts that it is there.
+ */
+const THING_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Reads a view of a group to its end.
+ *
+ * @param rest gives other work its turn, after each chunk
+ * @throws what reading throws, when a record is damaged or the view was closed
+ */
+export async function stateDigest(
+  group: GroupId,
+  source: SnapshotSource,
+  rest: () => Promise<void>,
+): Promise<Buffer> {
+  const digest = new StateDigest(group);
+  const reader = new SnapshotReader();
+  for await (const chunk of source.chunks()) {
+    for (const record of reader.take(chunk)) digest.add(record);
+    await rest();
+  }
+  return digest.end();
+}
+
+/** A thing whose records are still coming. */
+interface Thing {
+  readonly id: number;
+  /** By part. */
+  readonly records: Map<number, Uint8Array>;
+  bytes: number;
+}
+
+export class StateDigest {
+  private readonly hash: Hash = createHash('sha256');
+  private readonly procedures: Buffer[] = [];
+  private readonly kindOfGroup: typeof CollectionGroup | typeof RootGroup;
+  private thing: Thing | null = null;
+  /** The types of the collection, whose records come first: without them no instance can be read. */
+  private readonly types = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
+
+  constructor(group: GroupId) {
+    this.kindOfGroup = group === ROOT_GROUP ? RootGroup : CollectionGroup;
+  }
+
+  /** Takes a record, in their order. Its value must stay as it is until the next thing came. */
+  add({ kind, id, part, value }: StateRecord): void {
+    if (kind === RecordKind.THING) {
+      this.addThing(id, part, value);
+      return;
+    }
+    this.endThing();
+    if (kind === RecordKind.TYPE) this.types.loadRecord(kind, id, value, part);
+    if (kind === RecordKind.PROCEDURE) {
+      this.procedures.push(createHash('sha256').update(value).digest());
+      return;
+    }
+    this.name(kind, id, part);
+    this.content([kind === RecordKind.META ? this.kindOfGroup.sharedMeta(value) : value]);
+  }
+
+  end(): Buffer {
+    this.endThing();
+    for (const procedure of this.procedures.sort(Buffer.compare)) this.hash.update(procedure);
+    return this.hash.digest();
+  }
+
+  private addThing(id: number, part: number, value: Uint8Array): void {
+    if (this.thing?.id !== id) {
+      this.endThing();
+      this.thing = { id, records: new Map(), bytes: 0 };
+    }
+    const { thing } = this;
+    thing.bytes += value.length;
+    if (thing.bytes <= THING_BYTES_MAX) thing.records.set(part, value);
+    else thing.records.clear();
+  }
+
+  private endThing(): void {
+    const { thing } = this;
+    if (thing === null) return;
+    this.thing = null;
+    const { id, records, bytes } = thing;
+    // Left-over records of a removed thing say nothing.
+    if (!records.has(0) && bytes <= THING_BYTES_MAX) return;
+    this.name(RecordKind.THING, id, 0);
+    if (bytes > THING_BYTES_MAX) return;
+    this.content(sharedThing(id, { read: (_kind, _id, part) => records.get(part) }, this.types.store.schema));
+  }
+
+  private name(kind: number, id: number, part: number): void {
+    const name = Buffer.allocUnsafe(NAME_BYTES);
+    name.writeUInt8(kind, 0);
+    name.writeBigUInt64BE(BigInt(id), 1);
+    name.writeUInt32BE(part, 9);
+    this.hash.update(name);
+  }
+
+  private content(parts: Iterable<Uint8Array>): void {
+    let length = 0;
+    for (const part of parts) {
+      this.hash.update(part);
+      length += part.length;
+    }
+    // Behind it, since only then it is known.
+    this.hash.update(String(length));
+  }
+}

@@ -1,0 +1,204 @@
+/** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
+import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
+import {
+  CHECKS,
+  DIRECTIONS,
+  FORWARDINGS,
+  LEVELS,
+  LOGIN_METHODS,
+  LOGIN_OUTCOMES,
+  OUTCOMES,
+  QUEUES,
+  REJECTIONS,
+  RESULTS,
+  type Rejection,
+  SCOPES,
+} from './families.js';
+import type { Metrics } from './metrics.js';
+
+/** Values that are sampled now and then. */
+export interface EngineState {
+  readonly engine: EngineFigures;
+  readonly inFlight: number;
+  readonly connections: number;
+  readonly bodyBytes: number;
+  readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
+  readonly repeated: number;
+  readonly cacheLimitBytes: number;
+  readonly checkpointAgeMs: number;
+  readonly reserveBytes: number;
+  readonly isDiskFull: boolean;
+}
+
+type RequestOutcome = (typeof OUTCOMES)[number];
+
+/** A reply with an error, as it is counted: by the error and by the outcome of the changes. */
+interface Failed {
+  readonly ok: false;
+  readonly error: QueryError;
+  readonly outcome?: 'none' | 'unknown' | 'made';
+}
+
+type Counted = { readonly ok: true } | Failed;
+
+export class EngineMetrics {
+  private readonly metrics: Metrics;
+  /** Errors that tell that a request was refused for load. */
+  private readonly rejections: ReadonlyMap<QueryError, Rejection>;
+
+  constructor(metrics: Metrics, rejections: ReadonlyMap<QueryError, Rejection>) {
+    this.metrics = metrics;
+    this.rejections = rejections;
+  }
+
+  /**
+   * Counts a request when it is answered.
+   *
+   * @param then told how long it took, in milliseconds
+   */
+  counting<R extends Counted>(
+    request: { readonly scope: ScopeName; readonly body: { readonly type: 'query' | 'run' } },
+    respond: (reply: R) => void,
+    then: (reply: R, ms: number) => void,
+  ): (reply: R) => void {
+    const begun = performance.now();
+    return (reply) => {
+      const ms = performance.now() - begun;
+      const series = (request.body.type === 'query' ? 0 : SCOPES.length) + scopeOf(request.scope);
+      this.metrics.observe('requestSeconds', ms / 1000, series);
+      if (reply.ok) this.metrics.add('requests', series * OUTCOMES.length);
+      else this.finished(series, outcomeOfReply(reply), reply.error);
+      then(reply, ms);
+      respond(reply);
+    };
+  }
+
+  /** Counts a request that was refused before it was run; null: before its scope was known. */
+  refused(scope: ScopeName | null, error: QueryError, status: string): void {
+    const outcome = OUTCOME_BY_STATUS.get(status.slice(0, 3)) ?? outcomeOf(error);
+    this.finished(2 * SCOPES.length + scopeOf(scope), outcome, error);
+  }
+
+  rejected(rejection: Rejection): void {
+    this.metrics.add('rejected', REJECTIONS.indexOf(rejection));
+  }
+
+  /** A query ran for so many milliseconds. */
+  ran(ms: number): void {
+    this.metrics.observe('querySeconds', ms / 1000);
+  }
+
+  forwarded(outcome: (typeof FORWARDINGS)[number]): void {
+    this.metrics.add('forwarded', FORWARDINGS.indexOf(outcome));
+  }
+
+  loggedIn(method: (typeof LOGIN_METHODS)[number], outcome: (typeof LOGIN_OUTCOMES)[number]): void {
+    this.metrics.add(
+      'logins',
+      LOGIN_METHODS.indexOf(method) * LOGIN_OUTCOMES.length + LOGIN_OUTCOMES.indexOf(outcome),
+    );
+  }
+
+  checkpointed(ms: number, bytes: number): void {
+    this.metrics.observe('checkpointSeconds', ms / 1000);
+    this.metrics.add('checkpointBytes', 0, bytes);
+  }
+
+  snapshot(direction: (typeof DIRECTIONS)[number], outcome: (typeof RESULTS)[number]): void {
+    this.metrics.add('snapshots', DIRECTIONS.indexOf(direction) * RESULTS.length + RESULTS.indexOf(outcome));
+  }
+
+  snapshotBytes(direction: (typeof DIRECTIONS)[number], bytes: number): void {
+    this.metrics.add('snapshotBytes', DIRECTIONS.indexOf(direction), bytes);
+  }
+
+  checked(outcome: (typeof CHECKS)[number]): void {
+    this.metrics.add('stateChecks', CHECKS.indexOf(outcome));
+  }
+
+  /** For a backup everything is read, and all checksums are compared. */
+  backedUp(outcome: (typeof RESULTS)[number]): void {
+    this.metrics.add('backups', RESULTS.indexOf(outcome));
+    if (outcome === 'ok') this.checked('ok');
+  }
+
+  /** @param begunAt of the newest, wall clock in milliseconds; 0 when there is none */
+  backupIsThere(begunAt: number): void {
+    this.metrics.set('backupTime', begunAt / 1000);
+  }
+
+  /** To be called every second or so. */
+  publish(state: EngineState): void {
+    const { metrics } = this;
+    const { programs, things, garbage, stops } = state.engine;
+    metrics.set('inFlight', state.inFlight);
+    metrics.set('connections', state.connections);
+    metrics.set('bodyBytes', state.bodyBytes);
+    QUEUES.forEach((queue, i) => {
+      metrics.set('queues', state.waiting[queue], i);
+    });
+    metrics.set('repeated', state.repeated);
+    metrics.set('programHits', programs.hits);
+    metrics.set('programMisses', programs.misses);
+    metrics.set('programBytes', programs.bytes);
+    metrics.set('cacheHits', things.hits);
+    metrics.set('cacheMisses', things.misses);
+    metrics.set('cacheEvictions', things.evictions);
+    metrics.set('cacheBytes', things.bytes);
+    metrics.set('cacheLimit', state.cacheLimitBytes);
+    metrics.set('garbage', garbage);
+    metrics.set('stopped', stops.time, 0);
+    metrics.set('stopped', stops.memory, 1);
+    metrics.set('stopped', stops.result, 2);
+    metrics.set('stopped', stops.depth, 3);
+    metrics.set('checkpointAge', state.checkpointAgeMs / 1000);
+    metrics.set('reserveBytes', state.reserveBytes);
+    metrics.set('diskFull', Number(state.isDiskFull));
+  }
+
+  private finished(series: number, outcome: RequestOutcome, error: QueryError): void {
+    this.metrics.add('requests', series * OUTCOMES.length + OUTCOMES.indexOf(outcome));
+    const rejection = this.rejections.get(error);
+    if (rejection !== undefined) this.rejected(rejection);
+  }
+}
+
+/** Counts the lines of the log by the numbers that pino gives their levels. */
+export function countLine(metrics: Metrics, level: number): void {
+  metrics.add('logMessages', Math.min(Math.max(Math.floor(level / 10) - 2, 0), LEVELS.length - 1));
+}
+
+/** The outcome that a failed reply counts as: the one its status says. */
+function outcomeOfReply({ error, outcome }: Failed): RequestOutcome {
+  if (outcome === 'unknown') return 'timeout';
+  return outcome === 'made' ? 'internal' : outcomeOf(error);
+}
+
+/** The outcome that an error counts as; errors of the query's own making are `error`. */
+function outcomeOf(error: QueryError): RequestOutcome {
+  return OUTCOME_BY_CODE.get(error.code) ?? 'error';
+}
+
+/** Where the status tells more than the error. */
+const OUTCOME_BY_STATUS: ReadonlyMap<string, RequestOutcome> = new Map([
+  ['408', 'invalid'],
+  ['413', 'invalid'],
+  ['429', 'rejected'],
+]);
+
+const OUTCOME_BY_CODE: ReadonlyMap<number, RequestOutcome> = new Map([
+  [ErrorCode.AUTH, 'unauthorized'],
+  [ErrorCode.FORBIDDEN, 'forbidden'],
+  [ErrorCode.BAD_DATA, 'invalid'],
+  [ErrorCode.SYNTAX, 'invalid'],
+  [ErrorCode.NODE, 'unavailable'],
+  [ErrorCode.TIMEOUT, 'timeout'],
+  [ErrorCode.INTERNAL, 'internal'],
+]);
+
+/** Place in `SCOPES`. */
+function scopeOf(scope: ScopeName | null): number {
+  if (scope === null) return 3;
+  if (scope.kind === 'collection') return 1;
+  return scope.kind === 'thingsdb' ? 0 : 2;
+}

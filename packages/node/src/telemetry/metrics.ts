@@ -1,0 +1,74 @@
+/**
+ * The figures of a node, in memory that both threads see, so that the status port can tell them even while
+ * the engine thread is busy. Each cell has one writer; a reader may see a histogram in the middle of an
+ * observation.
+ */
+import { cellsOf, FAMILIES, type Family, type FamilyName, seriesOf } from './families.js';
+
+const NAMES = Object.keys(FAMILIES) as FamilyName[];
+
+export class Metrics {
+  readonly buffer: SharedArrayBuffer;
+  private readonly cells: Float64Array;
+  private readonly bases: Readonly<Record<FamilyName, number>>;
+
+  constructor(buffer?: SharedArrayBuffer) {
+    const bases: Partial<Record<FamilyName, number>> = {};
+    let count = 0;
+    for (const name of NAMES) {
+      bases[name] = count;
+      count += seriesOf(FAMILIES[name]) * cellsOf(FAMILIES[name]);
+    }
+    this.bases = bases as Record<FamilyName, number>;
+    this.buffer = buffer ?? new SharedArrayBuffer(count * 8);
+    this.cells = new Float64Array(this.buffer);
+  }
+
+  /** @param series its number; see `seriesNumber` */
+  add(name: FamilyName, series = 0, count = 1): void {
+    this.cells[this.bases[name] + series]! += count;
+  }
+
+  set(name: FamilyName, value: number, series = 0): void {
+    this.cells[this.bases[name] + series] = value;
+  }
+
+  get(name: FamilyName, series = 0): number {
+    return this.cells[this.bases[name] + series] ?? 0;
+  }
+
+  observe(name: FamilyName, value: number, series = 0): void {
+    const { bounds }: Family = FAMILIES[name];
+    observeIn(this.cells, this.bases[name] + series * (bounds.length + 2), bounds, value);
+  }
+
+  /** The cells of a series of a histogram: buckets, the one without a bound, and the sum. */
+  histogram(name: FamilyName, series: number): Float64Array {
+    const width = cellsOf(FAMILIES[name]);
+    const base = this.bases[name] + series * width;
+    return this.cells.subarray(base, base + width);
+  }
+}
+
+/** A histogram that only one thread knows. */
+export class Histogram {
+  readonly cells: Float64Array;
+  private readonly bounds: readonly number[];
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.cells = new Float64Array(bounds.length + 2);
+  }
+
+  observe(value: number): void {
+    observeIn(this.cells, 0, this.bounds, value);
+  }
+}
+
+/** Adds to the bucket that a value belongs to. Buckets don't hold what smaller ones hold. */
+function observeIn(cells: Float64Array, base: number, bounds: readonly number[], value: number): void {
+  let bucket = 0;
+  while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
+  cells[base + bucket]! += 1;
+  cells[base + bounds.length + 1]! += value;
+}

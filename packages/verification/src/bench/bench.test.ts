@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { NodeProcess } from '../harness/node-process.js';
+import { benchRequests, requestsText } from './against.js';
+import { measureAppends } from './append.js';
+import { Histogram } from './histogram.js';
+import { Load } from './load.js';
+import { ResponseError, ResponseReader } from './response.js';
+import { benchEcho, benchNode } from './run.js';
+import { comparedScenarios, requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
+import { median, medianInterval, table, timeText } from './table.js';
+
+describe('the histogram', () => {
+  test('knows quantiles to 3 %', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0.0001, max: 60_000, noNaN: true }), { minLength: 1 }),
+        (times) => {
+          const histogram = new Histogram();
+          for (const ms of times) histogram.add(ms);
+          const sorted = [...times].sort((a, b) => a - b);
+          for (const share of [0.01, 0.5, 0.99, 1]) {
+            const exact = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+            expect(Math.abs(histogram.quantile(share) - exact)).toBeLessThanOrEqual(0.03 * exact + 0.0002);
+          }
+          expect(histogram.total).toBe(times.length);
+        },
+      ),
+    );
+  });
+
+  test('counts of several processes add up', () => {
+    const one = new Histogram();
+    const two = new Histogram();
+    one.add(1);
+    two.add(3);
+    two.add(1e9);
+    const both = new Histogram(one.counts());
+    both.merge(new Histogram(two.counts()));
+    expect([both.total, both.quantile(0.3).toFixed(1)]).toEqual([3, '1.0']);
+    expect(new Histogram().quantile(0.5)).toBe(0);
+  });
+});
+
+describe('the reader of responses', () => {
+  const response = (body: string, status = '200 OK') =>
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  test('finds the ends of responses, however they are cut', () => {
+    const texts = [
+      response('2'),
+      response('2'),
+      response(''),
+      response('no', '404 Not Found'),
+      response('x'.repeat(99)),
+    ];
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.integer({ min: 1, max: 60 })), (sizes) => {
+        const reader = new ResponseReader();
+        const statuses: number[] = [];
+        for (const text of texts) {
+          const bytes = Buffer.from(text);
+          for (let at = 0; at < bytes.length; ) {
+            const size = sizes.next().value;
+            const isComplete = reader.take(bytes.subarray(at, at + size));
+            at += size;
+            expect(isComplete).toBe(at >= bytes.length);
+          }
+          statuses.push(reader.status);
+        }
+        expect(statuses).toEqual([200, 200, 200, 404, 200]);
+      }),
+    );
+  });
+
+  test.each([
+    ['another protocol', 'SSH-2.0\r\n\r\n'],
+    ['no length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['more than one response', `${response('2')}x`],
+    ['an endless head', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`],
+  ])('%s is refused', (_, text) => {
+    expect(() => new ResponseReader().take(Buffer.from(text))).toThrow(ResponseError);
+  });
+});
+
+describe('load', () => {
+  const servers: Server[] = [];
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  async function serve(onRequest: (socket: Socket, count: number) => void): Promise<number> {
+    let count = 0;
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.on('data', () => onRequest(socket, ++count));
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  const request = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
+  const answer = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`;
+
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise(setImmediate);
+  }
+
+  test('keeps one request under way on each connection, and counts the answers', async () => {
+    const waiting: Socket[] = [];
+    const port = await serve((socket) => {
+      waiting.push(socket);
+      // Nobody is answered before all three have asked.
+      if (waiting.length === 3) for (const asking of waiting.splice(0)) asking.write(answer('200 OK'));
+    });
+    const load = new Load({ ports: [port], requests: [request], connections: 3 });
+    await until(() => load.result().answers >= 300);
+    load.stop();
+
+    expect(waiting.length).toBeLessThan(3);
+    expect(load.result()).toMatchObject({ errors: 0, lastError: undefined });
+    expect(load.result().latency.total).toBe(load.result().answers);
+  });
+
+  test('other statuses and broken connections are errors, and the load goes on', async () => {
+    const port = await serve((socket, count) => {
+      if (count === 5) socket.destroy();
+      else socket.write(answer(count === 3 ? '503 Service Unavailable' : '200 OK'));
+    });
+    const load = new Load({ ports: [port], requests: [request], connections: 1 });
+    await until(() => load.result().answers >= 10);
+    load.stop();
+
+    expect(load.result()).toMatchObject({ errors: 2, lastError: 'the server closed the connection' });
+  });
+
+  test('stops when there are only errors', async () => {
+    const port = await serve((socket) => socket.write('SSH-2.0\r\n\r\n'));
+    const load = new Load({ ports: [port], requests: [request], connections: 4 });
+    await until(() => load.result().errors >= 1000);
+    const { errors } = load.result();
+    await new Promise(setImmediate);
+    expect(load.result()).toMatchObject({ answers: 0, errors });
+    expect(load.result().lastError).toContain('no response');
+  });
+});
+
+describe('scenarios', () => {
+  test.each([
+    ['beside the echo', scenarios],
+    ['of two builds', comparedScenarios],
+  ])('%s have different titles and requests whose length is right', (_, all) => {
+    const titles = all.map(titleOf);
+    expect(new Set(titles).size).toBe(titles.length);
+    for (const scenario of all) {
+      const [head = '', ...rest] = requestOf(scenario, { token: 'abc' }).toString('latin1').split('\r\n\r\n');
+      expect(head).toMatch(/^POST \/\/bench HTTP\/1\.1\r\n/);
+      expect(head).toContain('Authorization: Bearer abc');
+      expect(Number(/Content-Length: (\d+)/.exec(head)?.[1])).toBe(rest.join('\r\n\r\n').length);
+    }
+  });
+});
+
+test('requests differ where their bodies do', () => {
+  const countOf = (title: string): number => {
+    const scenario = comparedScenarios.find((one) => titleOf(one) === title);
+    if (scenario === undefined) throw new Error(`there is no scenario ${title}`);
+    return new Set(requestsOf(scenario, { token: 'abc' }).map((request) => request.toString('latin1'))).size;
+  };
+  expect(countOf('sum, json, token')).toBe(1);
+  expect(countOf('sum of two variables, msgpack, token')).toBe(100);
+});
+
+describe('measuring', () => {
+  const quick = { connections: [2], durationMs: 100, warmupMs: 20, rounds: 1, workers: 2 };
+
+  test('the echo alone', async () => {
+    const [row] = await benchEcho(
+      Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'),
+      quick,
+    );
+    expect(row).toMatchObject({ name: 'bare echo', connections: 2, errors: 0, shareOfEcho: 1 });
+    expect(row?.ratePerS).toBeGreaterThan(100);
+    expect(row?.generatorUs).toBeGreaterThan(0);
+  });
+
+  test('scenarios on a node, beside the echo', async () => {
+    const fakeNode = fileURLToPath(new URL('../harness/fake-node.js', import.meta.url));
+    const node = await NodeProcess.start({ command: [process.execPath, fakeNode] });
+    try {
+      const rows = await benchNode(node, scenarios.slice(0, 3), quick);
+      expect(rows.map((row) => row.name)).toEqual(scenarios.slice(0, 3).map(titleOf));
+      for (const row of rows) {
+        expect(row.errors).toBe(0);
+        expect(row.ratePerS).toBeGreaterThan(10);
+        expect(row.shareOfEcho).toBeLessThan(1);
+      }
+    } finally {
+      await node.discard();
+    }
+  });
+
+  test('requests of this build', async () => {
+    const options = { ...quick, connections: 2, against: undefined, storage: tmpdir() };
+    const rows = await benchRequests(comparedScenarios.slice(0, 1), { ...options, durationMs: 50 });
+    expect(rows).toMatchObject([{ name: 'sum, json, token', rounds: 1, errors: 0 }]);
+    expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);
+    expect(requestsText(rows)).toMatch(/\nsum, json, token +(?:[0-9.]+|NaN) µs/);
+  });
+
+  test('appends leave nothing behind', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'althing-test-'));
+    try {
+      const results = measureAppends(folder, 20);
+      expect(results).toHaveLength(2);
+      for (const result of results) expect(result.ratePerS).toBeGreaterThan(1);
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+test('figures as text', () => {
+  expect(
+    table([
+      ['', 'n'],
+      ['abc', '1'],
+      ['d', '100'],
+    ]),
+  ).toBe('       n\nabc    1\nd    100');
+  expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
+  const values = Array.from({ length: 12 }, (_, i) => i);
+  // 12 values: between the third and the tenth with 96 %, since 2 * (1 + 12 + 66) / 4096 is 0.04.
+  expect([medianInterval(values), medianInterval([3, 1, 2])]).toEqual([
+    { low: 2, high: 9 },
+    { low: 1, high: 3 },
+  ]);
+  expect([timeText(0.0871), timeText(2.345), timeText(12.34)]).toEqual(['87 µs', '2.35 ms', '12.3 ms']);
+});

@@ -1,0 +1,188 @@
+/**
+ * Writes and linearizable reads per second: one node, three nodes, and three nodes of etcd, all in turns, so that a slower
+ * minute of the machine hits all of them.
+ */
+
+import { wireMap } from '@althing/client';
+import type { ClusterProcess } from '../../harness/cluster-process.js';
+import { NodeClient } from '../../harness/node-client.js';
+import type { NodeProcess } from '../../harness/node-process.js';
+import { Generator, type Measurement, type Target } from '../measure.js';
+import type { BenchOptions } from '../run.js';
+import { requestOf } from '../scenarios.js';
+import { median } from '../table.js';
+import { type EtcdCluster, putRequest, rangeRequest } from './etcd.js';
+
+export type System = 'one node' | 'three nodes' | 'etcd';
+/** Through whom: the leader, a node that leads nothing of it, or all of them evenly. */
+export type Through = 'leader' | 'follower' | 'all';
+export type Kind = 'write' | 'read';
+
+export interface Rate {
+  readonly system: System;
+  readonly kind: Kind;
+  readonly through: Through;
+  readonly connections: number;
+  readonly ratePerS: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Processor time of all servers together per answer. */
+  readonly serverUs: number | undefined;
+  readonly errors: number;
+  readonly lastError: string | undefined;
+}
+
+export interface Systems {
+  readonly single: NodeProcess;
+  readonly cluster: ClusterProcess;
+  readonly etcd: EtcdCluster | undefined;
+}
+
+const heatMs = 6000;
+const heatConnections = 64;
+
+export const scope = '//bench';
+const setup = { collection: "new_collection('bench');", counter: '.counter = 0;' };
+
+/** Measures everything; calls `onRate` with each result. */
+export async function measureRates(
+  systems: Systems,
+  options: BenchOptions,
+  onRate: (rate: Rate) => void,
+): Promise<Rate[]> {
+  await systems.cluster.query(0, '@thingsdb', setup.collection);
+  await systems.cluster.query(0, scope, setup.counter);
+  const { warmupMs, durationMs } = options;
+  const generator = new Generator(options.workers);
+  try {
+    const sources = [await singleSource(systems.single), clusterSource(systems.cluster)];
+    if (systems.etcd !== undefined) sources.push(etcdSource(systems.etcd));
+    // Programs that are compiled as they run need thousands of requests until they are as fast as they get.
+    for (const { requests, targets } of sources) {
+      for (const request of [requests.write, requests.read]) {
+        const wanted = { warmupMs: 0, durationMs: heatMs, requests: [request], connections: heatConnections };
+        await generator.measure(targets(), wanted);
+      }
+    }
+    const rates: Rate[] = [];
+    for (const connections of options.connections) {
+      for (const kind of ['write', 'read'] as const) {
+        for (const through of connections === 1 ? onePlace : everyPlace) {
+          const measured = new Map<Source, Measurement[]>(sources.map((source) => [source, []]));
+          for (let round = 0; round < options.rounds; round++) {
+            for (const [source, results] of measured) {
+              if (source.system === 'one node' && through !== 'leader') continue;
+              const targets = through === 'all' ? source.targets() : [await source.target(through)];
+              const wanted = { warmupMs, durationMs, requests: [source.requests[kind]], connections };
+              results.push(await generator.measure(targets, wanted));
+            }
+          }
+          for (const [{ system }, results] of measured) {
+            if (results.length === 0) continue;
+            const rate = rateOf({ system, kind, through, connections }, results);
+            rates.push(rate);
+            onRate(rate);
+          }
+        }
+      }
+    }
+    return rates;
+  } finally {
+    generator.close();
+  }
+}
+
+const onePlace: readonly Through[] = ['leader', 'follower'];
+const everyPlace: readonly Through[] = ['leader', 'follower', 'all'];
+
+/** A system under load. */
+interface Source {
+  readonly system: System;
+  readonly requests: Readonly<Record<Kind, Buffer>>;
+  /** All of its nodes. */
+  targets(): readonly Target[];
+  target(role: 'leader' | 'follower'): Promise<Target>;
+}
+
+async function singleSource(node: NodeProcess): Promise<Source> {
+  const client = new NodeClient(node.url, 'msgpack', 20_000);
+  const basic = { basic: ['admin', 'pass'] } as const;
+  const query = async (where: string, code: string): Promise<unknown> => {
+    const outcome = await client.send(where, basic, wireMap({ type: 'query', code }));
+    if (outcome.kind === 'value') return outcome.value;
+    throw new Error(`the preparation ${code} failed: ${JSON.stringify(outcome)}`);
+  };
+  try {
+    await query('@thingsdb', setup.collection);
+    await query(scope, setup.counter);
+    const token = String(await query('@thingsdb', "new_token('admin');"));
+    return {
+      system: 'one node',
+      requests: requestsOf(token),
+      targets: () => [node],
+      target: () => Promise.resolve(node),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+function clusterSource(cluster: ClusterProcess): Source {
+  const { credentials } = cluster;
+  return {
+    system: 'three nodes',
+    requests: requestsOf('token' in credentials ? credentials.token : ''),
+    targets: () => cluster.nodes.map((node) => alone(node, cluster.nodes)),
+    target: async (role) => {
+      const leader = await cluster.whenLed('@collection:bench');
+      const at = role === 'leader' ? leader : (leader + 1) % cluster.nodes.length;
+      return alone(cluster.node(at), cluster.nodes);
+    },
+  };
+}
+
+function etcdSource(etcd: EtcdCluster): Source {
+  return {
+    system: 'etcd',
+    requests: { write: putRequest, read: rangeRequest },
+    targets: () => etcd.targets,
+    target: async (role) => {
+      const leader = await etcd.leader();
+      const at = role === 'leader' ? leader : (leader + 1) % etcd.targets.length;
+      const target = etcd.targets[at];
+      if (target === undefined) throw new Error('etcd has no such node');
+      return alone(target, etcd.targets);
+    },
+  };
+}
+
+/** One of several: it gets all the requests, but the others work too. */
+function alone({ port, pid }: Target, all: readonly Target[]): Target {
+  return { port, pid, others: all.map((other) => other.pid) };
+}
+
+function requestsOf(token: string): Record<Kind, Buffer> {
+  const common = { name: '', scope, setup: [], format: 'json', auth: 'token' } as const;
+  const body = (code: string) => () => wireMap({ type: 'query', code });
+  return {
+    write: requestOf({ ...common, body: body('.counter += 1;'), changes: true }, { token }),
+    read: requestOf({ ...common, body: body('.counter;'), changes: false }, { token }),
+  };
+}
+
+function rateOf(
+  what: Pick<Rate, 'system' | 'kind' | 'through' | 'connections'>,
+  results: readonly Measurement[],
+): Rate {
+  const middle = (of: (measurement: Measurement) => number): number => median(results.map(of));
+  const server = results.flatMap(({ serverUs }) => (serverUs === undefined ? [] : [serverUs]));
+  return {
+    ...what,
+    ratePerS: middle(({ ratePerS }) => ratePerS),
+    p50Ms: middle(({ p50Ms }) => p50Ms),
+    p99Ms: middle(({ p99Ms }) => p99Ms),
+    serverUs: server.length === 0 ? undefined : median(server),
+    errors: results.reduce((total, { errors }) => total + errors, 0),
+    lastError: results.find(({ lastError }) => lastError !== undefined)?.lastError,
+  };
+}

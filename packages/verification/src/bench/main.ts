@@ -1,0 +1,226 @@
+/**
+ * npm run bench [-- http|requests|append|echo|lang|types|size|cluster ... OPTIONS]
+ */
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import { NodeProcess } from '../harness/node-process.js';
+import { benchRequests, requestsText } from './against.js';
+import { type AppendResult, measureAppends } from './append.js';
+import { benchCluster } from './cluster/cluster.js';
+import { clusterText } from './cluster/text.js';
+import { benchNewTexts, benchPrograms, langText } from './lang.js';
+import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
+import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
+import { measureSize, type SizeOptions, sizeText } from './size.js';
+import { percent, table, timeText } from './table.js';
+import { benchTypes, typesText } from './types.js';
+
+const allParts: readonly string[] = [
+  'append',
+  'echo',
+  'http',
+  'requests',
+  'lang',
+  'types',
+  'size',
+  'cluster',
+];
+
+const help = `npm run bench [-- PARTS... OPTIONS]
+
+PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
+on a real node, each in turns with the echo), requests (processor time that requests of many kinds cost this build, and with
+--against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
+JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), size (starts, memory and checkpoints with many things, and a collection that is ten times
+as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
+when leaders are killed or hand over). Default: append and http.
+
+  --seconds N       length of one measurement (default 1)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests 12, for types 200)
+  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64)
+  --against DIR     folder of another built checkout that requests compares this one with
+  --only TEXT       only scenarios and programs whose title contains TEXT
+  --workers N       processes that make load (default 1)
+  --things N        things that size stores (default 1000000), or that types works on (default 2000)
+  --cache-mb N      memory for the large collection of size (default 64)
+  --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
+  --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
+  --json            figures as JSON`;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      connections: { type: 'string' },
+      against: { type: 'string' },
+      only: { type: 'string', default: '' },
+      workers: { type: 'string', default: '1' },
+      things: { type: 'string' },
+      'cache-mb': { type: 'string', default: '64' },
+      kills: { type: 'string', default: '20' },
+      storage: { type: 'string', default: tmpdir() },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const unknown = positionals.find((part) => !allParts.includes(part));
+  if (values.help || unknown !== undefined) {
+    console.log(unknown === undefined ? help : `there is no part ${unknown}\n\n${help}`);
+    return unknown === undefined ? 0 : 1;
+  }
+  const parts = positionals.length > 0 ? positionals : ['append', 'http'];
+  const options: BenchOptions = {
+    connections: (values.connections ?? (parts.includes('cluster') ? '1,64' : '1,16,64'))
+      .split(',')
+      .map((text) => positive(text, '--connections')),
+    durationMs: 1000 * positive(values.seconds ?? '1', '--seconds'),
+    warmupMs: 300,
+    rounds: positive(values.rounds ?? '3', '--rounds'),
+    workers: positive(values.workers, '--workers'),
+  };
+  if (parts.includes('size')) {
+    const sizes: SizeOptions = {
+      things: Math.round(positive(values.things ?? '1000000', '--things', 1e8)),
+      cacheMb: Math.round(positive(values['cache-mb'], '--cache-mb')),
+      starts: 5,
+      storage: values.storage,
+      progress: (text) => console.error(text),
+    };
+    const figures = await measureSize(sizes);
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : sizeText(sizes, figures));
+    if (parts.length === 1) return figures.checkpoint.errors > 0 ? 1 : 0;
+  }
+  if (parts.includes('cluster')) {
+    const figures = await benchCluster({
+      ...options,
+      kills: values.kills === '0' ? 0 : Math.round(positive(values.kills, '--kills', 1000)),
+      storage: values.storage,
+      progress: (text) => console.error(text),
+    });
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : clusterText(figures));
+    const isWrong = figures.failovers.problems.length > 0 || figures.rates.some(({ errors }) => errors > 0);
+    if (parts.length === 1) return isWrong ? 1 : 0;
+  }
+  if (parts.includes('requests')) {
+    const compared = await benchRequests(
+      comparedScenarios.filter((scenario) => titleOf(scenario).includes(values.only)),
+      {
+        against: values.against,
+        connections: Math.round(positive(values.connections ?? '64', '--connections')),
+        durationMs: 1000 * positive(values.seconds ?? '0.4', '--seconds'),
+        rounds: Math.round(positive(values.rounds ?? '12', '--rounds')),
+        workers: options.workers,
+        storage: values.storage,
+      },
+      (row) => console.error(requestsText([row])),
+    );
+    console.log(values.json ? JSON.stringify(compared, undefined, 2) : requestsText(compared));
+    if (parts.length === 1) return compared.some(({ errors }) => errors > 0) ? 1 : 0;
+  }
+  if (parts.includes('types')) {
+    const figures = benchTypes({
+      rounds: Math.round(positive(values.rounds ?? '200', '--rounds')),
+      things: Math.round(positive(values.things ?? '2000', '--things')),
+      only: values.only,
+    });
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : typesText(figures));
+    if (parts.length === 1) return 0;
+  }
+  const appends = parts.includes('append') ? measureAppends(values.storage, 2 * options.durationMs) : [];
+  const rows: Row[] = [];
+  if (parts.includes('echo')) rows.push(...(await echoRows(options)));
+  if (parts.includes('http')) rows.push(...(await httpRows(options, values.only, values.storage)));
+  const langRounds = positive(values.rounds ?? '25', '--rounds');
+  const lang = parts.includes('lang') ? benchPrograms({ rounds: langRounds, only: values.only }) : [];
+  const newTexts = parts.includes('lang') ? benchNewTexts(langRounds) : [];
+  if (values.json) console.log(JSON.stringify({ appends, rows, lang, newTexts }, undefined, 2));
+  else console.log(text(appends, rows));
+  if (parts.includes('lang') && !values.json) console.log(langText(lang, newTexts));
+  return rows.some((row) => row.errors > 0) ? 1 : 0;
+}
+
+async function echoRows(options: BenchOptions): Promise<Row[]> {
+  const [scenario] = scenarios;
+  if (scenario === undefined) return [];
+  return benchEcho(requestOf(scenario, { basic: ['admin', 'pass'] }), options);
+}
+
+async function httpRows(options: BenchOptions, only: string, storage: string): Promise<Row[]> {
+  const wanted = scenarios.filter((scenario) => titleOf(scenario).includes(only));
+  const node = await NodeProcess.start({ storage });
+  try {
+    return await benchNode(node, wanted, options, (row) => {
+      console.error(`${row.name}, ${row.connections}: ${row.ratePerS.toFixed(0)}/s`);
+    });
+  } finally {
+    await node.stop();
+  }
+}
+
+function positive(text: string, option: string, below = 1e6): number {
+  const value = Number(text);
+  if (value > 0 && value < below) return value;
+  throw new Error(`${option} ${text}: must be a number above 0`);
+}
+
+function text(appends: readonly AppendResult[], rows: readonly Row[]): string {
+  const parts: string[] = [];
+  if (appends.length > 0) {
+    parts.push(
+      table([
+        ['', 'per s', 'p50', 'p99'],
+        ...appends.map((row) => [
+          row.name,
+          row.ratePerS.toFixed(0),
+          timeText(row.p50Ms),
+          timeText(row.p99Ms),
+        ]),
+      ]),
+    );
+  }
+  if (rows.length > 0) {
+    const headings = [
+      '',
+      'connections',
+      'per s',
+      'p50',
+      'p99',
+      'of echo',
+      'target',
+      'of append',
+      'server CPU',
+      'generator CPU',
+    ];
+    const appendPerS = appends.find((row) => row.name.includes('preallocated'))?.ratePerS;
+    parts.push(table([headings, ...rows.map((row) => cells(row, appendPerS))]));
+  }
+  for (const row of rows) {
+    if (row.errors > 0)
+      parts.push(`${row.name}, ${row.connections}: ${row.errors} errors, such as: ${row.lastError}`);
+  }
+  return parts.join('\n\n');
+}
+
+function cells(row: Row, appendPerS: number | undefined): string[] {
+  return [
+    row.name,
+    String(row.connections),
+    row.ratePerS.toFixed(0),
+    timeText(row.p50Ms),
+    timeText(row.p99Ms),
+    percent(row.shareOfEcho),
+    row.targetShare === undefined ? '' : percent(row.targetShare),
+    row.changes && appendPerS !== undefined ? percent(row.ratePerS / appendPerS) : '',
+    row.serverUs === undefined ? '' : `${row.serverUs.toFixed(1)} µs`,
+    `${row.generatorUs.toFixed(1)} µs`,
+  ];
+}

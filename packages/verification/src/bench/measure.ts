@@ -1,0 +1,116 @@
+/**
+ * One measurement: workers make load on a server, and the server's processor time is taken meanwhile.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { cpuTimeUs } from './cpu.js';
+import { Histogram } from './histogram.js';
+import type { Measured, Message, Order } from './worker.js';
+
+/** A server under load. */
+export interface Target {
+  readonly port: number;
+  readonly pid: number;
+  /** More processes whose processor time counts. */
+  readonly others?: readonly number[];
+}
+
+export interface Measurement {
+  readonly ratePerS: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly answers: number;
+  readonly errors: number;
+  readonly lastError: string | undefined;
+  /** Processor time of the server per answer. */
+  readonly serverUs: number | undefined;
+  /** Processor time of the generator per answer. */
+  readonly generatorUs: number;
+}
+
+export interface MeasureOptions {
+  /** Whole requests, which are sent in turns. */
+  readonly requests: readonly Buffer[];
+  readonly connections: number;
+  readonly warmupMs: number;
+  readonly durationMs: number;
+}
+
+const workerFile = fileURLToPath(new URL('worker.js', import.meta.url));
+
+/** Processes that make load. */
+export class Generator {
+  readonly #workers: readonly ChildProcess[];
+
+  constructor(count: number) {
+    this.#workers = Array.from({ length: count }, () => fork(workerFile, { serialization: 'advanced' }));
+  }
+
+  close(): void {
+    for (const worker of this.#workers) worker.disconnect();
+  }
+
+  /** Makes load on servers for a while. The connections are shared out among the workers, and among the servers. */
+  async measure(target: Target | readonly Target[], options: MeasureOptions): Promise<Measurement> {
+    const targets: readonly Target[] = 'port' in target ? [target] : target;
+    const pids = targets.flatMap(({ pid, others }) => [pid, ...(others ?? [])]);
+    const count = Math.min(this.#workers.length, options.connections);
+    let begun = 0;
+    let cpuBefore: number | undefined;
+    const orders = this.#workers.slice(0, count).map((worker, index) => {
+      const share = Math.floor(options.connections / count) + (index < options.connections % count ? 1 : 0);
+      // Each worker begins with another server.
+      const ports = targets.map((_, at) => targets[(at + index) % targets.length]!.port);
+      return order(worker, { ...options, ports, connections: share }, () => {
+        if (++begun === count) cpuBefore = cpuTimeUs(pids);
+      });
+    });
+    const parts = await Promise.all(orders);
+    const cpuAfter = cpuTimeUs(pids);
+    return summary(
+      parts,
+      cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,
+    );
+  }
+}
+
+function order(worker: ChildProcess, wanted: Order, onBegin: () => void): Promise<Measured> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      worker.off('message', onMessage);
+      worker.off('exit', onExit);
+    };
+    const onExit = (code: number | null): void => {
+      done();
+      reject(new Error(`a load process ended with ${code}`));
+    };
+    const onMessage = (message: Message): void => {
+      if (message.kind === 'begin') {
+        onBegin();
+        return;
+      }
+      done();
+      resolve(message);
+    };
+    worker.on('message', onMessage);
+    worker.on('exit', onExit);
+    worker.send(wanted);
+  });
+}
+
+function summary(parts: readonly Measured[], serverCpuUs: number | undefined): Measurement {
+  const latency = new Histogram();
+  for (const part of parts) latency.merge(new Histogram(part.latency));
+  const sum = (of: (part: Measured) => number): number => parts.reduce((total, part) => total + of(part), 0);
+  const answers = sum((part) => part.answers);
+  return {
+    ratePerS: sum((part) => (part.answers * 1000) / part.elapsedMs),
+    p50Ms: latency.quantile(0.5),
+    p99Ms: latency.quantile(0.99),
+    answers,
+    errors: sum((part) => part.errors),
+    lastError: parts.find((part) => part.lastError !== undefined)?.lastError,
+    serverUs: serverCpuUs === undefined || answers === 0 ? undefined : serverCpuUs / answers,
+    generatorUs: answers === 0 ? 0 : sum((part) => part.cpuUs) / answers,
+  };
+}

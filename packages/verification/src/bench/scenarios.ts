@@ -1,0 +1,185 @@
+/**
+ * What is measured: a new scenario is one entry in the table.
+ */
+
+import { encodeMessagePack, stringifyJson, type WireValue, wireMap } from '@althing/client';
+import {
+  authorization,
+  type Credentials,
+  contentTypes,
+  type Format,
+  scopePath,
+} from '../harness/node-client.js';
+
+export interface Scenario {
+  readonly name: string;
+  readonly scope: string;
+  /** Queries that prepare the scope; run before each measurement. */
+  readonly setup: readonly string[];
+  /** The body of the nth request. What does not come again and again in practice differs from one to the next. */
+  readonly body: (n: number) => WireValue;
+  readonly format: Format;
+  readonly auth: 'token' | 'basic';
+  /** Whether it changes data: then its yardstick is the synced append beside the echo. */
+  readonly changes: boolean;
+  /** Least share of the echo's rate, by number of connections, that is aimed at. */
+  readonly targetShare?: Readonly<Record<number, number>>;
+}
+
+const query = (code: string) => (): WireValue => wireMap({ type: 'query', code });
+const run = (name: string, ...args: WireValue[]): WireValue => wireMap({ type: 'run', name, args });
+
+/** Shares of the echo's rate that are aimed at with many connections, where the machine is busy. */
+const aim = (share: number) => ({ 64: share });
+
+const sum = {
+  name: 'sum',
+  scope: '//bench',
+  setup: [],
+  body: query('1 + 1;'),
+  changes: false,
+  targetShare: aim(0.7),
+} as const;
+
+const choice = {
+  name: 'choice of a stored list',
+  scope: '//bench',
+  setup: [".greetings = ['Hello', 'Hi', 'Hey', 'Salut', 'Ciao', 'Moin', 'Hoi', 'Hej'];"],
+  body: query('.greetings.choice();'),
+  changes: false,
+  targetShare: aim(0.7),
+} as const;
+
+const procedure = {
+  name: 'procedure with two arguments',
+  scope: '//bench',
+  setup: ["try(new_procedure('add', |a, b| a + b));"],
+  body: (n) => run('add', BigInt(n), 4n),
+  changes: false,
+} as const satisfies Partial<Scenario>;
+
+const counter = {
+  name: 'counter += 1',
+  scope: '//bench',
+  setup: ['.counter = 0;'],
+  body: query('.counter += 1;'),
+  changes: true,
+  targetShare: aim(0.45),
+} as const;
+
+const push = {
+  name: 'procedure that pushes',
+  scope: '//bench',
+  setup: ['.visits = [];', "try(new_procedure('visit', |who| .visits.push(who)));"],
+  body: (n) => run('visit', `visitor ${n}`),
+  changes: true,
+  targetShare: aim(0.45),
+} as const satisfies Partial<Scenario>;
+
+const vars = {
+  name: 'sum of two variables',
+  scope: '//bench',
+  setup: [],
+  body: (n) => wireMap({ type: 'query', code: 'a + b;', vars: wireMap({ a: BigInt(n), b: 4n }) }),
+  changes: false,
+} as const satisfies Partial<Scenario>;
+
+const thingArgument = {
+  name: 'procedure with a thing as argument',
+  scope: '//bench',
+  setup: ["try(new_procedure('take', |a, b, value| a + b));"],
+  body: (n) => run('take', 1n, 2n, person(n)),
+  changes: false,
+} as const satisfies Partial<Scenario>;
+
+const listArgument = {
+  name: 'procedure with a list of 100 things',
+  scope: '//bench',
+  setup: thingArgument.setup,
+  body: (n) =>
+    run(
+      'take',
+      1n,
+      2n,
+      Array.from({ length: 100 }, (_, i) => wireMap({ n: BigInt(i), s: `text ${n} ${i}` })),
+    ),
+  changes: false,
+} as const satisfies Partial<Scenario>;
+
+const list = {
+  name: 'list of 50 things',
+  scope: '//bench',
+  setup: ['.list = range(50).map(|i| {n: i, s: "text"}); nil;'],
+  body: query('.list;'),
+  changes: false,
+} as const satisfies Partial<Scenario>;
+
+function person(n: number): WireValue {
+  const nested = wireMap({ x: 1.5, y: null });
+  return wireMap({ name: `Ann "the ${n}th"`, age: 31n, tags: ['a', 'b'], nested });
+}
+
+/** All scenarios of a node beside the echo. Formats and authentication vary where they matter. */
+export const scenarios: readonly Scenario[] = [
+  { ...sum, format: 'json', auth: 'token' },
+  { ...sum, format: 'json', auth: 'basic' },
+  { ...sum, format: 'msgpack', auth: 'token' },
+  { ...choice, format: 'json', auth: 'token' },
+  { ...choice, format: 'json', auth: 'basic' },
+  { ...choice, format: 'msgpack', auth: 'token' },
+  { ...procedure, format: 'json', auth: 'token', targetShare: aim(0.8) },
+  { ...procedure, format: 'msgpack', auth: 'token', targetShare: aim(0.85) },
+  { ...counter, format: 'json', auth: 'token' },
+  { ...counter, format: 'msgpack', auth: 'token' },
+  { ...push, format: 'json', auth: 'token' },
+];
+
+/** Requests whose costs two builds are compared by: those that clients send, in their formats. */
+export const comparedScenarios: readonly Scenario[] = [
+  { ...sum, format: 'json', auth: 'token' },
+  { ...sum, format: 'json', auth: 'basic' },
+  { ...sum, format: 'msgpack', auth: 'token' },
+  { ...vars, format: 'json', auth: 'token' },
+  { ...vars, format: 'msgpack', auth: 'token' },
+  { ...procedure, format: 'json', auth: 'token' },
+  { ...procedure, format: 'msgpack', auth: 'token' },
+  { ...thingArgument, format: 'json', auth: 'token' },
+  { ...thingArgument, format: 'msgpack', auth: 'token' },
+  { ...listArgument, format: 'json', auth: 'token' },
+  { ...listArgument, format: 'msgpack', auth: 'token' },
+  { ...list, format: 'json', auth: 'token' },
+  { ...list, format: 'msgpack', auth: 'token' },
+  { ...counter, format: 'json', auth: 'token' },
+  { ...push, format: 'json', auth: 'token' },
+];
+
+/** The name of a scenario with its format and authentication. */
+export function titleOf(scenario: Scenario): string {
+  return `${scenario.name}, ${scenario.format}, ${scenario.auth}`;
+}
+
+/** Bodies of a scenario that differ at most. */
+const BODIES = 100;
+
+/** The requests of a scenario: one, or as many as differ. */
+export function requestsOf(scenario: Scenario, as: Credentials): Buffer[] {
+  const first = requestOf(scenario, as);
+  if (requestOf(scenario, as, 1).equals(first)) return [first];
+  return Array.from({ length: BODIES }, (_, n) => requestOf(scenario, as, n));
+}
+
+/** The bytes of a scenario's nth request. */
+export function requestOf(scenario: Scenario, as: Credentials, n = 0): Buffer {
+  const { format, scope } = scenario;
+  const body = scenario.body(n);
+  const content = format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body);
+  const head = [
+    `POST ${scopePath(scope)} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: ${authorization(as)}`,
+    `Content-Type: ${contentTypes[format]}`,
+    `Content-Length: ${content.length}`,
+    '\r\n',
+  ].join('\r\n');
+  return Buffer.concat([Buffer.from(head), content]);
+}

@@ -1,0 +1,139 @@
+/**
+ * Clients that work at the same time, each one operation after the other. A collection is used for a
+ * while; then they go on to the next one, so that histories stay short enough to be searched.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Action, Operation } from '../simulation/history.js';
+import type { Draw } from '../simulation/random.js';
+import { codeOf, drawAction, SET_UP } from '../simulation/workload.js';
+import type { Recorder } from './record.js';
+import type { Response } from './requests.js';
+
+/** Operations on one collection. */
+const OPERATIONS_MAX = 1500;
+const CLIENT_MS = 10;
+/** Who was refused takes more time, so that a few seconds without service are not thousands of operations. */
+const REFUSED_MS = 50;
+/** Time between two attempts to make a collection. */
+const AGAIN_MS = 50;
+
+/** Something that answers: a node, or what stands before nodes. */
+export interface Place {
+  readonly name: string;
+  ask(scope: string, code: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+/** How clients get to a cluster. */
+export interface Access {
+  /** Where a client asks now. */
+  place(client: number): Place;
+  /** Some place that may well answer. */
+  any(): Place;
+}
+
+export interface ClientsOptions {
+  readonly access: Access;
+  readonly recorder: Recorder;
+  readonly draw: Draw;
+  /** Whether a client's next operation has an idempotency key. */
+  readonly keyed: (client: number) => boolean;
+  /** Attempts of an operation with a key. */
+  readonly attempts: number;
+}
+
+export class Clients {
+  /** The collections that were used. */
+  readonly collections: string[] = [];
+  private readonly options: ClientsOptions;
+  private work: Promise<unknown> = Promise.resolve();
+  private isStopped = false;
+  private count = 0;
+  private values = 0;
+  /** Operations on the present collection. */
+  private used = 0;
+  private isPreparing = false;
+
+  constructor(options: ClientsOptions) {
+    this.options = options;
+  }
+
+  /** The collection in use. */
+  get collection(): string {
+    return this.collections.at(-1) ?? '';
+  }
+
+  async start(clients: number): Promise<void> {
+    await this.prepare();
+    this.work = Promise.all(Array.from({ length: clients }, (_, client) => this.run(client)));
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.work;
+  }
+
+  private async run(client: number): Promise<void> {
+    while (!this.isStopped) {
+      await pause(this.options.draw.exponential(CLIENT_MS));
+      await this.operate(client);
+      if (this.used >= OPERATIONS_MAX) await this.prepare();
+    }
+  }
+
+  private async operate(client: number): Promise<void> {
+    const { collection } = this;
+    const { access, attempts, draw, keyed } = this.options;
+    this.used += 1;
+    const id = this.count++;
+    const action: Action = drawAction(draw, () => `v${this.values++}`);
+    const code = codeOf(action, id);
+    const headers: Record<string, string> = keyed(client) ? { 'Idempotency-Key': `${id}` } : {};
+    const begin = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      const place = access.place(client);
+      const response = await place.ask(`//${collection}`, code, headers);
+      const again = response.outcome === 'unknown' && headers['Idempotency-Key'] !== undefined;
+      if (again && attempt < attempts && !this.isStopped) continue;
+      this.record({ id, client, collection, action, node: place.name, begin }, response, attempt);
+      if (response.outcome !== 'ok') await pause(draw.exponential(REFUSED_MS));
+      return;
+    }
+  }
+
+  private record(
+    known: Pick<Operation, 'id' | 'client' | 'collection' | 'action' | 'node' | 'begin'>,
+    { outcome, value, index, error, flaw }: Response,
+    attempt: number,
+  ): void {
+    // What an earlier attempt did is not undone by a later one that was refused.
+    const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
+    const end = certain === 'unknown' ? Infinity : performance.now();
+    const { recorder } = this.options;
+    if (flaw !== undefined) recorder.finding(flaw);
+    recorder.operation({ ...known, end, outcome: certain, answer: value, index, error });
+    if (known.action.kind === 'append_and_fail' && outcome === 'ok')
+      recorder.finding(`operation ${known.id} should have failed`);
+  }
+
+  /** Makes the next collection; the others go on with the present one meanwhile. */
+  private async prepare(): Promise<void> {
+    if (this.isPreparing) return;
+    this.isPreparing = true;
+    const name = `c${this.collections.length}`;
+    const isDone = async (scope: string, code: string): Promise<boolean> =>
+      (await this.options.access.any().ask(scope, code)).outcome === 'ok';
+    const make = `if (!has_collection('${name}')) new_collection('${name}'); nil;`;
+    for (const [scope, code] of [
+      ['/t', make],
+      [`//${name}`, SET_UP],
+    ] as const) {
+      while (!(await isDone(scope, code))) {
+        if (this.isStopped) return;
+        await pause(AGAIN_MS);
+      }
+    }
+    this.collections.push(name);
+    this.used = 0;
+    this.isPreparing = false;
+  }
+}

@@ -1,0 +1,57 @@
+/** What a fault is, and what most of them need. */
+import type { Draw } from '../simulation/random.js';
+import type { ChaosNode } from './chaos-node.js';
+import type { Fleet } from './fleet.js';
+import type { Tampering } from './tampering.js';
+
+export interface Target {
+  readonly fleet: Fleet;
+  readonly tampering: Tampering | null;
+  readonly draw: Draw;
+  /** The collection that clients use. */
+  readonly collection: string;
+  readonly finding: (text: string) => void;
+}
+
+export interface Begun {
+  readonly detail: string;
+  /** Ends it. */
+  readonly undo: () => Promise<void>;
+}
+
+export interface FaultKind {
+  readonly name: string;
+  readonly doc: string;
+  /** Whether it must be the only one, on a cluster that is well. */
+  readonly alone: boolean;
+  /** How long it lasts, in milliseconds: least and most. */
+  readonly lastsMs: readonly [number, number];
+  /** Why it is not possible here; null when it is. */
+  readonly problem: (target: Omit<Target, 'collection'>) => string | null;
+  readonly begin: (target: Target) => Promise<Begun>;
+}
+
+export const possible = (): null => null;
+
+/** What is said of a fault that a node alone can't have. */
+export const ALONE = 'it takes other nodes';
+
+/** Of faults between nodes, or that others must outlive. */
+export const amongOthers: FaultKind['problem'] = ({ fleet }) => (fleet.nodes.length === 1 ? ALONE : null);
+
+export const nothing = (): Promise<void> => Promise.resolve();
+
+/** A node that is up, if one is. */
+export function anyNode({ fleet, draw }: Target): ChaosNode {
+  const up = fleet.nodes.filter(({ isUp }) => isUp);
+  return draw.pick(up.length === 0 ? fleet.nodes : up);
+}
+
+/** The node that leads the collection of the clients, as far as that is known. */
+export async function leader(target: Target): Promise<ChaosNode> {
+  return (await target.fleet.leaderOf(target.collection)) ?? anyNode(target);
+}
+
+export async function startAll(nodes: readonly ChaosNode[]): Promise<void> {
+  for (const node of nodes) node.start();
+}

@@ -1,0 +1,123 @@
+/** `npm run chaos`: real nodes under real faults, and whether what clients saw can be explained. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { SmallDisk } from '../durability/small-disk.js';
+import { durationOf, isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '../harness/usage.js';
+import { check } from './check.js';
+import type { FaultKind } from './fault-kind.js';
+import { faultKinds } from './faults.js';
+import { Namespaces, namespacesProblem, runInside } from './namespaces.js';
+import { Proxies } from './proxies.js';
+import { type Record, RecordError, readRecord } from './record.js';
+import { report } from './report.js';
+import { run } from './run.js';
+
+const HELP = `Real nodes on this machine, clients that read and write all the time, and faults. In the end the nodes are
+compared, and the history of what the clients saw is checked: linearizability, lost changes, changes that took effect twice.
+
+  npm run chaos                      10 minutes
+  npm run chaos -- --for 90s         as long as wanted (s, m, h)
+  npm run chaos -- --nodes 5         1, 3 or 5 nodes (default 3)
+  npm run chaos -- --seed 7          the same faults in the same order; what happens then depends on real time, too
+  npm run chaos -- --faults a,b      only these faults, of those below
+  npm run chaos -- --clients 16      clients that work at the same time (default 8)
+  npm run chaos -- --proxies         proxies between the nodes, also where there could be network namespaces
+  npm run chaos -- --keep FOLDER     keeps logs and history there; otherwise they stay only if something is wrong
+  npm run chaos -- --check FILE      checks a history again
+
+Faults:
+${faultKinds.map(({ name, doc }) => `  ${name.padEnd(16)}${doc}`).join('\n')}
+
+Network namespaces and full disks take root, with iproute2 and nftables; clocks and bad disks a C compiler. What is not possible is left
+out, and told.`;
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const isUsage = isWrongUsage(error) || error instanceof RecordError;
+  console.error(isUsage ? error.message : error);
+  process.exitCode = isUsage ? USAGE_EXIT_CODE : 1;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', default: false },
+      for: { type: 'string', default: '10m' },
+      nodes: { type: 'string', default: '3' },
+      clients: { type: 'string', default: '8' },
+      seed: { type: 'string' },
+      faults: { type: 'string' },
+      proxies: { type: 'boolean', default: false },
+      keep: { type: 'string' },
+      check: { type: 'string' },
+      /** Set in the process that this one starts in a network namespace, with the names of the namespaces behind it. */
+      inside: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  if (values.check !== undefined) return tell(await readRecord(values.check));
+  const nodes = wholeIn('--nodes', values.nodes, 1, 5);
+  if (nodes % 2 === 0) throw new UsageError('--nodes must be 1, 3 or 5');
+  const clients = wholeIn('--clients', values.clients, 1, 100);
+  const durationMs = durationOf('--for', values.for);
+  const kinds = kindsOf(values.faults);
+  const [prefix] = positionals;
+  if (!values.inside && !values.proxies) {
+    const problem = namespacesProblem();
+    if (problem === null) return runInside(nodes, [fileURLToPath(import.meta.url), ...args, '--inside']);
+    console.log(`proxies instead of network namespaces: ${problem}`);
+  }
+  const seed =
+    values.seed === undefined ? Date.now() % 1_000_000 : wholeIn('--seed', values.seed, 0, 2 ** 31);
+  const folder = resolve(values.keep ?? mkdtempSync(join(tmpdir(), 'althing-chaos-')));
+  const network = prefix === undefined ? await Proxies.open(nodes) : new Namespaces(prefix, nodes);
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  const start = performance.now();
+  console.log(`seed ${seed}, ${nodes} nodes, ${network.title}, data in ${folder}`);
+  const record = await run({
+    seed,
+    durationMs,
+    clients,
+    network,
+    kinds,
+    diskProblem: SmallDisk.problem(),
+    folder,
+    isInterrupted: () => isInterrupted,
+    tell: (text) => console.log(`${((performance.now() - start) / 1000).toFixed(1).padStart(7)} s  ${text}`),
+  });
+  await network.close();
+  const code = tell(record);
+  if (code !== 0 || values.keep !== undefined) console.log(`history and logs are in ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+  return code;
+}
+
+/** Checks, and tells what was found; gives the exit code. */
+function tell(record: Record): number {
+  const verdict = check(record);
+  console.log(`\n${report(record, verdict)}`);
+  return verdict.problems.length === 0 ? 0 : 1;
+}
+
+function kindsOf(text: string | undefined): readonly FaultKind[] {
+  if (text === undefined) return faultKinds;
+  return text.split(',').map((name) => {
+    const kind = faultKinds.find((each) => each.name === name);
+    if (kind === undefined) throw new UsageError(`there is no fault ${name}; --help tells which there are`);
+    return kind;
+  });
+}

@@ -1,0 +1,131 @@
+/** Requests of chaos clients over HTTP, and what is known of a change when they fail. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import type { Outcome } from '../simulation/history.js';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Question {
+  readonly scope: string;
+  readonly code: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Response {
+  readonly outcome: Outcome;
+  readonly value: unknown;
+  /** Log index that the answer reflects; 0 when it is not told. */
+  readonly index: number;
+  /** The status; 0 when there was no answer. */
+  readonly status: number;
+  /** The node that answered; empty when it is not told. */
+  readonly node: string;
+  /** What went wrong, with the status; empty when nothing did. */
+  readonly error: string;
+  /** What the answer may not say, whatever happened: nothing is there when it is in order. */
+  readonly flaw?: string;
+}
+
+/** Longer than a node lets a request wait. */
+const TIMEOUT_MS = 8000;
+/** Nodes close idle connections after ten seconds. */
+const IDLE_MS = 4000;
+
+export class Requests {
+  private readonly agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
+  authorization: string;
+
+  constructor(authorization: string) {
+    this.authorization = authorization;
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  /** Asks a node. It never throws, and has an answer in the end. */
+  async ask({ host, port }: Endpoint, { scope, code, headers }: Question): Promise<Response> {
+    const body = JSON.stringify({ type: 'query', code });
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const message = await new Promise<IncomingMessage>((resolve, reject) => {
+        const sent = request({
+          method: 'POST',
+          host,
+          port,
+          path: scope,
+          agent: this.agent,
+          signal,
+          headers: {
+            'Content-Type': 'application/json',
+            'Content-Length': Buffer.byteLength(body),
+            Authorization: this.authorization,
+            ...headers,
+          },
+        });
+        sent.on('error', reject);
+        sent.on('response', resolve);
+        sent.end(body);
+      });
+      const parts: Buffer[] = [];
+      for await (const part of message) parts.push(part as Buffer);
+      return responseOf(message, Buffer.concat(parts).toString('utf8'));
+    } catch (error) {
+      const { code: cause, message } = error as NodeJS.ErrnoException;
+      // Only who never had a connection knows that nothing was carried out.
+      const outcome = cause === 'ECONNREFUSED' || cause === 'EHOSTUNREACH' ? 'failed' : 'unknown';
+      return { outcome, value: null, index: 0, status: 0, node: '', error: cause ?? message };
+    }
+  }
+}
+
+function responseOf({ statusCode: status = 0, headers }: IncomingMessage, text: string): Response {
+  const index = Number(headers['althing-index'] ?? 0);
+  const node = String(headers['althing-node'] ?? '');
+  if (status === 200) return { outcome: 'ok', value: JSON.parse(text), index, status, node, error: '' };
+  const { message, told } = errorIn(text);
+  const error = `${status} ${told ?? ''} ${message}`;
+  const flaw = flawOf(status, told, headers['retry-after'] !== undefined, node !== '');
+  const answer = { outcome: outcomeOf(status, told), value: null, index: 0, status, node, error };
+  return flaw === null ? answer : { ...answer, flaw: `${flaw}: ${error}` };
+}
+
+/**
+ * What is known after an answer that is no value. What was made without an answer is as what nobody knows of: it took effect at
+ * some time. Where a balancer answers and says nothing of it, the status tells.
+ */
+function outcomeOf(status: number, told: string | undefined): Outcome {
+  if (status === 503 || told === 'none') return 'failed';
+  if (told === 'unknown' || told === 'made') return 'unknown';
+  return status === 504 || status === 502 || status === 0 ? 'unknown' : 'failed';
+}
+
+/** What is wrong with an answer as such; null when nothing is. */
+function flawOf(
+  status: number,
+  told: string | undefined,
+  retries: boolean,
+  isOfNode: boolean,
+): string | null {
+  if (isOfNode && told === undefined) return 'an error does not say what became of the changes';
+  if (status === 503 && told !== undefined && told !== 'none')
+    return '503 does not mean that nothing happened';
+  if (told === 'unknown' && status !== 504 && status !== 502)
+    return 'what nobody knows has another status than 504';
+  if (told !== undefined && told !== 'none' && retries)
+    return 'Retry-After, though something may have happened';
+  return null;
+}
+
+function errorIn(text: string): { readonly message: string; readonly told: string | undefined } {
+  try {
+    const { error } = JSON.parse(text) as {
+      readonly error?: { readonly message?: string; readonly outcome?: string };
+    };
+    return { message: error?.message ?? text, told: error?.outcome };
+  } catch {
+    return { message: text.slice(0, 200), told: undefined };
+  }
+}

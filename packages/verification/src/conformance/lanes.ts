@@ -1,0 +1,153 @@
+/**
+ * Where cases run: lanes. A lane runs one case at a time; several lanes run side by side.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Format, NodeClient } from '../harness/node-client.js';
+import { NodeHost, type ThrowawayNode } from '../harness/node-host.js';
+import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
+import type { Case } from './cases.js';
+import { prepareFresh, prepareShared, runCase, type Verdict } from './run-case.js';
+
+export interface Lane {
+  run(wanted: Case): Promise<Verdict>;
+  /** Ends what the lane started; gives a complaint when a node did not end as it should. */
+  close(): Promise<string | undefined>;
+}
+
+/** A step takes at most this long. */
+const stepTimeoutMs = 30_000;
+
+/** Runs cases on one node, each in a new collection `stuff`. A node that breaks is replaced. */
+export class SharedLane implements Lane {
+  readonly #options: NodeProcessOptions;
+  readonly #format: Format;
+  #node: NodeProcess | undefined;
+  #client: NodeClient | undefined;
+
+  constructor(options: NodeProcessOptions, format: Format) {
+    this.#options = options;
+    this.#format = format;
+  }
+
+  async run(wanted: Case): Promise<Verdict> {
+    if (this.#node === undefined || this.#client === undefined) {
+      this.#node = await NodeProcess.start(this.#options);
+      this.#client = new NodeClient(this.#node.url, this.#format, stepTimeoutMs);
+    }
+    const problem = await prepareShared(this.#client);
+    const verdict =
+      problem === undefined ? await runCase(wanted, this.#client, this.#format) : notReady(problem);
+    if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
+    return this.#replace(verdict);
+  }
+
+  async close(): Promise<string | undefined> {
+    this.#client?.close();
+    if (this.#node === undefined) return undefined;
+    const exitCode = await this.#node.stop();
+    return exitCode === 0
+      ? undefined
+      : `a node ended with ${exitCode} after SIGTERM: ${this.#node.output.trim()}`;
+  }
+
+  async #replace(verdict: Verdict & { kind: 'failed' }): Promise<Verdict> {
+    const node = this.#node;
+    this.#client?.close();
+    this.#node = undefined;
+    if (node === undefined) return verdict;
+    const actual = verdict.actual + (await lastWords(node));
+    await node.discard();
+    return { ...verdict, actual };
+  }
+}
+
+/** Runs each case on a node of its own, which is thrown away; the next nodes are started meanwhile. */
+export class FreshLane implements Lane {
+  readonly #options: NodeProcessOptions;
+  readonly #format: Format;
+  readonly #spareCount: number;
+  readonly #spares: Promise<ThrowawayNode>[] = [];
+  #host: NodeHost | undefined;
+  #remaining: number;
+
+  /** @param count how many cases this lane will run at most, so that no node is started in vain */
+  constructor(options: NodeProcessOptions, format: Format, count: number, spareCount = 1) {
+    this.#options = options;
+    this.#format = format;
+    this.#remaining = count;
+    this.#spareCount = spareCount;
+  }
+
+  async run(wanted: Case): Promise<Verdict> {
+    this.#refill(this.#spareCount + 1);
+    const next = this.#spares.shift();
+    if (next === undefined) throw new Error('more cases than were announced');
+    const node = await next;
+    const client = new NodeClient(node.url, this.#format, stepTimeoutMs);
+    try {
+      const problem = await prepareFresh(client);
+      const verdict = problem === undefined ? await runCase(wanted, client, this.#format) : notReady(problem);
+      if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
+      return { ...verdict, actual: verdict.actual + (await lastWords(node)) };
+    } finally {
+      client.close();
+      await node.discard();
+    }
+  }
+
+  async close(): Promise<undefined> {
+    this.#remaining = 0;
+    const spares = await Promise.allSettled(this.#spares.splice(0));
+    await Promise.all(
+      spares.map((spare) => (spare.status === 'fulfilled' ? spare.value.discard() : undefined)),
+    );
+    await this.#host?.close();
+  }
+
+  #refill(count: number): void {
+    while (this.#spares.length < count && this.#remaining > 0) {
+      this.#remaining--;
+      const spare = this.#start();
+      // Its failure shows when its turn comes.
+      spare.catch(() => undefined);
+      this.#spares.push(spare);
+    }
+  }
+
+  #start(): Promise<ThrowawayNode> {
+    if (this.#options.command !== undefined) return NodeProcess.start(this.#options);
+    if (this.#host?.isRunning !== true) this.#host = new NodeHost();
+    return this.#host.start(this.#options);
+  }
+}
+
+/** Runs cases on a node that somebody else started. */
+export class GivenNodeLane implements Lane {
+  readonly #client: NodeClient;
+  readonly #format: Format;
+
+  constructor(url: string, format: Format) {
+    this.#client = new NodeClient(url, format, stepTimeoutMs);
+    this.#format = format;
+  }
+
+  async run(wanted: Case): Promise<Verdict> {
+    const problem = await prepareShared(this.#client);
+    return problem === undefined ? runCase(wanted, this.#client, this.#format) : notReady(problem);
+  }
+
+  async close(): Promise<undefined> {
+    this.#client.close();
+  }
+}
+
+/** What a node that broke a connection said when it ended; its end may be noticed a little later than that. */
+async function lastWords(node: ThrowawayNode): Promise<string> {
+  await Promise.race([node.ended, sleep(500)]);
+  return node.isRunning ? '' : `; the node ended: ${node.output.trim()}`;
+}
+
+function notReady(problem: string): Verdict & { kind: 'failed' } {
+  const expected = "an empty collection 'stuff'";
+  return { kind: 'failed', step: 'the preparation', expected, actual: problem, isBroken: true };
+}

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { RealNode, seeded, type TestSettings } from '@althing/node/testing';
+import { testThatNeeds } from '@althing/node/testing/needs';
+import { describe, expect } from '@jest/globals';
+import { PowerDisk } from './power-disk.js';
+import { fateOf, Workload } from './workload.js';
+
+const problem = PowerDisk.problem();
+
+const SETTINGS: TestSettings = { checkpoint_interval_ms: 100, checkpoint_size_mb: 1 };
+const ROUNDS = Number(process.env.ALTHING_POWER_ROUNDS ?? 8);
+
+describe('power loss under load', () => {
+  testThatNeeds('power cuts', problem)(
+    `${ROUNDS} cuts: the node ends with code 1, and after them every acknowledged write is there, and no half query`,
+    async () => {
+      const seed = Number(process.env.ALTHING_SEED ?? Date.now() % 1_000_000);
+      console.info(`power loss: ALTHING_SEED=${seed}`);
+      const random = seeded(seed);
+      const workload = new Workload({ clients: 8, random, onRefusal: fateOf });
+      const disk = new PowerDisk();
+      let node = await RealNode.start(SETTINGS, disk.folder);
+      try {
+        const { authorization } = node;
+        await workload.prepare(node);
+        for (let round = 1; round <= ROUNDS; round++) {
+          const load = workload.run(node);
+          await pause(20 + 280 * random());
+          disk.cutPower();
+          // An error of a sync is the end: what a second one would say can't be trusted.
+          expect(await node.ended()).toBe(1);
+          expect(node.log).toMatch(/"level":"fatal".*"event":"failed"/);
+          await load;
+          disk.powerAgain();
+          node = await RealNode.start(SETTINGS, disk.folder, authorization);
+          await workload.verify(node).catch((error: unknown) => {
+            throw node.explained(`round ${round}, seed ${seed}: ${String(error)}`);
+          });
+        }
+        await node.stop({ keep: true });
+        expect(workload.acknowledged).toBeGreaterThan(5 * ROUNDS);
+      } finally {
+        await node.kill();
+        disk.discard();
+      }
+    },
+    ROUNDS * 20_000,
+  );
+});

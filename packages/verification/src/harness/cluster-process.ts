@@ -1,0 +1,156 @@
+/**
+ * Real nodes on this machine that form a cluster, with storage that is thrown away.
+ */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isWireList, isWireMap, type WireValue, wireMap } from '@althing/client';
+import { type Credentials, NodeClient } from './node-client.js';
+import { type NodePlace, NodeProcess, newPlace } from './node-process.js';
+
+/** How long a cluster may take until it is as wanted. */
+const settleTimeoutMs = 60_000;
+const pollMs = 20;
+
+const admin: Credentials = { basic: ['admin', 'pass'] };
+
+export class ClusterProcess {
+  readonly #places: readonly NodePlace[];
+  readonly #settings: Readonly<Record<string, string>>;
+  #nodes: readonly NodeProcess[];
+  #credentials: Credentials = admin;
+
+  private constructor(
+    places: readonly NodePlace[],
+    settings: Readonly<Record<string, string>>,
+    nodes: readonly NodeProcess[],
+  ) {
+    this.#places = places;
+    this.#settings = settings;
+    this.#nodes = nodes;
+  }
+
+  /**
+   * Starts a cluster and waits until it serves.
+   *
+   * @param storage folder in which the nodes' folders are made; default: that of temporary files
+   */
+  static async start(count: number, storage?: string): Promise<ClusterProcess> {
+    const places = await Promise.all(Array.from({ length: count }, () => newPlace(storage)));
+    const settings = {
+      node_name: '127.0.0.1',
+      cluster: places.map(({ nodePort }) => `127.0.0.1:${nodePort}`).join(','),
+      cluster_secret: randomBytes(16).toString('hex'),
+      drain_delay_ms: '0',
+    };
+    const nodes = await Promise.all(places.map((place) => NodeProcess.start({ settings, place })));
+    const cluster = new ClusterProcess(places, settings, nodes);
+    const token = await cluster.query(0, '@thingsdb', "new_token('admin');");
+    cluster.#credentials = { token: String(token) };
+    return cluster;
+  }
+
+  get nodes(): readonly NodeProcess[] {
+    return this.#nodes;
+  }
+
+  /** A token of `admin`. */
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
+  node(at: number): NodeProcess {
+    const node = this.#nodes[at];
+    if (node === undefined) throw new Error(`there is no node ${at}`);
+    return node;
+  }
+
+  /**
+   * Runs a query at a node.
+   *
+   * @throws {Error} when it fails
+   */
+  async query(at: number, scope: string, code: string): Promise<WireValue> {
+    const client = new NodeClient(this.node(at).url, 'msgpack', 20_000);
+    try {
+      const outcome = await client.send(scope, this.#credentials, wireMap({ type: 'query', code }));
+      if (outcome.kind === 'value') return outcome.value;
+      const why = outcome.kind === 'error' ? `${outcome.code}: ${outcome.message}` : outcome.why;
+      throw new Error(`${code} failed: ${why}`);
+    } finally {
+      client.close();
+    }
+  }
+
+  /** Which node leads a scope's group; undefined while none is known at a node that runs. */
+  async leaderOf(scope: string): Promise<number | undefined> {
+    const asked = this.#nodes.findIndex(({ isRunning }) => isRunning);
+    const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
+    const [nodes, groups] = listOf(await this.query(asked, '@node', code));
+    const group = listOf(groups).find((each) => isWireMap(each) && each.get('scope') === scope);
+    const number = isWireMap(group) ? group.get('leader') : undefined;
+    const node = listOf(nodes).find((each) => isWireMap(each) && each.get('node_id') === number);
+    const port = isWireMap(node) ? node.get('port') : undefined;
+    const at = this.#places.findIndex(({ nodePort }) => BigInt(nodePort) === port);
+    return at === -1 || !this.node(at).isRunning ? undefined : at;
+  }
+
+  /** Waits until a node leads a scope's group, and gives it. */
+  async whenLed(scope: string): Promise<number> {
+    return wanted(`a leader of ${scope}`, () => this.leaderOf(scope));
+  }
+
+  /** Waits until every node is ready and has all that this one has. */
+  async whenEqual(): Promise<void> {
+    await wanted('equal nodes', async () => {
+      const infos = await Promise.all(
+        this.#nodes.map((_, at) => this.query(at, '@node', 'nodes_info().map(|n| n.load());')),
+      );
+      const applied = infos.flatMap((info) =>
+        listOf(info).map((each) =>
+          isWireMap(each) ? `${each.get('status')} ${each.get('committed_change_id')}` : '',
+        ),
+      );
+      const isEqual = applied.every((each) => each === applied[0] && each.startsWith('READY'));
+      return isEqual ? true : undefined;
+    });
+  }
+
+  /** Ends a node at once; its data stay. */
+  kill(at: number): Promise<void> {
+    return this.node(at).kill();
+  }
+
+  /** Starts a node again with the data that it had, and waits until it is ready. */
+  async restart(at: number): Promise<void> {
+    const place = this.#places[at];
+    if (place === undefined) throw new Error(`there is no node ${at}`);
+    const node = await NodeProcess.start({ settings: this.#settings, place });
+    this.#nodes = this.#nodes.with(at, node);
+  }
+
+  /** Ends all nodes and removes their data. */
+  async discard(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.discard()));
+    for (const { folder } of this.#places) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function wanted<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {
+  const deadline = performance.now() + settleTimeoutMs;
+  let problem: unknown;
+  while (performance.now() < deadline) {
+    try {
+      const value = await look();
+      if (value !== undefined) return value;
+    } catch (error) {
+      problem = error;
+    }
+    await pause(pollMs);
+  }
+  throw new Error(`waited ${settleTimeoutMs} ms in vain for ${what}`, { cause: problem });
+}
+
+function listOf(value: WireValue | undefined): readonly WireValue[] {
+  return isWireList(value) ? value : [];
+}

@@ -1,0 +1,40 @@
+/** The options of the programs here: wrong usage, and numbers and times that people write. */
+
+/** Wrong usage of a program: its message is for people, and its exit code is 2. */
+export class UsageError extends Error {}
+
+/** Exit code of wrong usage. */
+export const USAGE_EXIT_CODE = 2;
+
+/** Whether an error tells of wrong usage: ours, or one of `parseArgs`. */
+export function isWrongUsage(error: unknown): error is { readonly message: string } {
+  if (error instanceof UsageError) return true;
+  if (typeof error !== 'object' || error === null || !('code' in error && 'message' in error)) return false;
+  return typeof error.code === 'string' && error.code.startsWith('ERR_PARSE_ARGS');
+}
+
+/**
+ * A whole number.
+ *
+ * @param option with its dashes
+ * @throws {UsageError} for anything else, and beyond the bounds
+ */
+export function wholeIn(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`${option} must be a whole number from ${min} to ${max}`);
+}
+
+const UNIT_MS: Readonly<{ [unit: string]: number }> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/**
+ * A time as 90s, 10m or 1h, in milliseconds.
+ *
+ * @throws {UsageError} for anything else, and for nothing at all
+ */
+export function durationOf(option: string, text: string): number {
+  const [, number, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
+  const ms = Number(number) * (UNIT_MS[unit] ?? Number.NaN);
+  if (ms > 0) return ms;
+  throw new UsageError(`${option} must be a time, as 90s, 10m or 1h`);
+}

@@ -1,0 +1,373 @@
+/** Clients that work at the same time, each one operation after the other, at whatever node. */
+import {
+  type FailedReply,
+  type GroupId,
+  ORDINARY_TERMS,
+  type Reply,
+  Sequences,
+  statusOfReply,
+  type Terms,
+} from '@althing/node/parts';
+import type { Action, Operation } from './history.js';
+import type { Machine } from './machine.js';
+import type { Process } from './process.js';
+import { Draw } from './random.js';
+import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
+import type { World } from './world.js';
+
+/** Milliseconds after which a client gives up. */
+const PATIENCE_MS = 5000;
+/** The client of probes, the one that lets the guest in and out, and the guest. */
+const PROBER = -1;
+const KEEPER = -2;
+const VISITOR = -3;
+const COLLECTIONS = [VISITED, 'more'] as const;
+
+const ADMIN = 'admin';
+
+/** The kind of decision that all of these are. */
+const OPERATION = 'operation';
+
+/** Attempts of a request with a key of its own. */
+const ATTEMPTS_MAX = 4;
+
+/** The name that a client gives to a request, so that it can repeat it. */
+type Key = { readonly key: string; readonly body: Uint8Array };
+
+interface Question {
+  /** Null: the root scope. */
+  readonly collection: string | null;
+  readonly code: string;
+  readonly key: Key | null;
+  /** A name by numbers; not beside a key. */
+  readonly name: Terms['name'];
+  /** Who asks; the administrator by default. */
+  readonly user?: string;
+}
+
+/** One that asks, and the moments at which it may. */
+interface Agent {
+  /** As decisions name it. */
+  readonly name: string;
+  readonly client: number;
+  /** When its moments come, whatever it does at them. */
+  readonly times: Draw;
+  /** Its latest moment, and the number of that. */
+  time: number;
+  moment: number;
+}
+
+type Answer = (outcome: Operation['outcome'], answer: unknown, index: number, error: string) => void;
+
+export class Clients {
+  readonly history: Operation[] = [];
+  /** Numbers of named requests, by scope. */
+  private readonly numbers = new Map<string | null, Sequences>();
+  private readonly world: World;
+  private readonly draw: Draw;
+  /** Which node is asked: what is asked does not depend on it. */
+  private readonly nodeDraw: Draw;
+  private readonly pending = new Set<{ readonly process: Process; readonly lose: () => void }>();
+  private working = true;
+  private restUntil = 0;
+  private probes = 0;
+  /** Collections that are known to be set up. */
+  private readonly ready = new Set<string>();
+
+  constructor(world: World, draw: Draw) {
+    this.world = world;
+    this.draw = draw;
+    this.nodeDraw = new Draw(world.seed, 'nodes to ask', world.scheduler);
+  }
+
+  start(): void {
+    const { clients, guests } = this.world.swarm;
+    for (let client = 0; client < clients; client++) this.next(this.agent(`c${client}`, client));
+    if (guests) this.admitGuest(this.agent('keeper', KEEPER));
+  }
+
+  stop(): void {
+    this.working = false;
+  }
+
+  /** Does nothing new for a while. */
+  rest(ms: number): void {
+    this.restUntil = this.world.scheduler.now + ms;
+  }
+
+  get busy(): boolean {
+    return this.pending.size > 0;
+  }
+
+  /** The names of the collections that were used. */
+  get collections(): readonly string[] {
+    return [...this.ready];
+  }
+
+  /** A process is gone: whoever waits for it will never know. */
+  processEnded(process: Process): void {
+    for (const each of [...this.pending]) if (each.process === process) each.lose();
+  }
+
+  private agent(name: string, client: number): Agent {
+    const { seed, scheduler } = this.world;
+    return { name, client, times: new Draw(seed, `times of ${name}`), time: scheduler.now, moment: -1 };
+  }
+
+  private next(agent: Agent): void {
+    this.later(agent, () => this.work(agent));
+  }
+
+  private work(agent: Agent): void {
+    const collection = this.draw.chance(0.8) ? COLLECTIONS[0] : COLLECTIONS[1];
+    if (!this.ready.has(collection)) this.setUp(agent, collection);
+    else this.operate(agent, collection);
+  }
+
+  private setUp(agent: Agent, collection: string): void {
+    const process = this.nodeFor(collection);
+    if (process === null) return this.next(agent);
+    const isThere = process.root?.collectionsByName.has(collection) === true;
+    const [where, code] = isThere ? [collection, SET_UP] : [null, `new_collection('${collection}'); nil;`];
+    this.ask(process, { collection: where, code, key: null, name: null }, (outcome) => {
+      if (outcome === 'ok' && isThere) this.ready.add(collection);
+      this.next(agent);
+    });
+  }
+
+  private operate(agent: Agent, collection: string): void {
+    const process = this.nodeFor(collection);
+    const name = nameOf(agent);
+    if (process === null || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
+    const action = drawAction(this.draw, () => name);
+    this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
+  }
+
+  /** A user is made who comes and goes. */
+  private admitGuest(keeper: Agent): void {
+    this.later(keeper, () => {
+      const process = this.nodeFor(null);
+      if (process === null || !this.ready.has(VISITED)) return this.admitGuest(keeper);
+      const code = `if (!has_user('${GUEST}')) new_user('${GUEST}'); nil;`;
+      this.ask(process, { collection: null, code, key: null, name: null }, (outcome) => {
+        if (outcome !== 'ok') return this.admitGuest(keeper);
+        this.keepDoor(keeper);
+        this.visit(this.agent('guest', VISITOR));
+      });
+    });
+  }
+
+  private keepDoor(keeper: Agent): void {
+    this.later(keeper, () => {
+      const process = this.nodeFor(null);
+      if (process === null || !this.world.decisions.take(nameOf(keeper), OPERATION))
+        return this.keepDoor(keeper);
+      const kind = this.draw.chance(0.5) ? 'allow' : 'forbid';
+      this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(keeper));
+    });
+  }
+
+  private visit(guest: Agent): void {
+    this.later(guest, () => {
+      const process = this.nodeFor(null);
+      if (process === null || !this.world.decisions.take(nameOf(guest), OPERATION)) return this.visit(guest);
+      this.begin(VISITOR, process, VISITED, { kind: 'visit' }, false, () => this.visit(guest));
+    });
+  }
+
+  /**
+   * Waits for the next moment of an agent. Its moments are as far from each other as it mostly waits between two things
+   * that it does; those that pass while it waits for an answer are missed. So none of them depends on what it does.
+   */
+  private later(agent: Agent, work: () => void): void {
+    const { scheduler, swarm } = this.world;
+    do {
+      agent.time += agent.times.exponential(swarm.clientMs);
+      agent.moment += 1;
+    } while (agent.time < scheduler.now);
+    scheduler.at(agent.time, () => {
+      if (!this.working) return;
+      if (scheduler.now < this.restUntil) this.later(agent, work);
+      else work();
+    });
+  }
+
+  /** The group that probes are about, if a machine leads it. */
+  group({ process }: Machine): GroupId | null {
+    const id = process?.root?.collectionsByName.get(COLLECTIONS[0])?.id;
+    return id !== undefined && process?.session(id)?.leading ? id : null;
+  }
+
+  /** Something more is asked of a certain node, at a moment that is worth it. */
+  probe({ process }: Machine, kind: 'append' | 'read', list: (typeof LISTS)[number]): void {
+    const [collection] = COLLECTIONS;
+    if (process === null || !this.working || !this.ready.has(collection)) return;
+    const action: Action =
+      kind === 'read' ? { kind, lists: [list] } : { kind, lists: [list], value: `probe ${this.probes++}` };
+    this.begin(PROBER, process, collection, action, false, () => {});
+  }
+
+  private begin(
+    client: number,
+    process: Process,
+    collection: string | null,
+    action: Action,
+    hasKey: boolean,
+    done: () => void,
+  ): void {
+    const id = this.history.length;
+    const operation: Operation = {
+      id,
+      client,
+      collection,
+      action,
+      node: process.machine.name,
+      begin: this.world.scheduler.now,
+      end: Number.POSITIVE_INFINITY,
+      outcome: 'unknown',
+      answer: null,
+      index: 0,
+      error: '',
+    };
+    this.history.push(operation);
+    // One half of those that may be repeated have keys, the other half numbers.
+    const key = hasKey && id % 2 === 0 ? keyOf(id) : null;
+    const name = hasKey && key === null ? this.numberFor(collection, id) : null;
+    const user = client === VISITOR ? GUEST : ADMIN;
+    const code = codeOf(action, this.draw.bits());
+    this.attempt(operation, process, { collection, code, key, name, user }, 1, done);
+  }
+
+  /** Asks; again, and mostly elsewhere, if it has a key and got no answer. */
+  private attempt(
+    operation: Operation,
+    process: Process,
+    question: Question,
+    attempt: number,
+    done: () => void,
+  ): void {
+    this.ask(process, question, (outcome, answer, index, error) => {
+      const { id, action } = operation;
+      if (action.kind === 'append_and_fail' && outcome === 'ok') {
+        this.world.violate(new Error(`operation ${id} should have failed`));
+      }
+      const other = this.nodeFor(question.collection);
+      const isNamed = question.key !== null || question.name !== null;
+      const again = outcome === 'unknown' && isNamed && attempt < ATTEMPTS_MAX && this.working;
+      if (again && other !== null) {
+        this.attempt(operation, other, question, attempt + 1, done);
+        return;
+      }
+      if (question.name !== null) this.numbersOf(question.collection).release(0, question.name.sequence);
+      // What an earlier attempt did is not undone by a later one that was refused.
+      operation.outcome = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
+      operation.answer = answer;
+      operation.index = index;
+      operation.error = error;
+      if (operation.outcome !== 'unknown') operation.end = this.world.scheduler.now;
+      done();
+    });
+  }
+
+  /** The next number for a request; all clients together are one, as a program with many requests at once. */
+  private numberFor(collection: string | null, id: number): Terms['name'] {
+    const numbers = this.numbersOf(collection);
+    const sequence = numbers.take(0);
+    return { client: 'simulated', sequence, low: numbers.low(0), body: keyOf(id).body };
+  }
+
+  private numbersOf(collection: string | null): Sequences {
+    const numbers = this.numbers.get(collection) ?? new Sequences();
+    this.numbers.set(collection, numbers);
+    return numbers;
+  }
+
+  /** Sends a query to a process. It gets exactly one answer, from there or from lack of patience. */
+  ask(process: Process, question: Question, answer: Answer): void {
+    const { scheduler } = this.world;
+    const { code } = question;
+    let open = true;
+    const end: Answer = (outcome, value, index, error) => {
+      if (!open) return;
+      open = false;
+      this.pending.delete(entry);
+      this.world.note(
+        () => `answer to ${code} ${outcome} ${JSON.stringify(value)} ${index} ${error}`,
+        process.machine,
+      );
+      answer(outcome, value, index, error);
+    };
+    const entry = { process, lose: () => end('unknown', null, 0, 'connection lost') };
+    this.pending.add(entry);
+    const back: Answer = (...result) => {
+      scheduler.after(this.draw.exponential(1), () => end(...result));
+    };
+    this.world.note(() => `ask ${code}`, process.machine);
+    scheduler.after(this.draw.exponential(1), () => {
+      if (!process.alive || !process.isOpen) return end('failed', null, 0, 'connection refused');
+      process.engineThread.after(0, () => handle(process, question, back));
+    });
+    scheduler.after(PATIENCE_MS, () => end('unknown', null, 0, 'no answer'));
+  }
+
+  /** A node to ask: mostly the leader. */
+  private nodeFor(collection: string | null): Process | null {
+    const open = this.world.processes.filter(({ isOpen }) => isOpen);
+    if (open.length === 0) return null;
+    if (collection === null || this.nodeDraw.chance(0.5)) return this.nodeDraw.pick(open);
+    const leader = open.find((process) => {
+      const id = process.root?.collectionsByName.get(collection)?.id ?? 0;
+      return process.session(id)?.leading;
+    });
+    return leader ?? this.nodeDraw.pick(open);
+  }
+}
+
+/** Names what an agent does at its present moment. */
+function nameOf({ name, moment }: Agent): string {
+  return `${name}.${moment}`;
+}
+
+function keyOf(id: number): Key {
+  const body = new Uint8Array(16);
+  new DataView(body.buffer).setUint32(0, id);
+  return { key: `request ${id}`, body };
+}
+
+/**
+ * What a client over HTTP knows of a change that was not answered with a value. Where it was made, and only its answer is
+ * gone, that is as with one that was never answered: it has taken effect at some time.
+ */
+function outcomeOf(reply: FailedReply): Operation['outcome'] {
+  const { outcome = 'none' } = reply;
+  if (statusOfReply(reply).startsWith('503')) return 'failed';
+  return outcome === 'none' ? 'failed' : 'unknown';
+}
+
+/** Sends a query to the router of a node, as a listener does. */
+function handle(process: Process, question: Question, answer: Answer): void {
+  const { root, side } = process;
+  const { collection, code, key, name, user: userName = ADMIN } = question;
+  const user = root?.usersByName.get(userName);
+  if (user === undefined || side === null) return answer('failed', null, 0, 'not there');
+  const respond = (reply: Reply): void => {
+    if (reply.ok) {
+      answer('ok', JSON.parse(String(reply.result)), reply.index ?? 0, '');
+    } else {
+      const { code: number, message } = reply.error;
+      const outcome = outcomeOf(reply);
+      answer(outcome, outcome === 'failed' ? number : null, 0, `${statusOfReply(reply)} ${message}`);
+    }
+  };
+  side.router.handle(
+    {
+      scope: collection === null ? { kind: 'thingsdb' } : { kind: 'collection', name: collection },
+      user,
+      body: { type: 'query', code, vars: null },
+      format: 'json',
+      client: { gone: false },
+      terms: key === null && name === null ? null : { ...ORDINARY_TERMS, key, name },
+    },
+    respond,
+  );
+}

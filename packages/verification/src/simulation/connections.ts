@@ -1,0 +1,154 @@
+/** The connections of a simulated node: others are up as long as their process is heard now and then. */
+
+import {
+  FrameKind,
+  type JoinAnswer,
+  type Joiner,
+  type Network,
+  type NetworkEvents,
+  type NodeId,
+  type PeerAddress,
+} from '@althing/node/parts';
+import { isCutInTime, type LinkQuality, SendingLine } from './sending-line.js';
+import type { Thread } from './thread.js';
+
+/** What travels between nodes. */
+export interface Frame {
+  readonly kind: number;
+  readonly payload: Uint8Array;
+}
+
+export interface ConnectionsOptions {
+  readonly nodeId: NodeId;
+  readonly thread: Thread;
+  readonly now: () => number;
+  readonly quality: LinkQuality;
+  /** Time between two looks at who is heard, and after which a node counts as down, in milliseconds. */
+  readonly lookMs: number;
+  readonly silenceMs: number;
+  readonly send: (to: NodeId, frame: Frame) => void;
+  /** The ids of all nodes that there are. */
+  readonly nodes: () => readonly NodeId[];
+  /** The start of another node that can be heard now; null for none. */
+  readonly heard: (from: NodeId) => number | null;
+  readonly onReached: (place: string) => void;
+  readonly onFailure: (what: string, error: unknown) => void;
+}
+
+/** Version of the protocol between nodes. */
+const PROTOCOL = 4;
+
+interface Peer {
+  /** The start of it that is known; null while it counts as down. */
+  start: number | null;
+  heardAt: number;
+}
+
+export class Connections implements Network {
+  private readonly options: ConnectionsOptions;
+  private readonly events: NetworkEvents;
+  private readonly peers = new Map<NodeId, Peer>();
+  private readonly lines = new Map<NodeId, SendingLine>();
+  private removed: readonly NodeId[] = [];
+
+  constructor(options: ConnectionsOptions, events: NetworkEvents) {
+    this.options = options;
+    this.events = events;
+    options.thread.every(options.lookMs, () => this.watchPeers());
+  }
+
+  isUp(node: NodeId): boolean {
+    return this.peers.get(node)?.start != null;
+  }
+
+  waiting(to: NodeId): number {
+    return this.lines.get(to)?.waitingBytes ?? 0;
+  }
+
+  send(to: NodeId, kind: number, payload: Uint8Array, bulk = false): boolean {
+    const { quality, send, onFailure } = this.options;
+    if (!this.isUp(to)) return false;
+    const frame = { kind, payload };
+    if (kind === FrameKind.RAFT && !isCutInTime(payload, quality)) {
+      onFailure('the outbox', new Error(`a frame of ${payload.length} bytes was not cut`));
+    }
+    if (kind === FrameKind.RAFT && bulk) return this.sendBulk(to, frame);
+    send(to, frame);
+    return true;
+  }
+
+  /** Whom to connect to is the world's business. */
+  setMembers(_members: readonly PeerAddress[], gone: readonly NodeId[]): void {
+    this.removed = gone;
+  }
+
+  /** The nodes that this one tells that they were removed. */
+  get gone(): readonly NodeId[] {
+    return this.removed;
+  }
+
+  invite(): Promise<string | null> {
+    return Promise.resolve('no simulated node is invited');
+  }
+
+  renewTls(): void {}
+
+  async close(): Promise<void> {}
+
+  /** A frame of another node came. */
+  receive(from: NodeId, { kind, payload }: Frame): void {
+    this.events.frame(from, kind, payload);
+  }
+
+  /** A node outside of the cluster asks to be taken in. */
+  askToJoin(joiner: Joiner): Promise<JoinAnswer> {
+    return this.events.askedToJoin(joiner);
+  }
+
+  /** The connection to another node broke. */
+  disconnect(node: NodeId): void {
+    const peer = this.peers.get(node);
+    if (peer === undefined || peer.start === null) return;
+    peer.start = null;
+    this.events.peer(node, false, { version: '', protocol: 0 });
+  }
+
+  private sendBulk(to: NodeId, frame: Frame): boolean {
+    const { quality, thread, now, send, onReached } = this.options;
+    let line = this.lines.get(to);
+    if (line === undefined) {
+      line = new SendingLine(quality, thread, () => this.events.low(to));
+      this.lines.set(to, line);
+    }
+    const isTaken = line.push(frame.payload.length, now(), () => send(to, frame));
+    if (!isTaken) onReached('an outbox refuses a frame');
+    return isTaken;
+  }
+
+  private watchPeers(): void {
+    const { nodeId, now, silenceMs, nodes, heard, events } = { ...this.options, events: this.events };
+    for (const node of nodes()) {
+      if (node === nodeId) continue;
+      let peer = this.peers.get(node);
+      if (peer === undefined) {
+        peer = { start: null, heardAt: Number.NEGATIVE_INFINITY };
+        this.peers.set(node, peer);
+      }
+      const start = heard(node);
+      if (start !== null) {
+        if (peer.start !== null && peer.start !== start) this.disconnect(node);
+        const isNews = peer.start === null;
+        peer.start = start;
+        peer.heardAt = now();
+        if (isNews) events.peer(node, true, { version: '', protocol: PROTOCOL });
+      } else if (peer.start !== null && now() - peer.heardAt >= silenceMs) {
+        this.disconnect(node);
+      }
+    }
+    for (const node of this.peers.keys()) {
+      if (nodes().includes(node)) continue;
+      this.disconnect(node);
+      this.peers.delete(node);
+    }
+  }
+}

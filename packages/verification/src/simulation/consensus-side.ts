@@ -1,0 +1,119 @@
+/** The consensus thread of a simulated process: that of a real one, on a simulated clock, disk and network. */
+
+import { ConsensusSide, type Event, type GroupId } from '@althing/node/parts';
+import { LogStore, type LogView } from '@althing/storage';
+import type { Message, TraceEvent } from 'raft-ts';
+import { Connections, type ConnectionsOptions } from './connections.js';
+import type { Machine } from './machine.js';
+import type { Planted } from './mutants.js';
+import type { Draw } from './random.js';
+import type { Swarm } from './swarm.js';
+import type { Thread } from './thread.js';
+import { Violation } from './watcher.js';
+
+export interface SimulatedConsensusOptions
+  extends Pick<ConnectionsOptions, 'now' | 'send' | 'nodes' | 'heard' | 'onReached' | 'onFailure'> {
+  readonly machine: Machine;
+  readonly thread: Thread;
+  readonly swarm: Swarm;
+  readonly draw: Draw;
+  readonly planted: Planted;
+  readonly emit: (event: Event) => void;
+  /** For how long the engine thread has done nothing, in milliseconds. */
+  readonly engineSilence: () => number;
+  readonly onTrace: (group: GroupId, event: TraceEvent) => void;
+  readonly onTransmit: (group: GroupId, messages: readonly Message[]) => void;
+}
+
+export interface SimulatedConsensus {
+  readonly side: ConsensusSide<Connections>;
+  readonly log: LogStore;
+}
+
+/** Time between two looks at the room on the disk, in milliseconds. */
+const DISK_LOOK_MS = 300;
+
+export async function openConsensus(options: SimulatedConsensusOptions): Promise<SimulatedConsensus> {
+  const { machine, swarm, planted, now, thread, draw, emit, engineSilence } = options;
+  const log = await LogStore.open(machine.logDisk.attach(), {
+    segmentBytes: swarm.segmentBytes,
+    cacheBytes: swarm.logCacheBytes,
+    storeId: machine.logId,
+    mutants: planted.storage,
+  });
+  checkDurable(machine, log);
+  const lease = { clock_ms: now, tick_ms: swarm.tickMs };
+  const side = new ConsensusSide(
+    {
+      nodeId: machine.nodeId,
+      raft: { ...swarm.raft, electionTicks: swarm.electionTicks },
+      tickMs: swarm.tickMs,
+      engineSilenceMs: swarm.engineSilenceMs,
+      logTail: swarm.logTail,
+      lowDiskBytes: 1,
+      diskLookMs: DISK_LOOK_MS,
+      linkSizes: planted.node.has('frames_not_cut')
+        ? { ...swarm.link, frameBytes: Number.POSITIVE_INFINITY }
+        : swarm.link,
+      balances: swarm.balances,
+    },
+    {
+      clock: {
+        now,
+        after: (ms, work) => thread.after(ms, work),
+        every: (ms, work) => thread.every(ms, work),
+      },
+      disk: { log, look: async (note) => note(machine.logRoom) },
+      line: { emit, silence: engineSilence, noteRoot: () => {} },
+      connect: (events) =>
+        new Connections(
+          {
+            ...options,
+            nodeId: machine.nodeId,
+            quality: swarm.link,
+            lookMs: swarm.tickMs,
+            silenceMs: swarm.tickMs * swarm.electionTicks,
+          },
+          events,
+        ),
+      random: () => draw.bits(),
+      onlooker: {
+        observe: (group) => ({
+          nodeClass: planted.raft,
+          trace: (event) => options.onTrace(group, event),
+          ...(swarm.lease ? { lease } : {}),
+        }),
+        transmitting: options.onTransmit,
+        held: () => options.onReached('entries are held back for want of room'),
+      },
+    },
+  );
+  return { side, log };
+}
+
+/** A disk that lied has lost a vote. No node can notice that, so it is no part of what is tried here. */
+export class LostVoteError extends Error {}
+
+/** The newest term that a log knows, and the vote there. */
+export function voteIn(view: LogView | undefined): string {
+  const { term = 0, vote = 0 } = view?.hardState ?? {};
+  return `${vote} in ${term}`;
+}
+
+/**
+ * What was durable when the last process ended is there, or the log refuses to be opened. Where a disk lied, entries may
+ * be gone.
+ */
+function checkDurable({ name, durable, hasLied }: Machine, log: LogStore): void {
+  for (const [group, { index, term, vote }] of durable) {
+    const { lastIndex } = log.view(group);
+    if (hasLied) {
+      if (voteIn(log.view(group)) !== vote)
+        throw new LostVoteError(`${name} has lost a vote in group ${group}`);
+      continue;
+    }
+    const lastTerm = log.view(group).term(lastIndex) ?? 0;
+    if (lastTerm > term || (lastTerm === term && lastIndex >= index)) continue;
+    throw new Violation('I5', `${name} had ${index} entries of group ${group}, and has ${lastIndex}`);
+  }
+}

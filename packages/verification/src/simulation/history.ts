@@ -1,0 +1,68 @@
+/** What clients did and what they were told, for the checkers. */
+
+export type Outcome =
+  /** It was carried out, with this answer. */
+  | 'ok'
+  /** It was refused, and had no effect. */
+  | 'failed'
+  /** Nobody knows. */
+  | 'unknown';
+
+export type Action =
+  /** Appends a value that nobody else appends to lists; answers their lengths. */
+  | { readonly kind: 'append'; readonly lists: readonly string[]; readonly value: string }
+  /** Appends, and fails: it must have no effect. */
+  | { readonly kind: 'append_and_fail'; readonly list: string; readonly value: string }
+  /** Reads lists, at one moment. */
+  | { readonly kind: 'read'; readonly lists: readonly string[] }
+  | { readonly kind: 'increment' }
+  /** Sets a register if it holds what is expected; answers whether it did. */
+  | { readonly kind: 'swap'; readonly register: string; readonly expected: number; readonly value: number }
+  | { readonly kind: 'get'; readonly register: string }
+  /** Moves an amount between accounts. */
+  | { readonly kind: 'move'; readonly from: string; readonly to: string; readonly amount: number }
+  | { readonly kind: 'balances' }
+  /** Adds one to each of many things; answers what they all hold then. */
+  | { readonly kind: 'sweep' }
+  /** Reads what they hold. */
+  | { readonly kind: 'look' }
+  /** Lets a user in, and takes that back. */
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'forbid' }
+  /** What that user does. */
+  | { readonly kind: 'visit' }
+  /** Changes something that no check looks at but the comparison of the states. */
+  | { readonly kind: 'other' };
+
+export interface Operation {
+  readonly id: number;
+  /** Who asked. */
+  readonly client: number;
+  /** Name of the collection; null for the root scope. */
+  readonly collection: string | null;
+  readonly action: Action;
+  readonly node: string;
+  readonly begin: number;
+  /** Infinite while, or because, there is no answer. */
+  end: number;
+  outcome: Outcome;
+  /** The decoded answer; the code of the error if it was refused. */
+  answer: unknown;
+  /** Index of the log entry that the answer reflects; 0 when it is not told. */
+  index: number;
+  error: string;
+}
+
+/** A history that can't have happened in an orderly world. */
+export class Anomaly extends Error {
+  readonly check: string;
+
+  constructor(check: string, message: string) {
+    super(`${check}: ${message}`);
+    this.check = check;
+  }
+}
+
+export function isOk(operation: Operation): boolean {
+  return operation.outcome === 'ok';
+}

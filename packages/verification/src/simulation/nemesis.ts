@@ -1,0 +1,233 @@
+/** Which fault happens when: at random times, and at the moments that known bugs need. */
+
+import type { Event, GroupId } from '@althing/node/parts';
+import type { TraceEvent } from 'raft-ts';
+import { Faults } from './faults.js';
+import type { Machine } from './machine.js';
+import { Plans } from './plans.js';
+import type { Process } from './process.js';
+import { Draw } from './random.js';
+import type { World } from './world.js';
+
+export type FaultKind =
+  | 'crash'
+  | 'kill'
+  | 'crash_all'
+  | 'crash_leader'
+  | 'pause'
+  | 'pause_leader'
+  | 'pause_engine'
+  | 'isolate'
+  | 'isolate_leader'
+  | 'halves'
+  | 'one_way'
+  | 'ring'
+  | 'heal'
+  | 'slow_disk'
+  | 'clock'
+  | 'transfer'
+  /** A machine is lost with its disks, and another one comes in its place. */
+  | 'wipe'
+  | 'grow'
+  | 'remove'
+  | 'disk_full'
+  /** The state alone, or the log alone, has no room, mostly that of a leader. */
+  | 'state_full'
+  | 'log_full'
+  /** The log loses its end, or a bit of it or of the state changes, while the node is down. */
+  | 'damage'
+  /** The log lacks its end after a kill, though the disk had reported it as durable. */
+  | 'lie'
+  /** New leaders die young. */
+  | 'young_leaders'
+  /** Leaders die with changes that few others have. */
+  | 'burdened_leaders'
+  /** The power fails while a checkpoint is being written. */
+  | 'cut_short'
+  // What the plans are made for stands beside them.
+  | 'churn'
+  | 'shrink'
+  | 'oust'
+  | 'last_of_two'
+  | 'figure_8'
+  | 'late_answers'
+  | 'oversleep'
+  | 'lull'
+  | 'come_back'
+  | 'late_commands'
+  | 'full_leader';
+
+/** Machines that there may be at once. */
+const MACHINES_MAX = 6;
+
+export class Nemesis {
+  private readonly world: World;
+  private readonly draw: Draw;
+  /** When faults come, whatever they do. */
+  private readonly times: Draw;
+  private readonly faults: Faults;
+  private readonly plans: Plans;
+  /** Until when leaders are hunted, in milliseconds. */
+  private youngUntil = 0;
+  private burdenedUntil = 0;
+  private cutShortUntil = 0;
+
+  constructor(world: World, draw: Draw) {
+    this.world = world;
+    this.draw = draw;
+    this.times = new Draw(world.seed, 'times of faults');
+    this.faults = new Faults(world, draw);
+    this.plans = new Plans(this.faults);
+  }
+
+  start(): void {
+    this.plan(0);
+  }
+
+  /** No more faults. */
+  stop(): void {
+    this.faults.raging = false;
+  }
+
+  /** Whether the removal of some node was asked for. */
+  get hasRemoved(): boolean {
+    return this.faults.hasRemoved;
+  }
+
+  /** Told of what the cores do: some faults wait for the right moment. */
+  onTrace(process: Process, group: GroupId, event: TraceEvent): void {
+    const { draw, world, plans, faults } = this;
+    const { now } = world.scheduler;
+    if (!faults.raging) return;
+    const soonMs = 4 * (world.swarm.network.delayMs + world.swarm.disk.meanMs);
+    if (event.type === 'role' && event.role === 'leader') {
+      if (now < this.youngUntil && draw.chance(0.8)) {
+        world.scheduler.after(draw.exponential(soonMs), () => this.strike(process, event.term, group));
+      }
+      plans.onLeader(process, group);
+    }
+    if (event.type === 'membership' && event.membership.outgoing.length > 0) {
+      plans.onJoint(process, group);
+      if (draw.chance(0.3) && this.mayStrike) {
+        world.scheduler.after(draw.exponential(soonMs), () => {
+          this.strike(process, process.host?.status(group)?.term ?? 0, group);
+        });
+      }
+    }
+    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1) && this.mayStrike) {
+      world.scheduler.after(draw.exponential(soonMs / 2), () => {
+        if (faults.raging && process.alive) faults.crash(process.machine, draw.chance(0.5));
+      });
+    }
+    if (event.type === 'progress') plans.onProgress(process, group, event.match);
+    if (event.type === 'append' && now < this.burdenedUntil) {
+      const status = process.host?.status(group);
+      if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
+      world.scheduler.after(draw.exponential(soonMs / 2), () => this.strike(process, event.term, group));
+    }
+  }
+
+  /** Told of what the consensus side of a process says. */
+  onEvent({ machine }: Process, event: Event): void {
+    const { draw, world, faults } = this;
+    const { now } = world.scheduler;
+    if (!faults.raging || now >= this.cutShortUntil || event.kind !== 'marked' || !draw.chance(0.5)) return;
+    const soonMs = 2 * (world.swarm.threadMs + world.swarm.disk.meanMs);
+    world.scheduler.after(draw.exponential(soonMs), () => {
+      if (faults.raging) faults.crash(machine, true, draw.exponential(400));
+    });
+  }
+
+  /** Ends a leader, or cuts it off, if it is one still. */
+  private strike(process: Process, term: number, group: GroupId): void {
+    const { faults, draw } = this;
+    const { machine, host } = process;
+    const status = host?.status(group);
+    if (!faults.raging || !process.alive || status?.role !== 'leader' || status.term !== term) return;
+    this.world.note(() => `strikes the leader of group ${group}`, machine);
+    if (draw.chance(0.7)) faults.crash(machine, draw.chance(0.5), draw.exponential(400));
+    else faults.isolate(machine, draw.exponential(600));
+  }
+
+  /** Whether faults come by themselves at moments that are worth it. */
+  private get mayStrike(): boolean {
+    return this.world.decisions.allows('strikes');
+  }
+
+  /** @param number of the fault, whether or not the ones before came */
+  private plan(number: number): void {
+    const { swarm, scheduler, decisions } = this.world;
+    scheduler.after(this.times.exponential(swarm.faultMs), () => {
+      if (!this.faults.raging) return;
+      const kind = this.draw.weighted(swarm.faults);
+      const mayCome = kind !== undefined && decisions.allows(kind) && scheduler.now >= this.faults.calmUntil;
+      if (mayCome && decisions.take(`f${number}`, kind)) this.inject(kind, number);
+      this.plan(number + 1);
+    });
+  }
+
+  private inject(kind: FaultKind, number: number): void {
+    const { world, draw, faults, plans } = this;
+    const machines = world.present;
+    const machine = draw.pick(machines);
+    const leader = (): Machine => faults.leader() ?? machine;
+    const asked = (): Machine => plans.asked() ?? machine;
+    world.note(() => `f${number} fault ${kind}`, machine);
+    world.reached.add(`fault ${kind}`);
+    const actions: Readonly<Record<FaultKind, () => void>> = {
+      crash: () => faults.crash(machine, true),
+      kill: () => faults.crash(machine, false),
+      crash_all: () => {
+        for (const each of machines) faults.crash(each, true);
+      },
+      crash_leader: () => faults.crash(leader(), draw.chance(0.5)),
+      pause: () => faults.pause(machine),
+      pause_leader: () => faults.pause(leader()),
+      pause_engine: () => faults.pauseEngine(machine),
+      isolate: () => faults.isolate(machine),
+      isolate_leader: () => faults.isolate(leader()),
+      halves: () => faults.halve(machines),
+      one_way: () => world.network.cut(machine.nodeId, draw.pick(machines).nodeId),
+      ring: () => faults.ring(machines),
+      heal: () => {
+        if (draw.chance(0.5)) world.network.heal();
+        else world.network.healSome(0.5);
+      },
+      slow_disk: () => faults.slowDisk(machine),
+      clock: () => faults.moveClock(machine),
+      transfer: () => faults.transfer(machine),
+      wipe: () => faults.wipe(machine),
+      grow: () => {
+        if (machines.length < MACHINES_MAX) world.start(world.grow());
+      },
+      remove: () => faults.remove(machine),
+      disk_full: () => faults.fillDisk(machine),
+      state_full: () => faults.fillPart(draw.chance(0.7) ? leader() : machine, 'state'),
+      log_full: () => faults.fillPart(draw.chance(0.7) ? leader() : machine, 'log'),
+      damage: () => faults.damage(machine),
+      lie: () => plans.lie(machine),
+      young_leaders: () => {
+        this.youngUntil = world.scheduler.now + draw.exponential(2500);
+        faults.crash(leader(), draw.chance(0.5), draw.exponential(400));
+      },
+      burdened_leaders: () => {
+        this.burdenedUntil = world.scheduler.now + draw.exponential(2500);
+      },
+      cut_short: () => {
+        this.cutShortUntil = world.scheduler.now + draw.exponential(2500);
+      },
+      churn: () => plans.churn(),
+      shrink: () => plans.shrink(),
+      oust: () => plans.oust(),
+      last_of_two: () => plans.lastOfTwo(),
+      figure_8: () => plans.figure8(asked()),
+      late_answers: () => plans.lateAnswers(asked()),
+      oversleep: () => plans.oversleep(asked()),
+      full_leader: () => plans.fullLeader(asked()),
+      lull: () => plans.lull(),
+      come_back: () => plans.comeBack(asked()),
+      late_commands: () => plans.lateCommands(asked()),
+    };
+    actions[kind]();
+  }
+}

@@ -1,0 +1,284 @@
+/** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
+import type { Group } from '@althing/engine';
+import {
+  type Applied,
+  CallKind,
+  type Command,
+  type CommittedEntry,
+  decodeAnswer,
+  decodeRequest,
+  type Event,
+  encodeAnswer,
+  encodeRequest,
+  type ForwardedRequest,
+  type GroupId,
+  type GroupSession,
+  type NodeId,
+  ResultKind,
+  type Results,
+  type ResultsCapture,
+  ROOT_GROUP,
+} from '@althing/node/parts';
+
+export const NODE_MUTANTS = {
+  retry_made_twice: 'a change that comes again under its name is made again',
+  key_made_twice: 'a change that a client repeats with its key is made again',
+  number_made_twice: 'a change that a client repeats under its number is made again',
+  undecided_not_sent:
+    'a leader is not told that an earlier attempt may have made the change, and refuses the next one',
+  lost_told_as_undone: 'a leader that had to take a change back says that it will never be made',
+  forwarded_again_as_new: 'a request that is sent to a leader once more gets another name',
+  names_not_in_entries: 'entries do not name the request that they came from',
+  results_not_in_checkpoints: 'checkpoints and snapshots lack the answers to recent changes',
+  results_by_local_clock: 'the answers to recent changes age by the clock of each node',
+  map_order_stored: 'what is stored depends on the order in which a node came to know other nodes',
+  read_before_applied: 'a read does not wait until the state holds what its index tells',
+  read_without_asking: 'a read does not ask the leader for an index',
+  rights_not_doubted: 'a request is refused by rights that this node knows, though they may be old',
+  answer_before_commit: 'a change is acknowledged when it is proposed',
+  no_undo: 'changes are not taken back when the leadership is lost',
+  lost_epoch_proposes: 'what was proposed in an epoch that has ended is taken in the next one',
+  frozen_not_copied: 'what changes while a checkpoint is encoded is not encoded first as it was',
+  evicted_while_frozen: 'what a checkpoint has encoded, and is not on disk yet, may leave memory',
+  results_captured_late: 'a checkpoint has the answers to changes that came while it was encoded',
+  index_captured_late: 'a checkpoint stands for the index that the state had a while after it began',
+  membership_captured_late: 'a checkpoint has the membership of a while after it began',
+  failed_checkpoint_forgotten:
+    'what a checkpoint that came to nothing should have written is not written again',
+  log_cut_before_checkpoint: 'the log is cut when a checkpoint has its place, before it is durable',
+  membership_not_stored: 'the state does not note changes of the membership',
+  error_swallowed_in_apply: 'an entry that a follower fails to apply is passed over',
+  frames_not_cut: 'all messages for a node go into one frame, however much it becomes',
+  wiped_node_keeps_id: 'a node that lost its data comes back as who it was',
+} as const;
+
+export type NodeMutant = keyof typeof NODE_MUTANTS;
+
+export function isNodeMutant(name: string): name is NodeMutant {
+  return Object.hasOwn(NODE_MUTANTS, name);
+}
+
+export interface NodeBugsOptions {
+  readonly on: ReadonlySet<NodeMutant>;
+  readonly nodeId: NodeId;
+  readonly wallClock: () => number;
+  /** Does something on the engine thread after some milliseconds. */
+  readonly delay: (ms: number, work: () => void) => void;
+}
+
+/** How late a late capture is, in milliseconds. */
+const LATE_MS = 5;
+
+/** The seams of one process at which bugs are planted. */
+export class NodeBugs {
+  private readonly on: ReadonlySet<NodeMutant>;
+  private readonly nodeId: NodeId;
+  private readonly wallClock: () => number;
+  private readonly delay: (ms: number, work: () => void) => void;
+  private readonly epochs = new Map<GroupId, number>();
+  private readonly planted = new WeakSet<object>();
+  private nextSequence = SEQUENCES_OF_BUGS;
+  /** Forwarded requests that are not answered: who asked, and the number of the call. */
+  private readonly forwarded = new Set<string>();
+
+  constructor({ on, nodeId, wallClock, delay }: NodeBugsOptions) {
+    this.on = on;
+    this.nodeId = nodeId;
+    this.wallClock = wallClock;
+    this.delay = delay;
+  }
+
+  /** What the consensus side gets of a command. */
+  command(command: Command): Command {
+    const { on } = this;
+    if (on.size === 0) return command;
+    const epoch = 'group' in command && command.group !== null ? this.epochs.get(command.group) : undefined;
+    if (command.kind === 'propose' && epoch !== undefined && on.has('lost_epoch_proposes')) {
+      return { ...command, epoch };
+    }
+    if (command.kind === 'call' && on.has('forwarded_again_as_new')) {
+      const sequence = this.nextSequence++;
+      return {
+        ...command,
+        payload: changedRequest(command.payload, (request) => ({ ...request, sequence })),
+      };
+    }
+    if (command.kind === 'call' && on.has('undecided_not_sent')) {
+      return {
+        ...command,
+        payload: changedRequest(command.payload, (request) => ({ ...request, undecided: false })),
+      };
+    }
+    if (command.kind === 'return' && on.has('lost_told_as_undone')) {
+      const isForwarded = this.forwarded.delete(`${command.to} ${command.id}`);
+      return isForwarded ? { ...command, payload: undone(command.payload) } : command;
+    }
+    return command;
+  }
+
+  /** Notes what the consensus side says. */
+  emitted(event: Event): void {
+    if (event.kind === 'leading') this.epochs.set(event.group, event.epoch);
+    else if (event.kind === 'following') this.epochs.delete(event.group);
+  }
+
+  /** What the engine side gets of an event, null for nothing. */
+  event(event: Event, send: (command: Command) => void): Event | null {
+    const { on } = this;
+    if (on.size === 0) return event;
+    if (event.kind === 'read' && event.index !== null && on.has('read_before_applied')) {
+      return { ...event, index: 0 };
+    }
+    if (event.kind === 'marked' && on.has('log_cut_before_checkpoint')) {
+      send({ kind: 'checkpointed', group: event.group, applied: event.applied });
+    }
+    if (event.kind === 'called' && event.payload[0] === CallKind.Forward && on.has('lost_told_as_undone')) {
+      this.forwarded.add(`${event.from} ${event.id}`);
+    }
+    if (event.kind === 'membership' && on.has('membership_not_stored')) return null;
+    if (event.kind === 'entries' && on.has('error_swallowed_in_apply')) {
+      return { ...event, entries: event.entries.filter((entry) => !this.fails(entry)) };
+    }
+    return event;
+  }
+
+  private fails({ index }: CommittedEntry): boolean {
+    return (index * 31 + this.nodeId) % 16 === 0;
+  }
+
+  /** Changes a session, and what it holds, before it is used. */
+  session(session: GroupSession): void {
+    if (this.on.size === 0) return;
+    if (!this.planted.has(session.results)) {
+      this.planted.add(session.results);
+      this.changeResults(session.results);
+    }
+    if (!this.planted.has(session.group)) {
+      this.planted.add(session.group);
+      this.changeGroup(session.group);
+    }
+    if (this.planted.has(session)) return;
+    this.planted.add(session);
+    this.changeSession(session);
+  }
+
+  private changeResults(results: Results): void {
+    const { on, wallClock } = this;
+    if (on.has('retry_made_twice')) results.find = () => ({ kind: 'new' });
+    if (on.has('key_made_twice')) results.findKey = () => ({ kind: 'new' });
+    if (on.has('number_made_twice')) results.findClient = () => ({ kind: 'new' });
+    if (on.has('map_order_stored')) {
+      const note = results.note.bind(results);
+      const order = new Set<NodeId>();
+      results.note = (head) => {
+        if (head.request !== null) order.add(head.request.origin);
+        note(head);
+      };
+      const capture = results.capture.bind(results);
+      results.capture = (further) => inOrder(capture(further), order);
+    }
+    if (on.has('results_by_local_clock')) {
+      const note = results.note.bind(results);
+      results.note = (head) => note({ ...head, time: Math.floor(wallClock()) });
+    }
+  }
+
+  private changeGroup(group: Group): void {
+    const { on } = this;
+    const { dirty } = group;
+    if (on.has('frozen_not_copied')) {
+      const freeze = dirty.freeze.bind(dirty);
+      dirty.freeze = () => freeze(() => {});
+    }
+    if (on.has('evicted_while_frozen')) Object.defineProperty(dirty, 'freezing', { get: () => false });
+    if (on.has('failed_checkpoint_forgotten')) group.abandonCheckpoint = () => dirty.release();
+  }
+
+  /** Checkpoints that capture some of what they hold when they are half done. */
+  private captureLate(session: GroupSession): void {
+    const { on } = this;
+    if (on.has('results_captured_late')) {
+      const capture = session.captureResults.bind(session);
+      session.captureResults = () => {
+        let late: ResultsCapture | null = null;
+        return {
+          write: (sink) => {
+            late = capture();
+            late.write(sink);
+          },
+          written: () => late?.written(),
+        };
+      };
+    }
+    const mark = session.mark.bind(session);
+    if (on.has('index_captured_late')) {
+      session.mark = (reached, lost, placed) => this.delay(LATE_MS, () => mark(reached, lost, placed));
+    }
+    if (on.has('membership_captured_late')) {
+      session.mark = (reached, lost, placed) =>
+        mark(
+          (applied) => {
+            const again = (later: Applied): void => reached({ ...applied, membership: later.membership });
+            this.delay(LATE_MS, () => mark(again, lost));
+          },
+          lost,
+          placed,
+        );
+    }
+  }
+
+  private changeSession(session: GroupSession): void {
+    const { on } = this;
+    this.captureLate(session);
+    if (on.has('results_not_in_checkpoints')) {
+      session.captureResults = () => ({ write: () => {}, written: () => {} });
+    }
+    const believesItself = session.id === ROOT_GROUP && on.has('rights_not_doubted');
+    if (believesItself || on.has('read_without_asking')) session.readIndex = (done) => done(true);
+    const propose = session.propose.bind(session);
+    if (on.has('answer_before_commit')) {
+      session.propose = (change, reply, respond, names) => {
+        const refused = propose(change, reply, () => {}, names);
+        respond(reply);
+        return refused;
+      };
+    } else if (on.has('no_undo')) {
+      session.propose = (change, reply, respond, names) =>
+        propose({ ...change, undo: [] }, reply, respond, names);
+    } else if (on.has('names_not_in_entries')) {
+      session.propose = (change, reply, respond) => propose(change, reply, respond);
+    }
+  }
+}
+
+/** Higher than the sequences that a node comes to. */
+const SEQUENCES_OF_BUGS = 2 ** 30;
+
+/** A call with another request in it, if it is a request that is forwarded. */
+function changedRequest(
+  payload: Uint8Array,
+  change: (request: ForwardedRequest) => ForwardedRequest,
+): Uint8Array {
+  if (payload[0] !== CallKind.Forward) return payload;
+  return Buffer.concat([payload.subarray(0, 1), encodeRequest(change(decodeRequest(payload.subarray(1))))]);
+}
+
+/** The answer to a forwarded request, with what is not known made certain. */
+function undone(payload: Uint8Array): Uint8Array {
+  const answer = decodeAnswer(payload.subarray(1));
+  if (answer.kind !== 'lost') return payload;
+  return Buffer.concat([payload.subarray(0, 1), encodeAnswer({ kind: 'lost', unknown: false }, true)]);
+}
+
+function inOrder(capture: ResultsCapture, order: ReadonlySet<NodeId>): ResultsCapture {
+  const text = Buffer.from([...order].join());
+  return {
+    written: () => capture.written(),
+    write: (sink) =>
+      capture.write({
+        delete: (kind, id, part) => sink.delete(kind, id, part),
+        put: (kind, id, part, value) =>
+          sink.put(kind, id, part, kind === ResultKind.TABLE ? Buffer.concat([value, text]) : value),
+      }),
+  };
+}

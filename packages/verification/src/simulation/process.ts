@@ -1,0 +1,466 @@
+/**
+ * A process of a simulated node: the engine side and the consensus side of a real one, but for its two threads, its disks, its
+ * clock and its connections.
+ */
+import {
+  DEFAULT_LIMITS,
+  type Engine,
+  type Environment,
+  type NodeView,
+  type PasswordHash,
+  type RootGroup,
+} from '@althing/engine';
+import {
+  bootstrapCluster,
+  type Command,
+  type EngineClock,
+  type EngineReports,
+  EngineSide,
+  type Event,
+  type Failure,
+  type GroupHost,
+  type GroupId,
+  type GroupSession,
+  type NodeEvent,
+  type NodeId,
+  PasswordHasher,
+  State,
+  type StateCheck,
+} from '@althing/node/parts';
+import { DiskFullError, type LogView, StateStore } from '@althing/storage';
+import { type Message, membersOf, type TraceEvent } from 'raft-ts';
+import type { Frame } from './connections.js';
+import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
+import { type Machine, NODE_PORT } from './machine.js';
+import type { Planted } from './mutants.js';
+import { NodeBugs } from './node-mutants.js';
+import type { Draw } from './random.js';
+import type { Scheduler } from './scheduler.js';
+import type { Swarm } from './swarm.js';
+import { Line, Thread } from './thread.js';
+
+/** What a process has to do with the world around it. */
+export interface Surroundings {
+  readonly scheduler: Scheduler;
+  readonly swarm: Swarm;
+  /** Random numbers of a machine, for one purpose. */
+  readonly drawFor: (machine: Machine, purpose: string) => Draw;
+  readonly planted: Planted;
+  readonly send: (from: Process, to: NodeId, frame: Frame) => void;
+  /** The ids of all nodes that there are. */
+  readonly nodes: () => readonly NodeId[];
+  /** The start of another node that can be heard from here now; null for none. */
+  readonly heard: (by: Process, from: NodeId) => number | null;
+  /** Asks a cluster to take a node in; resolves when it did. */
+  readonly join: (process: Process) => Promise<void>;
+  /** Told of each transition of a group's core. */
+  readonly onTrace: (process: Process, group: GroupId, event: TraceEvent) => void;
+  /** Told of each event before the engine side gets it. */
+  readonly onEvent: (process: Process, event: Event) => void;
+  /** Told before messages leave. */
+  readonly onReached: (place: string) => void;
+  readonly onTransmit: (process: Process, group: GroupId, messages: readonly Message[]) => void;
+  /** Told of each checkpoint that is durable, before another one of the group can begin. */
+  readonly onCheckpoint: (process: Process, group: GroupId) => void;
+  /** Told of each comparison of states. */
+  readonly onStateCheck: (process: Process, check: StateCheck) => void;
+  /** The process can't go on. */
+  readonly onFailure: (process: Process, what: string, error: unknown) => void;
+}
+
+const NO_PASSWORD: PasswordHash = {
+  salt: new Uint8Array(16),
+  hash: new Uint8Array(32),
+  logN: 0,
+  r: 1,
+  p: 1,
+};
+
+const HOUSEKEEPING_MS = 100;
+const GARBAGE_MS = 500;
+const CACHE_BYTES_SMALL = 20_000;
+const NOW_MS = 1_750_000_000_000;
+
+/** The consensus side of a node can't go on. */
+export class NodeFailure extends Error {
+  readonly exitCode: number;
+
+  constructor({ message, exitCode }: Failure) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export class Process {
+  readonly machine: Machine;
+  readonly consensusThread: Thread;
+  readonly engineThread: Thread;
+  consensus: SimulatedConsensus | null = null;
+  /** Null until the state is open. */
+  side: EngineSide | null = null;
+  state: State | null = null;
+  alive = true;
+  /** What is added to the time of a command on its way to the consensus thread, in milliseconds. */
+  lateMs = 0;
+  /** Whether everything is open. */
+  isOpen = false;
+  private readonly world: Surroundings;
+  private readonly draw: Draw;
+  private readonly commands: Line<Command>;
+  private readonly events: Line<Event>;
+  private readonly bugs: NodeBugs;
+  /** Milliseconds that encoding took since other work last had its turn. */
+  private workedMs = 0;
+
+  constructor(machine: Machine, world: Surroundings) {
+    this.machine = machine;
+    this.world = world;
+    const { scheduler, swarm } = world;
+    this.draw = world.drawFor(machine, 'process');
+    this.consensusThread = new Thread(scheduler);
+    this.engineThread = new Thread(scheduler);
+    this.bugs = new NodeBugs({
+      on: world.planted.node,
+      nodeId: machine.nodeId,
+      wallClock: () => this.wallClock(),
+      delay: (ms, work) => this.engineThread.after(ms, work),
+    });
+    const commandDraw = world.drawFor(machine, 'commands');
+    const eventDraw = world.drawFor(machine, 'events');
+    const late = (): number => commandDraw.exponential(swarm.threadMs) + this.lateMs;
+    const delay = (): number => eventDraw.exponential(swarm.threadMs);
+    this.commands = new Line(scheduler, this.consensusThread, late, (command) =>
+      this.consensus?.side.handle(this.bugs.command(command)),
+    );
+    this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
+  }
+
+  get nodeId(): NodeId {
+    return this.machine.nodeId;
+  }
+
+  get host(): GroupHost | null {
+    return this.consensus?.side.host ?? null;
+  }
+
+  /** Brings the process up. */
+  start(): void {
+    this.open().then(
+      () => {
+        this.isOpen = true;
+      },
+      (error: unknown) => {
+        // A full disk may have no room for what a start writes: it is tried again.
+        if (error instanceof DiskFullError) this.fail('no room to start', error);
+        else this.fail('the node can not start', error);
+      },
+    );
+  }
+
+  /** Nothing of this process happens any more. */
+  end(): void {
+    this.alive = false;
+    this.consensusThread.end();
+    this.engineThread.end();
+  }
+
+  get engine(): Engine | null {
+    return this.side?.engine ?? null;
+  }
+
+  /** The state of the root scope, as this node knows it. */
+  get root(): RootGroup | null {
+    return this.engine?.root ?? null;
+  }
+
+  session(group: GroupId): GroupSession | undefined {
+    return this.side?.scopes.sessions.ofGroup(group);
+  }
+
+  /** The groups that are open here. */
+  get groups(): GroupId[] {
+    return this.host?.groupIds ?? [];
+  }
+
+  /** Whether the groups, as they are known here, have no other members than these. */
+  membersAreAmong(nodes: readonly NodeId[]): boolean {
+    return this.groups.every((group) => {
+      const membership = this.host?.status(group)?.membership;
+      if (membership === undefined || membership.voters.length === 0) return false;
+      return (
+        membersOf(membership).every((node) => nodes.includes(node)) &&
+        membership.voters.length === nodes.length
+      );
+    });
+  }
+
+  /** What is durable of the log of a group. */
+  view(group: GroupId): LogView | undefined {
+    return this.consensus?.log.view(group);
+  }
+
+  /** A frame of another node. */
+  receive(from: NodeId, frame: Frame): void {
+    this.consensusThread.after(0, () => this.consensus?.side.network.receive(from, frame));
+  }
+
+  /** The connection to another node broke. */
+  disconnected(from: NodeId): void {
+    this.consensusThread.after(0, () => this.consensus?.side.network.disconnect(from));
+  }
+
+  command(command: Command): void {
+    this.commands.send(command);
+  }
+
+  fail(what: string, error: unknown): void {
+    if (this.alive) this.world.onFailure(this, what, error);
+  }
+
+  private async open(): Promise<void> {
+    const { machine, world } = this;
+    if (machine.isOutside) {
+      await world.join(this);
+      machine.isOutside = false;
+    }
+    const state = new State(await this.openState(), () => this.openState());
+    this.state = state;
+    this.consensus = await this.openConsensus();
+    const side = this.makeSide(state);
+    this.side = side;
+    this.engineThread.every(HOUSEKEEPING_MS, () => side.consider());
+    await side.scopes.sessions.open();
+    void this.bootstrap(side);
+  }
+
+  private openConsensus(): Promise<SimulatedConsensus> {
+    const { machine, world } = this;
+    const { swarm, planted, nodes } = world;
+    return openConsensus({
+      machine,
+      thread: this.consensusThread,
+      now: () => this.monotonic(),
+      swarm,
+      draw: world.drawFor(machine, 'consensus'),
+      planted,
+      nodes,
+      emit: (event) => this.emit(event),
+      send: (to, frame) => {
+        if (this.alive) world.send(this, to, frame);
+      },
+      heard: (from) => world.heard(this, from),
+      engineSilence: () => this.engineThread.silenceMs,
+      onTrace: (group, event) => world.onTrace(this, group, event),
+      onReached: (place) => world.onReached(place),
+      onTransmit: (group, messages) => {
+        if (this.alive) world.onTransmit(this, group, messages);
+      },
+      onFailure: (what, error) => this.fail(what, error),
+    });
+  }
+
+  private async openState(): Promise<StateStore> {
+    const { machine, world } = this;
+    const store = machine.stateStore.attach();
+    // LevelDB turns what its log holds into a table when it is opened: it is durable then, even if a killed process wrote it.
+    await store.flush();
+    return StateStore.open({
+      store,
+      disk: machine.stateDisk.attach(),
+      chunkBytes: world.swarm.chunkBytes,
+      slabBytes: world.swarm.slabBytes,
+      mutants: world.planted.storage,
+    });
+  }
+
+  private makeSide(state: State): EngineSide {
+    const { machine, world } = this;
+    const { swarm } = world;
+    return new EngineSide(
+      {
+        nodeId: this.nodeId,
+        incarnation: machine.nextIncarnation(this.wallClock()),
+        cluster: machine.cluster,
+        name: machine.name,
+        port: NODE_PORT,
+        engine: {
+          limits: DEFAULT_LIMITS,
+          quotas: { tokensPerUser: 10, users: 100, collections: 100, procedures: 100 },
+          programCacheBytes: 1_000_000,
+        },
+        requestTimeoutMs: swarm.waitMs,
+        replaceAfterMs: swarm.replaceAfterMs,
+        checkpointIntervalMs: swarm.checkpointMs,
+        checkpointBytes: swarm.checkpointBytes,
+        cacheBytes: swarm.smallCache ? CACHE_BYTES_SMALL : Number.MAX_SAFE_INTEGER,
+        garbageIntervalMs: swarm.collectsGarbage ? GARBAGE_MS : Number.POSITIVE_INFINITY,
+        stateCheckIntervalMs: swarm.stateCheckIntervalMs,
+      },
+      {
+        clock: this.clock(),
+        environment: this.environment(),
+        disk: {
+          state,
+          reserve: {
+            hasReserve: false,
+            releaseReserve: () => Promise.resolve(),
+            restoreReserve: () => Promise.resolve(),
+          },
+          freeBytes: () => Promise.resolve(machine.isStateFull ? 0 : Number.MAX_SAFE_INTEGER),
+          bytesToReopen: () => Promise.resolve(1),
+          reserveBytes: 0,
+        },
+        line: { send: (command) => this.commands.send(command) },
+        hasher: new PasswordHasher(),
+        reports: this.reports(),
+        departs: () => Promise.resolve(),
+        status: () => ({ status: 'READY', committed: 0, stored: 0 }),
+      },
+    );
+  }
+
+  private clock(): EngineClock {
+    const { engineThread } = this;
+    const { swarm } = this.world;
+    const now = (): number => this.world.scheduler.now;
+    return {
+      now,
+      after: (ms, work) => engineThread.after(ms, work),
+      every: (ms, work) => engineThread.every(ms, work),
+      soon: (work) => {
+        const worked = this.workedMs;
+        this.workedMs = 0;
+        engineThread.after(worked, work);
+      },
+      // Time stands still within an event: what the encoding takes passes when it lets other work go first.
+      encoding: {
+        thingsPerLook: 1,
+        now: () => {
+          this.workedMs += swarm.thingMs;
+          return now() + this.workedMs;
+        },
+      },
+    };
+  }
+
+  private reports(): EngineReports {
+    const { world } = this;
+    return {
+      disk: () => {},
+      members: () => {},
+      changedItself: () => {},
+      snapshotInstalled: () => {},
+      checkpointed: (session, { bytes }) => {
+        if (bytes > 0 && this.alive) world.onCheckpoint(this, session.id);
+      },
+      checkpointHadNoRoom: () => {},
+      stateChecked: (check) => world.onStateCheck(this, check),
+      defect: (error) => this.fail('a defect, or damaged data', error),
+      diverged: (group) => this.fail('its state is not that of the majority', new Error(`group ${group}`)),
+      failed: (what, error) => this.fail(what, error),
+    };
+  }
+
+  private environment(): Omit<Environment, 'voters'> {
+    const { draw } = this;
+    return {
+      now: () => this.wallClock(),
+      monotonic: () => this.monotonic(),
+      randomBytes: (count) => draw.bytes(count),
+      random: () => draw.unit(),
+      heapUsed: () => 0,
+      heapFull: () => false,
+      log: () => {},
+      node: this.nodeView(),
+    };
+  }
+
+  /** What the simulated clients ask of a node: to remove others. */
+  private nodeView(): NodeView {
+    const unused = (): never => {
+      throw new Error('no simulated client asks for this');
+    };
+    return {
+      backups: { add: unused, remove: unused, all: unused },
+      info: unused,
+      nodes: unused,
+      groups: unused,
+      level: unused,
+      counters: unused,
+      resetCounters: unused,
+      setLogLevel: unused,
+      shutDown: unused,
+      handOver: unused,
+      invitationProblem: unused,
+      removalProblem: (member) =>
+        this.side === null ? 'the node is starting' : this.side.members.removalProblem(member),
+    };
+  }
+
+  private wallClock(): number {
+    return NOW_MS + this.world.scheduler.now + this.machine.clockOffsetMs;
+  }
+
+  private monotonic(): number {
+    return this.world.scheduler.now;
+  }
+
+  private async bootstrap({ engine, scopes }: EngineSide): Promise<void> {
+    const until = (condition: () => boolean): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (condition()) resolve();
+          else this.engineThread.after(HOUSEKEEPING_MS, look);
+        };
+        look();
+      });
+    await bootstrapCluster({
+      root: engine.root,
+      session: scopes.sessions.root,
+      founders: this.machine.cluster.founders,
+      hash: () => Promise.resolve(NO_PASSWORD),
+      now: () => this.wallClock(),
+      until,
+    });
+  }
+
+  private emit(event: Event): void {
+    if (!this.alive) return;
+    this.bugs.emitted(event);
+    this.events.send(event);
+  }
+
+  private takeEvent(original: Event): void {
+    this.world.onEvent(this, original);
+    const event = this.bugs.event(original, (command) => this.commands.send(command));
+    if (event === null) return;
+    try {
+      this.dispatch(event);
+    } catch (error) {
+      this.fail('an event of the log could not be taken', error);
+    }
+  }
+
+  private dispatch(event: Event): void {
+    switch (event.kind) {
+      case 'failed':
+        this.fail('the log', new NodeFailure(event.failure));
+        return;
+      case 'log':
+        if (event.event === 'peer_malformed') this.fail(event.message, new Error('a malformed frame'));
+        return;
+      case 'removed':
+      case 'stopped':
+      case 'formed':
+        return;
+      default:
+        this.plantBugs(event);
+        this.side?.handle(event);
+    }
+  }
+
+  private plantBugs(event: NodeEvent): void {
+    const session = 'group' in event ? this.session(event.group) : undefined;
+    if (session !== undefined) this.bugs.session(session);
+  }
+}

@@ -1,0 +1,96 @@
+/** Whether all nodes hold the same state, record by record. */
+import { CollectionGroup, EMPTY_SOURCE, RecordKind, ShapeTree, sharedThing } from '@althing/engine';
+import { type GroupId, type GroupSession, ROOT_GROUP } from '@althing/node/parts';
+import type { Process } from './process.js';
+import { Violation } from './watcher.js';
+import type { World } from './world.js';
+
+/** How long it may take to write everything, in milliseconds of virtual time. */
+const FLUSH_MS = 120_000;
+
+/**
+ * Writes a checkpoint of every group on every node, and compares what is stored.
+ *
+ * @returns false if a node found that its data are damaged, and is gone: nobody had looked there before
+ * @throws Violation
+ */
+export async function compareStates(world: World): Promise<boolean> {
+  const { processes } = world;
+  let texts: Map<GroupId, string>[] | null = null;
+  const failed = (process: Process) => (error: unknown) => {
+    process.fail('its state can not be read', error);
+    return new Map<GroupId, string>();
+  };
+  Promise.all(processes.map((process) => textsOf(process).catch(failed(process)))).then((done) => {
+    texts = done;
+  });
+  const isOver = (): boolean => texts !== null || processes.some(({ alive }) => !alive);
+  await world.run(isOver, FLUSH_MS);
+  if (processes.some(({ alive }) => !alive)) return false;
+  const [first, ...others] = (texts ?? []) as Map<GroupId, string>[];
+  if (first === undefined) throw new Violation('I16', 'the states are not written in time');
+  for (const [at, other] of others.entries()) {
+    for (const group of new Set([...first.keys(), ...other.keys()])) {
+      if (first.get(group) === other.get(group)) continue;
+      const difference = differenceOf(first.get(group) ?? '', other.get(group) ?? '');
+      throw new Violation('I4', `group ${group} differs at the first node and node ${at + 1}: ${difference}`);
+    }
+  }
+  return true;
+}
+
+async function textsOf(process: Process): Promise<Map<GroupId, string>> {
+  const { side, state } = process;
+  const texts = new Map<GroupId, string>();
+  if (side === null || state === null) return texts;
+  for (const session of side.scopes.sessions.all) {
+    await written(process, session);
+    const lines: string[] = [];
+    const things = new Map<string, Uint8Array>();
+    const schema = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
+    for await (const { kind, id, part, value } of state.store.scan(session.id)) {
+      // Each node numbers the records of procedures by itself.
+      // Each knows by itself where garbage may be.
+      if (session.id !== ROOT_GROUP && (kind === RecordKind.TYPE || kind === RecordKind.ENUM)) {
+        schema.loadRecord(kind, id, value, part);
+      }
+      if (kind === RecordKind.THING) {
+        // Each has its own pieces of a large list, and an old record of an instance that nothing touched since its type changed.
+        things.set(`${id} ${part}`, Buffer.from(value));
+        continue;
+      }
+      const isShort = kind === RecordKind.META && session.id !== ROOT_GROUP;
+      const bytes = isShort ? Buffer.from(CollectionGroup.sharedMeta(value)) : value;
+      const name = kind === RecordKind.PROCEDURE ? 'procedure' : `${kind} ${id} ${part}`;
+      lines.push(`${name}: ${bytes.toString('hex')}`);
+    }
+    const source = { read: (_kind: number, id: number, part: number) => things.get(`${id} ${part}`) };
+    for (const name of things.keys()) {
+      const [id = 0, part] = name.split(' ').map(Number);
+      if (part !== 0) continue;
+      const shared = Buffer.concat([...sharedThing(id, source, schema.store.schema)]);
+      lines.push(`thing ${id}: ${shared.toString('hex')}`);
+    }
+    texts.set(session.id, lines.sort().join('\n'));
+  }
+  return texts;
+}
+
+/** A checkpoint may have to wait until a snapshot that comes in is given up. */
+async function written({ side, engineThread }: Process, session: GroupSession): Promise<void> {
+  const checkpointer = side?.scopes.checkpointer;
+  for (;;) {
+    await checkpointer?.flush(session);
+    await checkpointer?.ensureStored(session);
+    if (checkpointer?.isDirty(session) !== true) return;
+    await new Promise<void>((resolve) => engineThread.after(500, resolve));
+  }
+}
+
+function differenceOf(left: string, right: string): string {
+  const leftLines = new Set(left.split('\n'));
+  const rightLines = new Set(right.split('\n'));
+  const onlyLeft = [...leftLines].filter((line) => !rightLines.has(line)).slice(0, 3);
+  const onlyRight = [...rightLines].filter((line) => !leftLines.has(line)).slice(0, 3);
+  return `only there: ${onlyLeft.join(', ')}; only here: ${onlyRight.join(', ')}`;
+}

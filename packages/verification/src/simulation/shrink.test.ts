@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import { commandOf, WHOLE } from './cut.js';
+import { type Shrunk, shrink } from './shrink.js';
+import { live } from './work.js';
+
+/** Lives that are lived for making one small. */
+const LIVES_MAX = 60;
+
+describe('making a life small that fails', () => {
+  test('leaves a few faults and operations of a planted bug, and it fails for the same reason', async () => {
+    const mutants = ['read_without_quorum'];
+    let lives = 0;
+    const counted: typeof live = (work) => {
+      lives += 1;
+      return live(work);
+    };
+    let seed = 0;
+    let shrunk: Shrunk | null = null;
+    while (shrunk === null && seed < 20) {
+      seed += 1;
+      shrunk = await shrink({
+        seed,
+        mutants,
+        cut: WHOLE,
+        live: counted,
+        workers: 1,
+        // Much smaller it does not get, in twice the time.
+        isOver: () => lives >= LIVES_MAX,
+        report: () => {},
+      });
+    }
+    if (shrunk === null) throw new Error('the bug is not found');
+    const { cut, decisions, decisionsBefore } = shrunk;
+    expect(decisions.length).toBeLessThanOrEqual(Math.min(30, decisionsBefore));
+    const [whole, small] = [await live({ seed, mutants, cut: WHOLE }), await live({ seed, mutants, cut })];
+    expect(small.broken).toBe(whole.broken);
+    expect(small.decisions).toEqual(decisions);
+  }, 180_000);
+
+  test('tells of a life that does not fail', async () => {
+    const options = { seed: 2, mutants: [], cut: WHOLE, live, workers: 1 };
+    expect(await shrink({ ...options, isOver: () => false, report: () => {} })).toBeNull();
+  }, 60_000);
+});
+
+describe('a part of a life', () => {
+  test('that keeps all decisions is the whole', async () => {
+    const seed = 7;
+    const whole = await live({ seed, mutants: [], cut: WHOLE });
+    expect(whole.decisions.length).toBeGreaterThan(10);
+    const { traceHash } = await live({ seed, mutants: [], cut: { ...WHOLE, keep: whole.decisions } });
+    expect(traceHash).toBe(whole.traceHash);
+  }, 60_000);
+
+  test('has only what is kept', async () => {
+    const seed = 7;
+    const { decisions } = await live({ seed, mutants: [], cut: WHOLE });
+    const keep = decisions.filter((_name, at) => at % 3 === 0);
+    const part = await live({ seed, mutants: [], cut: { ...WHOLE, clients: 1, keep } });
+    expect(part.error).toBeNull();
+    expect(keep).toEqual(expect.arrayContaining([...part.decisions]));
+  }, 60_000);
+
+  test('is replayed by a command', () => {
+    const cut = { nodes: 3, clients: 1, stormMs: 500, without: ['loss', 'clock'], keep: ['f3', 'c0.7'] };
+    expect(commandOf(42, ['no_noop'], cut)).toBe(
+      'npm run simulate -- --seed 42 --only no_noop --nodes 3 --clients 1 --storm 500 --without loss,clock --keep f3,c0.7',
+    );
+    expect(commandOf(42, [], { ...WHOLE, keep: [] })).toBe('npm run simulate -- --seed 42 --keep none');
+    expect(commandOf(42, [], WHOLE)).toBe('npm run simulate -- --seed 42');
+  });
+});

@@ -1,0 +1,91 @@
+/** What a child process of the pool does: lives, one after the other. */
+import { inspect } from 'node:util';
+import { Planter } from 'raft-ts/testing';
+import type { Cut } from './cut.js';
+import { Anomaly } from './history.js';
+import { simulate } from './simulate.js';
+import { Violation } from './watcher.js';
+
+/** What the parent asks for. */
+export interface Assignment {
+  readonly seed: number;
+  readonly mutants: readonly string[];
+  readonly cut: Cut;
+}
+
+/** What came of it; `error` is null when all was well. */
+export interface Result {
+  readonly seed: number;
+  readonly error: string | null;
+  /** What was broken: equal for two lives that fail for the same reason. Empty when all was well. */
+  readonly broken: string;
+  /** Faults that came, and what clients did, in that order, by their names. */
+  readonly decisions: readonly string[];
+  /** The kinds of those. */
+  readonly kinds: readonly string[];
+  readonly traceHash: number;
+  /** Whether the life came to its end; its process may have died, or taken too long. */
+  readonly ended: boolean;
+  readonly events: number;
+  readonly operations: number;
+  readonly acknowledged: number;
+  /** Situations that it came into. */
+  readonly reached: readonly string[];
+}
+
+export function workAsChild(): void {
+  const planter = new Planter();
+  process.on('message', (assignment: Assignment) => {
+    live(assignment, planter).then((result) => process.send?.(result));
+  });
+}
+
+/** A result before anything is known. */
+export function resultOf(seed: number): Result {
+  return {
+    seed,
+    error: null,
+    broken: '',
+    decisions: [],
+    kinds: [],
+    traceHash: 0,
+    ended: true,
+    events: 0,
+    operations: 0,
+    acknowledged: 0,
+    reached: [],
+  };
+}
+
+/** Lives a life; what goes wrong is told by the result. */
+export async function live({ seed, mutants, cut }: Assignment, planter = new Planter()): Promise<Result> {
+  const decisions: string[] = [];
+  const kinds = new Set<string>();
+  const onDecision = (name: string, kind: string): void => {
+    decisions.push(name);
+    kinds.add(kind);
+  };
+  let result = resultOf(seed);
+  try {
+    result = {
+      ...result,
+      ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision }, planter)),
+    };
+  } catch (error) {
+    result = { ...result, error: textOf(error), broken: brokenBy(error) };
+  }
+  return { ...result, decisions, kinds: [...kinds] };
+}
+
+function brokenBy(error: unknown): string {
+  if (error instanceof Violation) return error.invariant;
+  // Which list or register it was does not matter.
+  if (error instanceof Anomaly) return error.check.split(' ')[0] ?? '';
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return inspect(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.name}: ${error.cause.message})` : '';
+  return `${error.message}${cause}`.slice(0, 1000);
+}

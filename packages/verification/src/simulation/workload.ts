@@ -1,0 +1,138 @@
+/** What clients ask for, and the query code of it. */
+import type { Action } from './history.js';
+import type { Draw } from './random.js';
+
+export const LISTS = ['l0', 'l1', 'l2', 'l3'] as const;
+export const REGISTERS = ['r0', 'r1', 'r2'] as const;
+export const ACCOUNTS = ['a0', 'a1', 'a2', 'a3'] as const;
+export const BALANCE = 100;
+/** Things that change together, of a size that a small cache can't hold. */
+const TILES = 60;
+const TILE_TEXT = 'x'.repeat(400);
+export const GUEST = 'guest';
+/** The collection that the guest visits. */
+export const VISITED = 'stuff';
+
+/** Makes what a collection begins with; does nothing when it is there. */
+export const SET_UP = [
+  "if (!.has('n')) {",
+  ...LISTS.map((list) => `.set('${list}', []);`),
+  ...REGISTERS.map((register) => `.set('${register}', 0);`),
+  ".set('bank', {",
+  ...ACCOUNTS.map((account) => `${account}: ${BALANCE},`),
+  '});',
+  ".set('n', 0);",
+  `.set('tiles', range(${TILES}).map(|| {n: 0, text: '${TILE_TEXT}'}));`,
+  "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
+  '};',
+  'nil;',
+].join(' ');
+
+/** Everything that the checks look at, read at once. */
+export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [${ACCOUNTS.map(
+  (account) => `.bank.${account}`,
+).join(', ')}]];`;
+
+/** Draws the next thing that a client does. */
+export function drawAction(draw: Draw, nextValue: () => string): Action {
+  const kind = draw.weighted([
+    ['append', 6],
+    ['append_and_fail', 0.5],
+    ['read', 5],
+    ['increment', 2],
+    ['swap', 2],
+    ['get', 2],
+    ['move', 2],
+    ['balances', 1.5],
+    ['sweep', 1],
+    ['look', 1],
+    ['other', 1.5],
+  ] as const);
+  switch (kind) {
+    case 'append': {
+      const lists = draw.chance(0.4) ? ['l0', 'l1'] : [draw.pick(LISTS)];
+      return { kind, lists, value: nextValue() };
+    }
+    case 'append_and_fail':
+      return { kind, list: draw.pick(LISTS), value: nextValue() };
+    case 'read':
+      return { kind, lists: draw.chance(0.5) ? ['l0', 'l1'] : [draw.pick(LISTS)] };
+    case 'increment':
+      return { kind };
+    case 'swap':
+      return { kind, register: draw.pick(REGISTERS), expected: draw.int(0, 3), value: draw.int(0, 3) };
+    case 'get':
+      return { kind, register: draw.pick(REGISTERS) };
+    case 'move': {
+      const [from, to] = draw.shuffled(ACCOUNTS) as [string, string];
+      return { kind, from, to, amount: draw.int(1, 9) };
+    }
+    case 'balances':
+    case 'sweep':
+    case 'look':
+      return { kind };
+    default:
+      return { kind: 'other' };
+  }
+}
+
+/** The code for an action; a number makes the others differ. */
+export function codeOf(action: Action, number: number): string {
+  switch (action.kind) {
+    case 'append': {
+      const { lists, value } = action;
+      const pushes = lists.map((list) => `.${list}.push('${value}');`).join(' ');
+      return `${pushes} [${lists.map((list) => `.${list}.len()`).join(', ')}];`;
+    }
+    case 'append_and_fail':
+      return `.${action.list}.push('${action.value}'); raise('on purpose');`;
+    case 'read':
+      return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
+    case 'increment':
+      return '.n += 1; .n;';
+    case 'swap': {
+      const { register, expected, value } = action;
+      return `if (.${register} == ${expected}) { .${register} = ${value}; true; } else { false; };`;
+    }
+    case 'get':
+      return `.${action.register};`;
+    case 'move': {
+      const { from, to, amount } = action;
+      return `.bank.${from} -= ${amount}; .bank.${to} += ${amount}; nil;`;
+    }
+    case 'balances':
+      return `[${ACCOUNTS.map((account) => `.bank.${account}`).join(', ')}];`;
+    case 'sweep':
+      return '.tiles.map(|tile| tile.n += 1);';
+    case 'look':
+      return '.tiles.map(|tile| tile.n);';
+    case 'allow':
+      return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+    case 'forbid':
+      return `revoke('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+    case 'visit':
+      return '.n;';
+    case 'other':
+      return OTHERS[number % OTHERS.length]?.(number % 23) ?? 'nil;';
+  }
+}
+
+const OTHERS: readonly ((number: number) => string)[] = [
+  (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
+  (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
+  (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
+  (n) => `.set('big', range(${n * 40})); nil;`,
+  (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
+  (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
+  (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
+  // Types: while the level of a new cluster is low, and where another client was faster, they are refused.
+  (n) => `try(set_type('T${n % 3}', {a: 'int', l: '[str]', to: 'T${n % 3}?'})); nil;`,
+  (n) => `.set('t${n}', try(new('T${n % 3}', {a: ${n}, l: ['x']}))); nil;`,
+  (n) => `.set('t${n}', range(3).map(|i| try(new('T${n % 3}', {a: i})))); nil;`,
+  (n) => `try(mod_type('T${n % 3}', 'add', 'f${n % 4}', '${n % 2 === 0 ? 'str' : 'thing'}')); nil;`,
+  (n) =>
+    `try(mod_type('T${n % 3}', 'ren', 'f${n % 4}', 'g${n % 4}')); try(mod_type('T${n % 3}', 'del', 'g${n % 4}')); nil;`,
+  (n) => `try(mod_type('T${n % 3}', 'mod', 'a', 'int', |t| t.a + ${n})); nil;`,
+  (n) => `if (.has('t${n}')) { try(.t${n}.to = .t${n}); try(.t${n}.l.push('y')); }; nil;`,
+  (n) => `${n % 5 === 0 ? `try(del_type('T${n % 3}'));` : ''} nil;`,
+];

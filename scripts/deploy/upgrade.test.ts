@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { project, textOf, yamlOf } from './files.js';
+import { isRecord } from './kubernetes-api.js';
+
+const nodes = ['node0', 'node1', 'node2', 'more'];
+
+describe('the guard of docker-compose.yml', () => {
+  const services = servicesOf('docker-compose.yml');
+  const guard = recordOf(services.guard);
+
+  test('is stopped before any node is, when Compose makes them again', () => {
+    for (const name of nodes) expect(recordOf(recordOf(services[name]).depends_on)).toHaveProperty('guard');
+    expect(guard.depends_on).toEqual({});
+  });
+
+  test('has everything that the nodes have in common, so that it has changed when they have', () => {
+    const own = ['hostname', 'volumes', 'ports', 'deploy', 'depends_on', 'healthcheck', 'stop_grace_period'];
+    const [common] = nodes.map((name) => {
+      const entries = Object.entries(recordOf(services[name]));
+      return Object.fromEntries(entries.filter(([key]) => !own.includes(key)));
+    });
+    expect(guard).toMatchObject(common ?? {});
+  });
+
+  test.each(['docker-compose.yml', 'docker-compose.tls.yml'])(
+    'changes with every variable that %s takes for the nodes',
+    (file) => {
+      const { guard: here, ...others } = servicesOf(file);
+      const used = variablesIn(nodes.map((name) => others[name]));
+      expect(used.size).toBeGreaterThan(0);
+      expect([...variablesIn([here])].sort()).toEqual([...used].sort());
+    },
+  );
+
+  test('is not killed while it waits', () => {
+    expect(guard.stop_grace_period).toBe('8760h');
+  });
+
+  describe('told to end', () => {
+    let node: Server;
+    let child: ChildProcess;
+    let output = '';
+    let ended: Promise<number | null>;
+
+    beforeEach(async () => {
+      node = createServer((socket) => socket.destroy());
+      await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+      const address = node.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      child = spawn(process.execPath, [join(project, 'deploy/docker/guard.mjs')], {
+        // The second one is not there.
+        env: { SERVICE_CLUSTER: '127.0.0.1:9220,127.0.0.9:9220', SERVICE_HTTP_STATUS_PORT: String(port) },
+      });
+      output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', (part: Buffer) => {
+          output += part.toString('utf8');
+        });
+      ended = new Promise((resolve) => child.on('exit', resolve));
+      await until(() => output.includes('all at once'));
+    });
+    afterEach(() => {
+      child.kill('SIGKILL');
+      node.close();
+    });
+
+    test('goes on as long as a node runs, and says what to do', async () => {
+      child.kill('SIGTERM');
+      await until(() => output.includes('127.0.0.1 would be stopped'));
+      expect(output).toContain('deploy/docker/upgrade.sh');
+      await pause(500);
+      expect(child.exitCode).toBeNull();
+      node.close();
+      expect(await ended).toBe(0);
+    });
+
+    test('ends at once when none does', async () => {
+      await new Promise((resolve) => node.close(resolve));
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    });
+  });
+});
+
+describe('upgrade.sh', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'althing-deploy-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('replaces one node after the other, each when all are ready, and then what is around them', async () => {
+    docker('');
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([0, 'upgrade: node0\nupgrade: node1\nupgrade: node2\n']);
+    const check = nodes.slice(0, 3).map((name) => `exec -T ${name} node /app/deploy/docker/healthcheck.mjs`);
+    expect(calls()).toEqual([
+      'rm -f guard',
+      ...nodes
+        .slice(0, 3)
+        .flatMap((name) => [...check, `rm -sf ${name}`, `up -d --no-recreate --wait ${name}`]),
+      ...check,
+      'kill guard',
+      'rm -f guard',
+      'up -d --no-recreate guard',
+      'up -d --wait lb',
+      'kill -s SIGUSR2 lb',
+      'ps -q more',
+    ]);
+  });
+
+  test('stops no node while another one is not ready', async () => {
+    docker('case "$*" in *"exec -T node1"*) exit 1 ;; esac');
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([1, expect.stringContaining('node1 is not ready, so no other node')]);
+    expect(calls().filter((call) => /^(?:up|rm -sf)/.test(call))).toEqual([]);
+  });
+
+  test('goes no further when a node does not come back', async () => {
+    docker('case "$*" in *"--wait node1"*) exit 1 ;; esac');
+    expect((await upgrade()).code).toBe(1);
+    expect(calls().at(-1)).toBe('up -d --no-recreate --wait node1');
+  });
+
+  test('says that further nodes are as they were', async () => {
+    docker('case "$*" in *"ps -q more"*) echo 4711 ;; esac');
+    expect((await upgrade()).output).toContain('nodes of "more" go on as they were');
+  });
+
+  test('takes no other words', async () => {
+    docker('');
+    expect((await upgrade('node0')).code).toBe(1);
+    expect(calls()).toEqual([]);
+  });
+
+  /** A `docker compose` that writes down what it is told. */
+  function docker(body: string): void {
+    const program = join(folder, 'docker');
+    writeFileSync(join(folder, 'calls'), '');
+    writeFileSync(program, `#!/bin/sh\nshift\necho "$*" >> '${folder}/calls'\n${body}\n`);
+    chmodSync(program, 0o755);
+  }
+
+  function calls(): string[] {
+    return readFileSync(join(folder, 'calls'), 'utf8')
+      .split('\n')
+      .filter((call) => call !== '');
+  }
+
+  function upgrade(...parameters: string[]): Promise<{ code: number | null; output: string }> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(join(project, 'deploy/docker/upgrade.sh'), parameters, {
+        env: { PATH: `${folder}:${process.env.PATH ?? ''}`, ALTHING_UPGRADE_WAIT_S: '1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (part: Buffer) => {
+          output += part.toString('utf8');
+        });
+      child.on('error', reject);
+      child.on('close', (code) => resolve({ code, output }));
+    });
+  }
+});
+
+describe('docs/docker.md', () => {
+  test('has no `up` of a cluster that runs which could make a node again', () => {
+    const rows = textOf('docs/docker.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    const ups = rows.flatMap((row) => row.match(/docker compose (?:--profile \w+ )?up [^`&;]*/g) ?? []);
+    expect(ups.length).toBeGreaterThan(2);
+    for (const up of ups) expect(up).toMatch(/ --no-recreate\b/);
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (const end = Date.now() + 10_000; !isTrue(); await pause(20))
+    if (Date.now() > end) throw new Error('waited in vain');
+}
+
+function variablesIn(values: readonly unknown[]): Set<string> {
+  return new Set([...JSON.stringify(values).matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name));
+}
+
+function servicesOf(path: string): Readonly<Record<string, unknown>> {
+  return recordOf(recordOf(yamlOf(path)[0]).services);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) throw new Error(`not a map: ${JSON.stringify(value)}`);
+  return value;
+}
