@@ -2,7 +2,14 @@ export { Access, mayKnow, missingPrivilege } from './admin/access.js';
 export { bootstrap } from './admin/bootstrap.js';
 export { rootLines } from './admin/describe.js';
 export type { Invitation } from './admin/invitation.js';
-export { LEVEL_FIRST, LEVEL_NEWEST, LEVEL_OF_CLIENTS, LEVELS, LevelError } from './admin/level.js';
+export {
+  LEVEL_FIRST,
+  LEVEL_NEWEST,
+  LEVEL_OF_CLIENTS,
+  LEVEL_OF_PROGRAMS,
+  LEVELS,
+  LevelError,
+} from './admin/level.js';
 export type { MemberInfo } from './admin/member.js';
 export { Privilege } from './admin/privileges.js';
 export {

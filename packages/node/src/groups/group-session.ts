@@ -4,6 +4,7 @@ import {
   type CollectionEvent,
   type Group,
   LEVEL_OF_CLIENTS,
+  LEVEL_OF_PROGRAMS,
   type Outcome,
   QueryError,
   RootGroup,
@@ -22,7 +23,7 @@ import {
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { decodeEntry, type EntryHead, encodeEntry, plainHead } from './entry.js';
-import { encodeFailure, encodeReply, encodeSecret, TOO_LARGE } from './kept-reply.js';
+import { encodeFailure, encodeRefusal, encodeReply, encodeSecret, TOO_LARGE } from './kept-reply.js';
 import { Marks } from './marks.js';
 import type { ClientNames, Names } from './names.js';
 import { Pipeline, type Waiting, type Write } from './pipeline.js';
@@ -263,6 +264,11 @@ export class GroupSession {
     return this.context.level() >= LEVEL_OF_CLIENTS;
   }
 
+  /** Whether the level of the cluster lets the log hold that a request was refused. */
+  get keepsRefusals(): boolean {
+    return this.context.level() >= LEVEL_OF_PROGRAMS;
+  }
+
   /** Why a new change can't be made under the names that its client gave it; null when it can. */
   nameRefusal({ key, client }: ClientNames): QueryError | null {
     if (!this.takesClients) return client === null ? null : NO_CLIENTS_YET;
@@ -298,7 +304,7 @@ export class GroupSession {
    * Proposes effects that the state holds already. When they can't be proposed they are taken back.
    *
    * @param reply the answer once they are committed; an error only for a request of which something is made
-   *   then
+   *   then, or of which the log shall hold that nothing is
    * @param secret what may be said of the answer instead of keeping it, since it holds a secret; null for
    *   none
    * @returns why they were taken back; null when they are on their way
@@ -321,9 +327,9 @@ export class GroupSession {
     return null;
   }
 
-  /** The kept form of an answer, or of an error behind which something was changed. */
+  /** The kept form of an answer, or of an error and whether something was changed before it. */
   private keptOf(reply: Reply, secret: string | null): Uint8Array {
-    if (!reply.ok) return encodeFailure(reply.error);
+    if (!reply.ok) return reply.sealed === true ? encodeRefusal(reply.error) : encodeFailure(reply.error);
     if (secret === null) return encodeReply(reply.result);
     return this.takesClients ? encodeSecret(secret) : TOO_LARGE;
   }

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import {
   decodeReply,
   encodeFailure,
+  encodeRefusal,
   encodeReply,
   encodeSecret,
   REPLY_BYTES_MAX,
@@ -28,6 +29,7 @@ test.each([ErrorCode.CANCELLED, ErrorCode.TIMEOUT, -1, -127])(
   (code) => {
     const error = new QueryError(code, 'what went wrong: é');
     expect(decodeReply(encodeFailure(error))).toEqual({ kind: 'failure', error });
+    expect(decodeReply(encodeRefusal(error))).toEqual({ kind: 'refusal', error });
   },
 );
 

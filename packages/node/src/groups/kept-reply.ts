@@ -7,6 +7,7 @@
  *          | 3 text            the answer holds a secret, and is not kept; what may be said of it       from level 2 on
  *          | 4 code:u8 text    the error with which a request ended that had changed something before; its code is negative.
  *                              From level 4 on
+ *          | 5 code:u8 text    the error for which nothing was changed, and never will be under this name. From level 4 on
  */
 import { type Format, FormatError, QueryError } from '@althing/engine';
 
@@ -18,7 +19,9 @@ export type KeptReply =
   /** The change was made; its answer is not kept, and `hint` says what to do instead. */
   | { readonly kind: 'secret'; readonly hint: string }
   /** A part of what was asked for was made, and then this went wrong. */
-  | { readonly kind: 'failure'; readonly error: QueryError };
+  | { readonly kind: 'failure'; readonly error: QueryError }
+  /** Nothing was made, for this reason. */
+  | { readonly kind: 'refusal'; readonly error: QueryError };
 
 /**
  * Bytes of a reply that is kept at most. It decides what is kept, so it is the same on all nodes of all
@@ -26,7 +29,7 @@ export type KeptReply =
  */
 export const REPLY_BYTES_MAX = 64 * 1024;
 
-const Reply = { JSON: 0, MSGPACK: 1, TOO_LARGE: 2, SECRET: 3, FAILURE: 4 } as const;
+const Reply = { JSON: 0, MSGPACK: 1, TOO_LARGE: 2, SECRET: 3, FAILURE: 4, REFUSAL: 5 } as const;
 
 /** Stands for an answer that is not kept, in the words that all versions know. */
 export const TOO_LARGE: Uint8Array = new Uint8Array([Reply.TOO_LARGE]);
@@ -48,8 +51,17 @@ export function encodeSecret(hint: string): Uint8Array {
 }
 
 /** Stands for an error behind which something was changed. */
-export function encodeFailure({ code, message }: QueryError): Uint8Array {
-  return Buffer.concat([Uint8Array.of(Reply.FAILURE, -code), Buffer.from(message)]);
+export function encodeFailure(error: QueryError): Uint8Array {
+  return encodeError(Reply.FAILURE, error);
+}
+
+/** Stands for an error for which nothing was changed. */
+export function encodeRefusal(error: QueryError): Uint8Array {
+  return encodeError(Reply.REFUSAL, error);
+}
+
+function encodeError(kind: number, { code, message }: QueryError): Uint8Array {
+  return Buffer.concat([Uint8Array.of(kind, -code), Buffer.from(message)]);
 }
 
 /** @throws FormatError */
@@ -64,11 +76,15 @@ export function decodeReply(reply: Uint8Array): KeptReply {
       return { kind: 'too_large' };
     case Reply.SECRET:
       return { kind: 'secret', hint: Buffer.from(content).toString('utf8') };
-    case Reply.FAILURE: {
-      const message = Buffer.from(content.subarray(1)).toString('utf8');
-      return { kind: 'failure', error: new QueryError(-(content[0] ?? 0), message) };
-    }
+    case Reply.FAILURE:
+      return { kind: 'failure', error: decodeError(content) };
+    case Reply.REFUSAL:
+      return { kind: 'refusal', error: decodeError(content) };
     default:
       throw new FormatError(`a kept answer of the unknown kind ${reply[0]}`);
   }
+}
+
+function decodeError(content: Uint8Array): QueryError {
+  return new QueryError(-(content[0] ?? 0), Buffer.from(content.subarray(1)).toString('utf8'));
 }

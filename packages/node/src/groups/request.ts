@@ -76,6 +76,11 @@ export type Reply =
       readonly conflict?: boolean;
       /** `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
+      /**
+       * Whether the log holds under the request's name that nothing was changed, so that no copy of it that
+       * is still on its way will change anything either. Only beside the outcome `none`.
+       */
+      readonly sealed?: boolean;
       /** Whether the group's leadership was lost before there was an answer: another attempt may get one. */
       readonly lost?: boolean;
     };

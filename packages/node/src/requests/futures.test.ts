@@ -1,7 +1,7 @@
 import { ErrorCode } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import type { Reply, Terms } from '../groups/request.js';
-import { MiniCluster, outcome } from '../testing/mini-cluster.js';
+import { MiniCluster, outcome, type QueryOptions } from '../testing/mini-cluster.js';
 
 /** What a query answers when nothing stands in its way. */
 async function value(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {
@@ -14,8 +14,15 @@ async function value(cluster: MiniCluster, node: number, code: string, terms?: P
 class Asked {
   reply: Reply | null = null;
 
-  constructor(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {
-    const asked = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
+  constructor(
+    cluster: MiniCluster,
+    node: number,
+    code: string,
+    terms?: Partial<Terms>,
+    vars?: QueryOptions['vars'],
+  ) {
+    const options = { ...(terms === undefined ? {} : { terms }), ...(vars === undefined ? {} : { vars }) };
+    const asked = cluster.node(node).query('stuff', code, options);
     asked.then((reply) => {
       this.reply = reply;
     });
@@ -127,6 +134,33 @@ describe('a leader that is lost between a query and its futures', () => {
     await cluster.pass(100);
     expect(asked.told).toMatch(/ unknown$/);
   });
+});
+
+test('futures leave nothing behind of a change that is too large for the log, not even its name', async () => {
+  const cluster = await MiniCluster.begin(3);
+  const body = Buffer.alloc(16, 'body');
+  const terms = { key: { key: 'large', body } };
+  const text = 'x'.repeat(1024 * 1024);
+  const code = '.l = range(count).map(|i| text + str(i)); future(|| .l.len());';
+  for (const [count, told] of [
+    [65, `${ErrorCode.MAX_QUOTA} none`],
+    [65, `${ErrorCode.MAX_QUOTA} none`],
+    [1, 1],
+  ] as const) {
+    const asked = new Asked(
+      cluster,
+      2,
+      code,
+      terms,
+      new Map<string, number | string>([
+        ['text', text],
+        ['count', count],
+      ]),
+    );
+    await cluster.pass(50);
+    expect(asked.told).toBe(told);
+    expect(cluster.node(1).router.busy).toBe(0);
+  }
 });
 
 test('a request that comes again while its futures are under way waits for the first', async () => {

@@ -116,7 +116,8 @@ export class Repetitions {
     }
   }
 
-  private identityOf(pending: PendingRequest, group: GroupId): RequestIdentity | null {
+  /** The name that the node which took a request gave to it; null for none. */
+  identityOf(pending: PendingRequest, group: GroupId): RequestIdentity | null {
     const { forwarded, sequence } = pending;
     if (forwarded !== null || sequence === 0) return forwarded;
     const { nodeId, incarnation } = this.options;

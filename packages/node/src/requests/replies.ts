@@ -16,13 +16,20 @@ export function conflictOf({ request }: PendingRequest): Reply {
   return name === null ? conflictingKey() : conflictingName(name);
 }
 
-/** The answer to a repetition of a request whose change was made. */
+/** A refusal that the log holds. */
+export function sealedReply(error: QueryError): FailedReply {
+  return { ok: false, error, index: 0, outcome: 'none', sealed: true };
+}
+
+/** The answer to a repetition of a request of which the log holds the first answer. */
 export function repeatedReply(kept: KeptReply, index: number): Reply {
   switch (kept.kind) {
     case 'result':
       return { ok: true, result: kept.result, index, outcome: 'made' };
     case 'failure':
       return { ok: false, error: kept.error, outcome: 'made', index };
+    case 'refusal':
+      return sealedReply(kept.error);
     case 'too_large':
       return { ok: false, error: ANSWER_TOO_LARGE, outcome: 'made', index };
     case 'secret': {

@@ -29,6 +29,7 @@ import {
   NO_LEADER,
   replyAtEnd,
   replyOf,
+  sealedReply,
   staleReply,
   TOO_MANY,
   TOO_SLOW,
@@ -331,8 +332,9 @@ export class Router {
   }
 
   /**
-   * Ends a pending request with a refusal once it is certain that no attempt made the change: the leader,
-   * whose state holds all that was proposed before, knows nothing of it. If it does, that is the answer.
+   * Ends a pending request with a refusal once it is certain that no attempt made the change, or will: the
+   * leader, whose state holds all that was proposed before, knows nothing of it. If it does, that is the
+   * answer.
    */
   private decide(pending: PendingRequest, refusal: FailedReply): void {
     const { group } = pending;
@@ -342,7 +344,11 @@ export class Router {
       else pending.end(LATE_UNKNOWN);
     } else if (!session.leading) {
       this.forward(pending, session);
-    } else if (!this.repetitions.isKnown(pending, session)) {
+    } else if (this.repetitions.isKnown(pending, session)) {
+      // It has ended, or waits.
+    } else if (needsSeal(pending, session)) {
+      this.seal(pending, session, refusal.error);
+    } else {
       const version = session.roleVersion;
       const isComplete = session.proposes;
       session.readIndex((ok) => {
@@ -354,6 +360,26 @@ export class Router {
         pending.end({ kind: 'reply', reply: refusal });
       });
     }
+  }
+
+  /**
+   * Puts a refusal into the log before it is told. A copy of the request may still be on its way to a leader,
+   * where it might succeed: then it finds that the request has failed. A client that repeats it begins anew.
+   */
+  private seal(pending: PendingRequest, session: GroupSession, error: QueryError): void {
+    if (session.refusal() !== null) {
+      this.again(pending, session);
+      return;
+    }
+    pending.proposed = true;
+    pending.group ??= session.id;
+    const names = { request: this.repetitions.identityOf(pending, session.id), key: null, client: null };
+    const sealed = sealedReply(error);
+    const settled = (reply: Reply): void => {
+      if (reply === sealed) pending.seal();
+      this.decided(pending, session, reply);
+    };
+    session.propose(noChange(session.group), sealed, settled, names);
   }
 
   /** Whether the state of a group holds everything that was acknowledged before the request came. */
@@ -459,6 +485,7 @@ export class Router {
   /** Runs the futures of a call on the leader. */
   private writeOn(pending: PendingRequest, call: Call, first: More, session: GroupSession): void {
     let finished = (): void => undefined;
+    const wasUnknown = pending.unknown;
     this.futures.start(first, {
       ...this.courseOf(pending, call, session),
       mayChange: true,
@@ -473,6 +500,10 @@ export class Router {
       },
       done: (end, parts) => {
         if (parts.count === 0) {
+          // The first part was refused, if there was one.
+          finished();
+          pending.proposed = false;
+          pending.unknown = wasUnknown;
           if (end.kind === 'lost' || end.kind === 'needs_change') this.again(pending, session);
           else this.answer(pending, session, end);
           return;
@@ -515,7 +546,11 @@ export class Router {
 
   /** Answers what ran on the leader as one change, or none. */
   private answer(pending: PendingRequest, session: GroupSession, outcome: Answer): void {
-    if (outcome.kind !== 'value' || (outcome.change === null && !pending.unknown)) {
+    if (outcome.kind === 'error' && needsSeal(pending, session)) {
+      this.seal(pending, session, outcome.error);
+      return;
+    }
+    if (outcome.kind === 'error' || (outcome.change === null && !pending.unknown)) {
       this.settleUnchanged(pending, session, outcome);
       return;
     }
@@ -675,6 +710,11 @@ const FRESHEN_PAUSE_MS = 50;
 const FORWARDED_NESTING_MAX = 10_000;
 
 const NO_SESSION = -1;
+
+/** Whether a refusal is true only once the log holds it. */
+function needsSeal(pending: PendingRequest, session: GroupSession): boolean {
+  return pending.unknown && pending.hasCopies && session.keepsRefusals;
+}
 
 /** Another number means that another attempt may succeed. */
 function versionOf({ roleVersion, readable }: GroupSession): number {

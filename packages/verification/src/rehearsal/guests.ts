@@ -84,7 +84,7 @@ export class Guests implements Access {
     // It may have begun in one scene and ended in another.
     const isFine = [allows, this.allows].some((each) => each === 'any' || (each === 'lost' && isLost));
     if (isFine) this.counted('forgiven');
-    else this.failed(scene, `${isKeyed ? 'a key' : 'no key'}, ${response.error}`);
+    else this.failed(scene, `${isKeyed ? 'a key' : 'no key'}, ${response.error}; ${code}`);
     // The balancer may have sent it to a node before, which carried it out and died.
     return isKeyed ? { ...response, outcome: 'unknown' } : response;
   }

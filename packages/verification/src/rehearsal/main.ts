@@ -35,6 +35,8 @@ and emptied, and the whole of it is taken down and up again. No request may fail
   npm run rehearse -- --old-build DIR   nodes run an older build at first, and are upgraded one by one; DIR is a folder
                                         of the project (git worktree add DIR COMMIT) in which npm ci has run
   npm run rehearse -- --seed 7          the same order of nodes
+  npm run rehearse -- --scene 'kill -9' --kills 15
+                                        that scene alone, with so many deaths besides a leader's
   npm run rehearse -- --clients 16      clients that work at the same time (default 8)
   npm run rehearse -- --keep FOLDER     keeps volumes, logs and history there; otherwise only if something is wrong
   npm run rehearse -- --goals           measures instead how fast the cluster is there, and there again after a restart of all
@@ -49,6 +51,7 @@ const PROJECT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** So that a short run needs not wait a minute for the place of a lost volume. */
 const SHORT = { SERVICE_REPLACE_AFTER_MS: '5s' };
 const FULL_KILLS = 15;
+const GOAL_KILLS = 50;
 
 try {
   process.exitCode = await main(process.argv.slice(2));
@@ -67,9 +70,10 @@ async function main(args: readonly string[]): Promise<number> {
       'old-build': { type: 'string' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       clients: { type: 'string', default: '8' },
+      scene: { type: 'string' },
       keep: { type: 'string' },
       goals: { type: 'boolean', default: false },
-      kills: { type: 'string', default: '50' },
+      kills: { type: 'string' },
       data: { type: 'string', default: '100' },
     },
   });
@@ -84,7 +88,10 @@ async function main(args: readonly string[]): Promise<number> {
     throw new UsageError(`${oldBuild} holds no build of the project: run npm ci and npm run build there`);
   if (values.goals && (values.short || oldBuild !== undefined))
     throw new UsageError('--goals goes with neither --short nor --old-build');
-  const kills = wholeIn('--kills', values.kills, 0, 1000);
+  if (values.kills !== undefined && !values.goals && values.scene === undefined)
+    throw new UsageError('--kills goes with --goals or --scene');
+  if (values.goals && values.scene !== undefined) throw new UsageError('--goals goes without --scene');
+  const kills = wholeIn('--kills', values.kills ?? String(killsOf(values)), 0, 1000);
   const dataMb = wholeIn('--data', values.data, 0, 100_000);
   const problem = balancerProblem();
   if (problem !== null) throw new DeploymentError(problem);
@@ -104,8 +111,8 @@ async function main(args: readonly string[]): Promise<number> {
     folder,
     seed,
     clients,
-    scenes: scenesOf(values.short, oldBuild),
-    kills: values.short ? 1 : FULL_KILLS,
+    scenes: chosen(scenesOf(values.short, oldBuild), values.scene),
+    kills,
     environment: values.short ? SHORT : {},
     signal: interruption(),
     tell,
@@ -142,6 +149,21 @@ function scenesOf(isShort: boolean, oldBuild: string | undefined): readonly Scen
   const first = oldBuild === undefined ? [rollingRestart] : [rollingUpgrade(PROJECT)];
   const all = [...first, carelessUp, kill, growth, twoOfFive, shrinking, lostVolume, lostMajority, downAndUp];
   return isShort ? all : [...all, rollingRestart];
+}
+
+/** How many nodes are killed unless it is said. */
+function killsOf({ goals, short }: { readonly goals: boolean; readonly short: boolean }): number {
+  return goals ? GOAL_KILLS : short ? 1 : FULL_KILLS;
+}
+
+/** The scene of a name, or all of them. */
+function chosen(scenes: readonly Scene[], name: string | undefined): readonly Scene[] {
+  if (name === undefined) return scenes;
+  const found = scenes.find((scene) => scene.name === name);
+  if (found !== undefined) return [found];
+  throw new UsageError(
+    `there is no scene '${name}', but ${scenes.map((scene) => `'${scene.name}'`).join(', ')}`,
+  );
 }
 
 function folderOf(keep: string | undefined): string {

@@ -15,14 +15,16 @@
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
  *     1 error      index:varint code:zigzag flags:u8 message:text        flags: 1 a conflict of keys; 2 it is not known
- *                                                         whether a change was made (*); 4 it was made (*)
+ *                                                         whether a change was made (*); 4 it was made (*); 8 the log
+ *                                                         holds that none was (*)
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
  *     5 busy                                             nothing was done now: too much is under way
  *
  * Fields marked with (*) are sent only to a sender that knows outcomes. To such a one an error without these
- * flags means that no attempt made the change, and none that has come so far will; to others, or from a node
+ * flags means that no attempt made the change, and none that has come so far will; with flag 8, that none ever
+ * will; to others, or from a node
  * that speaks an earlier version, it speaks of this attempt alone.
  *
  * `group` is the number of the Raft group, `format` 0 for JSON and 1 for MessagePack, `deadline` the
@@ -227,6 +229,8 @@ export function decodeAnswer(payload: Uint8Array): ForwardedAnswer {
       const flags = input.u8();
       const error = new QueryError(code, input.text());
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
+      if (flags === SEALED)
+        return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
       const outcome = OUTCOMES.get(flags);
       if (outcome === undefined) throw new FormatError(`a forwarded error with the unknown flags ${flags}`);
       return { kind: 'reply', reply: { ok: false, error, index, outcome } };
@@ -253,6 +257,7 @@ const CHANGED = 2;
 const CONFLICT = 1;
 const UNKNOWN = 2;
 const MADE = 4;
+const SEALED = 8;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -280,7 +285,8 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     out.u8(Kind.ERROR);
     out.varint(reply.index ?? 0);
     out.zigzag(reply.error.code);
-    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome]);
+    const isSealed = knowsOutcomes && reply.sealed === true;
+    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | (isSealed ? SEALED : 0));
     out.text(reply.error.message);
     return;
   }

@@ -211,7 +211,8 @@ export class Forwarder {
   ): void {
     switch (answer.kind) {
       case 'reply': {
-        if (knowsOutcomes) pending.settle();
+        if (!answer.reply.ok && answer.reply.sealed === true) pending.seal();
+        else if (knowsOutcomes) pending.settle();
         else if (pending.unknown && !answer.reply.ok) {
           // It speaks of this attempt alone, and may be a refusal.
           this.retry(pending, group);
@@ -330,6 +331,8 @@ export class Forwarder {
         forwarded,
         group,
         undecided,
+        // Who can't tell could not be told either that the log holds a refusal.
+        hasCopies: message.undecided,
         deadline,
         onEnd: (end) => {
           ended(pending);

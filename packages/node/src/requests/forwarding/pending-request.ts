@@ -25,10 +25,12 @@ export interface PendingRequestOptions {
   /** The group that the request is bound to; null when the scope decides. */
   readonly group: GroupId | null;
   /**
-   * Whether the node that forwarded the request knows of an attempt that may have made a change; false when
-   * not given.
+   * Whether the node that forwarded the request knows of an attempt that may have made a change, or can't
+   * tell; false when not given.
    */
   readonly undecided?: boolean;
+  /** Whether copies of it may be on their way that another node sent; false when not given. */
+  readonly hasCopies?: boolean;
   /** Monotonic time at which it ends without an answer, in milliseconds. */
   readonly deadline: number;
   readonly onEnd: (end: End) => void;
@@ -40,7 +42,7 @@ export interface PendingRequestOptions {
  *
  * Once an attempt may have made a change, the pending request does not end with an answer that says
  * otherwise, whoever gives it: `end` turns it into one that says that nobody knows. What ends the doubt is
- * `settle`.
+ * `settle`, and `seal` for good.
  */
 export class PendingRequest {
   readonly request: Request;
@@ -52,8 +54,10 @@ export class PendingRequest {
   sequence = 0;
   /** Whether an attempt may have made a change, or may yet make one, and nothing has shown otherwise. */
   unknown: boolean;
-  /** Whether a copy of the request that nobody answered may still be on its way to a leader: see `settle`. */
-  private hasCopies = false;
+  /** Whether this node sent a copy of the request that nobody answered: see `settle`. */
+  private sentCopies = false;
+  /** Whether another node may have sent such copies. */
+  private readonly mayHaveCopies: boolean;
   /**
    * Whether a change of it waits here for its commit: it may yet take effect, even when nobody waits for it
    * any more.
@@ -92,11 +96,12 @@ export class PendingRequest {
   private readonly onEnd: (end: End) => void;
   private over = false;
 
-  constructor({ request, forwarded, group, undecided, deadline, onEnd }: PendingRequestOptions) {
+  constructor({ request, forwarded, group, undecided, hasCopies, deadline, onEnd }: PendingRequestOptions) {
     this.request = request;
     this.forwarded = forwarded;
     this.group = group;
     this.unknown = undecided === true;
+    this.mayHaveCopies = hasCopies === true;
     this.deadline = deadline;
     this.onEnd = onEnd;
   }
@@ -117,16 +122,26 @@ export class PendingRequest {
   /** A copy was sent, and no answer came: it may be carried out now, later, or never. */
   noteCopy(): void {
     this.unknown = true;
-    this.hasCopies = true;
+    this.sentCopies = true;
+  }
+
+  /** Whether a copy of the request that nobody answered may still be on its way to a leader: see `seal`. */
+  get hasCopies(): boolean {
+    return this.sentCopies || this.mayHaveCopies;
   }
 
   /**
    * A leader that had everything that was proposed before looked for the request, and found nothing: no
    * attempt made a change that will ever be committed. That does not hold for copies that come to a leader
-   * only afterwards.
+   * only afterwards; of those that another node sent, that one knows.
    */
   settle(): void {
-    if (!this.hasCopies) this.unknown = false;
+    if (!this.sentCopies) this.unknown = false;
+  }
+
+  /** The log holds what became of the request, and will answer copies that come to a leader afterwards. */
+  seal(): void {
+    this.unknown = false;
   }
 
   /** Ends the pending request; only the first end counts. */
