@@ -35,6 +35,7 @@ import {
   type Quotas,
   Runtime,
   share,
+  type TaskRun,
 } from './run/runtime.js';
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
@@ -43,11 +44,14 @@ import { Evictor } from './state/evictor.js';
 import type { Group } from './state/group.js';
 import { Marking } from './state/marking.js';
 import type { Procedure } from './state/parts/procedures.js';
+import { TaskEditor } from './state/parts/tasks.js';
 import type { RecordSource } from './state/records.js';
 import type { Scope } from './state/scope.js';
 import { Transaction, type Undo } from './state/transaction.js';
 import type { Closure } from './value/closure.js';
 import type { Future } from './value/future.js';
+import { ErrorValue } from './value/scalars.js';
+import { Task } from './value/task.js';
 import type { Value } from './value/value.js';
 
 /** One request, routed and checked as far as that is possible without running it. */
@@ -78,7 +82,19 @@ export interface ProcedureBody {
 }
 
 /** What a part of a call starts with. */
-type Start = Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh'>;
+interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh'> {
+  /** The run of a task that it is a part of. */
+  readonly run?: TaskRun | null;
+}
+
+/** How a run of a task begins. */
+export type TaskOptions = Pick<ResumeOptions, 'hashes' | 'fresh'>;
+
+/** What came of a run of a task, or of its beginning. */
+export type TaskOutcome =
+  /** It has run, or failed to; what became of the task is in the change, which is null when the task is gone. */
+  | { readonly kind: 'done'; readonly change: Change | null; readonly error: QueryError | null }
+  | Exclude<Outcome, { readonly kind: 'value' | 'error' | 'needs_change' }>;
 
 /** How a call with futures goes on. */
 export interface ResumeOptions {
@@ -218,7 +234,7 @@ export class Engine {
 
   /** Makes the state of a collection's group, empty but for what `source` has. */
   openCollection(id: number, source: RecordSource): CollectionGroup {
-    const group = new CollectionGroup(id, this.runtime.shapes, source);
+    const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);
     this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });
@@ -305,7 +321,7 @@ export class Engine {
     if (group === undefined || !marking.isOf(group.store) || garbage.length === 0) return null;
     this.garbageCount += garbage.length;
     this.effects.rewind();
-    const transaction = new Transaction(group.store, true, this.effects, () => {});
+    const transaction = new Transaction(group.store, true, this.effects, NO_CHARGE);
     transaction.removeGarbage(garbage);
     return this.changeOf(group, transaction);
   }
@@ -384,6 +400,81 @@ export class Engine {
     }
   }
 
+  /**
+   * Runs a task that there is. What its closure changes and what becomes of the task is one change; if the closure fails, only the
+   * error and the next start are. With futures, what becomes of the task is in the change of the last one, by `resume`.
+   */
+  runTask(target: Target, id: number, options: TaskOptions): TaskOutcome {
+    const { runtime: rt, root } = this;
+    const scope = this.scope(target);
+    const state = scope?.group?.tasks.find(id);
+    const user = state === undefined ? undefined : root.users.get(state.owner);
+    if (scope === undefined || state === undefined || user === undefined) return NOTHING_RUN;
+    const run: TaskRun = { id, next: null, isCancelled: false };
+    const { closure } = state;
+    const writes = scope.isAmong(changesOf(rt, closure));
+    const start = { ...options, scope, user, run };
+    const transaction = this.begin(start, target, writes, this.defaultDeep(target), null);
+    try {
+      if (writes) rt.access.require(Privilege.CHANGE);
+      const value = invoke(rt, closure, [new Task(id, scope.group?.tasks ?? null), ...state.args.items]);
+      if (rt.futures.length > 0) {
+        return this.suspend({ scope, user, format: 'json' }, target, value, transaction);
+      }
+      this.endRun(scope, run, transaction);
+      return { kind: 'done', change: this.changeOf(scope.group, transaction), error: null };
+    } catch (error) {
+      const outcome = this.failed(error, transaction);
+      return outcome.kind === 'error' ? this.failTask(target, run, outcome.error) : outcome;
+    } finally {
+      rt.end();
+    }
+  }
+
+  /** Notes that a run of a task failed: the change has the error and the next start, and nothing of what the closure did. */
+  failTask(
+    target: Target,
+    run: TaskRun,
+    { code, message }: QueryError,
+  ): TaskOutcome & { readonly kind: 'done' } {
+    const error = new QueryError(code, message);
+    const group = this.scope(target)?.group ?? null;
+    const state = group?.tasks.find(run.id);
+    if (group === null || state === undefined) return { kind: 'done', change: null, error };
+    const transaction = this.transactionOf(group);
+    const startAt = run.next ?? 0;
+    const kept = new ErrorValue(code, message);
+    new TaskEditor(group.tasks, transaction).schedule(state, { startAt, status: 'err', error: kept });
+    return { kind: 'done', change: this.changeOf(group, transaction), error };
+  }
+
+  /** Removes the tasks of a scope whose owners are gone; null when there are none. */
+  removeOrphanedTasks(target: Target): Change | null {
+    const group = this.scope(target)?.group ?? null;
+    const orphans = group?.tasks.orphans() ?? [];
+    if (group === null || orphans.length === 0) return null;
+    const transaction = this.transactionOf(group);
+    const editor = new TaskEditor(group.tasks, transaction);
+    for (const state of orphans) editor.delete(state);
+    return this.changeOf(group, transaction);
+  }
+
+  /** A transaction for a change that no query makes. */
+  private transactionOf(group: Group): Transaction {
+    const store = group instanceof CollectionGroup ? group.store : null;
+    this.effects.rewind();
+    return new Transaction(store, true, this.effects, NO_CHARGE);
+  }
+
+  /** Ends a run that went well: the task is gone, or scheduled again. */
+  private endRun({ group }: Scope, run: TaskRun, transaction: Transaction): void {
+    const state = group?.tasks.find(run.id);
+    if (group === null || state === undefined) return;
+    const editor = new TaskEditor(group.tasks, transaction);
+    if (run.next === null) editor.delete(state);
+    else editor.schedule(state, { startAt: run.next, status: 'ok', error: null });
+  }
+
   /** Gives up what is left of a call. */
   drop(rest: Continuation): void {
     this.runtime.waitingFutures -= rest.count;
@@ -406,7 +497,7 @@ export class Engine {
     const closure = next?.onResult ?? null;
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
-    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run };
     const transaction = this.begin(start, rest.target, writes, rest.deep, null);
     try {
       if (next !== undefined && closure !== null) {
@@ -422,7 +513,9 @@ export class Engine {
       }
       rt.deep = rest.deep;
       rt.flags = rest.flags;
-      const result = this.pack(rest.answer, rest.format, scope);
+      // Nobody gets the value of a task.
+      const result = rest.run === null ? this.pack(rest.answer, rest.format, scope) : '';
+      if (rest.run !== null) this.endRun(scope, rest.run, transaction);
       const change = this.changeOf(scope.group, transaction);
       return { kind: 'value', result, change, secret: secretOf(rest.secrets) };
     } catch (error) {
@@ -446,11 +539,15 @@ export class Engine {
   }
 
   /** Makes a continuation of a call of which the own statements are done. */
-  private suspend(call: Call, target: Target, value: Value, transaction: Transaction): Outcome {
+  private suspend(
+    { scope, user, format }: Pick<Call, 'scope' | 'user' | 'format'>,
+    target: Target,
+    value: Value,
+    transaction: Transaction,
+  ): Outcome & { readonly kind: 'more' } {
     const { runtime: rt } = this;
-    const { scope, user, format } = call;
-    const { deep, flags } = rt;
-    const rest = new Continuation({ scope, target, userId: user.id, format, value, deep, flags });
+    const { deep, flags, run } = rt;
+    const rest = new Continuation({ scope, target, userId: user.id, format, value, deep, flags, run });
     rest.secrets.push(...rt.secrets);
     rest.add(rt.futures);
     rest.pin(scope.store, this.charge);
@@ -471,12 +568,12 @@ export class Engine {
     deep: number,
     source: string | null,
   ): Transaction {
-    const { scope, user, spentMs = 0, hashes = NO_HASHES, fresh = NOTHING_FRESH } = start;
+    const { scope, user, spentMs = 0, hashes = NO_HASHES, fresh = NOTHING_FRESH, run = null } = start;
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
     const access = new Access(this.root, user, target);
     const { limits } = this.options;
-    this.runtime.begin({ scope, transaction, access, limits, spentMs, deep, hashes, source, fresh });
+    this.runtime.begin({ scope, transaction, access, limits, spentMs, deep, hashes, source, fresh, run });
     return transaction;
   }
 
@@ -561,7 +658,7 @@ export class Engine {
   }
 
   /** Takes back what was done, and says why it ended. */
-  private failed(error: unknown, transaction: Transaction): Outcome {
+  private failed(error: unknown, transaction: Transaction): Failure {
     transaction.rollback();
     this.root.collectionEvents.length = 0;
     this.root.events.length = 0;
@@ -586,11 +683,17 @@ export class Engine {
 /** Secrets of one query of which something is said. */
 const HINTS_MAX = 10;
 
+/** How a call that did not end well goes on, if at all. */
+type Failure = Extract<Outcome, { readonly kind: 'error' | 'hash' | 'behind' }>;
+
 const NOTHING_FRESH: Freshness = { isFresh: () => false };
 
 const NO_HASHES: Hashes = new Map();
 
 const NO_CHARGE = (): void => {};
+
+/** The task is gone, or has no owner. */
+const NOTHING_RUN: TaskOutcome = { kind: 'done', change: null, error: null };
 
 const STATE_GONE = new QueryError(
   ErrorCode.CANCELLED,

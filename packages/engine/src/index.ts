@@ -38,6 +38,7 @@ export {
   type ProcedureBody,
   type QueryBody,
   type ResumeOptions,
+  type TaskOutcome,
 } from './engine.js';
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
@@ -69,7 +70,7 @@ export {
 export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
-export type { Quotas } from './run/runtime.js';
+export type { Quotas, TaskRun } from './run/runtime.js';
 export { NAME } from './schema/name.js';
 export { writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';

@@ -113,7 +113,7 @@ export class RootGroup extends Group {
   nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
-  /** The next id for a user or collection. Ids are never used again. */
+  /** The next id for a user, collection or task of this scope. Ids are never used again. */
   nextId = 1;
   defaults = firstDefaults();
   /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
@@ -141,6 +141,7 @@ export class RootGroup extends Group {
     super(dirty, [histories]);
     this.histories = histories;
     this.knownLevel = knownLevel;
+    this.tasks.attach({ ids: this, owners: this, store: null });
   }
 
   override clear(): void {

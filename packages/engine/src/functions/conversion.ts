@@ -127,9 +127,10 @@ export const CONVERSION: readonly Entry[] = [
       ['is_mpdata', Tag.MPDATA],
       ['is_enum', Tag.MEMBER],
       ['is_future', Tag.FUTURE],
+      ['is_task', Tag.TASK],
     ] as const
   ).map(([name, tag]) => test(name, `of the type ${tagName(tag)}`, (value) => tagOf(value) === tag)),
-  ...['is_room', 'is_task', 'is_module'].map((name) =>
+  ...['is_room', 'is_module'].map((name) =>
     // No function makes a value of these types yet.
     test(name, `of the type ${name.slice(3)}`, () => false),
   ),

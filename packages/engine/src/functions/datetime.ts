@@ -127,7 +127,8 @@ function dateOf(work: () => DateTime): DateTimeValue {
   return new DateTimeValue(withDates(work));
 }
 
-function unitParam(): p.Param<MoveUnit> {
+/** The name of a unit that dates are moved by. */
+export function unitParam(): p.Param<MoveUnit> {
   const str = p.str('unit');
   return {
     ...str,

@@ -30,6 +30,7 @@ import { SEARCH } from './search.js';
 import { SETS } from './set.js';
 import { SORT } from './sort.js';
 import { STR } from './str.js';
+import { TASKS } from './tasks.js';
 import { THINGS } from './thing.js';
 import { TYPE_INFO } from './type-info.js';
 import { TYPES } from './types.js';
@@ -76,6 +77,7 @@ export function builtIns(): readonly Entry[] {
     ...ENUMS,
     ...ENUM_INFO,
     ...FUTURES,
+    ...TASKS,
     ...HELP,
   ];
 }

@@ -19,6 +19,7 @@ import { add } from '../value/numbers.js';
 import { isNumeric } from '../value/scalar-compare.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
+import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { ValueIndex } from '../value/value-index.js';
@@ -111,7 +112,7 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'len', { doc: 'Number of items.', params: [], run: (_rt, { items }) => items.length }),
   method(ARRAY, 'map_id', {
-    doc: 'A list of the ids of the things in it; nil for those that are not stored.',
+    doc: 'A list of the ids of the things or tasks in it; nil for those that are not stored.',
     params: [],
     run: (rt, { items }) => {
       rt.charge(items.length);
@@ -529,7 +530,8 @@ function positionsFromEnd(items: readonly Value[], callback: Callback, limit: nu
 
 function idOfItem(item: Value): Value {
   if (item instanceof Thing) return idOf(item);
-  throw lookupError(`map_id() takes a list of things, not of ${typeName(item)}`);
+  if (item instanceof Task) return item.state?.id ?? null;
+  throw lookupError(`map_id() takes a list of things or tasks, not of ${typeName(item)}`);
 }
 
 function noItem(name: string): ReturnType<typeof lookupError> {

@@ -12,7 +12,7 @@ import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 
 /** `del` makes a change in the root scope too. */
-const DELETES: ChangeRule = { ...MODIFIES, scopes: In.DATA };
+export const DELETES: ChangeRule = { ...MODIFIES, scopes: In.DATA };
 
 export const THING: Receiver<Thing> = { tags: [Tag.THING] };
 

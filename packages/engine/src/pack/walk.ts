@@ -162,6 +162,7 @@ class Packer implements Packing {
     [Tag.ANONYMOUS]: ({ structure }, { sink, options }) =>
       packStructure(sink, structure, options.store?.schema ?? NO_LABELS),
     [Tag.FUTURE]: (_future, { sink }) => sink.nil(),
+    [Tag.TASK]: ({ clientText }, packer) => packer.formatted(clientText),
   } satisfies KindColumn<[packer: Packer, deep: number], void>;
 
   private text(text: string): void {

@@ -9,6 +9,7 @@ import { List, ThingSet } from '../value/containers.js';
 import { DateTimeValue, withDates } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Bytes, ErrorValue, Float } from '../value/scalars.js';
+import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { makeInstance } from './instance.js';
@@ -102,8 +103,10 @@ function plainDefault(rt: Runtime, name: PlainName): Value {
       return new ErrorValue(-100, '');
     case 'thing':
       return new Thing(0, rt.shapes.empty(), []);
-    case 'room':
     case 'task':
+      rt.assertPrograms('tasks');
+      return new Task(0, null);
+    case 'room':
       throw operationError(`there are no values of the type ${name} yet`);
   }
 }

@@ -6,6 +6,7 @@
  */
 import { argumentsError, lookupError, operationError } from '../error.js';
 import { List, ThingSet, WRITE_LOCKED } from '../value/containers.js';
+import { Task } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { type Entry, In } from './builtin.js';
@@ -184,6 +185,10 @@ export function lockForWriting(rt: Runtime, self: Value): void {
     rt.transaction.assertWritable(self);
     if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
     self.lock = WRITE_LOCKED;
+  } else if (self instanceof Task && self.stored) {
+    rt.transaction.assertWritable(self);
+    if (self.locked) throw operationError('the task is being modified already');
+    self.lock(true);
   }
 }
 
@@ -192,6 +197,7 @@ export function unlockWriting(self: Value): void {
     self.bits &= ~ThingBit.WRITE_LOCK;
     if (self.shape.type !== null) self.shape.type.locks -= 1;
   } else if (self instanceof List || self instanceof ThingSet) self.lock -= WRITE_LOCKED;
+  else if (self instanceof Task) self.lock(false);
 }
 
 export function inUse(what: string): ReturnType<typeof operationError> {

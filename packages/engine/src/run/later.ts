@@ -13,7 +13,7 @@ import { Future } from '../value/future.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
-import type { Runtime } from './runtime.js';
+import type { Runtime, TaskRun } from './runtime.js';
 
 /** Futures of one node that wait for their turn, at most. */
 export const FUTURES_MAX = 2000;
@@ -31,6 +31,8 @@ export interface Beginning {
   readonly value: Value;
   readonly deep: number;
   readonly flags: number;
+  /** The run of a task that it is; null for a call. */
+  readonly run: TaskRun | null;
 }
 
 /** A call of which futures are still to run. */
@@ -42,6 +44,7 @@ export class Continuation implements Beginning {
   readonly value: Value;
   readonly deep: number;
   readonly flags: number;
+  readonly run: TaskRun | null;
   /** What may be said of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
@@ -49,7 +52,7 @@ export class Continuation implements Beginning {
   private waiting: Future[] = [];
   private readonly pinned: Thing[] = [];
 
-  constructor({ scope, target, userId, format, value, deep, flags }: Beginning) {
+  constructor({ scope, target, userId, format, value, deep, flags, run }: Beginning) {
     this.scope = scope;
     this.target = target;
     this.userId = userId;
@@ -57,6 +60,7 @@ export class Continuation implements Beginning {
     this.value = value;
     this.deep = deep;
     this.flags = flags;
+    this.run = run;
   }
 
   /** The future whose turn it is. */

@@ -64,6 +64,18 @@ export interface Execution {
   readonly fresh: Freshness;
   /** Hashes of passwords that the query sets, made beforehand: see `HashNeeded`. */
   readonly hashes: ReadonlyMap<string, PasswordHash>;
+  /** The run of a task that it is a part of; null for none. */
+  readonly run: TaskRun | null;
+}
+
+/** A run of a task, as the functions of tasks know it. */
+export interface TaskRun {
+  /** The task. */
+  readonly id: number;
+  /** When it shall run again, in Unix seconds; null when it was not said. */
+  next: number | null;
+  /** Whether it cancelled itself. */
+  isCancelled: boolean;
 }
 
 /** Tells of which collections this node is known to have all that was acknowledged. */
@@ -88,6 +100,8 @@ export interface Quotas {
   readonly users: number;
   readonly collections: number;
   readonly procedures: number;
+  /** Of each scope. */
+  readonly tasks: number;
 }
 
 /**
@@ -158,6 +172,9 @@ export class Runtime {
   fresh: Freshness = { isFresh: () => false };
   /** Whether a sort is running: sorts don't nest. */
   sorting = false;
+
+  /** The run of a task that the query is a part of; null for none. */
+  run: TaskRun | null = null;
 
   /** Futures that the query made, in that order. */
   futures: Future[] = [];
@@ -327,6 +344,7 @@ export class Runtime {
     this.source = execution.source;
     this.fresh = execution.fresh;
     this.isCommitted = false;
+    this.run = execution.run;
     this.deep = execution.deep;
     this.defaultDeep = execution.deep;
     this.flags = 0;

@@ -317,9 +317,9 @@ const PLAIN_TESTS: Readonly<Record<Extract<Base, { kind: 'plain' }>['name'], rea
   regex: ofTagTests(Tag.REGEX),
   closure: ofTagTests(Tag.CLOSURE),
   error: ofTagTests(Tag.ERROR),
-  // No function makes values of these two yet.
+  // No function makes values of this one yet.
   room: [never, never],
-  task: [never, never],
+  task: ofTagTests(Tag.TASK),
   email: form(FORMS.email),
   url: form(FORMS.url),
   tel: form(FORMS.tel),

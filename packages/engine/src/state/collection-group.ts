@@ -4,20 +4,26 @@ import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
 import { Group, type GroupRecord } from './group.js';
 import { Schema } from './parts/schema.js';
+import type { Owners } from './parts/tasks.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { Store } from './store.js';
 import { IMPORT, readContents } from './transfer.js';
+
+/** Where nobody asks for them. */
+const NO_OWNERS: Owners = { users: new Map(), nextId: 0 };
 
 /** The state of one collection. */
 export class CollectionGroup extends Group {
   readonly id: number;
   readonly store: Store;
 
-  constructor(id: number, shapes: ShapeTree, source: RecordSource) {
+  /** @param owners the users of the cluster, who own tasks */
+  constructor(id: number, shapes: ShapeTree, source: RecordSource, owners: Owners = NO_OWNERS) {
     const store = new Store(shapes, source);
     super(store.dirty, [new Schema(store)]);
     this.id = id;
     this.store = store;
+    this.tasks.attach({ ids: store, owners, store });
   }
 
   /** Gives a new collection its root thing. */

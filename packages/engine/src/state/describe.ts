@@ -51,13 +51,17 @@ export function schemaLines({ store: { schema } }: CollectionGroup): string[] {
   ];
 }
 
-/** What every group has: how often it changed, and its procedures. */
+/** What every group has: how often it changed, its procedures and tasks. */
 export function groupLines(group: Group): string[] {
   const procedures = Array.from(
     group.procedures.byName.values(),
     ({ name, createdAt, closure }) => `procedure ${name}, ${createdAt}: ${closure.text}`,
   );
-  return [`${group.changeCount} changes`, ...procedures];
+  const tasks = group.tasks.list().map(({ id, owner, startAt, status, error, closure, args }) => {
+    const ended = error === null ? status : `${status} ${error.code} ${error.message}`;
+    return `task ${id} of ${owner} at ${startAt}, ${ended}: ${closure.text} ${valueText(args)}`;
+  });
+  return [`${group.changeCount} changes`, ...procedures, ...tasks];
 }
 
 export function thingLine(

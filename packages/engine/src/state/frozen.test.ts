@@ -33,7 +33,7 @@ function makeEngine(): Engine {
       voters: () => [],
     },
     limits: DEFAULT_LIMITS,
-    quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1 },
+    quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1, tasks: 500 },
     programCacheBytes: 1000,
     onInternalError: (error) => {
       throw error;

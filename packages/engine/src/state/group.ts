@@ -6,6 +6,7 @@
  *            | 10 to 14: types and enums, see `parts/schema.ts`
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
+ *            | 25 to 27: tasks, see `parts/tasks.ts`
  *            | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
  *            | 31 length:varint contents    things, types and enums of an empty collection, see `transfer.ts`
  *            | 40 and above: the root scope, see `admin/root-group.ts`
@@ -18,6 +19,7 @@ import type { Dirty } from './dirty.js';
 import { Commits } from './parts/commits.js';
 import { type GroupPart, GroupParts } from './parts/part.js';
 import { Procedures } from './parts/procedures.js';
+import { Tasks } from './parts/tasks.js';
 import { RecordKind, type RecordSink } from './records.js';
 
 /** A record of a group, as it lies on disk. */
@@ -57,6 +59,7 @@ export abstract class Group {
   readonly dirty: Dirty;
   readonly procedures: Procedures;
   readonly commits: Commits;
+  readonly tasks: Tasks;
   /** What the group consists of, beside what only its kind of group has. */
   readonly parts: GroupParts;
 
@@ -65,7 +68,8 @@ export abstract class Group {
     this.dirty = dirty;
     this.procedures = new Procedures(dirty);
     this.commits = new Commits(dirty);
-    this.parts = new GroupParts([this.procedures, this.commits, ...parts]);
+    this.tasks = new Tasks(dirty);
+    this.parts = new GroupParts([this.procedures, this.commits, this.tasks, ...parts]);
     dirty.beforeFreeze = () => {
       for (const part of this.parts) part.flush();
     };

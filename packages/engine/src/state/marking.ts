@@ -1,3 +1,4 @@
+import { eachThing } from '../value/kinds.js';
 import { Thing } from '../value/thing.js';
 import type { Store } from './store.js';
 
@@ -27,6 +28,7 @@ export class Marking {
     for (const of of store.schema.allEnums()) {
       for (const { value } of of.members) if (value instanceof Thing) this.reach(value.id);
     }
+    for (const value of store.tasks?.arguments() ?? []) eachThing(value, ({ id }) => this.reach(id));
   }
 
   /** Marks a thing that is referred to. */

@@ -4,6 +4,7 @@ import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
 import { eachThing } from '../value/kinds.js';
 import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/shape.js';
+import { Task, type TaskBook } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Apart } from './apart.js';
@@ -43,6 +44,8 @@ export class ThingMemory implements Loader {
   guard: ((units: number) => void) | null = null;
   /** Things that must stay in memory, and how often that was asked for. */
   private readonly pins = new Map<Thing, number>();
+  /** The tasks of the collection, which refer to things; null for none. */
+  tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
   private readonly stub: Shape;
   /** Of the things in memory that have large values, by id. */
@@ -239,6 +242,10 @@ export class ThingMemory implements Loader {
       throw new FormatError(`there is no enum ${id}`);
     }
     return this.schema.enum(id);
+  }
+
+  taskOf(id: number): Task {
+    return new Task(id, this.tasks);
   }
 
   /** Calls `visit` with the id of each thing that a thing refers to, without bringing anything into memory. */

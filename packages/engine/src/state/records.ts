@@ -31,6 +31,8 @@ export const RecordKind = {
   COMMIT: 14,
   /** id: the scope; see `admin/histories.ts`. */
   HISTORY: 15,
+  /** id: the task; see `parts/tasks.ts`. */
+  TASK: 16,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

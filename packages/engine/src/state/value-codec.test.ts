@@ -6,6 +6,7 @@ import { Type } from '../schema/type.js';
 import { Harness } from '../testing/harness.js';
 import { toIntValue } from '../value/numbers.js';
 import { ShapeTree } from '../value/shape.js';
+import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { readValue, visitThings, writeValue } from './value-codec.js';
@@ -23,6 +24,7 @@ function decoded(bytes: Uint8Array): Value {
     thingOfId: (id) => new Thing(id, shapes.empty(), []),
     typeOf: (id) => new Type(id, `T${id}`),
     enumOf: (id) => new EnumType(id, `E${id}`),
+    taskOf: (id) => new Task(id, null),
   });
   expect(input.remaining).toBe(0);
   const visitor = new ByteReader(bytes);

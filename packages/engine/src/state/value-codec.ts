@@ -21,6 +21,7 @@
  *             | 12 thing:varint type:varint          wrap by a type
  *             | 13 thing:varint structure            wrap by an anonymous type
  *             | 14 structure                         anonymous type
+ *             | 15 id:varint                         task, by id; 0: an empty one
  *
  * `structure` is described in `schema/structure.ts`.
  */
@@ -39,6 +40,7 @@ import { toIntValue } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
 import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
+import type { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Anonymous, Wrap } from '../value/wrap.js';
@@ -65,6 +67,7 @@ const Code = {
   WRAP: 0x12,
   ANONYMOUS_WRAP: 0x13,
   ANONYMOUS: 0x14,
+  TASK: 0x15,
 } as const;
 
 const ZIGZAG_MAX = 2 ** 52 - 1;
@@ -74,6 +77,7 @@ export interface References {
   thingOfId(id: number): Thing;
   typeOf(id: number): Type;
   enumOf(id: number): EnumType;
+  taskOf(id: number): Task;
   /** Told of each list and set before it is made, where whoever wrote it is not trusted. */
   noteItems?(count: number): void;
 }
@@ -175,6 +179,10 @@ const WRITERS: AnyKind<[out: ByteWriter], void> = {
   },
   // It is nil wherever it is put.
   [Tag.FUTURE]: (_future, out) => out.u8(Code.NIL),
+  [Tag.TASK]: ({ id }, out) => {
+    out.u8(Code.TASK);
+    out.varint(id);
+  },
 } satisfies KindColumn<[out: ByteWriter], void>;
 
 function writeWrap({ thing, by }: Wrap, out: ByteWriter): void {
@@ -249,6 +257,8 @@ export function readValue(input: ByteReader, known: References): Value {
       return new Wrap(known.thingOfId(input.varint()), anonymousOf(readStructure(input)));
     case Code.ANONYMOUS:
       return anonymousOf(readStructure(input));
+    case Code.TASK:
+      return known.taskOf(input.varint());
     default:
       throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);
   }
@@ -312,6 +322,9 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       return;
     case Code.ANONYMOUS:
       readStructure(input);
+      return;
+    case Code.TASK:
+      input.varint();
       return;
     default:
       throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);

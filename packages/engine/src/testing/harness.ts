@@ -90,7 +90,7 @@ export class Harness {
         monotonic: monotonic ?? (realTime ? () => performance.now() : clockOfLooks()),
       },
       limits: { ...DEFAULT_LIMITS, ...limits },
-      quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 1000 },
+      quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 1000, tasks: 500 },
       programCacheBytes: 1024 * 1024,
       onInternalError: (error) => {
         throw error;

@@ -150,6 +150,14 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE>, Sample>> = {
     isOrdered: false,
     ...NO_REFERENCES,
   },
+  [Tag.TASK]: {
+    code: 'task(datetime(2050, 1, 1), || nil)',
+    type: 'task',
+    isTruthy: true,
+    text: 'task:4',
+    isOrdered: false,
+    ...NO_REFERENCES,
+  },
 };
 
 test.each(Object.entries(SAMPLES))('kind %s: what the engine says of a value of it', (tag, sample) => {

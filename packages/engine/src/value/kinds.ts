@@ -16,6 +16,7 @@ import { RegexValue } from './regex-value.js';
 import { compareNumeric, compareRaw, equalBytes, equalNumeric } from './scalar-compare.js';
 import { Bytes, ErrorValue, Float, type MpData } from './scalars.js';
 import { Tag } from './tag.js';
+import type { Task } from './task.js';
 import { formatFloat } from './text.js';
 import { Thing } from './thing.js';
 import { bytesToText } from './utf8.js';
@@ -243,6 +244,17 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
     compare: none,
     text: none,
     bytes: small,
+    eachReference: null,
+  },
+  [Tag.TASK]: {
+    name: 'task',
+    nameOf: null,
+    isTruthy: ({ scheduled }: Task) => scheduled,
+    equals: (task, other) => task.equals(other),
+    compare: none,
+    text: ({ text }) => text,
+    bytes: small,
+    // A task lives without being referred to, and a reference keeps none alive.
     eachReference: null,
   },
 };

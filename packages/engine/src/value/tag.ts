@@ -20,8 +20,9 @@ export const Tag = {
   WRAP: 17,
   ANONYMOUS: 18,
   FUTURE: 19,
+  TASK: 20,
 } as const;
 
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-export const TAG_COUNT = 20;
+export const TAG_COUNT = 21;

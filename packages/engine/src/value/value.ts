@@ -7,6 +7,7 @@ import type { Member } from './member.js';
 import type { RegexValue } from './regex-value.js';
 import type { Bytes, ErrorValue, Float, MpData } from './scalars.js';
 import { Tag } from './tag.js';
+import type { Task } from './task.js';
 import type { Thing } from './thing.js';
 import type { Anonymous, Wrap } from './wrap.js';
 
@@ -35,7 +36,8 @@ export type Value =
   | Member
   | Wrap
   | Anonymous
-  | Future;
+  | Future
+  | Task;
 
 /** The tag of any value. */
 export function tagOf(value: Value): Tag {

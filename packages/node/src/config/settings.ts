@@ -251,6 +251,7 @@ const users = {
     10_000,
     'Most procedures of one scope; one more is a `max_quota_err`.',
   ),
+  max_tasks: setting(integer(1, 100_000), 500, 'Most tasks of one scope; one more is a `max_quota_err`.'),
 };
 
 const storage = {

@@ -219,7 +219,7 @@ export class TestBench {
         port: 9220,
         engine: {
           limits: DEFAULT_LIMITS,
-          quotas: { tokensPerUser: 10, users: 100, collections: 100, procedures: 100 },
+          quotas: { tokensPerUser: 10, users: 100, collections: 100, procedures: 100, tasks: 500 },
           programCacheBytes: 1_000_000,
         },
         requestTimeoutMs: 1000,

@@ -346,7 +346,7 @@ export class MiniNode {
         ...founderOf(id),
         engine: {
           limits: DEFAULT_LIMITS,
-          quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 100 },
+          quotas: { tokensPerUser: 100, users: 100, collections: 100, procedures: 100, tasks: 500 },
           programCacheBytes: 1_000_000,
         },
         requestTimeoutMs: cluster.options.waitMs?.(id) ?? TIMEOUT_MS,

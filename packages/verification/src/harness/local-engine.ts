@@ -27,7 +27,7 @@ export class LocalEngine {
     this.engine = new Engine({
       environment,
       limits: { ...DEFAULT_LIMITS, ...limits },
-      quotas: { tokensPerUser: 1000, users: 1000, collections: 1000, procedures: 1000 },
+      quotas: { tokensPerUser: 1000, users: 1000, collections: 1000, procedures: 1000, tasks: 500 },
       programCacheBytes: 16 * 1024 * 1024,
       onInternalError: (error) => {
         throw error;

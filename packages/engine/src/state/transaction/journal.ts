@@ -84,7 +84,7 @@ export class Journal {
   }
 
   /** Throws operation_err when the query may not modify this thing, list or set. */
-  assertWritable(target: Thing | List | ThingSet): void {
+  assertWritable(target: { readonly stored: boolean }): void {
     if (target.stored && (this.frozen || !this.writable)) {
       throw operationError('stored data can only be modified by a query with a change: use wse(...)');
     }

@@ -34,6 +34,7 @@ export function engineSettings(
         users: config.maxUsers,
         collections: config.maxCollections,
         procedures: config.maxProcedures,
+        tasks: config.maxTasks,
       },
       programCacheBytes: config.programCacheMb * MiB,
     },

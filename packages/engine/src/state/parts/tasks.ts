@@ -1,0 +1,299 @@
+/**
+ * The tasks of a scope as a part of the state of its group: closures that run later, by themselves. Who runs them is no concern of
+ * the state: a run is a change like any other, and what became of the task is among its effects.
+ *
+ *   effect  := 25 task                    new or changed task
+ *            | 26 id:varint               delete task
+ *            | 27 id:varint schedule      when it runs next, and how it ran last
+ *   task     := id:varint owner:varint schedule source:text value    the value is the tuple of the arguments, see `value-codec.ts`
+ *   schedule := start:varint status:u8 (code:zigzag message:text)?   the error, for the status 2
+ *
+ * Record: TASK (id) holds `task`.
+ */
+import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { Closure } from '../../value/closure.js';
+import { List } from '../../value/containers.js';
+import { ErrorValue } from '../../value/scalars.js';
+import type { TaskBook, TaskState, TaskStatus } from '../../value/task.js';
+import { Task } from '../../value/task.js';
+import type { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import type { Dirty } from '../dirty.js';
+import { RecordKind } from '../records.js';
+import type { Store } from '../store.js';
+import type { Transaction } from '../transaction.js';
+import { type References, readValue, writeValue } from '../value-codec.js';
+import type { GroupPart } from './part.js';
+
+const Effect = { PUT: 0x25, DELETE: 0x26, SCHEDULE: 0x27 } as const;
+
+/** The last second that a task can start at. */
+export const START_MAX = 4_294_967_295;
+
+/** When a task runs next, and how it ran last. */
+export type Schedule = Pick<TaskState, 'startAt' | 'status' | 'error'>;
+
+/** The users of the cluster, as far as tasks have to know them. */
+export interface Owners {
+  readonly users: ReadonlyMap<number, { readonly name: string }>;
+  /** Above the ids of all users that ever were, as far as this node knows. */
+  readonly nextId: number;
+}
+
+/** What gives ids in a scope. */
+export interface Ids {
+  nextId: number;
+}
+
+/** What a scope with tasks brings along. */
+export interface TaskScope {
+  readonly ids: Ids;
+  readonly owners: Owners;
+  /** The things that arguments refer to; null where there are none. */
+  readonly store: Store | null;
+}
+
+export class Tasks implements GroupPart, TaskBook {
+  readonly effects = Object.values(Effect);
+  readonly kinds = [RecordKind.TASK];
+  readonly locked = new Set<number>();
+  /** Called with each task that comes, goes or changes, also when that is taken back. */
+  onChange: ((id: number) => void) | null = null;
+  private readonly states = new Map<number, TaskState>();
+  private readonly dirty: Dirty;
+  private scope: TaskScope | null = null;
+
+  constructor(dirty: Dirty) {
+    this.dirty = dirty;
+  }
+
+  /** Says what the scope brings along: to be called before there is any task. */
+  attach(scope: TaskScope): void {
+    this.scope = scope;
+    if (scope.store !== null) scope.store.tasks = this;
+  }
+
+  get ids(): Ids {
+    return this.attached.ids;
+  }
+
+  /** Number of tasks, those too whose owners are gone. */
+  get size(): number {
+    return this.states.size;
+  }
+
+  find(id: number): TaskState | undefined {
+    const state = this.states.get(id);
+    return state === undefined || this.isOwnerGone(state) ? undefined : state;
+  }
+
+  nameOf(owner: number): string {
+    return this.attached.owners.users.get(owner)?.name ?? '?';
+  }
+
+  arguments(): Iterable<Value> {
+    return [...this.states.values()].map(({ args }) => args);
+  }
+
+  /** All tasks that are there, by rising ids. */
+  list(): readonly TaskState[] {
+    return [...this.states.values()].filter((state) => !this.isOwnerGone(state)).sort((a, b) => a.id - b.id);
+  }
+
+  /** The tasks whose owners were deleted: nobody sees them any more, and they wait for their removal. */
+  orphans(): readonly TaskState[] {
+    return [...this.states.values()].filter((state) => this.isOwnerGone(state));
+  }
+
+  /** Whether a user is known to be gone. One that this node has not heard of yet is not. */
+  private isOwnerGone({ owner }: TaskState): boolean {
+    const { users, nextId } = this.attached.owners;
+    return !users.has(owner) && owner < nextId;
+  }
+
+  put(state: TaskState): void {
+    const { id, args } = state;
+    const store = this.scope?.store ?? null;
+    const before = this.states.get(id);
+    if (before?.args !== args) {
+      store?.retain(args);
+      if (before !== undefined) store?.release(before.args);
+    }
+    this.states.set(id, state);
+    if (id >= this.ids.nextId) this.ids.nextId = id + 1;
+    const out = new ByteWriter();
+    writeTask(out, state);
+    this.dirty.put(RecordKind.TASK, id, 0, out.take());
+    this.onChange?.(id);
+  }
+
+  delete(id: number): void {
+    const before = this.states.get(id);
+    if (before === undefined) return;
+    this.states.delete(id);
+    this.scope?.store?.release(before.args);
+    this.dirty.put(RecordKind.TASK, id, 0, null);
+    this.onChange?.(id);
+  }
+
+  apply(operation: number, input: ByteReader): void {
+    switch (operation) {
+      case Effect.PUT:
+        this.put(readTask(input, this.references));
+        break;
+      case Effect.DELETE:
+        this.delete(input.varint());
+        break;
+      case Effect.SCHEDULE: {
+        const state = this.states.get(input.varint());
+        const schedule = readSchedule(input);
+        if (state !== undefined) this.put({ ...state, ...schedule });
+        break;
+      }
+    }
+  }
+
+  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
+    const state = readTask(new ByteReader(value), this.references);
+    this.states.set(id, state);
+    // The references of its arguments are counted already, in the records of things.
+    this.scope?.store?.hold(state.args);
+  }
+
+  flush(): void {
+    // Records are put when a task changes.
+  }
+
+  clear(): void {
+    this.states.clear();
+    this.locked.clear();
+  }
+
+  contents(): string | null {
+    const [first] = this.list();
+    return first === undefined ? null : `the task ${first.id}`;
+  }
+
+  private get references(): References {
+    return this.scope?.store ?? NO_REFERENCES;
+  }
+
+  private get attached(): TaskScope {
+    if (this.scope === null) throw new Error('the tasks belong to no scope');
+    return this.scope;
+  }
+}
+
+/** How long it takes to take a change of a task back, in nanoseconds: its record is written again. */
+const NS_PER_UNDO = 10_000;
+
+/** Changes tasks in a query or run: applies, records the effect, and records the way back. */
+export class TaskEditor {
+  private readonly tasks: Tasks;
+  private readonly transaction: Transaction;
+
+  constructor(tasks: Tasks, transaction: Transaction) {
+    this.tasks = tasks;
+    this.transaction = transaction;
+  }
+
+  /** Makes a task, with an id that was never used; gives the reference to it. */
+  make(state: Omit<TaskState, 'id'>): Task {
+    const { tasks, transaction } = this;
+    const { ids } = tasks;
+    // Things among the arguments get their ids first.
+    transaction.storeValues([state.args]);
+    const id = ids.nextId;
+    this.put({ ...state, id });
+    transaction.onUndo(() => {
+      ids.nextId = id;
+    });
+    return new Task(id, tasks);
+  }
+
+  /** Replaces what is known of a task that there is. */
+  change(state: TaskState): void {
+    this.transaction.storeValues([state.args]);
+    this.put(state);
+  }
+
+  /** Says when a task that there is runs next, and how it ran last. */
+  schedule(state: TaskState, schedule: Schedule): void {
+    const { tasks, transaction } = this;
+    transaction.effects.u8(Effect.SCHEDULE);
+    transaction.effects.varint(state.id);
+    writeSchedule(transaction.effects, schedule);
+    transaction.onUndo(() => tasks.put(state), NS_PER_UNDO);
+    tasks.put({ ...state, ...schedule });
+  }
+
+  delete(state: TaskState): void {
+    const { tasks, transaction } = this;
+    transaction.effects.u8(Effect.DELETE);
+    transaction.effects.varint(state.id);
+    transaction.onUndo(() => tasks.put(state), NS_PER_UNDO);
+    tasks.delete(state.id);
+  }
+
+  private put(state: TaskState): void {
+    const { tasks, transaction } = this;
+    const before = tasks.find(state.id);
+    const { length } = transaction.effects;
+    transaction.effects.u8(Effect.PUT);
+    writeTask(transaction.effects, state);
+    transaction.chargeUnits(transaction.effects.length - length);
+    transaction.onUndo(() => {
+      if (before === undefined) tasks.delete(state.id);
+      else tasks.put(before);
+    }, NS_PER_UNDO);
+    tasks.put(state);
+  }
+}
+
+const STATUSES: readonly TaskStatus[] = ['nil', 'ok', 'err'];
+
+function writeTask(out: ByteWriter, state: TaskState): void {
+  out.varint(state.id);
+  out.varint(state.owner);
+  writeSchedule(out, state);
+  out.text(state.closure.store());
+  writeValue(out, state.args);
+}
+
+function readTask(input: ByteReader, known: References): TaskState {
+  const id = input.varint();
+  const owner = input.varint();
+  const schedule = readSchedule(input);
+  const source = input.text();
+  const args = readValue(input, known);
+  if (!(args instanceof List)) throw new FormatError(`the arguments of task ${id} are no tuple`);
+  return { id, owner, ...schedule, closure: new Closure(source, null, source), args };
+}
+
+function writeSchedule(out: ByteWriter, { startAt, status, error }: Schedule): void {
+  out.varint(startAt);
+  out.u8(STATUSES.indexOf(status));
+  if (status !== 'err') return;
+  out.zigzag(error?.code ?? 0);
+  out.text(error?.message ?? '');
+}
+
+function readSchedule(input: ByteReader): Schedule {
+  const startAt = input.varint();
+  const status = STATUSES[input.u8()];
+  if (status === undefined) throw new FormatError('the status of a task is not known');
+  const error = status === 'err' ? new ErrorValue(input.zigzag(), input.text()) : null;
+  return { startAt, status, error };
+}
+
+/** In the root scope arguments refer to nothing. */
+const NO_REFERENCES: References = {
+  thingOfId: (id): Thing => refuse(`thing ${id}`),
+  typeOf: (id) => refuse(`type ${id}`),
+  enumOf: (id) => refuse(`enum ${id}`),
+  taskOf: (id) => refuse(`task ${id}`),
+};
+
+function refuse(what: string): never {
+  throw new FormatError(`the argument of a task refers to ${what} in a scope without things`);
+}
