@@ -12,8 +12,7 @@ import { type Config, ExitCode } from './config/index.js';
 import { type Connected, connect, type NodeParts } from './connect.js';
 import { EngineSide } from './engine-side/engine-side.js';
 import { engineClock } from './engine-side/system-clock.js';
-import type { HttpListener } from './listen/http/listener.js';
-import { openApi } from './listen/http/node-api.js';
+import { Doors } from './listen/doors/doors.js';
 import type { Certificates } from './listen/tls/certificates.js';
 import type { NodeCertificates } from './listen/tls/node-certificates.js';
 import { NodeBackups } from './operate/backup/node-backups.js';
@@ -63,7 +62,7 @@ export class Node implements RunningNode {
   /** How old what is known of users may be, in milliseconds. */
   private readonly rootAgeMax: number;
   /** Null until everything is ready for what it lets in. */
-  private listener: HttpListener | null = null;
+  private doors: Doors | null = null;
   /** Ends what is done again and again. */
   private rest = (): void => {};
 
@@ -149,7 +148,7 @@ export class Node implements RunningNode {
       figures,
       side: this.side,
       folder,
-      listener: () => this.listener,
+      doors: () => this.doors,
     });
     this.localRead = new LocalRead({
       engine,
@@ -178,7 +177,7 @@ export class Node implements RunningNode {
       side: this.side,
       backups: this.backups,
       leaving: this.leaving,
-      listener: () => this.listener,
+      doors: () => this.doors,
       rest: () => this.rest(),
     });
   }
@@ -214,8 +213,8 @@ export class Node implements RunningNode {
     ending.stops(() => this.rest());
     ending.stops(watchThread(this.parts.metrics, 'engine'));
     const isFirstStart = await opening.groups();
-    this.listener = this.listen();
-    ending.stops(() => this.listener?.close());
+    this.doors = await this.openDoors();
+    ending.stops(() => this.doors?.close());
     this.readLocally();
     this.status.phase = Phase.READY;
     void opening.catchUp();
@@ -233,7 +232,7 @@ export class Node implements RunningNode {
       groups: () => this.side.scopes.sessions.all,
       storedIndex: (group) => state.storedIndex(group),
       phase: () => this.status.phase,
-      connections: () => this.listener?.connections ?? 0,
+      connections: () => this.doors?.connections ?? 0,
       counters: () => this.counters,
       backups: () => this.backups.scheduled,
       log,
@@ -242,10 +241,10 @@ export class Node implements RunningNode {
     });
   }
 
-  private listen(): HttpListener {
-    const { config, log } = this.parts;
+  private openDoors(): Promise<Doors> {
+    const { config, log, identity } = this.parts;
     const { engine, router } = this.side;
-    return openApi({
+    return Doors.open({
       config,
       engine,
       router,
@@ -259,12 +258,15 @@ export class Node implements RunningNode {
       audit: this.audit,
       log,
       onDefect: (error) => this.side.noteDefect(error),
+      certificates: this.certificates.present,
+      nodeNumber: () => engine.root.members.get(identity.nodeId)?.number ?? 0,
     });
   }
 
   /** @throws Error when they are unfit for the API */
-  private useCertificates({ cert, key, ca, apiClientCa }: Certificates): void {
-    this.listener?.renewTls();
+  private useCertificates(certificates: Certificates): void {
+    const { cert, key, ca, apiClientCa } = certificates;
+    this.doors?.renewTls(certificates);
     this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca, apiClientCa });
   }
 
@@ -277,7 +279,7 @@ export class Node implements RunningNode {
     const { status, side } = this;
     status.beat();
     this.readLocally();
-    status.connections = this.listener?.connections ?? 0;
+    status.connections = this.doors?.connections ?? 0;
     status.level = side.engine.root.level;
     side.consider();
     this.backups.scheduled.consider();

@@ -206,6 +206,13 @@ export class MsgpackReader {
     return this.countOf(this.length(code - 0xdc + 1), 1);
   }
 
+  /** As `arraySize`, but for an array that may announce more items than there are bytes left. */
+  announcedArray(): number | null {
+    if (!this.hasArray) return null;
+    const code = this.u8();
+    return code < 0xa0 ? code & 0x0f : this.length(code - 0xdc + 1);
+  }
+
   /** The next value when it is a str, else null; then it is not read. */
   str(): string | null {
     const code = this.data[this.position];

@@ -116,10 +116,10 @@ describe('the file', () => {
   });
 
   test('a key that only ThingsDB needs is a warning', () => {
-    const { warnings } = load({ file: '[thingsdb]\nws_port = 9270\nhttp_api_port = 9211\nzone = 3\n' });
+    const { warnings } = load({ file: '[thingsdb]\nmodules_path = /m\nhttp_api_port = 9211\nzone = 3\n' });
 
     expect(warnings).toEqual([
-      'ws_port (althing.conf line 2) is ignored: WebSockets are not served',
+      'modules_path (althing.conf line 2) is ignored: there are no modules',
       'zone (althing.conf line 4) is ignored: there are no zones',
     ]);
   });

@@ -9,6 +9,8 @@ export const DEFAULT_PASSWORD = 'pass';
 export function isOpen({
   bindClientAddr,
   httpApiPort,
-}: Pick<Config, 'bindClientAddr' | 'httpApiPort'>): boolean {
-  return httpApiPort !== 0 && !isLoopback(bindClientAddr);
+  listenClientPort,
+  wsPort,
+}: Pick<Config, 'bindClientAddr' | 'httpApiPort' | 'listenClientPort' | 'wsPort'>): boolean {
+  return (httpApiPort !== 0 || listenClientPort !== 0 || wsPort !== 0) && !isLoopback(bindClientAddr);
 }

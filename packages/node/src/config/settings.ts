@@ -7,6 +7,7 @@
  * `Config`. A secret has no flag (a command line can be seen by others) and instead a second spelling,
  * `KEY_file`, which names a file that holds it.
  */
+import { isIP } from 'node:net';
 import { isHostName, isLoopback } from './address.js';
 import {
   address,
@@ -63,6 +64,35 @@ interface WithoutDefault<T> extends Setting<T> {
 const MiB = 1024 ** 2;
 
 const listeners = {
+  listen_client_port: setting(
+    port(),
+    9200,
+    'Port of the native protocol, which the client libraries of ThingsDB speak, over TCP; with TLS where `tls_cert_file` is set and `client_tls` says so. 0 disables it.',
+  ),
+  pipe_client_name: optional(
+    path(),
+    'Path of a Unix socket for the native protocol, which only the user of the process may open (mode 0600). One that was left behind is replaced.',
+  ),
+  ws_port: setting(
+    port(),
+    0,
+    'Port of the native protocol over WebSocket, any path. 0 disables it. The HTTP API serves it as well, at `/@ws`.',
+  ),
+  ws_cert_file: optional(
+    path(),
+    'Certificate (PEM) with its chain: with it and the key `ws_port` speaks TLS (wss).',
+  ),
+  ws_key_file: optional(path(), 'Private key (PEM) of the certificate of `ws_port`.'),
+  client_tls: setting(
+    flag(),
+    false,
+    'Whether `listen_client_port` speaks TLS, with `tls_cert_file` and `tls_key_file`; where `tls_api_client_ca_file` is set clients need a certificate.',
+  ),
+  ip_support: setting(
+    choice('all', 'ipv4only', 'ipv6only'),
+    'all',
+    'Which addresses the native protocol is served on: with `all` the address `::` takes IPv4, too, with `ipv6only` it does not.',
+  ),
   http_api_port: setting(port(), 9210, 'Port of the HTTP API, where clients send queries. 0 disables it.'),
   http_status_port: setting(
     port(),
@@ -73,7 +103,7 @@ const listeners = {
   bind_client_addr: setting(
     address(),
     '127.0.0.1',
-    'Address that the HTTP API and the status port bind to. With any address beyond loopback a first start needs `admin_password`, and no user with privileges may have the password `pass`.',
+    'Address that the HTTP API, the native protocol and the status port bind to. With any address beyond loopback a first start needs `admin_password`, and no user with privileges may have the password `pass`.',
   ),
   bind_node_addr: setting(address(), '127.0.0.1', 'Address that the node port binds to.'),
 };
@@ -223,6 +253,14 @@ const http = {
   ),
 };
 
+const sockets = {
+  login_timeout_ms: setting(
+    duration(100, 600_000),
+    10_000,
+    'How long a connection of the native protocol may take to log in; then it is closed.',
+  ),
+};
+
 const users = {
   credential_cache_ms: setting(
     duration(0, 3_600_000),
@@ -358,7 +396,16 @@ const cluster = {
 };
 
 /** All settings, by key. */
-export const settings = { ...listeners, ...node, ...queries, ...http, ...users, ...storage, ...cluster };
+export const settings = {
+  ...listeners,
+  ...node,
+  ...queries,
+  ...http,
+  ...sockets,
+  ...users,
+  ...storage,
+  ...cluster,
+};
 
 /** The keys of the settings, grouped for people. */
 export const sections: readonly { readonly title: string; readonly keys: readonly SettingKey[] }[] = [
@@ -366,6 +413,7 @@ export const sections: readonly { readonly title: string; readonly keys: readonl
   { title: 'Node', keys: keysOf(node) },
   { title: 'Queries', keys: keysOf(queries) },
   { title: 'HTTP', keys: keysOf(http) },
+  { title: 'Native protocol', keys: keysOf(sockets) },
   { title: 'Users and quotas', keys: keysOf(users) },
   { title: 'Storage', keys: keysOf(storage) },
   { title: 'Cluster', keys: keysOf(cluster) },
@@ -468,10 +516,29 @@ export const rules: readonly Rule[] = [
     holds: (config) => config.resultSizeLimit <= config.requestMemoryLimitMb * MiB,
   },
   {
-    keys: ['http_api_port', 'http_status_port', 'listen_node_port'],
-    must: 'http_api_port, http_status_port and listen_node_port must be different (0 disables one)',
+    keys: ['ws_cert_file', 'ws_key_file'],
+    must: 'ws_cert_file and ws_key_file must be set together',
+    holds: (config) => (config.wsCertFile === undefined) === (config.wsKeyFile === undefined),
+  },
+  {
+    keys: ['client_tls', 'tls_cert_file'],
+    must: 'client_tls needs tls_cert_file and tls_key_file',
+    holds: (config) => !config.clientTls || config.tlsCertFile !== undefined,
+  },
+  {
+    keys: ['ip_support', 'bind_client_addr'],
+    must: 'ip_support must allow the kind of address that bind_client_addr is',
+    holds: (config) =>
+      config.ipSupport === 'all' || isIP(config.bindClientAddr) === (config.ipSupport === 'ipv4only' ? 4 : 6),
+  },
+  {
+    keys: ['http_api_port', 'listen_client_port', 'ws_port', 'http_status_port', 'listen_node_port'],
+    must: 'http_api_port, listen_client_port, ws_port, http_status_port and listen_node_port must be different (0 disables one)',
     holds: (config) => {
-      const ports = [config.httpApiPort, config.httpStatusPort, config.listenNodePort].filter((p) => p !== 0);
+      const { httpApiPort, listenClientPort, wsPort, httpStatusPort, listenNodePort } = config;
+      const ports = [httpApiPort, listenClientPort, wsPort, httpStatusPort, listenNodePort].filter(
+        (p) => p !== 0,
+      );
       return new Set(ports).size === ports.length;
     },
   },
@@ -490,12 +557,6 @@ export interface Rule {
  * Keys of ThingsDB that Althing does not need: an existing file is understood, with a word on each.
  */
 export const foreignKeys: ReadonlyMap<string, string> = new Map([
-  ['listen_client_port', 'the binary client protocol is not served; clients use http_api_port'],
-  ['pipe_client_name', 'there is no Unix socket for clients'],
-  ['ws_port', 'WebSockets are not served'],
-  ['ws_cert_file', 'WebSockets are not served'],
-  ['ws_key_file', 'WebSockets are not served'],
-  ['ip_support', 'the bind addresses decide'],
   ['modules_path', 'there are no modules'],
   ['python_interpreter', 'there are no modules'],
   ['wait_for_modules', 'there are no modules'],

@@ -26,6 +26,8 @@ export interface Request {
   readonly id?: string;
   /** Special terms, which most requests don't have. */
   readonly terms?: Terms | null;
+  /** Milliseconds that it may wait at most, if less than others. */
+  readonly waitMs?: number;
 }
 
 export interface Terms {

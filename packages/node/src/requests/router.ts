@@ -151,7 +151,7 @@ export class Router {
       request,
       forwarded: null,
       group: null,
-      deadline: monotonic() + waitMs,
+      deadline: monotonic() + Math.min(request.waitMs ?? waitMs, waitMs),
       onEnd: (end) => {
         this.ended(pending);
         respond(replyAtEnd(end));

@@ -9,6 +9,7 @@ export { type End, Launched, type LaunchOptions, SERVE, variablesOf } from './la
 export { Float64, type Packable, packed, unpacked } from './msgpack.js';
 export { seeded } from './random.js';
 export { RawConnection } from './raw-connection.js';
+export { RawLine } from './raw-line.js';
 export { RealCluster } from './real-cluster.js';
-export { basic, RealNode, type RequestOptions, type TestSettings } from './real-node.js';
+export { basic, FREE_PORT, RealNode, type RequestOptions, type TestSettings } from './real-node.js';
 export { until, WAIT_MS, within } from './until.js';

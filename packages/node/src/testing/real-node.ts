@@ -39,6 +39,9 @@ const SMALL: TestSettings = {
   http_allowed_hosts: 'test',
 };
 
+/** Stands for a free port, in the settings `listen_client_port` and `ws_port`. */
+export const FREE_PORT = 'free';
+
 const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -48,6 +51,9 @@ const ATTEMPTS = 3;
 export class RealNode {
   readonly port: number;
   readonly statusPort: number;
+  /** Free ports for the native protocol, which is off unless its settings say FREE_PORT. */
+  readonly nativePort: number;
+  readonly wsPort: number;
   /** Folder with the data; it stays until `stop` without `keep`. */
   readonly folder: string;
   /** `Bearer ...` of a token of `admin`. */
@@ -92,29 +98,34 @@ export class RealNode {
     folder?: string,
     nodeArgs: readonly string[] = [],
   ): Promise<RealNode> {
-    const [port = 0, statusPort = 0] = await freePorts(2);
+    const ports = await freePorts(4);
     const home = folder ?? mkdtempSync(join(tmpdir(), 'althing-test-'));
-    return new RealNode(port, statusPort, settings, home, nodeArgs);
+    return new RealNode(ports, settings, home, nodeArgs);
   }
 
   private constructor(
-    port: number,
-    statusPort: number,
+    [port = 0, statusPort = 0, nativePort = 0, wsPort = 0]: readonly number[],
     settings: TestSettings,
     folder: string,
     nodeArgs: readonly string[],
   ) {
     this.port = port;
     this.statusPort = statusPort;
+    this.nativePort = nativePort;
+    this.wsPort = wsPort;
     this.folder = folder;
     this.password = String(settings.admin_password ?? 'pass');
     const all: TestSettings = {
       ...SMALL,
       http_api_port: port,
       http_status_port: statusPort,
+      listen_client_port: 0,
       storage_path: join(folder, 'data'),
       ...settings,
     };
+    // Which ports are free is known only here.
+    if (settings.listen_client_port === FREE_PORT) all.listen_client_port = nativePort;
+    if (settings.ws_port === FREE_PORT) all.ws_port = wsPort;
     const [program = '', ...args] = SERVE;
     this.process = new Launched([program, ...nodeArgs, ...args], { environment: variablesOf(all), folder });
   }

@@ -77,6 +77,7 @@ export class ChaosNode {
       listen_node_port: place.nodePort,
       http_api_port: place.apiPort,
       http_status_port: place.statusPort,
+      listen_client_port: 0,
       storage_path: join(this.data, 'data'),
       ...settings,
     };

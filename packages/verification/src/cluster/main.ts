@@ -28,6 +28,7 @@ const FIRST_API_PORT = 9210;
 /** From a node's API port to the one for other nodes, and to the one for its status. */
 const NODE_PORT_STEP = 10;
 const STATUS_PORT_STEP = 20;
+const CLIENT_PORT_STEP = 30;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -43,7 +44,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const count = wholeIn('--nodes', values.nodes, 1, NODES_MAX);
-  const port = wholeIn('--port', values.port, 1, 65_535 - STATUS_PORT_STEP - NODES_MAX);
+  const port = wholeIn('--port', values.port, 1, 65_535 - CLIENT_PORT_STEP - NODES_MAX);
   const folder = resolve(values.data);
   mkdirSync(folder, { recursive: true });
   const numbers = Array.from({ length: count }, (_, i) => i);
@@ -59,6 +60,7 @@ async function main(): Promise<number> {
         settings: {
           node_name: 'localhost',
           http_api_port: port + i,
+          listen_client_port: port + CLIENT_PORT_STEP + i,
           listen_node_port: port + NODE_PORT_STEP + i,
           http_status_port: port + STATUS_PORT_STEP + i,
           storage_path: join(folder, `node${i + 1}`),

@@ -142,6 +142,7 @@ export function settingsOf(
     http_api_port: String(apiPort),
     http_status_port: String(statusPort),
     listen_node_port: String(nodePort),
+    listen_client_port: '0',
     storage_path: join(folder, 'data'),
     log_level: 'warning',
     ...settings,

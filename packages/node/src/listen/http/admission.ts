@@ -5,6 +5,7 @@ import type { Authenticator, Login } from '../auth/authenticator.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
 import type { Strangers } from '../limits/strangers.js';
+import { problemOf } from '../shared/terms.js';
 import type { Exchange, Headers } from './exchange.js';
 import {
   AUTHENTICATE,
@@ -19,7 +20,6 @@ import {
   UNSURE,
 } from './refusals.js';
 import type { RequestHeaders } from './request-headers.js';
-import { problemOf } from './terms.js';
 
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;

@@ -4,6 +4,7 @@ import type { Request, RequestBody, Respond } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
+import { termsOf } from '../shared/terms.js';
 import type { Exchange } from './exchange.js';
 import {
   BODIES_FULL,
@@ -15,7 +16,6 @@ import {
   TOO_LARGE_STATUS,
 } from './refusals.js';
 import { statusOf } from './reply.js';
-import { termsOf } from './terms.js';
 
 export interface BodiesOptions {
   readonly decoding: BodyOptions;

@@ -2,13 +2,13 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { ErrorCode, type Format, QueryError, type ScopeName, type User } from '@althing/engine';
 import type { ChangeOutcome, Reply } from '../../groups/request.js';
 import type { ByteBudget, Bytes } from '../limits/byte-budget.js';
+import type { TermHeaders } from '../shared/terms.js';
 import { type AnswerBuffer, LONG_BYTES, type Unsent } from './answer-buffer.js';
 import type { Batch } from './batch.js';
 import { BodyBuffer } from './body-buffer.js';
 import { Pieces } from './pieces.js';
 import { errorBody, type Heads, statusOf, statusOfReply } from './reply.js';
 import { beginsAsBody } from './request-headers.js';
-import type { TermHeaders } from './terms.js';
 
 /** Additional response headers, in pairs. */
 export type Headers = readonly (readonly [string, string])[];

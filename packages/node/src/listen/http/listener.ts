@@ -17,9 +17,11 @@ import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import { AddressCounts, addressKey, isLoopbackKey, systemCounts } from '../limits/address-counts.js';
-import { ByteBudget } from '../limits/byte-budget.js';
+import type { ByteBudget } from '../limits/byte-budget.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
-import { Strangers } from '../limits/strangers.js';
+import type { Strangers } from '../limits/strangers.js';
+import { RequestIds } from '../shared/request-ids.js';
+import type { SharedLimits } from '../shared/shared-limits.js';
 import { Admission, refuseLogin } from './admission.js';
 import { AnswerBuffer } from './answer-buffer.js';
 import { Apps, hasCertificate, type TlsFiles } from './apps.js';
@@ -42,7 +44,6 @@ import {
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
 import { type RequestHeaders, readHeaders } from './request-headers.js';
-import { RequestIds } from './request-ids.js';
 import { corsOf, Sites, type SitesOptions } from './sites.js';
 import { backUp, restore, type TransferHandler } from './transfers.js';
 import { Upload } from './upload.js';
@@ -69,24 +70,20 @@ export interface HttpOptions {
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** Bytes that bodies may take that are still coming, and answers that are not taken, all together. */
-  readonly bodyMemoryMax: number;
+  /** What all doors may take together. */
+  readonly shared: SharedLimits;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
   readonly wait: (done: () => boolean) => void;
   /** How old a connection gets, in milliseconds; 0: as old as it likes. */
   readonly connectionAgeMaxMs: number;
-  /** Connections at once. */
-  readonly connectionsMax: number;
   /** Connections at once from one address. */
   readonly connectionsPerAddressMax: number;
   /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
   readonly trustedProxies: readonly string[];
   /** For whom browsers may ask. */
   readonly sites: SitesOptions;
-  /** Requests at once that wait for their answer. */
-  readonly pendingMax: number;
   /** Counts refusals. */
   readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** Reports a defect of the node itself. */
@@ -118,8 +115,8 @@ export class HttpListener {
     this.options = options;
     this.needsCertificate = options.tls !== null && options.tls.clientCaFile !== null;
     this.heads = new Heads(options.nodeName);
-    this.budget = new ByteBudget(options.bodyMemoryMax);
-    this.strangers = new Strangers(options.bodyMemoryMax * STRANGERS_PART);
+    this.budget = options.shared.memory;
+    this.strangers = options.shared.strangers;
     this.exchangeParts = {
       heads: this.heads,
       answerBuffer: new AnswerBuffer(this.budget),
@@ -152,7 +149,7 @@ export class HttpListener {
       strangers: this.strangers,
       bodies: this.budget,
       bodySizeMax: options.bodySizeMax,
-      isQueueFull: () => this.pending > options.pendingMax,
+      isQueueFull: () => options.shared.isQueueFull,
       refuse,
       complete: (exchange) => this.bodies.complete(exchange),
     });
@@ -172,11 +169,6 @@ export class HttpListener {
   /** Requests that are not answered yet. */
   get inFlight(): number {
     return this.pending;
-  }
-
-  /** Bytes of bodies that are still coming in, and of answers that are still going out. */
-  get bodyBytes(): number {
-    return this.budget.used + this.strangers.bytes;
   }
 
   /** Starts to listen; returns the port, or null when it is in use. */
@@ -224,13 +216,14 @@ export class HttpListener {
 
   private connected(res: HttpResponse, change: number): void {
     this.connectionCount += change;
+    this.options.shared.connections += change;
     if (this.connectionCount === 0) this.addresses.clear();
     if (change < 0) return;
     const address = addressKey(new Uint8Array(res.getRemoteAddress()));
     const admitted = this.clients.isProxy(res) || this.addresses.connected(address);
-    const { connectionsMax } = this.options;
+    const { connections, connectionsMax } = this.options.shared;
     const kept = isLoopbackKey(address) ? 0 : keptFor(connectionsMax);
-    const fits = this.connectionCount <= connectionsMax - kept;
+    const fits = connections <= connectionsMax - kept;
     if (admitted && fits) return;
     this.options.figures?.rejected(fits ? 'connections_per_address' : 'connections');
     res.close();
@@ -277,6 +270,7 @@ export class HttpListener {
 
   private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders, batch: Batch): void {
     this.pending += 1;
+    this.options.shared.pending += 1;
     const format = formatOf(headers.contentType);
     const exchange = new Exchange(
       res,
@@ -308,6 +302,7 @@ export class HttpListener {
     batch: Batch,
   ): void {
     this.pending += 1;
+    this.options.shared.pending += 1;
     const { authenticator } = this.options;
     const exchange = new Exchange(
       res,
@@ -391,14 +386,12 @@ export class HttpListener {
   private finished(exchange: Exchange): void {
     this.bodies.finished(exchange);
     this.pending -= 1;
+    this.options.shared.pending -= 1;
     if (this.pending === 0) this.onIdle?.();
   }
 }
 
 /** How long the connections stay that are left behind the last answer, in milliseconds. */
 const LAST_WORDS_MS = 100;
-
-/** The part of the memory for bodies that is for senders who are not known yet; it comes on top. */
-const STRANGERS_PART = 1 / 8;
 
 const ROOT: ScopeName = { kind: 'thingsdb' };

@@ -10,8 +10,8 @@
  * and what follows is never taken for a request.
  */
 import type { HttpRequest } from 'uWebSockets.js';
-import type { RequestIds } from './request-ids.js';
-import type { TermHeaders } from './terms.js';
+import type { RequestIds } from '../shared/request-ids.js';
+import type { TermHeaders } from '../shared/terms.js';
 
 export interface RequestHeaders {
   /** The name of the request: the client's own, or one that it got here. */

@@ -1,7 +1,7 @@
 import type { DataFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
-import type { HttpListener } from '../../listen/http/listener.js';
+import type { Doors } from '../../listen/doors/doors.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 
 export interface PublisherOptions {
@@ -9,8 +9,8 @@ export interface PublisherOptions {
   readonly figures: Pick<EngineMetrics, 'publish'>;
   readonly side: EngineSide;
   readonly folder: DataFolder;
-  /** Null until the API is open. */
-  readonly listener: () => HttpListener | null;
+  /** Null until they are open. */
+  readonly doors: () => Doors | null;
 }
 
 const MiB = 1024 * 1024;
@@ -33,12 +33,12 @@ export class Publisher {
     this.publishedAt = performance.now();
     const { config, figures, side, folder } = this.options;
     const { engine, router, scopes, disk } = side;
-    const listener = this.options.listener();
+    const doors = this.options.doors();
     figures.publish({
       engine: engine.figures,
-      inFlight: listener?.inFlight ?? 0,
-      connections: listener?.connections ?? 0,
-      bodyBytes: listener?.bodyBytes ?? 0,
+      inFlight: doors?.inFlight ?? 0,
+      connections: doors?.connections ?? 0,
+      bodyBytes: doors?.bytes ?? 0,
       waiting: { ...scopes.sessions.queues, ...router.queues },
       repeated: router.repeated,
       cacheLimitBytes: config.cacheSizeMb * MiB,

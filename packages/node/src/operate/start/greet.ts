@@ -2,7 +2,17 @@ import { type Config, DEFAULT_PASSWORD } from '../../config/index.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 export interface Greeting {
-  readonly config: Pick<Config, 'bindClientAddr' | 'httpApiPort' | 'httpStatusPort'>;
+  readonly config: Pick<
+    Config,
+    | 'bindClientAddr'
+    | 'httpApiPort'
+    | 'httpStatusPort'
+    | 'listenClientPort'
+    | 'pipeClientName'
+    | 'wsPort'
+    | 'wsCertFile'
+    | 'clientTls'
+  >;
   readonly version: string;
   /** Of the data folder. */
   readonly path: string;
@@ -19,11 +29,21 @@ export function greet(log: Logger, { config, version, path, isTls }: Greeting): 
       `status on ${base}:${config.httpStatusPort}/status`,
     );
   }
+  greetNative(log, config);
   if (config.httpApiPort === 0) {
     log.info({ event: 'api_disabled' }, 'the HTTP API is disabled (http_api_port = 0)');
     return;
   }
   log.info({ event: 'api', port: config.httpApiPort }, `HTTP API on ${base}:${config.httpApiPort}`);
+}
+
+function greetNative(log: Logger, config: Greeting['config']): void {
+  const { bindClientAddr, listenClientPort, pipeClientName, wsPort, wsCertFile, clientTls } = config;
+  const host = bindClientAddr.includes(':') ? `[${bindClientAddr}]` : bindClientAddr;
+  const tell = (place: string): void => log.info({ event: 'native', place }, `native protocol on ${place}`);
+  if (listenClientPort !== 0) tell(`${clientTls ? 'tls' : 'tcp'}://${host}:${listenClientPort}`);
+  if (pipeClientName !== undefined) tell(`unix:${pipeClientName}`);
+  if (wsPort !== 0) tell(`${wsCertFile === undefined ? 'ws' : 'wss'}://${host}:${wsPort}`);
 }
 
 /**

@@ -39,6 +39,8 @@ beforeEach(() => {
       return {
         nodeName: 'node-1',
         httpApiPort: 9210,
+        listenClientPort: 9200,
+        ipSupport: 'all' as const,
         httpStatusPort: 0,
         listenNodePort: 9220,
         storagePath: './data',
@@ -84,6 +86,8 @@ describe('node_info', () => {
       log_level: 'INFO',
       storage_path: './data/',
       uptime: 12.345,
+      client_port: 9200,
+      ip_support: 'ALL',
       http_api_port: 9210,
       http_status_port: 'disabled',
       local_committed_change_id: 40,

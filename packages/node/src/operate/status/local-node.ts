@@ -39,6 +39,8 @@ export interface LocalNodeOptions {
     Config,
     | 'nodeName'
     | 'httpApiPort'
+    | 'listenClientPort'
+    | 'ipSupport'
     | 'httpStatusPort'
     | 'listenNodePort'
     | 'storagePath'
@@ -94,9 +96,9 @@ export class LocalNode implements NodeView {
       zone: 0,
       log_level: levelOf(log.level),
       node_name: config.nodeName,
-      client_port: config.httpApiPort,
+      client_port: config.listenClientPort,
       node_port: config.listenNodePort,
-      ip_support: 'ALL',
+      ip_support: config.ipSupport.toUpperCase(),
       storage_path: config.storagePath.endsWith('/') ? config.storagePath : `${config.storagePath}/`,
       uptime: monotonic() / 1000,
       changes_in_queue: 0,

@@ -5,7 +5,7 @@ import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, ExitCode } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { State } from '../../groups/state.js';
-import type { HttpListener } from '../../listen/http/listener.js';
+import type { Doors } from '../../listen/doors/doors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { NodeBackups } from '../backup/node-backups.js';
 import { STOPPING, type StopReason } from '../start/running-node.js';
@@ -28,8 +28,8 @@ export interface ShutdownParts {
   readonly side: EngineSide;
   readonly backups: NodeBackups;
   readonly leaving: Leaving;
-  /** Null until the API is open. */
-  readonly listener: () => HttpListener | null;
+  /** Null until they are open. */
+  readonly doors: () => Doors | null;
   /** Ends what is done again and again. */
   readonly rest: () => void;
 }
@@ -85,7 +85,7 @@ export class Shutdown {
     }
     status.phase = Phase.DRAINING;
     if (isGone) this.refused = STOPPING;
-    await grace.wait(this.parts.listener()?.drain() ?? Promise.resolve());
+    await grace.wait(this.parts.doors()?.drain() ?? Promise.resolve());
     this.refused = STOPPING;
     await grace.wait(backedUp);
     // The data of a removed node are of no use any more.
@@ -105,7 +105,7 @@ export class Shutdown {
   private turnAway(): number {
     const { status } = this.parts;
     if (status.phase === Phase.READY) status.phase = Phase.LEAVING;
-    this.parts.listener()?.leave();
+    this.parts.doors()?.leave();
     this.leavingSince ??= performance.now();
     return this.leavingSince;
   }

@@ -1,0 +1,219 @@
+import { type Engine, ErrorCode } from '@althing/engine';
+import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
+import { delay } from '../../base/timers.js';
+import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
+import type { Reply, Request } from '../../groups/request.js';
+import { scopeText } from '../../requests/checks.js';
+import type { Counters } from '../../requests/counters.js';
+import type { PasswordHasher } from '../../requests/password.js';
+import type { Router } from '../../requests/router.js';
+import type { AuditLog } from '../../telemetry/audit-log.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { Authenticator } from '../auth/authenticator.js';
+import { Backoff } from '../auth/backoff.js';
+import type { TlsFiles } from '../http/apps.js';
+import { HttpListener, type HttpOptions } from '../http/listener.js';
+import { NativeListener } from '../native/listener.js';
+import { RequestIds } from '../shared/request-ids.js';
+import { SharedLimits } from '../shared/shared-limits.js';
+import type { Certificates } from '../tls/certificates.js';
+import { NativeDoors } from './native-doors.js';
+
+export interface DoorsOptions
+  extends Pick<HttpOptions, 'transfers' | 'refusal' | 'stale' | 'wait' | 'onDefect'> {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly router: Router;
+  readonly hasher: PasswordHasher;
+  readonly figures: EngineMetrics;
+  readonly counters: Counters;
+  readonly audit: AuditLog;
+  readonly log: Logger;
+  /** Those of the node; null without TLS. */
+  readonly certificates: Certificates | null;
+  /** The number of this node. */
+  readonly nodeNumber: () => number;
+}
+
+const MiB = 1024 * 1024;
+
+/** Logins that are put off or checked at once, and users and addresses that are remembered for it. */
+const LOGIN_LIMITS = { waitingMax: 8, checkingMax: 32, keysMax: 10_000 };
+
+/** All doors of a node for clients. */
+export class Doors {
+  private readonly http: HttpListener;
+  private readonly native: NativeListener;
+  private readonly nativeDoors: NativeDoors;
+  private readonly shared: SharedLimits;
+
+  /**
+   * Opens those that the settings ask for.
+   *
+   * @throws ConfigurationError when a port is in use, or a file is unfit
+   */
+  static async open(options: DoorsOptions): Promise<Doors> {
+    const doors = new Doors(options);
+    try {
+      doors.openHttp(options.config);
+      await doors.nativeDoors.open(options.certificates);
+      return doors;
+    } catch (error) {
+      doors.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: DoorsOptions) {
+    const { config, engine, figures, log, transfers, refusal, stale, wait, onDefect } = options;
+    const authenticator = makeAuthenticator(options);
+    const handle = handlerOf(options);
+    const shared = new SharedLimits({
+      memoryMax: config.requestMemoryLimitMb * MiB,
+      connectionsMax: fittingConnections(config.maxConnections, descriptorLimit(), log),
+      pendingMax: config.requestQueueLimit,
+    });
+    this.shared = shared;
+    this.http = new HttpListener({
+      authenticator,
+      tls: tlsFilesOf(config),
+      nodeName: config.nodeName,
+      handle,
+      transfers,
+      wait,
+      refusal,
+      stale,
+      body: { msgpackNestingMax: config.nestingLimit },
+      bodySizeMax: config.requestSizeLimit,
+      shared,
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      figures,
+      onDefect,
+      connectionAgeMaxMs: config.maxConnectionAgeMs,
+      connectionsPerAddressMax: config.maxConnectionsPerAddress,
+      trustedProxies: config.trustedProxies,
+      sites: {
+        bindAddress: config.bindClientAddr,
+        nodeName: config.nodeName,
+        allowedHosts: config.httpAllowedHosts,
+        allowedOrigins: config.httpAllowedOrigins,
+      },
+    });
+    this.native = new NativeListener({
+      authenticator,
+      root: engine.root,
+      handle,
+      refusal,
+      stale,
+      shared,
+      nestingMax: config.nestingLimit,
+      sizeMax: config.requestSizeLimit,
+      ids: new RequestIds(),
+      figures,
+      onDefect,
+      now: Date.now,
+      nodeNumber: options.nodeNumber,
+      connectionsPerAddressMax: config.maxConnectionsPerAddress,
+      loginTimeoutMs: config.loginTimeoutMs,
+      packageTimeoutMs: config.bodyTimeoutMs,
+    });
+    this.nativeDoors = new NativeDoors(config, this.native);
+  }
+
+  /** Connections that are open. */
+  get connections(): number {
+    return this.shared.connections;
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.shared.pending;
+  }
+
+  /** Bytes of requests that are still coming in, and of answers that are still going out. */
+  get bytes(): number {
+    return this.shared.bytes;
+  }
+
+  /**
+   * Takes up renewed certificates, for connections to come.
+   *
+   * @throws Error when they are unfit
+   */
+  renewTls(certificates: Certificates): void {
+    this.http.renewTls();
+    this.nativeDoors.renewTls(certificates);
+  }
+
+  /** From now on clients are asked to go elsewhere. */
+  leave(): void {
+    this.http.leave();
+    this.native.leave();
+  }
+
+  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
+  async drain(): Promise<void> {
+    await Promise.all([this.http.drain(), this.native.drain()]);
+  }
+
+  /** Closes everything. */
+  close(): void {
+    this.http.close();
+    this.native.close();
+  }
+
+  private openHttp({ httpApiPort, bindClientAddr }: Config): void {
+    if (httpApiPort === 0) return;
+    const port = this.http.listen(bindClientAddr, httpApiPort);
+    if (port === null) throw portInUse('http_api_port', bindClientAddr, httpApiPort);
+  }
+}
+
+/** The way of requests into the node, the same for all doors. */
+function handlerOf({ config, router, figures, counters, log }: DoorsOptions): HttpOptions['handle'] {
+  return (request, respond) =>
+    router.handle(
+      request,
+      figures.counting(request, respond, (reply, ms) => {
+        counters.count(reply, ms);
+        report(log, config.slowRequestMs, request, reply, ms);
+      }),
+    );
+}
+
+function makeAuthenticator({ config, engine, router, hasher, figures, audit }: DoorsOptions): Authenticator {
+  const { loginBackoffMs: delayMs, loginBackoffLimitMs: delayMaxMs } = config;
+  return new Authenticator({
+    root: engine.root,
+    freshen: () => router.freshenRoot(),
+    hasher,
+    backoff: new Backoff({ delayMs, delayMaxMs, ...LOGIN_LIMITS }, () => performance.now()),
+    onLogin: (login) => {
+      figures.loggedIn(login.method, login.outcome);
+      audit.login(login);
+    },
+    refusedPassword: isOpen(config) ? DEFAULT_PASSWORD : null,
+    cacheMs: config.credentialCacheMs,
+    now: Date.now,
+    delay,
+  });
+}
+
+/** Tells the log of requests that took long, or failed by a defect. */
+function report(log: Logger, slowMs: number, request: Request, reply: Reply, ms: number): void {
+  const isSlow = slowMs > 0 && ms > slowMs;
+  const isDefect = !reply.ok && reply.error.code === ErrorCode.INTERNAL;
+  if (!isSlow && !isDefect) return;
+  const { id, user, scope, body } = request;
+  // Not the code of a query: it may hold secrets.
+  const what = body.type === 'run' ? { procedure: body.name } : { characters: body.code.length };
+  const fields = { request: id, user: user.name, scope: scopeText(scope), ...what, ms: Math.round(ms) };
+  if (isSlow) log.warn({ event: 'slow_request', ...fields }, 'a request took long');
+  if (isDefect) log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
+}
+
+function tlsFilesOf({ tlsCertFile, tlsKeyFile, tlsApiClientCaFile }: Config): TlsFiles | null {
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
+  return { certFile: tlsCertFile, keyFile: tlsKeyFile, clientCaFile: tlsApiClientCaFile ?? null };
+}

@@ -1,0 +1,80 @@
+import type { Server } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+import { type Config, ConfigurationError, portInUse } from '../../config/index.js';
+import type { NativeListener } from '../native/listener.js';
+import { type Credentials, listening, listeningAt, packageServer } from '../native/servers.js';
+import type { Certificates } from '../tls/certificates.js';
+
+type NativeSettings = Pick<
+  Config,
+  'listenClientPort' | 'bindClientAddr' | 'ipSupport' | 'pipeClientName' | 'clientTls' | 'loginTimeoutMs'
+>;
+
+/** The servers of the native protocol that the settings ask for. */
+export class NativeDoors {
+  private readonly config: NativeSettings;
+  private readonly listener: NativeListener;
+  /** Servers that speak TLS with the certificates of the node. */
+  private readonly tlsServers: TlsServer[] = [];
+
+  constructor(config: NativeSettings, listener: NativeListener) {
+    this.config = config;
+    this.listener = listener;
+  }
+
+  /** @throws ConfigurationError when a port or a path is in use */
+  async open(certificates: Certificates | null): Promise<void> {
+    const { listenClientPort, bindClientAddr, pipeClientName, clientTls, loginTimeoutMs } = this.config;
+    if (listenClientPort !== 0) {
+      const tls = clientTls && certificates !== null ? credentialsOf(certificates) : null;
+      const server = packageServer(this.listener, tls, loginTimeoutMs);
+      if (server instanceof TlsServer) this.tlsServers.push(server);
+      await this.listen(server, 'listen_client_port', bindClientAddr, listenClientPort);
+    }
+    if (pipeClientName !== undefined) {
+      const server = packageServer(this.listener, null, loginTimeoutMs);
+      this.listener.serve(server);
+      const isFree = await listeningAt(server, pipeClientName).catch((error: unknown) => {
+        throw pathProblem(pipeClientName, error instanceof Error ? error.message : String(error));
+      });
+      if (!isFree) throw pathProblem(pipeClientName, 'another process listens there');
+    }
+  }
+
+  /** @throws Error when they are unfit */
+  renewTls(certificates: Certificates): void {
+    for (const server of this.tlsServers) server.setSecureContext(credentialsOf(certificates));
+  }
+
+  private async listen(server: Server, key: string, address: string, port: number): Promise<void> {
+    this.listener.serve(server);
+    const ipv6Only = this.config.ipSupport === 'ipv6only';
+    let isFree: boolean;
+    try {
+      isFree = await listening(server, { host: address, port, ipv6Only, backlog: BACKLOG });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ConfigurationError([
+        { key, message: `${key} = ${port}: can't listen on ${address}: ${why}` },
+      ]);
+    }
+    if (!isFree) throw portInUse(key, address, port);
+  }
+}
+
+/** Connections that wait to be accepted. */
+const BACKLOG = 1024;
+
+function credentialsOf({ cert, key, apiClientCa }: Certificates): Credentials {
+  if (apiClientCa === null) return { cert, key };
+  return { cert, key, ca: apiClientCa, requestCert: true, rejectUnauthorized: true };
+}
+
+function pathProblem(path: string, why: string): ConfigurationError {
+  return new ConfigurationError([
+    {
+      key: 'pipe_client_name',
+      message: `pipe_client_name = ${path}: can't listen there: ${why}; choose another path, or end what uses it`,
+    },
+  ]);
+}

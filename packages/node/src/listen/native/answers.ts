@@ -1,0 +1,72 @@
+import { ErrorCode, MsgpackWriter, QueryError } from '@althing/engine';
+import type { ChangeOutcome } from '../../groups/request.js';
+
+/** `{error_code, error_msg}`, and the outcome where it is asked for, as MessagePack. */
+export function errorData({ code, message }: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
+  const writer = new MsgpackWriter();
+  writer.beginMap(outcome === null ? 2 : 3);
+  writer.key('error_code');
+  writer.int(code);
+  writer.key('error_msg');
+  writer.str(message);
+  if (outcome !== null) {
+    writer.key('outcome');
+    writer.str(outcome);
+  }
+  return writer.out.take();
+}
+
+/** The data of the event NODE_STATUS. */
+export function statusData(id: number, status: string): Uint8Array {
+  const writer = new MsgpackWriter();
+  writer.beginMap(2);
+  writer.key('id');
+  writer.int(id);
+  writer.key('status');
+  writer.str(status);
+  return writer.out.take();
+}
+
+/** The data of the event WARN. */
+export function warnData(code: number, message: string): Uint8Array {
+  const writer = new MsgpackWriter();
+  writer.beginMap(2);
+  writer.key('warn_code');
+  writer.int(code);
+  writer.key('warn_msg');
+  writer.str(message);
+  return writer.out.take();
+}
+
+/** Codes of WARN: what the node has to say of the connection, and what code said by `log`. */
+export const WarnCode = { CONNECTION: 1, LOG: 2 } as const;
+
+export const NOT_LOGGED_IN = new QueryError(
+  ErrorCode.AUTH,
+  'the connection is not logged in: send AUTH with [user, password] or a token first',
+);
+export const WRONG_CREDENTIALS = new QueryError(
+  ErrorCode.AUTH,
+  'no such user, token or password, or it can not be used any more',
+);
+export const LEAVING = new QueryError(
+  ErrorCode.NODE,
+  'the node is shutting down: connect to another one, or try again later',
+);
+export const ANSWERS_FULL = new QueryError(
+  ErrorCode.NODE,
+  'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
+);
+
+/** @param max bytes that a package may have */
+export function packageTooLarge(max: number): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, `the package is larger than request_size_limit (${max} bytes)`);
+}
+
+/** @param max bytes that a package may have before AUTH */
+export function strangerTooLarge(max: number): QueryError {
+  return new QueryError(
+    ErrorCode.BAD_DATA,
+    `a package may have ${max} bytes before the connection is logged in: send AUTH first`,
+  );
+}

@@ -1,0 +1,407 @@
+/**
+ * What one client has with the node over the native protocol, whichever way its packages come.
+ *
+ * Requests are carried out one after the other, in the order in which they came: each sees what those before
+ * it changed. PING alone is answered at once. What waits for its turn is bounded, and so is what waits to be
+ * sent: nothing more is read from a client that sends faster than it is served, or does not read.
+ */
+import { QueryError, type RootGroup, type User } from '@althing/engine';
+import { networkOf } from '../../base/network-of.js';
+import type { ChangeOutcome, Client, Reply, Request, Respond } from '../../groups/request.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Authenticator, Login } from '../auth/authenticator.js';
+import { BODIES_FULL, INTERNAL, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
+import { statusOf } from '../http/reply.js';
+import type { Bytes } from '../limits/byte-budget.js';
+import type { RequestIds } from '../shared/request-ids.js';
+import type { SharedLimits } from '../shared/shared-limits.js';
+import {
+  ANSWERS_FULL,
+  errorData,
+  LEAVING,
+  NOT_LOGGED_IN,
+  packageTooLarge,
+  strangerTooLarge,
+  WarnCode,
+  WRONG_CREDENTIALS,
+  warnData,
+} from './answers.js';
+import { EVENT_ID, type Header, PackageType } from './package.js';
+import type { PackageSink, Taking } from './package-reader.js';
+import { readAuth, readRequest } from './requests.js';
+import { Session } from './session.js';
+import type { Wire } from './wire.js';
+
+/** What the connections of a node have in common. */
+export interface ConnectionHost {
+  readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
+  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey'>;
+  /** Takes a request; the answer may come at once or later. */
+  readonly handle: (request: Request, respond: Respond) => boolean;
+  /** Null while requests are served, else why not. */
+  readonly refusal: () => QueryError | null;
+  /** Why nobody can be logged in, for now; null: they can. */
+  readonly stale: () => QueryError | null;
+  /** Whether the node asks clients to go elsewhere. */
+  readonly isLeaving: () => boolean;
+  readonly shared: SharedLimits;
+  /** Arrays and maps inside each other at most. */
+  readonly nestingMax: number;
+  /** Bytes that a package may have. */
+  readonly sizeMax: number;
+  readonly ids: RequestIds;
+  readonly figures: Pick<EngineMetrics, 'refused'>;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Bytes of a package before the connection is logged in. */
+export const STRANGER_BYTES_MAX = 64 * 1024;
+
+/** Packages that wait for their turn before nothing more is read, and their bytes. */
+const WAITING_MAX = 64;
+const WAITING_BYTES_MAX = 256 * 1024;
+
+/** Bytes that wait to be sent before nothing more is read or carried out. */
+const UNSENT_MAX = 256 * 1024;
+
+/** Bytes that wait to be sent when an event finds them and the connection ends: its client does not read. */
+const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
+
+/** Answers from this size on count against the memory of all until they are sent. */
+const LONG_ANSWER = 64 * 1024;
+
+/** Packages of at least so many bytes take time to read that counts, and are not copied to wait. */
+const LONG_PACKAGE = 16 * 1024;
+
+/** Bytes of what waits, besides its data. */
+const WAITING_BYTES = 128;
+
+interface Waiting {
+  readonly header: Header;
+  readonly data: Buffer;
+  readonly bytes: number;
+  /** Where its bytes are counted. */
+  readonly memory: Bytes;
+}
+
+export class Connection implements PackageSink, Client {
+  private readonly host: ConnectionHost;
+  private readonly wire: Wire;
+  private readonly loggedIn: () => void;
+  private session: Session | null = null;
+  private readonly waiting: Waiting[] = [];
+  private waitingBytes = 0;
+  /** Whether a request is being carried out. */
+  private busy = false;
+  /** Whether requests are being taken from those that wait. */
+  private isAdvancing = false;
+  private isPaused = false;
+  /** Bytes of answers that count against the memory of all. */
+  private lent = 0;
+  private closed = false;
+  /** Set where packages are refused before their end has come. */
+  private refused: QueryError | null = null;
+  private readonly stranger: Bytes;
+
+  /** @param loggedIn called when the connection has logged in for the first time */
+  constructor(host: ConnectionHost, wire: Wire, loggedIn: () => void) {
+    this.host = host;
+    this.loggedIn = loggedIn;
+    this.wire = wire;
+    this.stranger = host.shared.strangers.shareOf(networkOf(wire.address));
+  }
+
+  /** Whether nobody waits for answers any more. */
+  get gone(): boolean {
+    return this.closed;
+  }
+
+  get isLoggedIn(): boolean {
+    return this.session !== null;
+  }
+
+  /** Whether a request is not answered yet. */
+  get isBusy(): boolean {
+    return this.busy || this.waiting.length > 0;
+  }
+
+  /** Bytes that wait to be sent. */
+  get unsent(): number {
+    return this.wire.unsent;
+  }
+
+  /** Memory for a package that comes in pieces. */
+  get memory(): Bytes {
+    return this.session === null ? this.stranger : this.host.shared.memory;
+  }
+
+  begins({ type, id, length }: Header): Taking {
+    if (this.session === null && length > STRANGER_BYTES_MAX) {
+      this.fail(id, strangerTooLarge(STRANGER_BYTES_MAX));
+      return 'end';
+    }
+    if (!isRequest(type)) return 'skip';
+    if (length <= this.host.sizeMax) return 'read';
+    this.refused = packageTooLarge(this.host.sizeMax);
+    return 'skip';
+  }
+
+  skipped(header: Header): void {
+    const { refused } = this;
+    this.refused = null;
+    if (refused !== null) this.refusePackage(header, refused);
+    else this.answerSimple(header);
+  }
+
+  full(_header: Header): void {
+    this.refused = BODIES_FULL;
+  }
+
+  take(header: Header, data: Buffer): void {
+    if (this.closed) return;
+    const mustWait = this.busy || this.waiting.length > 0 || this.wire.unsent > UNSENT_MAX;
+    if (mustWait) this.wait(header, data);
+    else this.begin(header, data);
+  }
+
+  /** What waited to be sent was sent. */
+  drained(): void {
+    if (this.lent > 0 && this.wire.unsent === 0) {
+      this.host.shared.memory.give(this.lent);
+      this.lent = 0;
+    }
+    this.advance();
+  }
+
+  /** The connection is no more. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.host.shared.memory.give(this.lent);
+    this.lent = 0;
+    for (const { memory, bytes } of this.waiting) memory.give(bytes);
+    this.waiting.length = 0;
+    this.waitingBytes = 0;
+  }
+
+  /** Sends an event to a client that is logged in. It ends one that does not read. */
+  push(type: number, data: Uint8Array): void {
+    if (this.closed || this.session === null || this.session.check(this.host.now()) instanceof QueryError)
+      return;
+    if (this.wire.unsent > UNSENT_EVENTS_MAX) {
+      this.giveUp('events of rooms come faster than this connection reads them');
+      return;
+    }
+    this.wire.send(type, EVENT_ID, data);
+  }
+
+  /** Ends the connection, and tells why, as far as its client still reads. */
+  giveUp(why: string): void {
+    if (this.closed) return;
+    if (this.session !== null) {
+      this.wire.send(
+        PackageType.WARN,
+        EVENT_ID,
+        warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`),
+      );
+    }
+    this.wire.end();
+    this.close();
+  }
+
+  private wait(header: Header, data: Buffer): void {
+    const { memory } = this;
+    const bytes = data.length + WAITING_BYTES;
+    if (!memory.tryTake(bytes)) {
+      this.fail(header.id, BODIES_FULL);
+      return;
+    }
+    // What is small may lie in a large piece that was read.
+    this.waiting.push({ header, data: data.length < LONG_PACKAGE ? Buffer.from(data) : data, bytes, memory });
+    this.waitingBytes += bytes;
+    if (this.isPaused || (this.waiting.length < WAITING_MAX && this.waitingBytes < WAITING_BYTES_MAX)) return;
+    this.isPaused = true;
+    this.wire.pause();
+  }
+
+  /** Carries out what waits, as far as that is possible now. */
+  private advance(): void {
+    if (this.isAdvancing) return;
+    this.isAdvancing = true;
+    while (!this.busy && !this.closed && this.wire.unsent <= UNSENT_MAX) {
+      const next = this.waiting.shift();
+      if (next === undefined) break;
+      this.waitingBytes -= next.bytes;
+      next.memory.give(next.bytes);
+      this.begin(next.header, next.data);
+    }
+    this.isAdvancing = false;
+    if (!this.isPaused || this.closed || this.waiting.length > WAITING_MAX / 2) return;
+    if (this.waitingBytes > WAITING_BYTES_MAX / 2 || this.wire.unsent > UNSENT_MAX) return;
+    this.isPaused = false;
+    this.wire.resume();
+  }
+
+  /** PING, features of old, and what is none of our types. */
+  private answerSimple({ type, id }: Header): void {
+    if (this.closed) return;
+    if (type === PackageType.PING) this.wire.send(PackageType.PONG, id, null);
+    else if (type === PackageType.WATCH || type === PackageType.UNWATCH) {
+      this.wire.send(PackageType.OK, id, null);
+    }
+    if (this.wire.unsent <= UNSENT_MAX || this.isPaused) return;
+    this.isPaused = true;
+    this.wire.pause();
+  }
+
+  private refusePackage({ id, type }: Header, error: QueryError): void {
+    if (isRequest(type)) this.fail(id, error);
+  }
+
+  private begin(header: Header, data: Buffer): void {
+    const { shared } = this.host;
+    this.busy = true;
+    shared.pending += 1;
+    let isDone = false;
+    const done = (): boolean => {
+      if (isDone) return false;
+      isDone = true;
+      this.busy = false;
+      shared.pending -= 1;
+      return true;
+    };
+    const fail = (error: QueryError, outcome: ChangeOutcome | null = null): void => {
+      if (!done()) return;
+      this.fail(header.id, error, outcome);
+      this.advance();
+    };
+    try {
+      if (header.type === PackageType.AUTH) this.logIn(header.id, data, done, fail);
+      else this.request(header, data, done, fail);
+    } catch (error) {
+      if (error instanceof QueryError) {
+        this.host.figures.refused(null, error, statusOf(error));
+        fail(error);
+        return;
+      }
+      this.host.onDefect(error);
+      fail(INTERNAL);
+    }
+  }
+
+  private logIn(id: number, data: Buffer, done: () => boolean, fail: (error: QueryError) => void): void {
+    const { authenticator, stale, refusal, isLeaving } = this.host;
+    const authorization = readAuth(data);
+    const problem = stale() ?? refusal() ?? (isLeaving() && this.session === null ? LEAVING : null);
+    if (problem !== null) throw problem;
+    if (authorization === null) throw WRONG_CREDENTIALS;
+    const end = (login: Login): void => {
+      if (login.kind !== 'user') {
+        const error = LOGIN_ERRORS[login.kind];
+        this.host.figures.refused(null, error, statusOf(error));
+        fail(error);
+        return;
+      }
+      this.enter(login.user, authorization);
+      if (!done()) return;
+      this.send(PackageType.OK, id, null);
+      this.advance();
+    };
+    const { address } = this.wire;
+    const known = authenticator.known(authorization, () => address);
+    if (known !== null) end({ kind: 'user', user: known });
+    else authenticator.login(authorization, address, { done: end });
+  }
+
+  private enter(user: User, authorization: string): void {
+    const isFirst = this.session === null;
+    const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null;
+    this.session = new Session(this.host.root, user, key);
+    if (isFirst) this.loggedIn();
+  }
+
+  private request(
+    header: Header,
+    data: Buffer,
+    done: () => boolean,
+    fail: (error: QueryError, outcome?: ChangeOutcome | null) => void,
+  ): void {
+    const { host } = this;
+    const user = this.user();
+    const refusal = host.stale() ?? host.refusal();
+    if (refusal !== null) throw refusal;
+    if (host.shared.isQueueFull) throw QUEUE_FULL;
+    const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
+    const type = header.type === PackageType.RUN ? 'run' : 'query';
+    const { scope, body, options } = readRequest(data, type, host.nestingMax);
+    const request: Request = {
+      scope,
+      user,
+      body,
+      readMs: begun === 0 ? 0 : performance.now() - begun,
+      format: 'msgpack',
+      client: this,
+      terms: options?.terms ?? null,
+      ...(options === null || options.timeoutMs === null ? {} : { waitMs: options.timeoutMs }),
+      id: host.ids.idOf(null),
+    };
+    host.handle(request, (reply) => {
+      if (!reply.ok) {
+        fail(reply.error, options === null ? null : (reply.outcome ?? 'none'));
+        return;
+      }
+      if (!done()) return;
+      this.answer(header.id, reply, options !== null);
+      this.advance();
+    });
+  }
+
+  /** @throws QueryError when the connection is not logged in, or not any more */
+  private user(): User {
+    if (this.session === null) throw NOT_LOGGED_IN;
+    const user = this.session.check(this.host.now());
+    if (user instanceof QueryError) throw user;
+    return user;
+  }
+
+  private answer(id: number, reply: Extract<Reply, { ok: true }>, tellsOutcome: boolean): void {
+    const result = typeof reply.result === 'string' ? Buffer.from(reply.result) : reply.result;
+    if (result.length >= LONG_ANSWER) {
+      if (!this.host.shared.memory.tryTake(result.length)) {
+        this.fail(id, ANSWERS_FULL, tellsOutcome ? (reply.outcome ?? 'none') : null);
+        return;
+      }
+      this.lent += result.length;
+    }
+    this.send(PackageType.DATA, id, result);
+  }
+
+  private fail(id: number, error: QueryError, outcome: ChangeOutcome | null = null): void {
+    this.send(PackageType.ERROR, id, errorData(error, outcome));
+  }
+
+  private send(type: number, id: number, data: Uint8Array | null): void {
+    if (!this.closed) this.wire.send(type, id, data);
+  }
+}
+
+const BEARER = 'Bearer ';
+
+const LOGIN_ERRORS: Readonly<Record<Exclude<Login['kind'], 'user'>, QueryError>> = {
+  refused: WRONG_CREDENTIALS,
+  unsure: UNSURE,
+  busy: TOO_MANY_LOGINS,
+};
+
+/** Whether a type of package is carried out in its turn. Others are answered at once, or passed over. */
+function isRequest(type: number): boolean {
+  return (
+    type === PackageType.AUTH ||
+    type === PackageType.QUERY ||
+    type === PackageType.RUN ||
+    (type >= PackageType.JOIN && type <= PackageType.EMIT_PEER)
+  );
+}

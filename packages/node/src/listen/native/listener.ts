@@ -1,0 +1,261 @@
+/**
+ * The doors of the native protocol: TCP, with TLS or without, a Unix socket, and WebSocket on a port of its own. All that
+ * is said over them is said by `Connection`.
+ */
+import type { Server, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { keptFor } from '../../base/descriptors.js';
+import { isLoopback } from '../../config/index.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import { plainAddress } from '../limits/client-addresses.js';
+import { Deadlines } from '../limits/deadlines.js';
+import { statusData } from './answers.js';
+import { Connection, type ConnectionHost } from './connection.js';
+import { PackageType } from './package.js';
+import { PackageReader } from './package-reader.js';
+import { SocketWire } from './socket-wire.js';
+
+export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving'> {
+  readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
+  /** The number of this node. */
+  readonly nodeNumber: () => number;
+  /** Connections at once from one address. */
+  readonly connectionsPerAddressMax: number;
+  /** How long a connection may take to log in, in milliseconds. */
+  readonly loginTimeoutMs: number;
+  /** How long a package may take to come, and an answer to be taken, in milliseconds. */
+  readonly packageTimeoutMs: number;
+}
+
+/** A connection with what is kept of it here. */
+export interface Line {
+  readonly connection: Connection;
+  readonly wire: SocketWire;
+  /** Its number among those that have to log in; 0 for none. */
+  loginDeadline: number;
+  /** Its number among those of which a part of a package came; 0 for none. */
+  packageDeadline: number;
+}
+
+/** How much a slow reader had taken, and when. */
+interface Progress {
+  sent: number;
+  since: number;
+}
+
+/** Time between two looks at who does not read, and whose rights have ended, in milliseconds. */
+const LOOK_MS = 1000;
+
+/** How long connections stay behind the last answer, in milliseconds. */
+const LAST_WORDS_MS = 100;
+
+export class NativeListener {
+  private readonly options: NativeOptions;
+  private readonly host: ConnectionHost;
+  private readonly servers: Server[] = [];
+  private readonly lines = new Set<Line>();
+  private readonly byAddress = new Map<string, number>();
+  private readonly logins: Deadlines<Line>;
+  private readonly packages: Deadlines<Line>;
+  private readonly slow = new Map<Line, Progress>();
+  private readonly timer: NodeJS.Timeout;
+  private isLeaving = false;
+  private onIdle: (() => void) | null = null;
+
+  constructor(options: NativeOptions) {
+    this.options = options;
+    this.host = {
+      ...options,
+      handle: (request, respond) =>
+        options.handle(request, (reply) => {
+          respond(reply);
+          if (this.onIdle !== null) this.considerIdle();
+        }),
+      isLeaving: () => this.isLeaving,
+    };
+    this.logins = new Deadlines(options.loginTimeoutMs, (line) => line.wire.destroy());
+    this.packages = new Deadlines(options.packageTimeoutMs, (line) => line.wire.destroy());
+    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  /** Connections that are open. */
+  get connections(): number {
+    return this.lines.size;
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { connection } of this.lines) if (connection.isBusy) count += 1;
+    return count;
+  }
+
+  /** Takes the connections of a server that listens. */
+  serve(server: Server): void {
+    this.servers.push(server);
+  }
+
+  /**
+   * Decides about a connection before anything is read from it, and counts it.
+   *
+   * @returns whether it may be; it is closed otherwise
+   */
+  admit(socket: Socket): boolean {
+    const { shared, connectionsPerAddressMax, figures } = this.options;
+    const address = addressOf(socket);
+    const count = this.byAddress.get(address) ?? 0;
+    const kept = address === UNIX_ADDRESS || isLoopback(address) ? 0 : keptFor(shared.connectionsMax);
+    const fits = shared.connections < shared.connectionsMax - kept;
+    socket.on('error', () => {
+      // It is followed by 'close'.
+    });
+    if (!fits || count >= connectionsPerAddressMax) {
+      figures.rejected(fits ? 'connections_per_address' : 'connections');
+      socket.destroy();
+      return false;
+    }
+    this.byAddress.set(address, count + 1);
+    shared.connections += 1;
+    socket.once('close', () => {
+      shared.connections -= 1;
+      const left = (this.byAddress.get(address) ?? 1) - 1;
+      if (left > 0) this.byAddress.set(address, left);
+      else this.byAddress.delete(address);
+    });
+    return true;
+  }
+
+  /** Takes a connection that speaks the protocol from here on. */
+  open(socket: Socket): void {
+    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line));
+    const line = this.lineOf(wire);
+    const { connection } = line;
+    const reader = new PackageReader(connection);
+    this.attach(socket, line, reader, (chunk) => reader.push(chunk));
+  }
+
+  /** From now on clients are told to go elsewhere, and new ones are not let in. */
+  leave(): void {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
+    this.tell('SHUTTING_DOWN');
+  }
+
+  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
+  async drain(): Promise<void> {
+    this.leave();
+    this.stopListening();
+    do {
+      if (this.inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          this.onIdle = resolve;
+        });
+      }
+      // Who was told so may just be asking for the last time.
+      if (this.lines.size > 0) await pause(LAST_WORDS_MS);
+    } while (this.inFlight > 0);
+    this.tell('OFFLINE');
+    for (const { wire } of this.lines) wire.end();
+    await this.closed();
+  }
+
+  /** Closes everything. */
+  close(): void {
+    this.stopListening();
+    clearInterval(this.timer);
+    for (const { wire } of this.lines) wire.destroy();
+  }
+
+  private lineOf(wire: SocketWire): Line {
+    const connection = new Connection(this.host, wire, () => {
+      this.logins.delete(line.loginDeadline);
+      line.loginDeadline = 0;
+    });
+    const line: Line = { connection, wire, loginDeadline: 0, packageDeadline: 0 };
+    this.lines.add(line);
+    line.loginDeadline = this.logins.add(line);
+    return line;
+  }
+
+  /** @param push takes the next bytes; false ends the connection */
+  private attach(
+    socket: Socket,
+    line: Line,
+    reader: Pick<PackageReader, 'isWithin' | 'end'>,
+    push: (chunk: Buffer) => boolean,
+  ): void {
+    const { connection, wire } = line;
+    socket.on('data', (chunk: Buffer) => {
+      const goesOn = push(chunk);
+      wire.flush();
+      if (!goesOn) {
+        wire.end();
+        return;
+      }
+      if (reader.isWithin === (line.packageDeadline !== 0)) return;
+      if (reader.isWithin) line.packageDeadline = this.packages.add(line);
+      else {
+        this.packages.delete(line.packageDeadline);
+        line.packageDeadline = 0;
+      }
+    });
+    socket.on('drain', () => connection.drained());
+    socket.once('close', () => {
+      reader.end();
+      connection.close();
+      this.lines.delete(line);
+      this.slow.delete(line);
+      this.logins.delete(line.loginDeadline);
+      this.packages.delete(line.packageDeadline);
+      if (this.onIdle !== null) this.considerIdle();
+    });
+  }
+
+  private tell(status: string): void {
+    const data = statusData(this.options.nodeNumber(), status);
+    for (const { connection } of this.lines) connection.push(PackageType.NODE_STATUS, data);
+  }
+
+  private slowDown(line: Line): void {
+    if (!this.slow.has(line)) this.slow.set(line, { sent: line.wire.sent, since: performance.now() });
+  }
+
+  /** Ends connections whose client takes nothing of what is sent. */
+  private look(): void {
+    const now = performance.now();
+    for (const [line, progress] of this.slow) {
+      const { wire } = line;
+      if (wire.unsent === 0) this.slow.delete(line);
+      else if (wire.sent > progress.sent) {
+        progress.sent = wire.sent;
+        progress.since = now;
+      } else if (now - progress.since > this.options.packageTimeoutMs) wire.destroy();
+    }
+  }
+
+  private considerIdle(): void {
+    // The connection is busy until the answer is on its way.
+    setImmediate(() => {
+      if (this.inFlight === 0) this.onIdle?.();
+    });
+  }
+
+  private stopListening(): void {
+    for (const server of this.servers) server.close();
+    this.servers.length = 0;
+  }
+
+  private async closed(): Promise<void> {
+    const end = performance.now() + LAST_WORDS_MS;
+    while (this.lines.size > 0 && performance.now() < end) await pause(5);
+    this.close();
+  }
+}
+
+/** The address of a client on a Unix socket. */
+const UNIX_ADDRESS = 'local';
+
+function addressOf({ remoteAddress }: Socket): string {
+  if (remoteAddress === undefined) return UNIX_ADDRESS;
+  return plainAddress(remoteAddress) ?? remoteAddress;
+}

@@ -1,0 +1,379 @@
+/** The native protocol of a real node, byte for byte as its chapter has it. */
+
+import { statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import {
+  decodeMessagePack,
+  encodeMessagePack,
+  SocketClient,
+  SocketError,
+  type WireValue,
+} from '@althing/client';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FREE_PORT, RawLine, RealNode, until } from '../../testing/index.js';
+
+let node: RealNode;
+let token: string;
+
+beforeAll(async () => {
+  node = await RealNode.start({
+    listen_client_port: FREE_PORT,
+    pipe_client_name: 'clients.sock',
+    login_timeout_ms: 1500,
+    login_backoff_ms: 10,
+    request_size_limit: 100_000,
+    code_size_limit: 50_000,
+  });
+  token = node.authorization.slice('Bearer '.length);
+  await node.value('//stuff', "new_procedure('two', |a, b| [a, b]); new_procedure('set', |a| .a = a);");
+});
+afterAll(() => node.stop());
+
+const lines: RawLine[] = [];
+afterAll(() => {
+  for (const line of lines) line.close();
+});
+
+async function open(): Promise<RawLine> {
+  const line = await RawLine.open({ host: '127.0.0.1', port: node.nativePort });
+  lines.push(line);
+  return line;
+}
+
+async function loggedIn(): Promise<RawLine> {
+  const line = await open();
+  line.send(33, 1, encodeMessagePack(token));
+  expect(await line.next()).toBe('0000000001 00 11 ee'.replaceAll(' ', ''));
+  return line;
+}
+
+/** The answer to a request: `DATA value`, `OK`, `ERROR code`. */
+async function answer(line: RawLine, type: number, data: Uint8Array | WireValue): Promise<unknown> {
+  line.send(type, 7, data instanceof Uint8Array ? data : encodeMessagePack(data));
+  return shown(await line.next());
+}
+
+function shown(hex: string): unknown {
+  const bytes = Buffer.from(hex, 'hex');
+  const type = bytes[6];
+  const data = bytes.subarray(8);
+  if (type === 19) {
+    const map = decodeMessagePack(data) as Map<string, WireValue>;
+    return [...map.keys()].join() === 'error_code,error_msg' ? Number(map.get('error_code')) : map;
+  }
+  return type === 18 ? decodeMessagePack(data) : `type ${type}`;
+}
+
+describe('packages', () => {
+  test('are answered as in the examples', async () => {
+    const line = await open();
+    line.sendHex('00000000 0100 20 df');
+    expect(await line.next()).toBe('00000000010010ef');
+    line.send(33, 2, encodeMessagePack(['admin', 'pass']));
+    expect(await line.next()).toBe('00000000020011ee');
+    line.sendHex('0b000000 0300 22 dd 92a24074a631202b20313b');
+    expect(await line.next()).toBe('01000000030012ed02');
+    line.sendHex('0b000000 0300 22 dd 93a24074a2613b81a16105');
+    expect(await line.next()).toBe('01000000030012ed05');
+    line.sendHex('05000000 0300 22 dd 92a24074a0');
+    expect(await line.next()).toBe('01000000030012edc0');
+  });
+
+  test('may be cut and joined in any way, and carry any id', async () => {
+    const line = await loggedIn();
+    const query = Buffer.from('0b0000000000' + '22dd' + '92a24074a631202b20313b', 'hex');
+    const other = Buffer.from(query);
+    other.writeUInt16LE(65535, 4);
+    for (const byte of query) {
+      line.sendBytes(Buffer.of(byte));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await line.next()).toBe('01000000000012ed02');
+    line.sendBytes(Buffer.concat([query, other, query, query]));
+    expect([await line.next(), await line.next(), await line.next(), await line.next()]).toEqual([
+      '01000000000012ed02',
+      '01000000ffff12ed02',
+      '01000000000012ed02',
+      '01000000000012ed02',
+    ]);
+  });
+
+  test('of unknown types are passed over, those of old get OK', async () => {
+    const line = await open();
+    for (const type of [31, 42, 18, 128, 0]) line.send(type, 5, Buffer.alloc(20));
+    for (const type of [35, 36]) {
+      line.send(type, type, Buffer.of(0xc1));
+      expect(await line.next()).toBe(`00000000${type.toString(16)}0011ee`);
+    }
+    line.send(32, 9, Buffer.from('any data'));
+    expect(await line.next()).toBe('00000000090010ef');
+  });
+
+  test('with a wrong header end the connection without an answer', async () => {
+    for (const header of [
+      '00000000 0100 20 de',
+      '01000040 0100 20 df',
+      'ffffffff 0100 20 df',
+      '47455420 2f20 48 54',
+    ]) {
+      const line = await open();
+      line.sendHex(header);
+      expect(await line.ended()).toBe('');
+    }
+  });
+
+  test('that are too large are refused, and others go on', async () => {
+    const stranger = await open();
+    stranger.sendBytes(Buffer.from('01000100010022dd', 'hex'));
+    expect(shown(await stranger.next())).toBe(-53);
+    await stranger.ended();
+    const line = await loggedIn();
+    const big = Buffer.alloc(100_001);
+    expect(await answer(line, 34, big)).toBe(-53);
+    expect(await answer(line, 34, ['@t', '7'])).toBe(7n);
+    line.sendBytes(Buffer.from('00000040010022dd', 'hex'));
+    line.sendBytes(Buffer.alloc(10_000));
+    line.close();
+  });
+});
+
+describe('AUTH', () => {
+  const cases: [string, WireValue | Uint8Array, unknown][] = [
+    ['nothing', new Uint8Array(), -53],
+    ['nil', null, -53],
+    ['an int', 1n, -53],
+    ['bytes', Buffer.from('c403616263', 'hex'), -53],
+    ['a list of one', ['admin'], -53],
+    ['a list of three', ['admin', 'pass', 'x'], -53],
+    ['a password that is bytes', Buffer.from('92a561646d696ec40470617373', 'hex'), -53],
+    ['half a list', Buffer.from('92a5', 'hex'), -53],
+    ['an unknown user', ['nobody', 'pass'], -56],
+    ['an empty password', ['admin', ''], -56],
+    ['a long password', ['admin', 'x'.repeat(128)], -56],
+    ['a name with a colon', ['admin:pass', 'x'], -56],
+    ['an unknown token', 'x'.repeat(22), -56],
+    ['an empty token', '', -56],
+  ];
+  test.each(cases)('%s', async (_name, data, expected) => {
+    const line = await open();
+    expect(await answer(line, 33, data)).toBe(expected);
+    expect(await answer(line, 34, ['@t', '1'])).toBe(-56);
+    line.close();
+  });
+
+  test('again switches the user, or leaves the one before in place', async () => {
+    await node.value('/t', "new_user('ann'); set_password('ann', 'secret-word'); grant('/t', 'ann', QUERY);");
+    const line = await loggedIn();
+    expect(await answer(line, 33, ['ann', 'wrong'])).toBe(-56);
+    expect(await answer(line, 34, ['@t', 'user_info().load().name'])).toBe('admin');
+    expect(await answer(line, 33, ['ann', 'secret-word'])).toBe('type 17');
+    expect(await answer(line, 34, ['@t', 'user_info().load().name'])).toBe('ann');
+    // A request behind AUTH waits for it.
+    line.send(33, 1, encodeMessagePack(token));
+    line.send(34, 2, encodeMessagePack(['@t', 'user_info().load().name']));
+    expect([shown(await line.next()), shown(await line.next())]).toEqual(['type 17', 'admin']);
+  });
+
+  test('takes its time only so long', async () => {
+    const line = await open();
+    line.send(32, 1, Buffer.alloc(0));
+    expect(await line.next()).toBe('00000000010010ef');
+    expect(await line.ended()).toBe('');
+  });
+
+  test('holds as long as the password, the token and the user do', async () => {
+    const key = await node.value(
+      '/t',
+      "new_user('bob'); set_password('bob', 'secret-word'); grant('/t', 'bob', QUERY); new_token('bob');",
+    );
+    const query: WireValue = ['@t', '1'];
+    const byToken = await open();
+    const byPassword = await open();
+    expect(await answer(byToken, 33, String(key))).toBe('type 17');
+    expect(await answer(byPassword, 33, ['bob', 'secret-word'])).toBe('type 17');
+    expect([await answer(byToken, 34, query), await answer(byPassword, 34, query)]).toEqual([1n, 1n]);
+    await node.value('/t', "set_password('bob', 'another-word');");
+    expect([await answer(byToken, 34, query), await answer(byPassword, 34, query)]).toEqual([1n, -56]);
+    await node.value('/t', `del_token('${key}');`);
+    expect(await answer(byToken, 34, query)).toBe(-56);
+    expect(await answer(byPassword, 33, ['bob', 'another-word'])).toBe('type 17');
+    await node.value('/t', "revoke('/t', 'bob', QUERY);");
+    expect(await answer(byPassword, 34, query)).toBe(-55);
+    await node.value('/t', "grant('/t', 'bob', QUERY);");
+    expect(await answer(byPassword, 34, query)).toBe(1n);
+    await node.value('/t', "del_user('bob');");
+    expect(await answer(byPassword, 34, query)).toBe(-55);
+  });
+});
+
+describe('QUERY and RUN', () => {
+  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
+  const cases: [string, number, WireValue | Uint8Array, unknown][] = [
+    ['no data', 34, new Uint8Array(), -53],
+    ['no array', 34, 'x', -53],
+    ['an empty array', 34, [], -53],
+    ['a scope that is no str', 34, [1n, '1'], -53],
+    ['an empty scope', 34, ['', '1'], -60],
+    ['a scope with something behind', 34, ['/t/', '1'], -60],
+    ['a scope of HTTP', 34, ['/stuff', '1'], -60],
+    ['a scope with both notations', 34, ['/:stuff', '1'], -60],
+    ['another one', 34, ['@/stuff', '1'], -60],
+    ['a scope that is not ASCII', 34, ['//stüff', '1'], -60],
+    ['a node out of range', 34, ['@n:64', '1'], -60],
+    ['a short scope', 34, ['@co:stuff', '1;'], 1n],
+    ['a shorter one', 34, ['@:stuff', '1;'], 1n],
+    ['this node', 34, ['/n/00', '2;'], 2n],
+    ['a node that is not there', 34, ['@node:3', '1'], -54],
+    ['no code', 34, ['@t'], -61],
+    ['code that is no str', 34, ['@t', 1n], -61],
+    ['a collection that is not there', 34, ['//nothing', '1'], -54],
+    ['vars that are nil', 34, ['@t', '1', null], 1n],
+    ['vars that are a list', 34, ['@t', '1', [1n]], 1n],
+    ['vars with a name that is none', 34, hex('93 a24074 a131 81 a23361 01'), -60],
+    ['vars with a key that is no str', 34, hex('93 a24074 a131 81 01 01'), -60],
+    ['vars with a value that is cut', 34, hex('93 a24074 a131 81 a161 d9'), -53],
+    ['vars with an int that is too large', 34, hex('93 a24074 a161 81 a161 cf ffffffffffffffff'), -59],
+    ['elements that are missing', 34, hex('93 a24074 a131'), -62],
+    ['more elements, and bytes behind', 34, hex('95 a24074 a131 c0 c0 c0 c1'), 1n],
+    ['bad syntax', 34, ['@t', '('], -52],
+    ['code with what is no UTF-8', 34, hex('92 a24074 a1ff'), -52],
+    ['an error of the code', 34, ['@t', "raise(err(-100, 'x'))"], -100],
+    ['no procedure', 37, ['//stuff'], -61],
+    ['a procedure by an int', 37, ['//stuff', 1n], -61],
+    ['a procedure of a node', 37, ['@n', 'two'], -53],
+    ['a procedure that is not there', 37, ['//stuff', 'three'], -54],
+    ['arguments by position', 37, ['//stuff', 'two', [1n]], [1n, null]],
+    ['too many', 37, ['//stuff', 'two', [1n, 2n, 3n]], [1n, 2n]],
+    [
+      'by name',
+      37,
+      [
+        '//stuff',
+        'two',
+        new Map([
+          ['b', 1n],
+          ['c', 2n],
+        ]),
+      ],
+      [null, 1n],
+    ],
+    ['none', 37, ['//stuff', 'two'], [null, null]],
+    ['nil', 37, ['//stuff', 'two', null], [null, null]],
+    ['spread over the request', 37, ['//stuff', 'two', 1n, 2n], -53],
+    ['a name that is no str', 37, hex('93 a72f2f7374756666 a374776f 81 01 01'), -60],
+    ['fewer arguments than announced', 37, hex('93 a72f2f7374756666 a374776f 92 01'), -62],
+  ];
+  test('answer what the chapter says, and the connection goes on', async () => {
+    const line = await loggedIn();
+    const answers: [string, unknown][] = [];
+    for (const [name, type, data] of cases) answers.push([name, await answer(line, type, data)]);
+    expect(answers).toEqual(cases.map(([name, , , expected]) => [name, expected]));
+  });
+
+  test('have a float as a float, and an error with two keys', async () => {
+    const line = await loggedIn();
+    line.send(34, 3, encodeMessagePack(['@t', '1.0;']));
+    expect(await line.next()).toBe('09000000030012ed' + 'cb3ff0000000000000');
+    line.send(34, 3, encodeMessagePack(['@t', "raise(err(-127, 'abc'))"]));
+    expect(await line.next()).toBe(
+      `1c000000030013ec82aa${Buffer.from('error_code').toString('hex')}d081a9${Buffer.from('error_msg').toString('hex')}a3616263`,
+    );
+  });
+
+  test('are carried out in the order in which they came', async () => {
+    const line = await loggedIn();
+    for (let i = 0; i < 200; i++) {
+      line.send(34, 1, encodeMessagePack(['//stuff', `.a = ${i}; nil`]));
+      line.send(37, 2, encodeMessagePack(['//stuff', 'two', [BigInt(i)]]));
+      line.send(34, 3, encodeMessagePack(['//stuff', '.a']));
+    }
+    for (let i = 0; i < 200; i++) {
+      expect([shown(await line.next()), shown(await line.next()), shown(await line.next())]).toEqual([
+        null,
+        [BigInt(i), null],
+        BigInt(i),
+      ]);
+    }
+  });
+
+  test('take options, by which a change is made once, and an error tells its outcome', async () => {
+    const client = await SocketClient.connect({ host: '127.0.0.1', port: node.nativePort });
+    await client.login(token);
+    await client.query('//stuff', '.n = 0;');
+    const options = { key: 'once', timeoutMs: 5000n, consistency: 'linearizable' } as const;
+    for (let i = 0; i < 3; i++) expect(await client.query('//stuff', '.n += 1;', null, options)).toBe(1n);
+    for (let i = 0; i < 2; i++)
+      expect(await client.query('//stuff', '.n += 1;', null, { request: 'me.1.1' })).toBe(2n);
+    expect(await client.query('//stuff', '.n', null, { minIndex: 1n })).toBe(2n);
+    const failed = await client.query('//stuff', '.n += 1; 1/0', null, {}).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: -58, outcome: 'none' });
+    const other = await client
+      .query('//stuff', '.n += 2;', null, { key: 'once' })
+      .catch((error: unknown) => error);
+    expect(other).toMatchObject({ code: -53, outcome: 'none' });
+    for (const bad of [{ key: '' }, { request: 'x' }, { minIndex: -1n }, { timeoutMs: 0n }]) {
+      await expect(client.query('//stuff', '1', null, bad)).rejects.toThrow(SocketError);
+    }
+    expect(await client.query('//stuff', '.n')).toBe(2n);
+    client.close();
+  });
+});
+
+describe('a Unix socket', () => {
+  const path = () => join(node.folder, 'clients.sock');
+
+  test('is for the user of the process alone, and speaks the same', async () => {
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    const line = await RawLine.open({ path: path() });
+    line.send(33, 1, encodeMessagePack(['admin', 'pass']));
+    line.send(34, 2, encodeMessagePack(['@t', '3']));
+    expect([await line.next(), await line.next()]).toEqual(['00000000010011ee', '01000000020012ed03']);
+    line.close();
+  });
+
+  test('that was left behind is replaced, and one in use is not', async () => {
+    const second = await RealNode.launch({ pipe_client_name: path() });
+    expect(await second.ended()).not.toBe(0);
+    expect(second.log).toContain('pipe_client_name');
+    second.clear();
+    const third = await RealNode.start({ pipe_client_name: 'own.sock' });
+    await third.kill();
+    const again = await RealNode.start({ pipe_client_name: 'own.sock' }, third.folder, third.authorization);
+    const line = await RawLine.open({ path: join(again.folder, 'own.sock') });
+    line.send(32, 1, Buffer.alloc(0));
+    expect(await line.next()).toBe('00000000010010ef');
+    line.close();
+    await again.stop();
+  });
+});
+
+test('a port that is in use ends the start with the name of its setting', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await until(async () => server.listening, 'the port is taken');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const second = await RealNode.launch({ listen_client_port: port });
+  expect(await second.ended()).not.toBe(0);
+  expect(second.log).toContain(`listen_client_port = ${port}: the port is in use`);
+  second.clear();
+  server.close();
+});
+
+test('clients are told that the node goes, and their last requests are answered', async () => {
+  const going = await RealNode.start({ listen_client_port: FREE_PORT, drain_delay_ms: 300 });
+  const line = await RawLine.open({ host: '127.0.0.1', port: going.nativePort });
+  line.send(33, 1, encodeMessagePack(['admin', 'pass']));
+  expect(await line.next()).toBe('00000000010011ee');
+  const stopped = going.stop();
+  expect(await line.next()).toBe('1a000000ffff00ff82a2696400a6737461747573ad5348555454494e475f444f574e');
+  line.send(34, 2, encodeMessagePack(['//stuff', '.last = 1;']));
+  expect(await line.next()).toBe('01000000020012ed01');
+  const late = await RawLine.open({ host: '127.0.0.1', port: going.nativePort });
+  late.send(33, 1, encodeMessagePack(['admin', 'pass']));
+  expect(shown(await late.next())).toBe(-51);
+  expect(await line.next()).toBe('14000000ffff00ff82a2696400a6737461747573a74f46464c494e45');
+  expect(await line.ended()).toBe('');
+  late.close();
+  await stopped;
+});

@@ -1,0 +1,241 @@
+/**
+ * The data of the packages AUTH, QUERY and RUN:
+ *
+ *   AUTH  := [user, password] / token
+ *   QUERY := [scope, code, vars?, options?]       ; anything but a map as vars: none
+ *   RUN   := [scope, procedure, args?, options?]
+ *   options := {request?: str, key?: str, min_index?: int, consistency?: str, timeout_ms?: int}
+ *
+ * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
+ */
+import { ErrorCode, MsgpackReader, parseScope, QueryError, type ScopeName, ShapeTree } from '@althing/engine';
+import type { RequestBody, Terms } from '../../groups/request.js';
+import { problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
+
+/** What a client shows to log in, as a header says it: see `parseAuthorization`. Null for what nobody can have. */
+export type Authorization = string | null;
+
+/** A request as a package holds it. */
+export interface PackedRequest {
+  readonly scope: ScopeName;
+  readonly body: RequestBody;
+  /** Null without options. */
+  readonly options: PackedOptions | null;
+}
+
+export interface PackedOptions {
+  readonly terms: Terms;
+  /** Milliseconds that the request may wait; null for as long as others. */
+  readonly timeoutMs: number | null;
+}
+
+const NO_SHAPES = new ShapeTree();
+
+/** Characters of a name or a password at most. */
+const CREDENTIAL_LENGTH_MAX = 127;
+
+/** @throws QueryError bad_data_err */
+export function readAuth(data: Buffer): Authorization {
+  const reader = new MsgpackReader(data, NO_SHAPES, 1);
+  const token = data.length === 0 ? null : reader.str();
+  if (token !== null) return isToken(token) ? `Bearer ${token}` : null;
+  const count = data.length === 0 ? null : reader.arraySize();
+  const [name, password] = count === 2 ? [reader.str(), reader.str()] : [null, null];
+  if (name === null || password === null) {
+    throw badData('AUTH takes [user, password], both str, or a token as str');
+  }
+  return isCredential(name) && isCredential(password) && !name.includes(':')
+    ? `Basic ${Buffer.from(`${name}:${password}`, 'latin1').toString('base64')}`
+    : null;
+}
+
+function isToken(text: string): boolean {
+  return /^[\x21-\x7e]{1,200}$/.test(text);
+}
+
+function isCredential(text: string): boolean {
+  if (text.length < 1 || text.length > CREDENTIAL_LENGTH_MAX) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return false;
+  return true;
+}
+
+/**
+ * Reads a query or the run of a procedure.
+ *
+ * @throws QueryError in the order of the protocol: bad_data_err, value_err for the scope, type_err
+ */
+export function readRequest(data: Buffer, type: 'query' | 'run', nestingMax: number): PackedRequest {
+  const reader = new MsgpackReader(data, NO_SHAPES, nestingMax);
+  const { scope, count } = readScope(data, reader);
+  const text = count < 2 ? null : readCode(reader);
+  if (text === null) {
+    const what = type === 'query' ? 'the code of a query' : 'the name of a procedure';
+    throw new QueryError(ErrorCode.TYPE, `${what} must be a str`);
+  }
+  if (type === 'run' && scope.kind === 'node') {
+    throw badData('procedures can not be run in the scope of a node');
+  }
+  const start = reader.offset;
+  const isNil = data[start] === NIL;
+  const isMap = reader.hasMap;
+  if (count > 2) skipValue(data, reader);
+  const has = count > 2 && (type === 'query' ? isMap : !isNil);
+  const values = has ? ({ format: 'msgpack', data: data.subarray(start, reader.offset) } as const) : null;
+  const body: RequestBody =
+    type === 'query' ? { type, code: text, vars: values } : { type, name: text, args: values };
+  const end = reader.offset;
+  const options = count > 3 ? readOptions(reader, data.subarray(0, end)) : null;
+  return { scope, body, options };
+}
+
+/** Reads the head of an array whose first element is a scope. */
+function readScope(data: Buffer, reader: MsgpackReader): { scope: ScopeName; count: number } {
+  const count = data.length === 0 ? null : arraySizeOf(reader);
+  const text = count === null || count === 0 ? null : reader.str();
+  if (count === null || text === null) {
+    throw badData('the data must be an array whose first element is a scope, as str');
+  }
+  return { scope: scopeOf(text), count };
+}
+
+/** The number of elements that are announced; missing ones are found where they are. */
+function arraySizeOf(reader: MsgpackReader): number | null {
+  return reader.announcedArray();
+}
+
+/**
+ * A scope as clients of the native protocol write it: the spellings that HTTP has besides are none here.
+ *
+ * @throws QueryError value_err
+ */
+export function scopeOf(text: string): ScopeName {
+  const scope = parseScope(text.startsWith('@') || NOTATION.test(text) ? text : '');
+  return scope;
+}
+
+/** The spellings with a slash. */
+const NOTATION = /^\/(?:t[a-z]*|n[a-z]*|[a-z]*\/.*)$/s;
+
+/** A text with what is not UTF-8 in it, or with a NUL, is no code. Null for what is no str; then it is not read. */
+function readCode(reader: MsgpackReader): string | null {
+  let text: string | null;
+  try {
+    text = reader.str();
+  } catch (error) {
+    if (error instanceof QueryError && error.message.includes('UTF-8')) {
+      throw new QueryError(ErrorCode.SYNTAX, 'the code is not valid UTF-8');
+    }
+    throw error;
+  }
+  return text;
+}
+
+/**
+ * Passes over a value.
+ *
+ * @throws QueryError num_arguments_err when elements are missing, bad_data_err for what is no value
+ */
+function skipValue(data: Buffer, reader: MsgpackReader): void {
+  const start = reader.offset;
+  try {
+    reader.skip(1);
+  } catch (error) {
+    if (error instanceof QueryError && lacksElements(data, start)) {
+      throw new QueryError(
+        ErrorCode.NUM_ARGUMENTS,
+        'the data end before the last of the values that they announce',
+      );
+    }
+    throw error;
+  }
+}
+
+/** Whether data that can't be read are whole values up to their end, and only further ones are missing. */
+function lacksElements(data: Buffer, start: number): boolean {
+  let at = start;
+  while (at < data.length) {
+    const one = new MsgpackReader(data.subarray(at), NO_SHAPES, 1);
+    try {
+      if (one.hasArray || one.hasMap) at += headBytes(data.readUInt8(at));
+      else {
+        one.skip();
+        at += one.offset;
+      }
+    } catch {
+      return false;
+    }
+  }
+  return at === data.length;
+}
+
+/** Bytes of the head of an array or a map. */
+function headBytes(code: number): number {
+  if (code < 0xa0) return 1;
+  return code === 0xdc || code === 0xde ? 3 : 5;
+}
+
+/** @throws QueryError bad_data_err */
+function readOptions(reader: MsgpackReader, named: Buffer): PackedOptions | null {
+  const count = reader.mapSize();
+  if (count === null) return null;
+  const headers: TermHeaders = { consistency: null, minIndex: null, key: null, request: null };
+  let timeoutMs: number | null = null;
+  for (let i = 0; i < count; i++) {
+    const key = reader.str();
+    switch (key) {
+      case null:
+        throw badData('the keys of the options must be str');
+      case 'request':
+        headers.request = textOf(reader, key);
+        break;
+      case 'key':
+        headers.key = textOf(reader, key);
+        break;
+      case 'consistency':
+        headers.consistency = textOf(reader, key);
+        break;
+      case 'min_index':
+        headers.minIndex = String(wholeOf(reader, key, 0, Number.MAX_SAFE_INTEGER));
+        break;
+      case 'timeout_ms':
+        timeoutMs = wholeOf(reader, key, 1, TIMEOUT_MAX_MS);
+        break;
+      default:
+        reader.skip(1);
+    }
+  }
+  const problem = problemOf(headers);
+  if (problem !== null) throw badData(inOptions(problem));
+  return { terms: termsOf(headers, named, 'msgpack'), timeoutMs };
+}
+
+function textOf(reader: MsgpackReader, key: string): string {
+  const text = reader.str();
+  if (text === null) throw badData(`the option '${key}' must be a str`);
+  return text;
+}
+
+function wholeOf(reader: MsgpackReader, key: string, min: number, max: number): number {
+  const value = reader.hasMap || reader.hasArray ? null : reader.value();
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max) {
+    throw badData(`the option '${key}' must be an int from ${min} to ${max}`);
+  }
+  return value;
+}
+
+/** What is said of headers, said of options. */
+function inOptions(problem: string): string {
+  return problem
+    .replaceAll('Althing-Min-Index', 'min_index')
+    .replaceAll('Althing-Request', 'request')
+    .replaceAll('Idempotency-Key', 'key')
+    .replaceAll('Consistency', 'consistency');
+}
+
+const NIL = 0xc0;
+
+const TIMEOUT_MAX_MS = 3_600_000;
+
+function badData(message: string): QueryError {
+  return new QueryError(ErrorCode.BAD_DATA, message);
+}

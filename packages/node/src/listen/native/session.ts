@@ -1,0 +1,86 @@
+import {
+  ErrorCode,
+  type PasswordHash,
+  QueryError,
+  type RootGroup,
+  type Token,
+  type User,
+} from '@althing/engine';
+
+/**
+ * Who a connection is logged in as, and by what. It holds as long as the user is there, and has the password
+ * or the token that it was begun with.
+ */
+export class Session {
+  private readonly root: Pick<RootGroup, 'users' | 'accessVersion'>;
+  private user: User;
+  /** Null for a token. */
+  private readonly password: PasswordHash | null;
+  private readonly token: Token | null;
+  /** The version of users and tokens at which it was looked at last. */
+  private version: number;
+
+  /**
+   * @param key the token that it was begun with; null for a password
+   */
+  constructor(
+    root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey'>,
+    user: User,
+    key: string | null,
+  ) {
+    this.root = root;
+    this.user = user;
+    this.password = key === null ? user.password : null;
+    this.token = key === null ? null : (root.tokenByKey(key)?.token ?? null);
+    this.version = root.accessVersion;
+  }
+
+  get userId(): number {
+    return this.user.id;
+  }
+
+  /**
+   * The user, as it is now.
+   *
+   * @param now wall clock in milliseconds
+   * @returns an error when the session has ended
+   */
+  check(now: number): User | QueryError {
+    const expiresAt = this.token?.expiresAt ?? null;
+    if (expiresAt !== null && expiresAt < Math.floor(now / 1000)) return EXPIRED;
+    if (this.root.accessVersion === this.version) return this.user;
+    const user = this.root.users.get(this.user.id);
+    if (user === undefined) return USER_GONE;
+    if (!this.holds(user)) return this.token === null ? PASSWORD_CHANGED : TOKEN_GONE;
+    this.user = user;
+    this.version = this.root.accessVersion;
+    return user;
+  }
+
+  private holds(user: User): boolean {
+    const { token, password } = this;
+    if (token !== null) return user.tokens.some(({ hash }) => isSame(hash, token.hash));
+    return password !== null && user.password !== null && isSame(password.hash, user.password.hash);
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+const USER_GONE = new QueryError(
+  ErrorCode.FORBIDDEN,
+  'the user of this connection was deleted: log in again (AUTH)',
+);
+const PASSWORD_CHANGED = new QueryError(
+  ErrorCode.AUTH,
+  'the password of the user was changed since this connection logged in: log in again (AUTH)',
+);
+const TOKEN_GONE = new QueryError(
+  ErrorCode.AUTH,
+  'the token that this connection logged in with was deleted: log in again (AUTH)',
+);
+const EXPIRED = new QueryError(
+  ErrorCode.AUTH,
+  'the token that this connection logged in with has expired: log in again (AUTH) with another one',
+);

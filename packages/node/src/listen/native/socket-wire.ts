@@ -1,0 +1,165 @@
+import type { Socket } from 'node:net';
+import { HEADER_BYTES, writeHeader } from './package.js';
+import type { Wire } from './wire.js';
+
+/** How packages are told from each other on the way to the client. */
+export interface Envelope {
+  /** Bytes in front of a package of so many bytes. */
+  size(bytes: number): number;
+  /** Writes them to a place in a buffer that has room for them. */
+  write(out: Buffer, at: number, bytes: number): void;
+}
+
+/** Packages that follow each other. */
+export const NO_ENVELOPE: Envelope = { size: () => 0, write: () => {} };
+
+/** Data up to this size are copied behind their header, and sent with what else there is; others are not. */
+const COPIED_MAX = 512;
+
+/** Size of what is collected before it is handed to the system. */
+const BATCH_BYTES = 1024;
+
+/** How long a connection that was ended has to take what was sent, in milliseconds. */
+const LAST_WORDS_MS = 2000;
+
+/** A connection of Node.js. What is sent in one turn of the event loop leaves in one piece. */
+export class SocketWire implements Wire {
+  readonly address: string;
+  private readonly socket: Socket;
+  private readonly envelope: Envelope;
+  private readonly onFull: () => void;
+  private batch: Buffer | null = null;
+  /** Where what was collected in the batch begins and ends. */
+  private batchStart = 0;
+  private batchEnd = 0;
+  private parts: Uint8Array[] = [];
+  private partBytes = 0;
+  private isScheduled = false;
+  private isEnding = false;
+  private readonly flushLater = (): void => {
+    this.isScheduled = false;
+    this.flush();
+  };
+
+  /** @param onFull called when the client takes less than is sent */
+  constructor(socket: Socket, address: string, onFull: () => void, envelope: Envelope = NO_ENVELOPE) {
+    this.socket = socket;
+    this.address = address;
+    this.onFull = onFull;
+    this.envelope = envelope;
+  }
+
+  /** Bytes that the system took so far. */
+  get sent(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
+  }
+
+  get unsent(): number {
+    return this.socket.writableLength + this.partBytes + this.batchEnd - this.batchStart;
+  }
+
+  get isEnded(): boolean {
+    return this.isEnding;
+  }
+
+  send(type: number, id: number, data: Uint8Array | null): void {
+    if (this.isEnding) return;
+    const length = data === null ? 0 : data.length;
+    const around = this.envelope.size(HEADER_BYTES + length);
+    const isCopied = length <= COPIED_MAX;
+    const batch = this.room(around + HEADER_BYTES + (isCopied ? length : 0));
+    this.envelope.write(batch, this.batchEnd, HEADER_BYTES + length);
+    this.batchEnd += around;
+    writeHeader(batch, this.batchEnd, type, id, length);
+    this.batchEnd += HEADER_BYTES;
+    if (data !== null) {
+      if (isCopied) {
+        batch.set(data, this.batchEnd);
+        this.batchEnd += length;
+      } else {
+        this.cut();
+        this.parts.push(data);
+        this.partBytes += length;
+      }
+    }
+    this.schedule();
+  }
+
+  /** Sends bytes that are no package. */
+  sendRaw(bytes: Uint8Array): void {
+    if (this.isEnding) return;
+    this.cut();
+    this.parts.push(bytes);
+    this.partBytes += bytes.length;
+    this.schedule();
+  }
+
+  /** Hands over what was collected. */
+  flush(): void {
+    const { parts, socket } = this;
+    this.cut();
+    // An idle connection keeps no memory.
+    this.batch = null;
+    this.batchStart = 0;
+    this.batchEnd = 0;
+    if (parts.length === 0) return;
+    this.parts = [];
+    this.partBytes = 0;
+    if (socket.destroyed) return;
+    if (parts.length > 1) socket.cork();
+    for (const part of parts) socket.write(part);
+    if (parts.length > 1) socket.uncork();
+    if (socket.writableNeedDrain) this.onFull();
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  end(): void {
+    if (this.isEnding) return;
+    this.flush();
+    this.isEnding = true;
+    const { socket } = this;
+    socket.end();
+    // Bytes that were not read would make the system cut off what was sent.
+    socket.removeAllListeners('data');
+    socket.on('data', () => {});
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  destroy(): void {
+    this.isEnding = true;
+    this.socket.destroy();
+  }
+
+  /** A batch with room for so many bytes, at `batchEnd`. */
+  private room(bytes: number): Buffer {
+    if (this.batch !== null && this.batch.length - this.batchEnd >= bytes) return this.batch;
+    this.cut();
+    this.batch = Buffer.allocUnsafe(Math.max(bytes, BATCH_BYTES));
+    this.batchStart = 0;
+    this.batchEnd = 0;
+    return this.batch;
+  }
+
+  /** What was collected in the batch is a part of its own. */
+  private cut(): void {
+    if (this.batch === null || this.batchEnd === this.batchStart) return;
+    this.parts.push(this.batch.subarray(this.batchStart, this.batchEnd));
+    this.partBytes += this.batchEnd - this.batchStart;
+    this.batchStart = this.batchEnd;
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    process.nextTick(this.flushLater);
+  }
+}
