@@ -10,6 +10,7 @@ import { ErrorCode, forbiddenError, operationError, QueryError } from './error.j
 import { CONSTANTS } from './functions/constants.js';
 import { builtIns } from './functions/index.js';
 import { JSON_NESTING_MAX, JsonWriter } from './pack/json-writer.js';
+import { packRequest, readAnswer } from './pack/module-answer.js';
 import { MsgpackWriter } from './pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, type PackOptions, pack } from './pack/walk.js';
 import {
@@ -23,7 +24,7 @@ import {
 } from './pack/wire-values.js';
 import { computeIn } from './run/computed.js';
 import { invoke, runQuery } from './run/invoke.js';
-import { assertLoose, Continuation, resultOf, valuesOf } from './run/later.js';
+import { assertLoose, Continuation, closureOf, failureOf, resultOf, valuesOf } from './run/later.js';
 import type { QueryLimits } from './run/limits.js';
 import { compileStored, compileText, type Prepared, prepare } from './run/program.js';
 import { ProgramCache } from './run/program-cache.js';
@@ -139,6 +140,10 @@ export type Outcome =
       readonly change: Change | null;
       readonly rest: Continuation;
     }
+  /** A future asks a module. The answer is taken by `rest.take`; the call goes on at once, by `resume`. */
+  | { readonly kind: 'asks'; readonly ask: ModuleAsk; readonly rest: Continuation }
+  /** Nothing is left to do before a module answers. */
+  | { readonly kind: 'waits'; readonly rest: Continuation }
   | { readonly kind: 'error'; readonly error: QueryError }
   /** What comes next makes a change, which is not allowed here. Nothing was done of it. */
   | { readonly kind: 'needs_change' }
@@ -146,6 +151,16 @@ export type Outcome =
   | { readonly kind: 'hash'; readonly password: string }
   /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection. */
   | { readonly kind: 'behind'; readonly collection: number };
+
+/** A request to a module. */
+export interface ModuleAsk {
+  /** That the answer comes with. */
+  readonly number: number;
+  /** Id of the module. */
+  readonly module: number;
+  /** One map, packed. */
+  readonly data: Uint8Array;
+}
 
 export interface EngineFigures {
   readonly programs: { readonly hits: number; readonly misses: number; readonly bytes: number };
@@ -490,11 +505,19 @@ export class Engine {
     if (this.scope(rest.target) !== scope) return { kind: 'error', error: STATE_GONE };
     if (user === undefined) return { kind: 'error', error: USER_GONE };
     if (rest.spentMs > this.options.limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
-    if (next?.onResult === null) {
-      this.settle(rest, resultOf(next.args));
+    if (rest.isIdle) return { kind: 'waits', rest };
+    if (next !== undefined && next.request !== null && next.answered === null) {
+      return next.answer === null
+        ? this.ask(rest, next, user, options)
+        : this.receive(rest, next, user, options);
+    }
+    const failure = next === undefined ? null : failureOf(next);
+    if (failure !== null) return { kind: 'error', error: failure };
+    const closure = next === undefined ? null : closureOf(next);
+    if (next !== undefined && closure === null) {
+      this.settle(rest, resultOf(next));
       return rest.next === undefined ? this.step(rest, options) : null;
     }
-    const closure = next?.onResult ?? null;
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
     const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run };
@@ -507,7 +530,7 @@ export class Engine {
         rt.waitingFutures += rt.takeFutures().length;
         rest.secrets.push(...rt.secrets);
       }
-      if (rest.next !== undefined) {
+      if (rest.count > 0) {
         const change = this.changeOf(scope.group, transaction);
         return change === null ? null : { kind: 'more', change, rest };
       }
@@ -522,6 +545,56 @@ export class Engine {
       return this.failed(error, transaction);
     } finally {
       rt.end();
+    }
+  }
+
+  /**
+   * Has a request sent to a module. Once that is done the call must not run a second time, so whatever may yet make a change
+   * is decided before.
+   */
+  private ask(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
+    const { request } = future;
+    if (request === null) throw new Error('a future without a request asks nobody');
+    const { scope } = rest;
+    if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
+    const { runtime: rt, packing } = this;
+    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const transaction = this.begin(start, rest.target, false, rest.deep, null);
+    try {
+      const data = packRequest(request, { ...packing, store: scope.store });
+      return { kind: 'asks', ask: { number: rest.ask(), module: request.module.id, data }, rest };
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.code !== ErrorCode.MAX_QUOTA || error.fatal)
+        return this.failed(error, transaction);
+      future.answered = { ok: false, error };
+      return null;
+    } finally {
+      rt.end();
+    }
+  }
+
+  /** Reads what a module answered. */
+  private receive(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
+    const { answer, request } = future;
+    if (answer === null || request === null) throw new Error('there is no answer to read');
+    future.answer = null;
+    if (!answer.ok) {
+      future.answered = answer;
+      return null;
+    }
+    const { scope } = rest;
+    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const transaction = this.begin(start, rest.target, false, rest.deep, null);
+    try {
+      this.charge(answer.data.length);
+      future.answered = { ok: true, value: readAnswer(answer.data, request.load, this.wire) };
+      return null;
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.fatal) return this.failed(error, transaction);
+      future.answered = { ok: false, error };
+      return null;
+    } finally {
+      this.runtime.end();
     }
   }
 

@@ -11,6 +11,7 @@ export {
   LevelError,
 } from './admin/level.js';
 export type { MemberInfo } from './admin/member.js';
+export type { ModuleInfo } from './admin/modules.js';
 export { Privilege } from './admin/privileges.js';
 export {
   assertReadable,
@@ -34,6 +35,7 @@ export {
   Engine,
   type EngineFigures,
   type EngineOptions,
+  type ModuleAsk,
   type Outcome,
   type ProcedureBody,
   type QueryBody,
@@ -50,6 +52,8 @@ export type {
   ClusterEntry,
   GroupEntry,
   LevelEntry,
+  ModuleLook,
+  ModulesView,
   NodeCounters,
   NodeEntry,
   NodeInfo,
@@ -57,6 +61,7 @@ export type {
 } from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';
+export { ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';
 export { pack } from './pack/walk.js';
@@ -85,6 +90,7 @@ export { sharedThing } from './state/thing-record.js';
 export { DamagedStateError } from './state/thing-records.js';
 export { takeBack, type Undo } from './state/transaction.js';
 export { List, ThingSet } from './value/containers.js';
+export type { ModuleAnswer } from './value/future.js';
 export { Bytes, Float } from './value/scalars.js';
 export { ShapeTree } from './value/shape.js';
 export { Thing } from './value/thing.js';

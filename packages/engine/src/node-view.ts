@@ -3,6 +3,7 @@
  * outside of the state of the scopes.
  */
 import type { MemberInfo } from './admin/member.js';
+import type { ModuleManifest } from './pack/manifest.js';
 
 /** Keys of `node_info()`, in their order; all of them a contract with clients. */
 export const NODE_INFO_KEYS = [
@@ -162,8 +163,33 @@ export interface BackupsView {
   all(): readonly BackupInfo[];
 }
 
+/** A module as it is on a node. */
+export interface ModuleLook {
+  /** In words; `running` when it can be called, or will be. */
+  readonly status: string;
+  /** Path of the started file below the folder of all modules; null where its folder was not found. */
+  readonly file: string | null;
+  /** Null for none, or one that is not valid. */
+  readonly manifest: ModuleManifest | null;
+  /** Requests in flight. */
+  readonly tasks: number;
+  /** Unexpected ends since it was last started on purpose. */
+  readonly restarts: number;
+}
+
+/** The modules of a node. */
+export interface ModulesView {
+  /** Whether this node runs code that was deployed. */
+  readonly deploys: boolean;
+  look(id: number): ModuleLook;
+  /** Begins to start the process of a module anew. */
+  restart(id: number): void;
+}
+
 export interface NodeView {
   readonly backups: BackupsView;
+  /** Undefined for a node that has nothing to do with modules. */
+  readonly modules?: ModulesView | undefined;
   info(): NodeInfo;
   nodes(): readonly NodeEntry[];
   groups(): readonly GroupEntry[];

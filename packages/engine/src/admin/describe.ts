@@ -2,10 +2,10 @@
 import type { RootGroup } from './root-group.js';
 import type { WhitelistRule } from './whitelist.js';
 
-/** The users, collections and nodes of the root scope, and its counters, defaults and access. */
+/** The users, collections, nodes and modules of the root scope, and its counters, defaults and access. */
 export function rootLines(root: RootGroup): string[] {
-  const { users, collections, members, invitations } = root;
-  const records = [users, collections, members, invitations].flatMap((map) =>
+  const { users, collections, members, invitations, modules } = root;
+  const records = [users, collections, members, invitations, modules.byId].flatMap((map) =>
     Array.from<object, string>(map.values(), inWords).sort(),
   );
   const lists = [...users.keys()]
@@ -16,7 +16,12 @@ export function rootLines(root: RootGroup): string[] {
         .map(([list, rules]) => `whitelist ${list} of ${id}: ${rules.map(ruleText).join(' ')}`)
         .sort(),
     );
-  return [`counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`, ...records, ...lists];
+  const codes = [...modules.byId.keys()].flatMap((id) => {
+    const code = modules.codeOf(id);
+    return code === null ? [] : [`code of ${id}: ${Buffer.concat(code).toString('hex')}`];
+  });
+  const counters = `counters and access ${Buffer.from(root.encodeMeta()).toString('hex')}`;
+  return [counters, ...records, ...lists, ...codes.sort()];
 }
 
 function ruleText(rule: WhitelistRule): string {

@@ -7,7 +7,8 @@ import type { Undo } from '../state/transaction.js';
 import { type History, writeRemoveHistory, writeSetHistory } from './histories.js';
 import { type Invitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, writeMember } from './member.js';
-import { accessEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
+import { type ModuleInfo, writeDeleteModule, writeModuleCode, writePutModule } from './modules.js';
+import { accessEvent, moduleEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
 import {
   type CollectionInfo,
   RootEffect,
@@ -207,6 +208,49 @@ export class RootEditor {
     writeRemoveHistory(this.recorder.effects, target);
     histories.remove(target);
     this.recorder.onUndo(() => histories.put(old));
+  }
+
+  /** Makes a module, or changes its definition. */
+  putModule(module: ModuleInfo): void {
+    const { root } = this;
+    const { modules, nextId } = root;
+    const { id } = module;
+    const old = modules.byId.get(id);
+    writePutModule(this.recorder.effects, module);
+    this.note(moduleEvent(old, module));
+    modules.put(module);
+    this.recorder.onUndo(() => {
+      if (old !== undefined) {
+        modules.put(old);
+        return;
+      }
+      modules.delete(id);
+      root.nextId = nextId;
+    });
+  }
+
+  deleteModule(module: ModuleInfo): void {
+    const { modules } = this.root;
+    const code = modules.codeOf(module.id);
+    writeDeleteModule(this.recorder.effects, module.id);
+    this.note({ event: 'module_deleted', fields: { name: module.name } });
+    modules.delete(module.id);
+    this.recorder.onUndo(() => {
+      modules.put(module);
+      modules.setCode(module.id, code);
+    });
+  }
+
+  /** Deploys the code of a module. */
+  setModuleCode(module: ModuleInfo, slices: readonly Uint8Array[]): void {
+    const { modules } = this.root;
+    const { id, name } = module;
+    const old = modules.codeOf(id);
+    writeModuleCode(this.recorder.effects, id, slices);
+    const bytes = slices.reduce((sum, { length }) => sum + length, 0);
+    this.note({ event: 'module_deployed', fields: { name, bytes } });
+    modules.setCode(id, slices);
+    this.recorder.onUndo(() => modules.setCode(id, old));
   }
 
   /** Tells what a change does, unless it is taken back in time. */

@@ -1,4 +1,5 @@
 /** What a change of the root scope does, for the audit log: who may do what, and which nodes and collections there are. */
+import type { ModuleInfo } from './modules.js';
 import { privilegeText } from './privileges.js';
 import type { RootGroup, Target } from './root-group.js';
 import { shortToken, type User } from './user.js';
@@ -23,7 +24,11 @@ export interface RootEvent {
     | 'node_joined'
     | 'node_leaving'
     | 'node_removed'
-    | 'level_raised';
+    | 'level_raised'
+    | 'module_made'
+    | 'module_changed'
+    | 'module_deployed'
+    | 'module_deleted';
   /** Never a secret. */
   readonly fields: Readonly<Record<string, string | number>>;
 }
@@ -55,6 +60,12 @@ export function accessEvent(root: RootGroup, target: Target, userId: number, mas
     typeof target === 'string' ? `@${target}` : `@collection:${root.collections.get(target)?.name ?? target}`;
   const name = root.users.get(userId)?.name ?? String(userId);
   return { event: 'access_set', fields: { name, scope, privileges: privilegeText(mask ?? 0) } };
+}
+
+/** What became of the definition of a module. Its configuration may be secret. */
+export function moduleEvent(old: ModuleInfo | undefined, { name, source }: ModuleInfo): RootEvent {
+  if (old === undefined) return { event: 'module_made', fields: { name, source } };
+  return { event: 'module_changed', fields: old.name === name ? { name } : { name: old.name, to: name } };
 }
 
 /** @param rules the rules from now on; null for no list any more */

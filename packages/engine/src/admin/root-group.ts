@@ -17,6 +17,7 @@
  *               | 4c level:varint                          the cluster works at this level, see `level.ts`
  *               | 4d user:varint list:u8 whitelist         set a whitelist, see `whitelist.ts`
  *               | 4e user:varint list:u8                   remove it
+ *               | 2d to 2f: modules, see `modules.ts`
  *               | 50 and 51: commit histories, see `histories.ts`
  *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  *
@@ -31,6 +32,7 @@ import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
 import { type MemberInfo, readMember, writeMember } from './member.js';
+import { Modules } from './modules.js';
 import type { RootEvent } from './root-event.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
@@ -100,6 +102,7 @@ const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 export class RootGroup extends Group {
   /** Which scopes have a commit history. */
   readonly histories: Histories;
+  readonly modules: Modules;
   readonly users = new Map<number, User>();
   readonly usersByName = new Map<string, User>();
   readonly collections = new Map<number, CollectionInfo>();
@@ -113,7 +116,7 @@ export class RootGroup extends Group {
   nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
-  /** The next id for a user, collection or task of this scope. Ids are never used again. */
+  /** The next id for a user, collection, module or task of this scope. Ids are never used again. */
   nextId = 1;
   defaults = firstDefaults();
   /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
@@ -138,8 +141,13 @@ export class RootGroup extends Group {
   constructor(knownLevel: number = LEVEL_NEWEST) {
     const dirty = new Dirty(() => undefined);
     const histories = new Histories(dirty);
-    super(dirty, [histories]);
+    const modules = new Modules(dirty);
+    super(dirty, [histories, modules]);
     this.histories = histories;
+    this.modules = modules;
+    modules.noteId = (id) => {
+      this.nextId = Math.max(this.nextId, id + 1);
+    };
     this.knownLevel = knownLevel;
     this.tasks.attach({ ids: this, owners: this, store: null });
   }

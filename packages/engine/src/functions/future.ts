@@ -1,16 +1,9 @@
-import {
-  argumentsError,
-  lookupError,
-  operationError,
-  type QueryError,
-  typeError,
-  valueError,
-} from '../error.js';
+import { argumentsError, lookupError, operationError, typeError } from '../error.js';
 import { type Entry, method, type Receiver, variadic } from '../run/builtin.js';
 import { assertLoose } from '../run/later.js';
+import { futureOfRequest } from '../run/module-call.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { NAME } from '../schema/name.js';
 import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { Future } from '../value/future.js';
@@ -23,16 +16,16 @@ const FUTURE: Receiver<Future> = { tags: [Tag.FUTURE] };
 /** Futures: what runs after the query, before its answer is sent. */
 export const FUTURES: readonly Entry[] = [
   variadic('future', {
-    doc: 'Runs a closure after the query, before its answer is sent; or has nil and the arguments as its result, for `then`.',
+    doc: 'Runs a closure after the query, before its answer is sent; or asks the module that a thing names; or has nil and the arguments as its result, for `then`.',
     params: [p.any('what')],
     rest: p.any('argument'),
     role: 'later',
+    readsState: true,
     run: (rt, what, args) => {
-      rt.assertPrograms('futures');
+      rt.assertFutures();
       const future = futureOf(rt, what, args);
       if (future.onResult !== null) assertLoose(rt, future.onResult, future.args);
-      rt.addFuture(future);
-      return future;
+      return rt.addFuture(future);
     },
   }),
   method(FUTURE, 'then', {
@@ -61,7 +54,7 @@ export const FUTURES: readonly Entry[] = [
 function futureOf(rt: Runtime, what: Value, args: readonly Value[]): Future {
   if (what === null) return new Future(null, args);
   if (what instanceof Closure) return new Future(what, argumentsOf(rt, what, args));
-  if (what instanceof Thing) throw unknownModule(rt, what);
+  if (what instanceof Thing) return futureOfRequest(rt, what, args);
   throw typeError(`future() takes nil, a closure or a thing that names a module, not ${typeName(what)}`);
 }
 
@@ -85,14 +78,4 @@ function argumentsOf(rt: Runtime, closure: Closure, [given, ...surplus]: readonl
     throw argumentsError(`the closure of the future takes ${params.length} arguments, not ${given.length}`);
   }
   return given.items.slice();
-}
-
-/** Why there is no module as a thing says; there are none at all. */
-function unknownModule(rt: Runtime, request: Thing): QueryError {
-  rt.load(request);
-  const name = request.get('module');
-  if (name === undefined) return lookupError("a request to a module needs the property 'module'");
-  if (typeof name !== 'string') return typeError(`the name of a module must be a str, not ${typeName(name)}`);
-  if (!NAME.test(name)) return valueError(`'${name}' can not be the name of a module`);
-  return lookupError(`there is no module '${name}': modules are not enabled`);
 }

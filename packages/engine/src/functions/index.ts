@@ -18,6 +18,7 @@ import { JSON_TEXT } from './json.js';
 import { LISTS } from './list.js';
 import { MATH } from './math.js';
 import { MOD_TYPE } from './mod-type.js';
+import { MODULES } from './modules.js';
 import { MPDATA } from './mpdata.js';
 import { NODES } from './node.js';
 import { NUMBER } from './number.js';
@@ -78,6 +79,7 @@ export function builtIns(): readonly Entry[] {
     ...ENUM_INFO,
     ...FUTURES,
     ...TASKS,
+    ...MODULES,
     ...HELP,
   ];
 }

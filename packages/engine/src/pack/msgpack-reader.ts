@@ -308,7 +308,7 @@ export class MsgpackReader {
 /** Bytes behind the types 0xc0 to 0xd8 whose size is fixed; -1 for those that are not accepted, or have a length. */
 const FIXED_SIZES = [0, -1, 0, 0, -1, -1, -1, -1, -1, -1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, -1, -1, -1, -1, -1];
 
-/** Hands MessagePack of our own making over to a sink. */
+/** Hands MessagePack of our own making, or that was checked, over to a sink. */
 export function readMsgpackInto(data: Uint8Array, sink: Sink): void {
   new Transcoder(Buffer.from(data.buffer, data.byteOffset, data.byteLength), sink).value();
 }
@@ -347,6 +347,8 @@ class Transcoder {
       case 0xc5:
       case 0xc6:
         return sink.bin(this.bytes(this.uint(1 << (code - 0xc4))));
+      case 0xca:
+        return sink.float(this.bytes(4).readFloatBE(0));
       case 0xcb:
         return sink.float(this.bytes(8).readDoubleBE(0));
       case 0xcc:

@@ -163,6 +163,7 @@ class Packer implements Packing {
       packStructure(sink, structure, options.store?.schema ?? NO_LABELS),
     [Tag.FUTURE]: (_future, { sink }) => sink.nil(),
     [Tag.TASK]: ({ clientText }, packer) => packer.formatted(clientText),
+    [Tag.MODULE]: (_module, { sink }) => sink.nil(),
   } satisfies KindColumn<[packer: Packer, deep: number], void>;
 
   private text(text: string): void {

@@ -1,6 +1,6 @@
 /**
  * Calls of a name without a receiver. A built-in function wins; then comes a type or enum, then a procedure of the scope, then
- * a variable that holds a closure.
+ * a module, then a variable that holds a closure.
  */
 import { lookupError, typeError } from '../error.js';
 import { Type } from '../schema/type.js';
@@ -10,6 +10,7 @@ import { compileFunctionCall } from './dispatch.js';
 import { callEnum } from './enum.js';
 import { callType } from './instance.js';
 import { callClosure } from './invoke.js';
+import { callModule } from './module-call.js';
 import { namedBy } from './named.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
@@ -24,9 +25,15 @@ export function compileCall(rt: Runtime, name: string, args: readonly Code[]): C
     if (of !== null) return of instanceof Type ? callType(rt, of, args) : callEnum(rt, of, args);
     const procedure = rt.procedures.size === 0 ? undefined : rt.procedures.get(name);
     if (procedure !== undefined) return callClosure(rt, procedure.closure, args);
+    const { modules } = rt.root;
+    const module = modules.byName.size === 0 ? undefined : modules.byName.get(name);
+    if (module !== undefined) return callModule(rt, module, args);
     const value = cell.value;
     if (value instanceof Closure) return callClosure(rt, value, args);
-    if (value === undefined) throw lookupError(`there is no function, procedure or variable '${name}'`);
+    if (value === undefined) {
+      rt.freshenModules();
+      throw lookupError(`there is no function, procedure, module or variable '${name}'`);
+    }
     throw typeError(`'${name}' is a variable of type ${typeName(value)}: only closures can be called`);
   };
 }

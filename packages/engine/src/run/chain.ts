@@ -8,6 +8,7 @@ import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, listOfItems, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
+import { Module } from '../value/module.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
@@ -21,6 +22,7 @@ import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js'
 import { whileInUse } from './instance.js';
 import { callClosure } from './invoke.js';
 import { NESTED_LINKS_MAX } from './limits.js';
+import { callExposed } from './module-call.js';
 import { assignOperator, type Operate, updateInPlace } from './operators.js';
 import type { Runtime } from './runtime.js';
 import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
@@ -401,6 +403,7 @@ export function callOwnMethod(rt: Runtime, self: Value, name: string, args: read
     const method = self.structure.methods.get(name);
     if (method !== undefined) return callClosure(rt, method, args);
   }
+  if (self instanceof Module) return callExposed(rt, self, name, args);
   throw lookupError(`${typeName(self)} has no method '${name}'`);
 }
 

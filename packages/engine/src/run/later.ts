@@ -3,13 +3,14 @@
  * run in between, so what the rest knows of stored things is kept in memory, where it stays the one object for its id.
  */
 import type { Target } from '../admin/root-group.js';
-import { operationError } from '../error.js';
+import { operationError, type QueryError } from '../error.js';
 import type { Format } from '../pack/wire-values.js';
 import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Closure } from '../value/closure.js';
 import { List, listOf, ThingSet } from '../value/containers.js';
-import { Future } from '../value/future.js';
+import { Future, type ModuleAnswer } from '../value/future.js';
+import { ErrorValue } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
@@ -50,6 +51,9 @@ export class Continuation implements Beginning {
   /** Milliseconds that the futures took until now. */
   spentMs = 0;
   private waiting: Future[] = [];
+  /** Requests to modules that were sent, by the number that the answer comes with. */
+  private readonly asked = new Map<number, Future>();
+  private lastAsked = 0;
   private readonly pinned: Thing[] = [];
 
   constructor({ scope, target, userId, format, value, deep, flags, run }: Beginning) {
@@ -68,13 +72,42 @@ export class Continuation implements Beginning {
     return this.waiting[0];
   }
 
+  /** Futures that are not done. */
   get count(): number {
-    return this.waiting.length;
+    return this.waiting.length + this.asked.size;
   }
 
   /** Takes up futures in the order in which they were made: the last starts first, behind those that wait already. */
   add(futures: readonly Future[]): void {
     this.waiting.push(...futures.toReversed());
+  }
+
+  /** Whether nothing can be done before a module answers. */
+  get isIdle(): boolean {
+    return this.waiting.length === 0 && this.asked.size > 0;
+  }
+
+  /** Whether a future that has not begun has a closure. */
+  get hasClosures(): boolean {
+    return this.waiting.some(({ onResult, onFailure }) => onResult !== null || onFailure !== null);
+  }
+
+  /** The request of the future whose turn it is leaves; gives the number that its answer comes with. */
+  ask(): number {
+    const future = this.waiting.shift();
+    if (future === undefined) throw new Error('no future asks');
+    this.lastAsked += 1;
+    this.asked.set(this.lastAsked, future);
+    return this.lastAsked;
+  }
+
+  /** Takes the answer to a request; one that nobody waits for is dropped. */
+  take(number: number, answer: ModuleAnswer): void {
+    const future = this.asked.get(number);
+    if (future === undefined) return;
+    this.asked.delete(number);
+    future.answer = answer;
+    this.waiting.push(future);
   }
 
   /** Ends the future whose turn it is. */
@@ -86,6 +119,7 @@ export class Continuation implements Beginning {
   /** Forgets all futures that have not begun. */
   clear(): void {
     this.waiting = [];
+    this.asked.clear();
   }
 
   /** The answer, as far as it is known. A future that has a future for its result has the result of that. */
@@ -102,7 +136,7 @@ export class Continuation implements Beginning {
       store.pin(thing);
       this.pinned.push(thing);
     };
-    const values = [this.value, ...this.waiting.flatMap(({ args }) => args)];
+    const values = [this.value, ...this.waiting, ...this.asked.values()];
     try {
       eachStored(values, note, charge);
     } catch (error) {
@@ -118,13 +152,25 @@ export class Continuation implements Beginning {
 }
 
 /** What a closure gets when the turn of its future has come. */
-export function valuesOf({ isCall, args }: Future): readonly Value[] {
-  return isCall ? args : [null, ...args];
+export function valuesOf({ isCall, args, answered }: Future): readonly Value[] {
+  if (isCall) return args;
+  if (answered?.ok === false) return [new ErrorValue(answered.error.code, answered.error.message), ...args];
+  return [answered === null ? null : answered.value, ...args];
+}
+
+/** What runs for a future now: on an error of its module what is there for that. Null for nothing. */
+export function closureOf({ answered, onResult, onFailure }: Future): Closure | null {
+  return answered?.ok === false ? onFailure : onResult;
+}
+
+/** The error of its module that nothing is there for; null for none. */
+export function failureOf({ answered, onFailure }: Future): QueryError | null {
+  return answered?.ok === false && onFailure === null ? answered.error : null;
 }
 
 /** The result of a future without a closure. */
-export function resultOf(args: readonly Value[]): Value {
-  return listOf([null, ...args]);
+export function resultOf(future: Future): Value {
+  return listOf(valuesOf(future));
 }
 
 /**
@@ -168,7 +214,8 @@ function eachStored(
     } else if (value instanceof Wrap) {
       open.push(value.thing);
     } else if (value instanceof Future) {
-      open.push(...value.args);
+      open.push(...value.args, ...(value.request?.holds ?? []));
+      if (value.answered?.ok === true) open.push(value.answered.value);
       if (value.result !== undefined) open.push(value.result);
     } else if (value instanceof List || value instanceof ThingSet) {
       const isStored = value.owner !== null && value.owner.id !== 0;

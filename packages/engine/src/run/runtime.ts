@@ -1,12 +1,14 @@
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
 import { LEVEL_OF_PROGRAMS, LEVEL_OF_TYPES } from '../admin/level.js';
+import type { ModuleInfo } from '../admin/modules.js';
 import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
 import type { Environment } from '../environment.js';
 import {
   ErrorCode,
+  forbiddenError,
   lookupError,
   operationError,
   QueryError,
@@ -285,11 +287,9 @@ export class Runtime {
    *
    * @throws QueryError max_quota_err or operation_err when too many wait
    */
-  addFuture(future: Future): void {
+  addFuture(future: Future): Future {
     const { futures } = this;
-    if (futures.length + this.waitingFutures >= FUTURES_MAX) {
-      throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);
-    }
+    this.assertFutures();
     const { onResult } = future;
     if (onResult !== null && futures.length >= FUTURES_OF_CLOSURE_MAX) {
       const same = futures.filter((other) => other.onResult === onResult).length;
@@ -298,6 +298,14 @@ export class Runtime {
       }
     }
     futures.push(future);
+    return future;
+  }
+
+  /** Throws max_quota_err while as many futures wait as may, and operation_err while a node may not know what they are. */
+  assertFutures(): void {
+    this.assertPrograms('futures');
+    if (this.futures.length + this.waitingFutures < FUTURES_MAX) return;
+    throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);
   }
 
   /** The futures that were made since the query began, which are the caller's from now on. */
@@ -392,13 +400,32 @@ export class Runtime {
     return this.store.root;
   }
 
-  /** What a name means that is no variable: a procedure of the scope, then a constant. */
+  /** What a name means that is no variable: a module, a procedure of the scope, then a constant. */
   nameWithoutVariable(name: string): Value {
+    const { modules } = this.root;
+    const module = modules.byName.get(name);
+    if (module !== undefined) {
+      this.assertCallable(module);
+      return modules.valueOf(module);
+    }
     const procedure = this.scope.procedure(name);
     if (procedure !== undefined) return procedure.closure;
     const constant = this.functions.constants.get(name);
     if (constant !== undefined) return constant;
-    throw lookupError(`there is no variable, procedure or constant '${name}'`);
+    this.freshenModules();
+    throw lookupError(`there is no variable, module, procedure or constant '${name}'`);
+  }
+
+  /** Makes sure that what this node knows of modules is all that was acknowledged; the query runs again if not. */
+  freshenModules(): void {
+    if (this.scope.kind !== 'thingsdb' && !this.fresh.isFresh(ROOT_GROUP)) throw new GroupNeeded(ROOT_GROUP);
+  }
+
+  /** Throws forbidden_err unless a module may be called in the scope of the query. */
+  assertCallable({ name, scope: only }: ModuleInfo): void {
+    const { scope } = this;
+    if (only === null || only === (typeof only === 'number' ? scope.collectionId : scope.kind)) return;
+    throw forbiddenError(`the module '${name}' can not be called in the scope ${scope.name}`);
   }
 
   /** Sets the depth of the result: the last one set anywhere in the query counts. */
@@ -519,6 +546,9 @@ export class Runtime {
     this.depth -= height;
   }
 }
+
+/** Number of the root scope among the groups that a query needs the newest state of. */
+const ROOT_GROUP = 0;
 
 const NO_CHANGES = { undoMs: 0 };
 

@@ -33,6 +33,8 @@ export const RecordKind = {
   HISTORY: 15,
   /** id: the task; see `parts/tasks.ts`. */
   TASK: 16,
+  /** id: the module; part 0 its definition, others slices of its code. See `admin/modules.ts`. */
+  MODULE: 18,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

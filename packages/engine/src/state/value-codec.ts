@@ -183,6 +183,7 @@ const WRITERS: AnyKind<[out: ByteWriter], void> = {
     out.u8(Code.TASK);
     out.varint(id);
   },
+  [Tag.MODULE]: (_module, out) => out.u8(Code.NIL),
 } satisfies KindColumn<[out: ByteWriter], void>;
 
 function writeWrap({ thing, by }: Wrap, out: ByteWriter): void {

@@ -6,9 +6,9 @@ import { getHeapStatistics } from 'node:v8';
 import { bootstrap } from '../admin/bootstrap.js';
 import { LEVEL_NEWEST } from '../admin/level.js';
 import type { PasswordHash, User } from '../admin/user.js';
-import { type Change, Engine, type Outcome } from '../engine.js';
+import { type Change, Engine, type ModuleAsk, type Outcome } from '../engine.js';
 import type { Environment } from '../environment.js';
-import { errorName, QueryError } from '../error.js';
+import { errorName, operationError, QueryError } from '../error.js';
 import type { NodeView } from '../node-view.js';
 import type { WireValues } from '../pack/wire-values.js';
 import type { Continuation } from '../run/later.js';
@@ -17,6 +17,7 @@ import { attach } from '../state/attach.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, type RecordSource } from '../state/records.js';
 import { listOf } from '../value/containers.js';
+import type { ModuleAnswer } from '../value/future.js';
 import { Bytes, Float } from '../value/scalars.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
@@ -79,6 +80,12 @@ export class Harness {
   readonly changes: Change[] = [];
   /** Called before the rest of a query with futures goes on; gives the monotonic time up to which it may at once. */
   between: (rest: Continuation) => number = () => Number.POSITIVE_INFINITY;
+  /** Answers requests to modules, which are kept here. */
+  readonly asked: ModuleAsk[] = [];
+  answer: (ask: ModuleAsk) => ModuleAnswer = () => ({
+    ok: false,
+    error: operationError('module not installed'),
+  });
   private readonly admin: User;
   private readonly collectionId: number;
 
@@ -172,8 +179,12 @@ export class Harness {
     const fresh = { isFresh: () => !lagging };
     let outcome = engine.run({ scope: target, user: asking, body, format: 'msgpack', hashes, fresh });
     this.note(outcome);
-    while (outcome.kind === 'more') {
+    while (outcome.kind === 'more' || outcome.kind === 'asks') {
       const { rest } = outcome;
+      if (outcome.kind === 'asks') {
+        this.asked.push(outcome.ask);
+        rest.take(outcome.ask.number, this.answer(outcome.ask));
+      }
       outcome = engine.resume(rest, { mayChange: true, until: this.between(rest), hashes, fresh });
       this.note(outcome);
     }

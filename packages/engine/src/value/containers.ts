@@ -1,6 +1,7 @@
 import { operationError, quotaError } from '../error.js';
 import type { ItemRule } from '../schema/rule.js';
 import { Future } from './future.js';
+import { Module } from './module.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import type { Value } from './value.js';
@@ -120,7 +121,7 @@ function isStored(value: List | ThingSet): boolean {
 }
 
 /**
- * Turns the value of a list item into what a list holds: lists and sets become tuples of their own, futures nil.
+ * Turns the value of a list item into what a list holds: lists and sets become tuples of their own, futures and modules nil.
  * `into` learns how deep its tuples go.
  */
 export function toItem(value: Value, into: List): Value {
@@ -135,7 +136,7 @@ export function toItem(value: Value, into: List): Value {
     nest(into, tuple);
     return tuple;
   }
-  return value instanceof Future ? null : value;
+  return value instanceof Future || value instanceof Module ? null : value;
 }
 
 /** A new list of these values as items. */

@@ -1,6 +1,32 @@
+import type { QueryError } from '../error.js';
 import type { Closure } from './closure.js';
+import type { Module } from './module.js';
 import { Tag } from './tag.js';
+import type { Thing } from './thing.js';
 import type { Value } from './value.js';
+
+/** What a future asks a module. */
+export interface ModuleRequest {
+  readonly module: Module;
+  /** What it was made of, which is kept in memory until it is sent. */
+  readonly holds: readonly Value[];
+  /** The request as it is when it is sent. */
+  readonly build: () => Thing;
+  /** Levels of things in it that are sent with their properties. */
+  readonly deep: number;
+  /** Whether the answer becomes values of the language. */
+  readonly load: boolean;
+}
+
+/** What came of a request to a module: packed as it came, or why there is no answer. */
+export type ModuleAnswer =
+  | { readonly ok: true; readonly data: Uint8Array }
+  | { readonly ok: false; readonly error: QueryError };
+
+/** An answer as code sees it. */
+export type ModuleResult =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly error: QueryError };
 
 /**
  * Code of a query that runs after the query, before its answer is sent. Only a variable holds one: in a list, a thing, or what
@@ -11,18 +37,25 @@ export class Future {
   readonly args: readonly Value[];
   /** Whether the future was made of a closure, which gets the arguments alone. */
   readonly isCall: boolean;
+  /** The request to a module that it is; null for none. */
+  readonly request: ModuleRequest | null;
   /** What runs on success; null for nothing. */
   onResult: Closure | null;
   /** What runs when a module fails; null for nothing. */
   onFailure: Closure | null = null;
+  /** What the module answered, until it is read. */
+  answer: ModuleAnswer | null = null;
+  /** The answer of the module once it was read. */
+  answered: ModuleResult | null = null;
   /** What came of it; undefined until it is done. */
   result: Value | undefined = undefined;
 
-  /** @param call the closure that the future was made of; null for one that has its result at once */
-  constructor(call: Closure | null, args: readonly Value[]) {
+  /** @param call the closure that the future was made of; null for one that has its result at once, or of a module */
+  constructor(call: Closure | null, args: readonly Value[], request: ModuleRequest | null = null) {
     this.onResult = call;
     this.isCall = call !== null;
     this.args = args;
+    this.request = request;
   }
 
   get tag(): typeof Tag.FUTURE {

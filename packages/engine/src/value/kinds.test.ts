@@ -25,8 +25,8 @@ interface Sample {
 
 const NO_REFERENCES = { things: 0, members: 0 };
 
-/** A future is left out: it becomes nil wherever it is put. */
-const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE>, Sample>> = {
+/** Futures and modules are left out: they become nil wherever they are put. */
+const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODULE>, Sample>> = {
   [Tag.NIL]: { code: 'nil', type: 'nil', isTruthy: false, text: 'nil', isOrdered: false, ...NO_REFERENCES },
   [Tag.BOOL]: { code: 'true', type: 'bool', isTruthy: true, text: 'true', isOrdered: true, ...NO_REFERENCES },
   [Tag.INT]: { code: '0', type: 'int', isTruthy: false, text: '0', isOrdered: true, ...NO_REFERENCES },

@@ -257,6 +257,16 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
     // A task lives without being referred to, and a reference keeps none alive.
     eachReference: null,
   },
+  [Tag.MODULE]: {
+    name: 'module',
+    nameOf: null,
+    isTruthy: always,
+    equals: same,
+    compare: none,
+    text: none,
+    bytes: small,
+    eachReference: null,
+  },
 };
 
 const ROWS: Readonly<Record<ObjectTag, Kind<ObjectValue>>> = KINDS;

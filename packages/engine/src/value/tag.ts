@@ -21,8 +21,9 @@ export const Tag = {
   ANONYMOUS: 18,
   FUTURE: 19,
   TASK: 20,
+  MODULE: 21,
 } as const;
 
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-export const TAG_COUNT = 21;
+export const TAG_COUNT = 22;

@@ -4,6 +4,7 @@ import type { DateTimeValue } from './datetime-value.js';
 import type { Future } from './future.js';
 import { kindOf, kindOfTag } from './kinds.js';
 import type { Member } from './member.js';
+import type { Module } from './module.js';
 import type { RegexValue } from './regex-value.js';
 import type { Bytes, ErrorValue, Float, MpData } from './scalars.js';
 import { Tag } from './tag.js';
@@ -37,7 +38,8 @@ export type Value =
   | Wrap
   | Anonymous
   | Future
-  | Task;
+  | Task
+  | Module;
 
 /** The tag of any value. */
 export function tagOf(value: Value): Tag {

@@ -23,7 +23,14 @@ import {
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { decodeEntry, type EntryHead, encodeEntry, plainHead } from './entry.js';
-import { encodeFailure, encodeRefusal, encodeReply, encodeSecret, TOO_LARGE } from './kept-reply.js';
+import {
+  encodeBegun,
+  encodeFailure,
+  encodeRefusal,
+  encodeReply,
+  encodeSecret,
+  TOO_LARGE,
+} from './kept-reply.js';
 import { Marks } from './marks.js';
 import type { ClientNames, Names } from './names.js';
 import { Pipeline, type Waiting, type Write } from './pipeline.js';
@@ -327,9 +334,12 @@ export class GroupSession {
     return null;
   }
 
-  /** The kept form of an answer, or of an error and whether something was changed before it. */
+  /** The kept form of an answer, or of an error and what was changed before it. */
   private keptOf(reply: Reply, secret: string | null): Uint8Array {
-    if (!reply.ok) return reply.sealed === true ? encodeRefusal(reply.error) : encodeFailure(reply.error);
+    if (!reply.ok) {
+      if (reply.sealed === true) return encodeRefusal(reply.error);
+      return (reply.outcome === 'unknown' ? encodeBegun : encodeFailure)(reply.error);
+    }
     if (secret === null) return encodeReply(reply.result);
     return this.takesClients ? encodeSecret(secret) : TOO_LARGE;
   }

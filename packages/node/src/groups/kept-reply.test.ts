@@ -2,6 +2,7 @@ import { ErrorCode, QueryError } from '@althing/engine';
 import { expect, test } from '@jest/globals';
 import {
   decodeReply,
+  encodeBegun,
   encodeFailure,
   encodeRefusal,
   encodeReply,
@@ -30,6 +31,7 @@ test.each([ErrorCode.CANCELLED, ErrorCode.TIMEOUT, -1, -127])(
     const error = new QueryError(code, 'what went wrong: é');
     expect(decodeReply(encodeFailure(error))).toEqual({ kind: 'failure', error });
     expect(decodeReply(encodeRefusal(error))).toEqual({ kind: 'refusal', error });
+    expect(decodeReply(encodeBegun(error))).toEqual({ kind: 'begun', error });
   },
 );
 

@@ -8,6 +8,7 @@
  *          | 4 code:u8 text    the error with which a request ended that had changed something before; its code is negative.
  *                              From level 4 on
  *          | 5 code:u8 text    the error for which nothing was changed, and never will be under this name. From level 4 on
+ *          | 6 code:u8 text    as 4, of a request that had changed nothing then, but may have acted elsewhere, and was not done
  */
 import { type Format, FormatError, QueryError } from '@althing/engine';
 
@@ -21,7 +22,9 @@ export type KeptReply =
   /** A part of what was asked for was made, and then this went wrong. */
   | { readonly kind: 'failure'; readonly error: QueryError }
   /** Nothing was made, for this reason. */
-  | { readonly kind: 'refusal'; readonly error: QueryError };
+  | { readonly kind: 'refusal'; readonly error: QueryError }
+  /** It was begun, and may have had effects outside of the state; nobody knows what became of it. */
+  | { readonly kind: 'begun'; readonly error: QueryError };
 
 /**
  * Bytes of a reply that is kept at most. It decides what is kept, so it is the same on all nodes of all
@@ -29,7 +32,7 @@ export type KeptReply =
  */
 export const REPLY_BYTES_MAX = 64 * 1024;
 
-const Reply = { JSON: 0, MSGPACK: 1, TOO_LARGE: 2, SECRET: 3, FAILURE: 4, REFUSAL: 5 } as const;
+const Reply = { JSON: 0, MSGPACK: 1, TOO_LARGE: 2, SECRET: 3, FAILURE: 4, REFUSAL: 5, BEGUN: 6 } as const;
 
 /** Stands for an answer that is not kept, in the words that all versions know. */
 export const TOO_LARGE: Uint8Array = new Uint8Array([Reply.TOO_LARGE]);
@@ -60,6 +63,11 @@ export function encodeRefusal(error: QueryError): Uint8Array {
   return encodeError(Reply.REFUSAL, error);
 }
 
+/** Stands for a request that was begun. */
+export function encodeBegun(error: QueryError): Uint8Array {
+  return encodeError(Reply.BEGUN, error);
+}
+
 function encodeError(kind: number, { code, message }: QueryError): Uint8Array {
   return Buffer.concat([Uint8Array.of(kind, -code), Buffer.from(message)]);
 }
@@ -80,6 +88,8 @@ export function decodeReply(reply: Uint8Array): KeptReply {
       return { kind: 'failure', error: decodeError(content) };
     case Reply.REFUSAL:
       return { kind: 'refusal', error: decodeError(content) };
+    case Reply.BEGUN:
+      return { kind: 'begun', error: decodeError(content) };
     default:
       throw new FormatError(`a kept answer of the unknown kind ${reply[0]}`);
   }

@@ -4,6 +4,8 @@ import {
   type Engine,
   ErrorCode,
   type Group,
+  type ModuleAnswer,
+  type ModuleAsk,
   type Outcome,
   type PasswordHash,
   QueryError,
@@ -15,6 +17,9 @@ import type { FailedReply, Reply, Respond } from '../groups/request.js';
 /** The part of an outcome that is an answer. */
 export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
 
+/** A future asks a module. */
+type Asks = Extract<Outcome, { readonly kind: 'asks' }>;
+
 /** A call goes on with its futures. */
 export type More = Extract<Outcome, { readonly kind: 'more' }>;
 
@@ -24,10 +29,15 @@ export interface FutureRunnerOptions {
   readonly hash: (password: string) => Promise<PasswordHash>;
   /** The session of a collection, if it is open here. */
   readonly session: (collection: number) => GroupSession | undefined;
+  /** Sends a request to a module of this node. Answers once, at once or later. */
+  readonly ask: Ask;
   readonly monotonic: () => number;
   /** Calls back after some milliseconds. */
   readonly delay: (ms: number, callback: () => void) => () => void;
 }
+
+/** Sends a request to a module; `answer` is called once. */
+export type Ask = (ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
 
 /** One call, as the runner sees it. */
 export interface Course {
@@ -40,6 +50,10 @@ export interface Course {
    * on, or null.
    */
   readonly begins: () => Names | null;
+  /** Whether the request has names, by which its repetitions are known: to be told of before it acts outside. */
+  readonly isNamed: () => boolean;
+  /** Called before its first request to a module is sent: it must not be carried out again from then on. */
+  readonly asks: () => void;
   /** Wraps what is to be told of a change, when it is committed or lost. */
   readonly telling: (change: Change, respond: Respond) => Respond;
   /** Whether nobody waits for a call that has changed nothing yet. */
@@ -69,6 +83,8 @@ export class FutureRunner {
   private running = 0;
   /** Calls that had a slice of time, in the order in which they get another. */
   private readonly ready: Run[] = [];
+  /** Calls that can't go on before a module answers. */
+  private readonly idle = new Set<Run>();
 
   constructor(options: FutureRunnerOptions) {
     this.options = options;
@@ -83,7 +99,15 @@ export class FutureRunner {
   start(first: More, course: Course): void {
     const parts = new Parts(course);
     const version = course.session?.roleVersion ?? 0;
-    const run: Run = { ...course, parts, version, hashes: new Map(), fresh: new Set(), rest: first.rest };
+    const run: Run = {
+      ...course,
+      parts,
+      version,
+      hashes: new Map(),
+      fresh: new Set(),
+      rest: first.rest,
+      asked: false,
+    };
     this.running += 1;
     if (this.propose(run, first)) this.goOn(run);
   }
@@ -105,7 +129,8 @@ export class FutureRunner {
     for (;;) {
       if (isOver(run, engine)) {
         engine.drop(rest);
-        this.end(run, LOST);
+        // What was sent to a module must not be sent again, so this is the end of the call.
+        this.end(run, run.asked && run.parts.count === 0 ? ASKED : LOST);
         return;
       }
       if (session !== null && !session.readable) {
@@ -116,12 +141,13 @@ export class FutureRunner {
       const { hashes } = run;
       const fresh = { isFresh: (collection: number): boolean => run.fresh.has(collection) };
       const outcome = engine.resume(rest, { mayChange, until, hashes, fresh });
-      if (outcome.kind !== 'more') {
+      if (outcome.kind === 'asks') {
+        if (!this.ask(run, outcome.ask)) return;
+      } else if (outcome.kind !== 'more') {
         run.ran(monotonic() - begun);
         this.take(outcome, run);
         return;
-      }
-      if (!this.propose(run, outcome)) return;
+      } else if (!this.propose(run, outcome)) return;
       if (monotonic() < until) continue;
       run.ran(monotonic() - begun);
       this.yield(run);
@@ -143,8 +169,54 @@ export class FutureRunner {
     if (this.ready.length > 0) this.options.delay(0, () => this.goOnWithNext());
   }
 
-  private take(outcome: Exclude<Outcome, More>, run: Run): void {
+  /**
+   * Sends a request to a module once everything that the call did before is committed. Where the request of the client has a name, that
+   * it was begun is committed before, so that no repetition of it ever sends it again.
+   *
+   * @returns false when the call has ended
+   */
+  private ask(run: Run, ask: ModuleAsk): boolean {
+    const { parts, rest, mayChange } = run;
+    if (!run.asked) {
+      run.asked = true;
+      run.asks();
+      const error = mayChange && parts.count === 0 && run.isNamed() ? parts.begin() : null;
+      if (error !== null) {
+        this.fail(run, error);
+        return false;
+      }
+    }
+    parts.whenCommitted(() => {
+      if (isOver(run, this.options.engine)) return;
+      this.options.ask(ask, (answer) => {
+        rest.take(ask.number, answer);
+        this.wake(run);
+      });
+    });
+    return true;
+  }
+
+  /** Waits for modules. Others run; now and then it is looked whether there is still a reason to wait. */
+  private rest(run: Run): void {
+    this.idle.add(run);
+    if (this.idle.size === 1) this.options.delay(IDLE_LOOK_MS, () => this.lookAtIdle());
+  }
+
+  private lookAtIdle(): void {
+    for (const run of this.idle) if (isOver(run, this.options.engine)) this.wake(run);
+    if (this.idle.size > 0) this.options.delay(IDLE_LOOK_MS, () => this.lookAtIdle());
+  }
+
+  private wake(run: Run): void {
+    if (this.idle.delete(run)) this.yield(run);
+  }
+
+  private take(outcome: Exclude<Outcome, More | Asks>, run: Run): void {
     const { engine, hash } = this.options;
+    if (outcome.kind === 'waits') {
+      this.rest(run);
+      return;
+    }
     if (outcome.kind === 'hash') {
       const { password } = outcome;
       hash(password).then(
@@ -195,9 +267,12 @@ export class FutureRunner {
   }
 }
 
-/** Whether a call can't go on: nobody waits, the leadership is lost, or the state is gone that it ran on. */
-function isOver({ session, parts, rest, version, isGone }: Run, engine: Engine): boolean {
-  if (parts.count === 0 && isGone()) return true;
+/**
+ * Whether a call can't go on: nobody waits, the leadership is lost, or the state is gone that it ran on. What was sent to a module
+ * goes on without anybody who waits: what the answer is for may be a change.
+ */
+function isOver({ session, parts, rest, version, isGone, asked }: Run, engine: Engine): boolean {
+  if (parts.count === 0 && !asked && isGone()) return true;
   if (parts.lost !== null) return true;
   return session !== null && (session.roleVersion !== version || engine.scope(rest.target) !== rest.scope);
 }
@@ -210,12 +285,20 @@ interface Run extends Course {
   /** Other collections of which this node has all that was acknowledged. */
   readonly fresh: Set<number>;
   readonly rest: Continuation;
+  /** Whether a request to a module was sent, or is about to be. */
+  asked: boolean;
 }
 
 /** The parts that a call has proposed until now. */
 export class Parts {
   /** Changes that were proposed. */
   count = 0;
+  /** How many of them change something. */
+  private changes = 0;
+  /** How many are on their way. */
+  private open = 0;
+  /** Called when none is. */
+  private waiting: (() => void)[] = [];
   /** The reply to the first part that was not committed; null while there is none. */
   lost: FailedReply | null = null;
   private readonly course: Pick<Course, 'session' | 'begins' | 'telling'>;
@@ -232,13 +315,39 @@ export class Parts {
   propose(change: Change): QueryError | null {
     const { session, begins, telling } = this.course;
     if (session === null) throw new Error('a call without a state made a change');
-    const reply: Reply = { ok: false, error: NOT_FINISHED, index: 0, outcome: 'made' };
+    const isBegin = change.effects.length === 0;
+    const reply: Reply = isBegin ? BEGUN : { ok: false, error: NOT_FINISHED, index: 0, outcome: 'made' };
+    this.open += 1;
     const respond = telling(change, (told) => {
       if (told !== reply && !told.ok && told.outcome === 'unknown') this.lost ??= told;
+      this.told();
     });
     const refused = session.propose(change, reply, respond, this.count === 0 ? begins() : null);
-    if (refused === null) this.count += 1;
-    return refused;
+    if (refused !== null) return refused;
+    this.count += 1;
+    if (change.effects.length > 0) this.changes += 1;
+    return null;
+  }
+
+  /** Notes in the log that the request was begun, though it has changed nothing yet; returns as `propose`. */
+  begin(): QueryError | null {
+    const { session } = this.course;
+    if (session === null) throw new Error('a call without a state begins nowhere');
+    return this.propose(noChange(session.group));
+  }
+
+  /** Calls back when all that was proposed is committed: at once, later, or never. */
+  whenCommitted(callback: () => void): void {
+    if (this.open === 0) callback();
+    else this.waiting.push(callback);
+  }
+
+  private told(): void {
+    this.open -= 1;
+    if (this.open > 0) return;
+    const { waiting } = this;
+    this.waiting = [];
+    for (const callback of waiting) callback();
   }
 
   /**
@@ -251,28 +360,37 @@ export class Parts {
     if (session === null) throw new Error('a call without a state has nothing to wait for');
     const told: Respond = (reply) => respond(this.replyOf(reply));
     const made = answer.kind === 'value' ? answer.change : null;
+    if (made !== null) this.changes += 1;
     const change = made ?? (names === null ? null : noChange(session.group));
     if (change === null) {
       session.settle(answer, told);
     } else if (answer.kind === 'value') {
       session.settle({ ...answer, change }, telling(change, told), names);
     } else {
-      const reply: Reply = { ok: false, error: answer.error, index: 0, outcome: 'made' };
+      const { outcome } = this;
+      const sealed = outcome === 'none';
+      const reply: Reply = { ok: false, error: answer.error, index: 0, outcome, sealed };
       session.propose(change, reply, told, names);
     }
   }
 
   /** The reply to a call that could not go on, though something of it is made. */
   get interrupted(): FailedReply {
-    return this.lost ?? { ok: false, error: INTERRUPTED, outcome: 'made' };
+    return this.lost ?? { ok: false, error: INTERRUPTED, outcome: this.outcome };
+  }
+
+  /** What became of the state, when nothing was lost. */
+  get outcome(): 'made' | 'none' {
+    return this.changes > 0 ? 'made' : 'none';
   }
 
   /** An answer, with what became of all parts. */
   private replyOf(reply: Reply): Reply {
     if (this.lost !== null) return this.lost;
-    if (reply.ok) return { ...reply, outcome: 'made' };
+    const { outcome } = this;
+    if (reply.ok) return outcome === 'made' ? { ...reply, outcome } : reply;
     if (reply.outcome === 'unknown') return reply;
-    return { ok: false, error: reply.error, outcome: 'made', index: reply.index ?? 0 };
+    return { ...reply, outcome, index: reply.index ?? 0 };
   }
 }
 
@@ -288,12 +406,34 @@ const NOT_FINISHED = new QueryError(
   'a part of the request was carried out; its futures were ended before they were done',
 );
 
+/** The answer to a request that comes again when the first attempt ended after it was begun. */
+const BEGUN: FailedReply = {
+  ok: false,
+  error: new QueryError(
+    ErrorCode.CANCELLED,
+    'the request was begun, and requests to modules may have been sent; it was ended before it was done',
+  ),
+  index: 0,
+  outcome: 'unknown',
+};
+
 const INTERRUPTED = new QueryError(
   ErrorCode.CANCELLED,
   'a part of the request was carried out; then the node lost its leadership, and the futures that were left were ended',
 );
 
 const LOST: End = { kind: 'lost' };
+
+/** A call that may have sent requests to modules can't go on. */
+export const ASKED_ERROR = new QueryError(
+  ErrorCode.CANCELLED,
+  'requests to modules were sent; then the node lost its leadership, or the state that the request ran on, and the futures that were left were ended',
+);
+
+const ASKED: End = { kind: 'error', error: ASKED_ERROR };
+
+/** Milliseconds between two looks at calls that wait for modules. */
+const IDLE_LOOK_MS = 100;
 
 const NOT_READ = new QueryError(
   ErrorCode.NODE,

@@ -30,6 +30,8 @@ export function repeatedReply(kept: KeptReply, index: number): Reply {
       return { ok: false, error: kept.error, outcome: 'made', index };
     case 'refusal':
       return sealedReply(kept.error);
+    case 'begun':
+      return { ok: false, error: kept.error, outcome: 'unknown' };
     case 'too_large':
       return { ok: false, error: ANSWER_TOO_LARGE, outcome: 'made', index };
     case 'secret': {

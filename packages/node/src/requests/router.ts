@@ -19,7 +19,15 @@ import { Forwarder, NODE_SILENT } from './forwarding/forwarder.js';
 import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
 import { Sequences } from './forwarding/sequences.js';
-import { type Answer, type Course, FutureRunner, type More, noChange } from './future-runner.js';
+import {
+  type Answer,
+  ASKED_ERROR,
+  type Ask,
+  type Course,
+  FutureRunner,
+  type More,
+  noChange,
+} from './future-runner.js';
 import type { PasswordHasher } from './password.js';
 import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
 import {
@@ -63,6 +71,8 @@ export interface RouterOptions {
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
+  /** Sends requests to the modules of this node; by default there are none. */
+  readonly askModule?: Ask;
 }
 
 /**
@@ -105,7 +115,10 @@ export class Router {
       monotonic,
       delay,
       advance: (pending) => this.advance(pending),
-      expire: (pending) => pending.end({ kind: 'late', unknown: pending.unknown || pending.called }),
+      expire: (pending) => {
+        const unknown = pending.unknown || pending.called || (pending.asked && pending.mayChange);
+        pending.end({ kind: 'late', unknown });
+      },
     });
     this.repetitions = new Repetitions({
       nodeId,
@@ -120,6 +133,7 @@ export class Router {
       engine,
       hash: (password) => hasher.hash(password),
       session: (collection) => this.sessionOf(collection),
+      ask: options.askModule ?? ((_, answer) => answer({ ok: false, error: NO_MODULES })),
       monotonic,
       delay,
     });
@@ -451,6 +465,7 @@ export class Router {
     this.futures.start(first, {
       ...this.courseOf(pending, call, session),
       mayChange: false,
+      isNamed: () => false,
       begins: () => null,
       done: (end) => {
         if (end.kind === 'needs_change') {
@@ -471,12 +486,15 @@ export class Router {
     pending: PendingRequest,
     call: Call,
     session: GroupSession | null,
-  ): Pick<Course, 'session' | 'telling' | 'isGone' | 'ran'> {
+  ): Pick<Course, 'session' | 'asks' | 'telling' | 'isGone' | 'ran'> {
     // They may take more than one turn of the event loop.
     pending.needsMore = true;
     return {
       session,
       telling: (change, told) => this.telling(pending.request, change, told),
+      asks: () => {
+        pending.asked = true;
+      },
       isGone: () => pending.ended,
       ran: (ms) => this.ran(call, ms),
     };
@@ -484,11 +502,13 @@ export class Router {
 
   /** Runs the futures of a call on the leader. */
   private writeOn(pending: PendingRequest, call: Call, first: More, session: GroupSession): void {
+    pending.mayChange = true;
     let finished = (): void => undefined;
     const wasUnknown = pending.unknown;
     this.futures.start(first, {
       ...this.courseOf(pending, call, session),
       mayChange: true,
+      isNamed: () => this.repetitions.namesOf(pending, session) !== null,
       begins: () => {
         pending.unknown = true;
         pending.proposed = true;
@@ -510,6 +530,8 @@ export class Router {
         }
         const settled = (reply: Reply): void => {
           finished();
+          // The log holds that it was begun, and what came of it.
+          if (parts.outcome === 'none' && (reply.ok || reply.outcome !== 'unknown')) pending.seal();
           this.decided(pending, session, reply);
         };
         if (end.kind === 'lost' || end.kind === 'needs_change') settled(parts.interrupted);
@@ -618,7 +640,8 @@ export class Router {
   }
 
   private again(pending: PendingRequest, session: GroupSession): void {
-    if (pending.forwarded === null) this.wait(pending, session.id);
+    if (pending.asked) pending.end({ kind: 'reply', reply: failed(ASKED_ERROR) });
+    else if (pending.forwarded === null) this.wait(pending, session.id);
     else pending.end({ kind: 'lost', unknown: pending.unknown });
   }
 
@@ -654,10 +677,15 @@ export class Router {
   /** Runs a call; null when it does not run now. */
   private run(pending: PendingRequest, call: Call): Answer | More | null {
     const { engine, monotonic } = this.options;
+    if (pending.asked) {
+      this.refuse(pending, failed(ASKED_ERROR));
+      return null;
+    }
     if (this.standsInLane(pending, programOf(call))) return null;
     const outcome = engine.run(pending.looksElsewhere ? { ...call, fresh: pending } : call);
     this.ran(call, monotonic() - pending.attemptedAt);
-    if (outcome.kind === 'needs_change') throw new Error('only what is left of a call can need a change');
+    if (outcome.kind === 'needs_change' || outcome.kind === 'asks' || outcome.kind === 'waits')
+      throw new Error(`only what is left of a call ends with ${outcome.kind}`);
     if (outcome.kind === 'hash') this.hash(pending, outcome.password);
     else if (outcome.kind === 'behind') this.freshenCollection(pending, outcome.collection);
     else return outcome;
@@ -708,6 +736,8 @@ const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;
+
+const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
 
 const NO_SESSION = -1;
 

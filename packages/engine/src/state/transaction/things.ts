@@ -6,6 +6,7 @@ import type { Field, Type } from '../../schema/type.js';
 import { Closure } from '../../value/closure.js';
 import { assertMembers, copyList, List, sizeOf, ThingSet } from '../../value/containers.js';
 import { Future } from '../../value/future.js';
+import { Module } from '../../value/module.js';
 import type { Shape } from '../../value/shape.js';
 import { isReservedKey, Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
@@ -324,7 +325,7 @@ export function toProperty(value: Value): Value {
     return value.shared || value.owner !== null ? new ThingSet(value.members) : value;
   }
   if (value instanceof Closure) value.store();
-  return value instanceof Future ? null : value;
+  return value instanceof Future || value instanceof Module ? null : value;
 }
 
 /** To be called before: it remembers the places of the thing's values. */

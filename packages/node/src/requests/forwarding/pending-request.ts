@@ -69,6 +69,10 @@ export class PendingRequest {
    * Whether futures of it make changes, though its own statements do not: it runs on the leader, all of it.
    */
   changesLater = false;
+  /** Whether requests of it were sent to modules: it must not run a second time. */
+  asked = false;
+  /** Whether it runs where it may change something. */
+  mayChange = false;
   /** Whether it takes more than events of the consensus side: a turn in the slow lane, a hash, futures. */
   needsMore = false;
   /** Monotonic time at which the attempt began that runs its call, in milliseconds. */

@@ -1,0 +1,261 @@
+/**
+ * Modules as a part of the state of the root scope: programs that queries can call. A definition and deployed code are
+ * replicated; each node runs a process of its own for each module, and what becomes of that is no part of the state.
+ *
+ *   effect := 2d module                          new or changed module
+ *           | 2e id:varint                       delete module, with its code
+ *           | 2f id:varint length:varint bytes   set its code; length 0: it has none any more
+ *   module := id:varint name:text folder:text source:text created:varint scope confs:varint starts:varint
+ *             length:varint conf
+ *   scope  := 0                     every scope
+ *           | 1                     @thingsdb
+ *           | 2                     @node
+ *           | 3 collection:varint
+ *
+ * Records: MODULE (id, part 0) holds `module`, the parts from 1 on slices of its code.
+ */
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import type { Dirty } from '../state/dirty.js';
+import type { GroupPart } from '../state/parts/part.js';
+import { RecordKind } from '../state/records.js';
+import { Module } from '../value/module.js';
+
+/** The definition of a module. */
+export interface ModuleInfo {
+  readonly id: number;
+  readonly name: string;
+  /** Name of its folder on each node, for life. */
+  readonly folder: string;
+  /** Path in that folder: of the file to start, or of a manifest. */
+  readonly source: string;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  /** The only scope that it may be called in, a collection by its id; null for every one. */
+  readonly scope: 'thingsdb' | 'node' | number | null;
+  /** How often it was configured. */
+  readonly confs: number;
+  /** How often all nodes were told to start it anew. */
+  readonly starts: number;
+  /** Its configuration, packed; empty for none. */
+  readonly conf: Uint8Array;
+}
+
+/** Modules of a cluster at most. */
+export const MODULES_MAX = 100;
+
+/** Bytes of a packed configuration at most. */
+export const MODULE_CONF_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of the deployed code of one module, and of all together, at most: each node keeps them in memory. */
+export const MODULE_CODE_BYTES_MAX = 32 * 1024 * 1024;
+export const MODULES_CODE_BYTES_MAX = 128 * 1024 * 1024;
+
+const Effect = { PUT: 0x2d, DELETE: 0x2e, CODE: 0x2f } as const;
+
+/** Bytes of a slice of code in one record. */
+const SLICE_BYTES = 4 * 1024 * 1024;
+
+export class Modules implements GroupPart {
+  readonly effects = Object.values(Effect);
+  readonly kinds = [RecordKind.MODULE];
+  readonly byId = new Map<number, ModuleInfo>();
+  readonly byName = new Map<string, ModuleInfo>();
+  /** Rises with every change. */
+  version = 0;
+  /** Called with the id of each module that comes up. */
+  noteId: (id: number) => void = () => {};
+  /** What the names of modules mean as values. */
+  private readonly values = new Map<number, Module>();
+  /** Deployed code, in the slices of its records. */
+  private readonly codes = new Map<number, readonly Uint8Array[]>();
+  private readonly dirty: Dirty;
+
+  constructor(dirty: Dirty) {
+    this.dirty = dirty;
+  }
+
+  /** The value of a module, equal to itself alone. */
+  valueOf({ id }: ModuleInfo): Module {
+    let value = this.values.get(id);
+    if (value === undefined) {
+      value = new Module(id);
+      this.values.set(id, value);
+    }
+    return value;
+  }
+
+  /** The deployed code of a module, in slices; null for none. */
+  codeOf(id: number): readonly Uint8Array[] | null {
+    return this.codes.get(id) ?? null;
+  }
+
+  /** Bytes of deployed code of all modules but one. */
+  codeBytesBeside(id: number): number {
+    let bytes = 0;
+    for (const [other, slices] of this.codes) if (other !== id) bytes += bytesOf(slices);
+    return bytes;
+  }
+
+  put(module: ModuleInfo): void {
+    this.index(module);
+    const out = new ByteWriter();
+    writeModule(out, module);
+    this.dirty.put(RecordKind.MODULE, module.id, 0, out.take());
+  }
+
+  delete(id: number): void {
+    const module = this.byId.get(id);
+    if (module === undefined) return;
+    this.setCode(id, null);
+    this.byId.delete(id);
+    this.byName.delete(module.name);
+    this.values.delete(id);
+    this.version += 1;
+    this.dirty.put(RecordKind.MODULE, id, 0, null);
+  }
+
+  /** Sets the code of a module, in slices as `slicesOf` makes them; null for none. */
+  setCode(id: number, slices: readonly Uint8Array[] | null): void {
+    const before = this.codes.get(id)?.length ?? 0;
+    const count = slices?.length ?? 0;
+    if (slices === null || count === 0) this.codes.delete(id);
+    else this.codes.set(id, slices);
+    slices?.forEach((slice, i) => {
+      this.dirty.put(RecordKind.MODULE, id, i + 1, slice);
+    });
+    for (let part = count + 1; part <= before; part++) this.dirty.put(RecordKind.MODULE, id, part, null);
+    this.version += 1;
+  }
+
+  apply(operation: number, input: ByteReader): void {
+    switch (operation) {
+      case Effect.PUT:
+        this.put(readModule(input));
+        break;
+      case Effect.DELETE:
+        this.delete(input.varint());
+        break;
+      case Effect.CODE: {
+        const id = input.varint();
+        this.setCode(id, slicesOf(input.bytes(input.varint())));
+        break;
+      }
+    }
+  }
+
+  load(_kind: RecordKind, id: number, part: number, value: Uint8Array): void {
+    if (part === 0) {
+      this.index(readModule(new ByteReader(value)));
+      return;
+    }
+    const slices = [...(this.codes.get(id) ?? [])];
+    slices[part - 1] = value.slice();
+    this.codes.set(id, slices);
+    this.version += 1;
+  }
+
+  flush(): void {
+    // Records are put when a module changes.
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.byName.clear();
+    this.values.clear();
+    this.codes.clear();
+    this.version += 1;
+  }
+
+  contents(): string | null {
+    const [name] = this.byName.keys();
+    return name === undefined ? null : `the module '${name}'`;
+  }
+
+  private index(module: ModuleInfo): void {
+    const old = this.byId.get(module.id);
+    if (old !== undefined) this.byName.delete(old.name);
+    this.byId.set(module.id, module);
+    this.byName.set(module.name, module);
+    this.version += 1;
+    this.noteId(module.id);
+  }
+}
+
+/** Cuts code into what records hold. */
+export function slicesOf(code: Uint8Array): readonly Uint8Array[] {
+  const slices: Uint8Array[] = [];
+  for (let at = 0; at < code.length; at += SLICE_BYTES) slices.push(code.slice(at, at + SLICE_BYTES));
+  return slices;
+}
+
+export function writePutModule(out: ByteWriter, module: ModuleInfo): void {
+  out.u8(Effect.PUT);
+  writeModule(out, module);
+}
+
+export function writeDeleteModule(out: ByteWriter, id: number): void {
+  out.u8(Effect.DELETE);
+  out.varint(id);
+}
+
+export function writeModuleCode(out: ByteWriter, id: number, slices: readonly Uint8Array[]): void {
+  out.u8(Effect.CODE);
+  out.varint(id);
+  out.varint(bytesOf(slices));
+  for (const slice of slices) out.bytes(slice);
+}
+
+function bytesOf(slices: readonly Uint8Array[]): number {
+  return slices.reduce((bytes, { length }) => bytes + length, 0);
+}
+
+const Scope = { ALL: 0, ROOT: 1, NODE: 2, COLLECTION: 3 } as const;
+
+function writeModule(out: ByteWriter, module: ModuleInfo): void {
+  out.varint(module.id);
+  out.text(module.name);
+  out.text(module.folder);
+  out.text(module.source);
+  out.varint(module.createdAt);
+  const { scope, conf } = module;
+  if (scope === null) out.u8(Scope.ALL);
+  else if (typeof scope === 'string') out.u8(scope === 'thingsdb' ? Scope.ROOT : Scope.NODE);
+  else {
+    out.u8(Scope.COLLECTION);
+    out.varint(scope);
+  }
+  out.varint(module.confs);
+  out.varint(module.starts);
+  out.varint(conf.length);
+  out.bytes(conf);
+}
+
+function readModule(input: ByteReader): ModuleInfo {
+  return {
+    id: input.varint(),
+    name: input.text(),
+    folder: input.text(),
+    source: input.text(),
+    createdAt: input.varint(),
+    scope: readScope(input),
+    confs: input.varint(),
+    starts: input.varint(),
+    conf: input.bytes(input.varint()).slice(),
+  };
+}
+
+function readScope(input: ByteReader): ModuleInfo['scope'] {
+  const kind = input.u8();
+  switch (kind) {
+    case Scope.ALL:
+      return null;
+    case Scope.ROOT:
+      return 'thingsdb';
+    case Scope.NODE:
+      return 'node';
+    case Scope.COLLECTION:
+      return input.varint();
+    default:
+      throw new FormatError(`there is no scope of kind ${kind}`);
+  }
+}

@@ -1,0 +1,381 @@
+import {
+  MODULE_CODE_BYTES_MAX,
+  MODULE_CONF_BYTES_MAX,
+  MODULES_CODE_BYTES_MAX,
+  MODULES_MAX,
+  type ModuleInfo,
+  slicesOf,
+} from '../admin/modules.js';
+import { Privilege } from '../admin/privileges.js';
+import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import type { ModuleLook } from '../node-view.js';
+import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/manifest.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
+import { type ChangeRule, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import * as p from '../run/params.js';
+import type { Runtime } from '../run/runtime.js';
+import { List } from '../value/containers.js';
+import { compareText } from '../value/scalar-compare.js';
+import { Bytes, MpData } from '../value/scalars.js';
+import type { Value } from '../value/value.js';
+import { checkName } from './collections.js';
+import { targetOf } from './users.js';
+
+const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+
+/** Modules: programs that queries can call. */
+export const MODULES: readonly Entry[] = [
+  func('new_module', {
+    doc: 'Makes a module: a program in its folder on each node, by the path of the file or of its manifest, with a configuration.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.later(p.str('source')), p.optional(p.any('conf'))],
+    run: (rt, name, sourceGiven, conf = null) => {
+      checkName(name);
+      const source = sourceGiven();
+      const packed = packedConf(rt, conf);
+      checkSource(source);
+      const { modules } = rt.root;
+      assertFree(rt, name);
+      rt.assertPrograms('modules');
+      if (modules.byId.size >= MODULES_MAX)
+        throw quotaError(`there are ${MODULES_MAX} modules, the most that there may be`);
+      const id = rt.root.nextId;
+      rt.editor.putModule({
+        id,
+        name,
+        folder: freeFolder(rt, name, id),
+        source,
+        createdAt: rt.seconds(),
+        scope: null,
+        confs: 0,
+        starts: 0,
+        conf: packed,
+      });
+      return null;
+    },
+  }),
+  func('del_module', {
+    doc: 'Deletes a module, its deployed code, and its processes.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      rt.editor.deleteModule(moduleOf(rt, name));
+      return null;
+    },
+  }),
+  func('rename_module', {
+    doc: 'Gives a module another name.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.later(p.str('new_name'))],
+    run: (rt, name, given) => {
+      const module = moduleOf(rt, name);
+      const newName = given();
+      checkName(newName);
+      assertFree(rt, newName);
+      rt.editor.putModule({ ...module, name: newName });
+      return null;
+    },
+  }),
+  func('set_module_conf', {
+    doc: 'Configures a module; nil for no configuration. It is sent to running processes, and starts others.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.any('conf')],
+    run: (rt, name, conf) => {
+      const module = moduleOf(rt, name);
+      rt.editor.putModule({ ...module, conf: packedConf(rt, conf), confs: module.confs + 1 });
+      return null;
+    },
+  }),
+  func('set_module_scope', {
+    doc: 'Sets the only scope in which a module can be called; nil for every one.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.any('scope')],
+    run: (rt, name, scope) => {
+      const module = moduleOf(rt, name);
+      if (typeof scope !== 'string' && scope !== null) {
+        throw typeError('the scope of a module is given as a str, or as nil for every scope');
+      }
+      rt.editor.putModule({ ...module, scope: scope === null ? null : targetOf(rt.root, scope) });
+      return null;
+    },
+  }),
+  func('deploy_module', {
+    doc: 'Gives all nodes the code of a module, a str for Python, bytes for what can be started itself; then, or with nil at once, starts its processes anew.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name'), p.later(code())],
+    run: (rt, name, given) => {
+      const code = given();
+      const module = moduleOf(rt, name);
+      deploy(rt, module, code);
+      return null;
+    },
+  }),
+  func('refresh_module', {
+    doc: 'Starts the processes of a module anew, on all nodes.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      deploy(rt, moduleOf(rt, name), null);
+      return null;
+    },
+  }),
+  func('restart_module', {
+    doc: 'Starts the process of a module anew, on this node.',
+    in: In.NODE,
+    needs: OPERATE,
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      const { id } = moduleOf(rt, name);
+      rt.environment.node?.modules?.restart(id);
+      return null;
+    },
+  }),
+  func('has_module', {
+    doc: 'Whether there is a module of this name.',
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => {
+      rt.freshenModules();
+      return rt.root.modules.byName.has(name);
+    },
+  }),
+  func('module_info', {
+    doc: 'What is known of a module, and how it is on this node.',
+    readsState: true,
+    params: [p.str('name')],
+    run: (rt, name) => moduleInfo(rt, moduleOf(rt, name)),
+  }),
+  func('modules_info', {
+    doc: 'What is known of every module, by ascending name.',
+    readsState: true,
+    params: [],
+    run: (rt) => {
+      rt.freshenModules();
+      const modules = [...rt.root.modules.byName.values()].sort((a, b) => compareText(a.name, b.name));
+      return new List(modules.map((module) => moduleInfo(rt, module)));
+    },
+  }),
+];
+
+function code(): p.Param<Bytes | string | null> {
+  return p.param(
+    'code',
+    'bytes, a str, or nil',
+    (value) => typeof value === 'string' || value instanceof Bytes || value === null,
+  );
+}
+
+/** @throws QueryError value_err, lookup_err */
+function moduleOf(rt: Runtime, name: string): ModuleInfo {
+  checkName(name);
+  const module = rt.root.modules.byName.get(name);
+  if (module !== undefined) return module;
+  rt.freshenModules();
+  throw lookupError(`there is no module '${name}'`);
+}
+
+function assertFree({ root }: Runtime, name: string): void {
+  if (root.modules.byName.has(name)) throw lookupError(`there is a module '${name}' already`);
+}
+
+/** No two modules share a folder; a module that was renamed keeps its own. */
+function freeFolder({ root }: Runtime, name: string, id: number): string {
+  for (const { folder } of root.modules.byId.values()) if (folder === name) return `${name}-${id}`;
+  return name;
+}
+
+const GITHUB = 'github.com';
+const GITHUB_SOURCE = /^github\.com\/[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+(:[A-Za-z0-9._-]+)?(@[\x21-\x7e]+)?$/;
+
+/** @throws QueryError value_err, and operation_err for what would have to be fetched */
+function checkSource(source: string): void {
+  if (source.startsWith(GITHUB)) {
+    if (source.length > 4096 || !GITHUB_SOURCE.test(source)) {
+      throw valueError(
+        'a source on GitHub is written github.com/OWNER/REPO, optionally with :TOKEN and @REF',
+      );
+    }
+    throw operationError(
+      'modules are not fetched from GitHub: put the files into the folder of the module on each node',
+    );
+  }
+  if (!isModulePath(source)) {
+    throw valueError(
+      "the source of a module is the path of a file in its folder: printable ASCII, not beginning with '/', without '..' and './'",
+    );
+  }
+}
+
+/** Levels of things that are written in a configuration. */
+const CONF_DEEP = 3;
+
+function packedConf(rt: Runtime, conf: Value): Uint8Array {
+  if (conf === null) return new Uint8Array(0);
+  const out = new MsgpackWriter();
+  pack(conf, out, {
+    deep: CONF_DEEP,
+    ids: false,
+    store: rt.store,
+    sizeMax: rt.limits.resultBytes,
+    nestingMax: MSGPACK_NESTING_MAX,
+    charge: (units) => rt.charge(units),
+  });
+  const { length } = out.out;
+  if (length > MODULE_CONF_BYTES_MAX) {
+    throw quotaError(
+      `the configuration of a module has ${MODULE_CONF_BYTES_MAX} bytes at most, not ${length}`,
+    );
+  }
+  return out.out.take();
+}
+
+function deploy(rt: Runtime, module: ModuleInfo, code: Bytes | string | null): void {
+  rt.editor.putModule({ ...module, starts: module.starts + 1 });
+  if (code === null) return;
+  const { name, source } = module;
+  if (typeof code === 'string' && !source.endsWith('.py')) {
+    throw typeError(`the code of '${name}' is not Python, so it is given as bytes`);
+  }
+  if (isManifest(source)) {
+    throw operationError(
+      `'${name}' has a manifest: its files are put into its folder on each node, not deployed`,
+    );
+  }
+  if (rt.environment.node?.modules?.deploys !== true) {
+    throw operationError('this node does not run code that is deployed: enable_modules must be deploy');
+  }
+  const bytes = typeof code === 'string' ? Buffer.from(code) : code.data;
+  if (bytes.length > MODULE_CODE_BYTES_MAX) {
+    throw quotaError(`the code of a module has ${MODULE_CODE_BYTES_MAX} bytes at most, not ${bytes.length}`);
+  }
+  if (bytes.length + rt.root.modules.codeBytesBeside(module.id) > MODULES_CODE_BYTES_MAX) {
+    throw quotaError(`the code of all modules has ${MODULES_CODE_BYTES_MAX} bytes at most`);
+  }
+  rt.charge(bytes.length);
+  rt.editor.setModuleCode(module, slicesOf(bytes));
+}
+
+/** Whether a source names a manifest, which says what is to be started. */
+function isManifest(source: string): boolean {
+  return source === 'module.json' || source.endsWith('/module.json');
+}
+
+const NOT_INSTALLED: ModuleLook = {
+  status: 'module not installed',
+  file: null,
+  manifest: null,
+  tasks: 0,
+  restarts: 0,
+};
+
+function moduleInfo(rt: Runtime, module: ModuleInfo): MpData {
+  const { status, file, manifest, tasks, restarts } =
+    rt.environment.node?.modules?.look(module.id) ?? NOT_INSTALLED;
+  const entries: [string, (out: MsgpackWriter) => void][] = [
+    ['name', (out) => out.str(module.name)],
+    ['created_at', (out) => out.int(module.createdAt)],
+    ['status', (out) => out.str(status)],
+    ['scope', (out) => textOrNil(out, scopeText(rt, module))],
+  ];
+  if (file !== null) entries.push(['file', (out) => out.str(file)]);
+  if (rt.access.has(Privilege.CHANGE, 'thingsdb')) {
+    entries.push(['conf', (out) => (module.conf.length === 0 ? out.nil() : out.packed(module.conf))]);
+  }
+  if (rt.scope.kind === 'node') {
+    entries.push(['tasks', (out) => out.int(tasks)], ['restarts', (out) => out.int(restarts)]);
+  }
+  if (manifest !== null) {
+    const { version, doc, defaults, exposes } = manifest;
+    entries.push(['version', (out) => out.str(version)]);
+    if (doc !== null) entries.push(['doc', (out) => out.str(doc)]);
+    if (hasDefaults(defaults)) entries.push(['defaults', (out) => writeDefaults(rt, out, defaults)]);
+    if (exposes.size > 0) entries.push(['exposes', (out) => writeExposes(rt, out, exposes)]);
+  }
+  return new MpData(mapOf(entries));
+}
+
+function mapOf(entries: readonly (readonly [string, (out: MsgpackWriter) => void])[]): Uint8Array {
+  const out = new MsgpackWriter();
+  out.beginMap(entries.length);
+  for (const [key, write] of entries) {
+    out.key(key);
+    write(out);
+  }
+  return out.out.take();
+}
+
+function textOrNil(out: MsgpackWriter, text: string | null): void {
+  if (text === null) out.nil();
+  else out.str(text);
+}
+
+function scopeText({ root }: Runtime, { scope }: ModuleInfo): string | null {
+  if (scope === null || typeof scope === 'string') return scope === null ? null : `@${scope}`;
+  return `@collection:${root.collections.get(scope)?.name ?? '<unknown>'}`;
+}
+
+function hasDefaults({ deep, load, keys }: ModuleDefaults): boolean {
+  return deep !== null || load !== null || keys.size > 0;
+}
+
+function writeDefaults(rt: Runtime, out: MsgpackWriter, { deep, load, keys }: ModuleDefaults): void {
+  out.beginMap((deep === null ? 0 : 1) + (load === null ? 0 : 1) + keys.size);
+  if (deep !== null) {
+    out.key('deep');
+    out.int(deep);
+  }
+  if (load !== null) {
+    out.key('load');
+    out.bool(load);
+  }
+  for (const [key, value] of keys) {
+    out.key(key);
+    pack(value, out, {
+      deep: 1,
+      ids: false,
+      store: null,
+      sizeMax: rt.limits.resultBytes,
+      nestingMax: MSGPACK_NESTING_MAX,
+      charge: (units) => rt.charge(units),
+    });
+  }
+}
+
+function writeExposes(rt: Runtime, out: MsgpackWriter, exposes: ReadonlyMap<string, ModuleFunction>): void {
+  out.beginMap(exposes.size);
+  for (const [name, exposed] of [...exposes].sort(([a], [b]) => compareText(a, b))) {
+    out.key(name);
+    out.packed(mapOf(entriesOf(rt, exposed)));
+  }
+}
+
+function entriesOf(rt: Runtime, exposed: ModuleFunction): [string, (out: MsgpackWriter) => void][] {
+  if (exposed.kind === 'closure') {
+    const { closure } = exposed;
+    return [
+      ['definition', (out) => out.str(closure.pretty())],
+      ['with_side_effects', (out) => out.bool(rt.needsChange(closure))],
+    ];
+  }
+  const { doc, defaults, argmap } = exposed;
+  const entries: [string, (out: MsgpackWriter) => void][] = [];
+  if (doc !== '') entries.push(['doc', (out) => out.str(doc)]);
+  if (hasDefaults(defaults)) entries.push(['defaults', (out) => writeDefaults(rt, out, defaults)]);
+  entries.push([
+    'argmap',
+    (out) => {
+      out.beginArray(argmap.length);
+      for (const key of argmap) out.str(key);
+    },
+  ]);
+  return entries;
+}

@@ -1,0 +1,15 @@
+import { Tag } from './tag.js';
+
+/** A module as a value: what its bare name means. Never stored; what it is called and may do is told by the root scope. */
+export class Module {
+  /** Of its definition. */
+  readonly id: number;
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  get tag(): typeof Tag.MODULE {
+    return Tag.MODULE;
+  }
+}
