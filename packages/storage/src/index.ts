@@ -19,6 +19,7 @@ export {
   FolderContentError,
   FolderInUseError,
   GroupBusyError,
+  isDiskFull,
   LimitError,
   type LogDamage,
   MisuseError,

@@ -59,6 +59,30 @@ describe('MarkFile', () => {
     }
   });
 
+  test('lags while the disk has no room, keeps what it told, and goes on', async () => {
+    const disk = new MemoryDisk();
+    const mark = await MarkFile.create(disk, 'mark', [0, 0, 0, 0]);
+    for (const value of [1, 2]) {
+      mark.set([value, 0, 0, 0]);
+      await mark.settled();
+    }
+    // However often it is tried, and however each attempt is torn,
+    disk.fault = ({ kind }) =>
+      kind === 'write' ? { kind: 'error', errno: 'ENOSPC', writtenBytes: 20 } : undefined;
+    for (const value of [3, 4, 5]) {
+      mark.set([value, 0, 0, 0]);
+      await expect(mark.settled()).rejects.toMatchObject({ errno: 'ENOSPC' });
+      expect(mark.error).toBeUndefined();
+      // what it told before can still be read.
+      expect((await MarkFile.open(disk, 'mark'))?.values).toEqual([2, 0, 0, 0]);
+    }
+    await mark.settledIfRoom();
+    disk.fault = () => undefined;
+    mark.set([6, 0, 0, 0]);
+    await mark.settled();
+    expect((await MarkFile.open(disk, 'mark'))?.values).toEqual([6, 0, 0, 0]);
+  });
+
   test('tells a failed write', async () => {
     const disk = new MemoryDisk();
     const mark = await MarkFile.create(disk, 'mark', [0, 0, 0, 0]);

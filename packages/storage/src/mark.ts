@@ -14,7 +14,7 @@
 import { readU53LE, writeU53LE } from './bytes.js';
 import { crc32c } from './crc32c.js';
 import { type Disk, type DiskFile, writeDurably } from './disk/disk.js';
-import { NewerFormatError } from './errors.js';
+import { isDiskFull, NewerFormatError } from './errors.js';
 
 export type MarkValues = readonly [number, number, number, number];
 
@@ -58,6 +58,8 @@ export class MarkFile {
   private written: MarkValues;
   private writing = false;
   private failure: Error | undefined;
+  /** Why what is set is not durable: there was no room for it. Other values are tried anew. */
+  private shortage: Error | undefined;
   private waiters: ((error: Error | undefined) => void)[] = [];
 
   private constructor(file: DiskFile, generation: number, values: MarkValues) {
@@ -104,7 +106,7 @@ export class MarkFile {
     return this.writing;
   }
 
-  /** Why writing failed for good, if it did. */
+  /** Why writing failed for good, if it did. A disk without room is no such reason: the mark lags then. */
   get error(): Error | undefined {
     return this.failure;
   }
@@ -112,14 +114,22 @@ export class MarkFile {
   /** Sets new values; they become durable some time later. */
   set(values: MarkValues): void {
     this.current = values;
+    this.shortage = undefined;
     this.pump();
   }
 
-  /** Resolves when what is set is durable. Rejects if a write failed. */
+  /** Resolves when what is set is durable. Rejects if a write failed, be it that there was no room. */
   settled(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.waiters.push((error) => (error === undefined ? resolve() : reject(error)));
       this.pump();
+    });
+  }
+
+  /** Like {@link settled}, but a mark that lags for want of room is as good: what it says is true. */
+  async settledIfRoom(): Promise<void> {
+    await this.settled().catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
     });
   }
 
@@ -129,8 +139,9 @@ export class MarkFile {
 
   private pump(): void {
     if (this.writing) return;
-    if (this.failure !== undefined || this.written === this.current) {
-      for (const waiter of this.waiters.splice(0)) waiter(this.failure);
+    const error = this.failure ?? this.shortage;
+    if (error !== undefined || this.written === this.current) {
+      for (const waiter of this.waiters.splice(0)) waiter(error);
       return;
     }
     this.writing = true;
@@ -140,8 +151,18 @@ export class MarkFile {
     this.file.write([slot], this.generation % 2 === 0 ? 0 : SLOT_DISTANCE, (error) => {
       this.writing = false;
       if (error === undefined) this.written = values;
+      else if (isDiskFull(error)) this.lackedRoom(error, values);
       else this.failure = error;
       this.pump();
     });
+  }
+
+  /**
+   * The mark lags until other values are set. Some file systems need room for what is written over what is
+   * there, too. The slot may be torn: the next attempt takes the same one, and leaves the whole one alone.
+   */
+  private lackedRoom(error: Error, values: MarkValues): void {
+    this.generation--;
+    if (this.current === values) this.shortage = error;
   }
 }

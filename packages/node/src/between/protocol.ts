@@ -101,6 +101,11 @@ export type Command =
   | { readonly kind: 'snapshot_arrived'; readonly group: GroupId; readonly message: Uint8Array }
   /** The state of the group is that of the snapshot now. */
   | { readonly kind: 'installed'; readonly group: GroupId; readonly applied: Applied }
+  /**
+   * The snapshot that was to be installed is not the state, and won't be: the group goes on from where its
+   * state stands and its log on the disk, as after a restart.
+   */
+  | { readonly kind: 'not_installed'; readonly group: GroupId; readonly applied: Applied }
   /** Takes other certificates (PEM) for connections to come. What had no TLS before, has none afterwards. */
   | {
       readonly kind: 'renew_tls';

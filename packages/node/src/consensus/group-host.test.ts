@@ -385,6 +385,104 @@ test('a node whose disk lost what it had reported as written ends with code 4, a
   expect(progress?.match).toBe(leader.status().commitIndex);
 });
 
+describe('a snapshot that is not made the state after all', () => {
+  const SHARED = { ...ORIGIN, membership: encodeMembership(membershipOf([1], [2])) };
+
+  /** A leader that has cut its log behind what a learner, which follows, has of it. */
+  async function apart(): Promise<{
+    leader: Bench;
+    learner: Bench;
+    state: Applied;
+    sent: Applied;
+    epoch: number;
+  }> {
+    const leader = await new Bench().start();
+    const learner = await new Bench(Number.POSITIVE_INFINITY, 2).start();
+    leader.other = learner;
+    learner.other = leader;
+    learner.open(SHARED, true, false);
+    await learner.settle();
+    leader.open(SHARED);
+    const epoch = await leader.leads();
+    leader.propose(epoch, 'a');
+    await leader.settle();
+    const last = learner.events.findLast((event) => event.kind === 'entries');
+    if (last?.kind !== 'entries') throw new Error('the learner follows nobody');
+    const state = { ...last.last, membership: SHARED.membership };
+    learner.send({ kind: 'applied', group: GROUP, index: state.index });
+
+    leader.other = null;
+    leader.propose(epoch, 'b', 'c');
+    leader.send({ kind: 'mark', group: GROUP, epoch, id: 1 });
+    await leader.settle();
+    const marked = leader.events.find((event) => event.kind === 'marked');
+    if (marked?.kind !== 'marked') throw new Error('the leader can not commit');
+    leader.send({ kind: 'checkpointed', group: GROUP, applied: marked.applied });
+    await leader.settle();
+    leader.other = learner;
+    learner.take();
+    return { leader, learner, state, sent: marked.applied, epoch };
+  }
+
+  /** Lets time pass until the leader sends a snapshot, and hands that over. */
+  async function transfer(leader: Bench, learner: Bench): Promise<number> {
+    leader.take();
+    for (let tick = 0; tick < 50; tick++) {
+      leader.host.tick();
+      learner.host.tick();
+      await leader.settle();
+      const sent = leader.events.find((event) => event.kind === 'send_snapshot');
+      if (sent?.kind !== 'send_snapshot') continue;
+      learner.send({ kind: 'snapshot_arrived', group: GROUP, message: sent.message });
+      leader.send({ kind: 'snapshot_sent', group: GROUP, to: 2, arrived: true });
+      await leader.settle();
+      const install = learner.events.find((event) => event.kind === 'install');
+      if (install?.kind !== 'install') throw new Error('the snapshot is not wanted');
+      return install.index;
+    }
+    throw new Error('no snapshot was sent');
+  }
+
+  test('leaves the group where it stood: the leader sends it again, and what is behind it follows', async () => {
+    const { leader, learner, state, sent, epoch } = await apart();
+    for (let time = 1; time <= 2; time++) {
+      await transfer(leader, learner);
+      learner.send({ kind: 'not_installed', group: GROUP, applied: state });
+      await learner.settle();
+      expect(learner.status().lastIndex).toBe(state.index);
+      learner.take();
+    }
+    expect(await transfer(leader, learner)).toBe(sent.index);
+    learner.send({ kind: 'installed', group: GROUP, applied: sent });
+    await learner.settle();
+    learner.take();
+    leader.propose(epoch, 'd');
+    await leader.settle();
+    for (let tick = 0; tick < 3; tick++) leader.host.tick();
+    await leader.settle();
+    expect(learner.take()).toContain('entries d');
+    expect([...leader.take(), ...learner.take()].filter((text) => text.startsWith('failed'))).toEqual([]);
+  });
+
+  test('keeps what had been promised before: what waited for it is written, and forgotten only with the disk', async () => {
+    const { leader, learner, state } = await apart();
+    await transfer(leader, learner);
+    const { term } = learner.status();
+    learner.send({ kind: 'not_installed', group: GROUP, applied: state });
+    // Nothing is lost if the group is deleted, or the process ends, before the log goes on.
+    learner.kill();
+    await learner.start();
+    learner.open(state, false, false);
+    await learner.settle();
+    expect(learner.status()).toMatchObject({ term, lastIndex: state.index });
+    learner.send({ kind: 'not_installed', group: GROUP, applied: state });
+    learner.send({ kind: 'drop', group: GROUP });
+    await learner.settle();
+    expect(learner.host.groupIds).toEqual([]);
+    expect(learner.take().filter((text) => text.startsWith('failed'))).toEqual([]);
+  });
+});
+
 /** A disk with what another one holds now. */
 async function copyOf(disk: MemoryDisk): Promise<MemoryDisk> {
   const source = disk.attach();

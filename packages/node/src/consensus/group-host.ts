@@ -117,6 +117,7 @@ export class GroupHost {
       hasRoom: options.hasRoom ?? (() => true),
       sendSnapshot: (group, message) =>
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
+      cut: (group) => this.guarded(() => this.groups.get(group)?.noteCut()),
       guarded: (work) => this.guarded(work),
     };
     this.handover = new Handover({ groups: this.groups, isUp: options.isUp, slowTicks, emit });
@@ -368,6 +369,9 @@ export class GroupHost {
         return;
       case 'installed':
         group.installed(command.applied);
+        return;
+      case 'not_installed':
+        this.beginAnew(group, command.applied);
     }
   }
 
@@ -427,6 +431,21 @@ export class GroupHost {
     this.opening.add(id);
     this.writer.append(beginningOf(id, this.options.nodeId, view, applied), () => {
       if (this.opening.delete(id)) this.guarded(begin);
+    });
+  }
+
+  /**
+   * Puts a new core in the place of one that had taken a snapshot, which is not the state: it knows what is on
+   * the disk, as after a restart, and its leader sends what it lacks.
+   */
+  private beginAnew(group: RaftGroup, applied: Applied): void {
+    const { id } = group;
+    group.drop();
+    this.groups.delete(id);
+    this.opening.add(id);
+    // Behind everything that the former core had written, so that no promise of its is forgotten.
+    this.writer.append([], () => {
+      if (this.opening.delete(id)) this.guarded(() => this.open(id, applied, false, false));
     });
   }
 

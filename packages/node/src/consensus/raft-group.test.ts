@@ -114,6 +114,7 @@ class Node {
         transmit: (_group, messages) => this.transmit(messages),
         hasRoom: () => true,
         sendSnapshot: (_group, message) => this.snapshots.push(message),
+        cut: () => this.group.noteCut(),
         guarded: (work) => work(),
       },
       applied,

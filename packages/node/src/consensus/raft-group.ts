@@ -59,6 +59,8 @@ export interface GroupContext {
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
   /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
+  /** The log of a group was cut: its core must know, whichever that is by then. */
+  readonly cut: (group: GroupId) => void;
   /** Runs what must not fail: an error ends the node. */
   readonly guarded: (work: () => void) => void;
 }
@@ -281,11 +283,10 @@ export class RaftGroup {
     this.log.checkpointed({ ...applied, membership: decodeMembership(applied.membership) });
     const upTo = applied.index - keep;
     if (upTo < this.log.firstIndex()) return;
-    this.context.writer.compact(this.id, upTo, () => {
-      if (!this.dropped) this.context.guarded(() => this.noteCut());
-    });
+    this.context.writer.compact(this.id, upTo, () => this.context.cut(this.id));
   }
 
+  /** Does nothing any more: the group is gone, or another object takes the place of this one. */
   drop(): void {
     this.dropped = true;
   }
@@ -507,8 +508,8 @@ export class RaftGroup {
     this.process();
   }
 
-  /** The log may have been cut with what was just written: Raft must know before it reads there. */
-  private noteCut(): void {
+  /** The log may have been cut: Raft must know before it reads there. */
+  noteCut(): void {
     this.raft.compacted(this.log.firstIndex() - 1);
   }
 

@@ -1,5 +1,5 @@
 import { Engine } from '@althing/engine';
-import { DiskFullError } from '@althing/storage';
+import { isDiskFull } from '@althing/storage';
 import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { Calls } from '../members/calls.js';
@@ -92,7 +92,7 @@ export class EngineSide {
 
   /** Something went wrong that no one request answers for: no room, a defect, or damaged data. */
   noteDefect(error: unknown): void {
-    if (error instanceof DiskFullError) this.disk.noteStateFull();
+    if (isDiskFull(error)) this.disk.noteStateFull();
     else this.reports.defect(error);
   }
 

@@ -1,5 +1,5 @@
 import type { Engine, QueryError } from '@althing/engine';
-import { DiskFullError } from '@althing/storage';
+import { isDiskFull } from '@althing/storage';
 import type { GroupSession } from '../groups/group-session.js';
 import { Sessions } from '../groups/sessions.js';
 import type { Calls } from '../members/calls.js';
@@ -94,7 +94,7 @@ export class Scopes {
       consensus: line,
       calls,
       ensureStored: (session) => this.checkpointer.ensureStored(session),
-      replace: (session, applied) => this.sessions.replace(session, applied),
+      replace: (session, applied, store) => this.sessions.replace(session, applied, store),
       session: (group) => this.sessions.ofGroup(group),
       delay: clock.after,
       onDiskFull: () => this.parts.disk.noteStateFull(),
@@ -119,7 +119,7 @@ export class Scopes {
       now: () => environment.now(),
       monotonic: clock.now,
       changed,
-      closing: (session) => this.checkpointer.forget(session),
+      closing: (session) => this.forget(session),
       onDiskFull: () => this.parts.disk.noteStateFull(),
       onFailure: onDefect,
     });
@@ -181,9 +181,16 @@ export class Scopes {
     });
   }
 
+  /** Ends what is done for a session whose collection is gone, and waits for what can't be ended. */
+  private async forget(session: GroupSession): Promise<void> {
+    // It would find things missing.
+    this.garbage.forget(session);
+    await Promise.all([this.checkpointer.forget(session), this.snapshots.forget(session)]);
+  }
+
   private checkpointFailed(session: GroupSession, error: unknown): void {
     const { reports } = this.ports;
-    if (!(error instanceof DiskFullError)) {
+    if (!isDiskFull(error)) {
       reports.failed(`the checkpoint of group ${session.id} failed`, error);
       return;
     }

@@ -166,6 +166,14 @@ export class GroupSession {
     this.context.consensus.send({ kind: 'installed', group: this.id, applied });
   }
 
+  /** A snapshot could not be made the state, which is as it was. To be called while the session is paused. */
+  notInstalled(): void {
+    if (this.abandoned) return;
+    // The log begins anew with that, and knows of no question that was asked before.
+    this.reads.abandon();
+    this.context.consensus.send({ kind: 'not_installed', group: this.id, applied: this.appliedPosition });
+  }
+
   /** Whether this node leads the group and its state is complete: it may run calls. */
   get leading(): boolean {
     return this.held === null && (this.epoch !== 0 || this.suspended);
@@ -186,11 +194,11 @@ export class GroupSession {
   }
 
   /**
-   * Whether the log knows of the group: before, nothing of it may be stored, since state and log must fit
-   * together.
+   * Whether the log knows of the group, which is not gone: otherwise nothing of it may be stored, since state
+   * and log must fit together.
    */
   get isOpen(): boolean {
-    return this.opened;
+    return this.opened && !this.abandoned;
   }
 
   /** The node that leads, as far as this one knows; 0 for none. */
@@ -435,6 +443,10 @@ export class GroupSession {
     lost: () => void,
     placed: (index: number) => void = () => {},
   ): void {
+    if (this.abandoned) {
+      lost();
+      return;
+    }
     if (this.epoch === 0) {
       placed(this.appliedPosition.index);
       reached(this.appliedPosition);

@@ -1,3 +1,5 @@
+import type { CollectionGroup } from '@althing/engine';
+import { DiskFullError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { TestBench } from './testing.js';
@@ -104,10 +106,67 @@ describe('groups of collections', () => {
     expect(bench.state.store.groups()).toContain(id);
     // and once there is room and the state was opened again, nothing is left.
     bench.stateStore.fault = () => undefined;
-    await bench.sessions.pause();
+    bench.sessions.pause();
+    await bench.state.hold();
     await bench.state.reopen();
+    bench.state.release();
     bench.sessions.resume();
     await bench.travel();
+    expect(bench.state.store.groups()).not.toContain(id);
+    expect(bench.failures).toEqual([]);
+  });
+
+  test('that are gone are neither searched for garbage nor written any more, whoever still has their session', async () => {
+    const { bench, id } = await withCollection('a');
+    await bench.value(id, '.a = {}; .a.self = .a; .del("a"); nil;');
+    await bench.consider();
+    await bench.consider();
+    const session = bench.session(id);
+    const { store } = session.group as CollectionGroup;
+    expect(store.marking).not.toBeNull();
+    await bench.value('thingsdb', "del_collection('a');");
+    expect(store.marking).toBeNull();
+    await bench.checkpoint('thingsdb');
+    const stored = bench.checkpointer.ensureStored(session);
+    await bench.travel();
+    expect(bench.checkpointer.active).toBe(false);
+    await stored;
+    expect(bench.state.store.groups()).not.toContain(id);
+    expect(bench.failures).toEqual([]);
+  });
+
+  test('are opened and removed when there is room again, not while the state is closed', async () => {
+    // Given a collection that is made, and one that is deleted, while the disk is full for a long time,
+    const { bench, id } = await withCollection('a');
+    await bench.value(id, '.x = 1;');
+    await bench.checkpoint(id);
+    bench.ask('thingsdb', "new_collection('b');");
+    bench.ask('thingsdb', "del_collection('a');");
+    bench.ask('thingsdb', "new_collection('c');");
+    bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
+    const held = bench.state.hold();
+    await bench.travel();
+    await held;
+    const attach = bench.stateStore.attach.bind(bench.stateStore);
+    bench.stateStore.attach = () => {
+      throw new DiskFullError('the store');
+    };
+    await expect(bench.state.reopen()).rejects.toThrow(DiskFullError);
+    await bench.travel();
+    expect([bench.sessions.ofGroup(id), bench.sessions.areServing, bench.failures]).toEqual([
+      undefined,
+      false,
+      [],
+    ]);
+    // when that ends, then all is as if it had not been.
+    bench.stateStore.attach = attach;
+    bench.stateStore.fault = () => undefined;
+    await bench.state.reopen();
+    bench.state.release();
+    await bench.travel();
+    expect(bench.sessions.areServing).toBe(true);
+    for (const name of ['b', 'c']) expect(await bench.value(idOf(bench, name), '.x = 2;')).toBe('2');
+    await bench.checkpoint('thingsdb');
     expect(bench.state.store.groups()).not.toContain(id);
     expect(bench.failures).toEqual([]);
   });
@@ -115,8 +174,8 @@ describe('groups of collections', () => {
   test('stand still while the state is opened again, however often that has to be tried', async () => {
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.x = 1;');
-    await bench.sessions.pause();
-    await bench.sessions.pause();
+    bench.sessions.pause();
+    bench.sessions.pause();
     expect(bench.session(id).leading).toBe(false);
     bench.sessions.resume();
     expect(bench.session(id).leading).toBe(true);

@@ -8,7 +8,7 @@ import {
   RecordKind,
   type Target,
 } from '@althing/engine';
-import { DiskFullError } from '@althing/storage';
+import { isDiskFull, type StateStore } from '@althing/storage';
 import type { Membership } from 'raft-ts';
 import { groupIdentity } from '../base/identity.js';
 import type { ClusterRecord } from '../between/cluster-record.js';
@@ -23,7 +23,7 @@ import {
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { decodeApplied } from './applied.js';
-import { GroupSession, type SnapshotEvents } from './group-session.js';
+import { GroupSession, type SessionStart, type SnapshotEvents } from './group-session.js';
 import { ResultKind, Results } from './results.js';
 import type { State } from './state.js';
 
@@ -39,8 +39,8 @@ export interface SessionsOptions {
   readonly monotonic: () => number;
   readonly changed: (session: GroupSession) => void;
   /**
-   * Called with a session whose collection is gone: resolves when nothing of it is written to the state any
-   * more.
+   * Called with a session whose collection is gone: resolves when nothing of it is written to the state, or
+   * read from there, any more.
    */
   readonly closing: (session: GroupSession) => Promise<void>;
   /** Called when the state had no room for what was to be removed; that is done when it is opened again. */
@@ -53,8 +53,9 @@ export class Sessions {
   private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
   private readonly opening = new Map<GroupId, Promise<void>>();
-  /** Those that stand still until `resume`. */
+  /** Those that stand still until `resume`; and whether those that come meanwhile do. */
   private readonly paused = new Set<GroupSession>();
+  private isPaused = false;
   /**
    * Collections that are gone while their data are not, each with the index in the root log behind its
    * deletion.
@@ -177,15 +178,15 @@ export class Sessions {
     for (const session of this.sessions.values()) session.setDisk(level);
   }
 
-  /**
-   * Lets no call run and no state change, for `resume` to end; resolves when nothing reads the state on disk
-   * any more.
-   */
-  async pause(): Promise<void> {
-    // With these standing still nothing begins to work on the state any more; what does so already may end.
-    this.pauseAll();
+  /** Lets no call run and no state change, for `resume` to end. May be called again before. */
+  pause(): void {
+    this.isPaused = true;
+    for (const session of this.sessions.values()) this.pauseOne(session);
+  }
+
+  /** Resolves when what was to be opened or removed by now is. That may wait for the state on disk. */
+  async settled(): Promise<void> {
     await Promise.allSettled([this.started, ...this.opening.values(), this.dropping]);
-    this.pauseAll();
   }
 
   /** The state can't be opened while everything is paused: whoever waits for it is told. */
@@ -194,6 +195,7 @@ export class Sessions {
   }
 
   resume(): void {
+    this.isPaused = false;
     const paused = [...this.paused];
     this.paused.clear();
     for (const session of paused) session.resume();
@@ -201,12 +203,10 @@ export class Sessions {
     this.dropDeleted();
   }
 
-  private pauseAll(): void {
-    for (const session of this.sessions.values()) {
-      if (this.paused.has(session)) continue;
-      this.paused.add(session);
-      session.pause();
-    }
+  private pauseOne(session: GroupSession): void {
+    if (this.paused.has(session)) return;
+    this.paused.add(session);
+    session.pause();
   }
 
   /**
@@ -242,7 +242,13 @@ export class Sessions {
 
   private async openCollection(id: GroupId): Promise<void> {
     const group = this.makeCollection(id);
-    await this.openGroup(id, group, () => group.create());
+    try {
+      await this.openGroup(id, group, () => group.create());
+    } catch (error) {
+      // What is half there must not be found.
+      this.options.engine.closeCollection(id);
+      throw error;
+    }
   }
 
   private makeCollection(id: GroupId): CollectionGroup {
@@ -254,17 +260,23 @@ export class Sessions {
 
   /** Brings the state of a group into memory, as far as it must be, and starts its session. */
   private async openGroup(id: GroupId, group: Group, create?: () => void): Promise<void> {
-    const { engine, state, consensus, now, monotonic, changed, snapshots } = this.options;
     // Asked at once: a collection may be deleted while its state is read, and has no members then.
     const beginning = this.genesisOf(id);
     const campaigns = this.isFirst(id);
-    await state.available();
-    const stored = state.store.applied(id);
-    const results = new Results();
-    if (stored !== undefined) await this.load(id, group, results);
-    const applied = stored === undefined ? beginning : decodeApplied(stored);
-    // A state that is not stored yet begins empty with the group, or comes as a snapshot.
-    if (stored === undefined && applied.index > 0) create?.();
+    await this.options.state.use(async (store) => {
+      const stored = store.applied(id);
+      const isNew = stored === undefined;
+      const results = new Results();
+      if (!isNew) await this.load(store, id, group, results);
+      const applied = isNew ? beginning : decodeApplied(stored);
+      // A state that is not stored yet begins empty with the group, or comes as a snapshot.
+      if (isNew && applied.index > 0) create?.();
+      this.begin(id, group, results, applied, { isNew, campaign: isNew && campaigns });
+    });
+  }
+
+  private begin(id: GroupId, group: Group, results: Results, applied: Applied, start: SessionStart): void {
+    const { engine, consensus, now, monotonic, changed, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
@@ -276,20 +288,24 @@ export class Sessions {
       snapshots,
       alone: () => this.alone,
     };
-    const start = { isNew: stored === undefined, campaign: stored === undefined && campaigns };
     const session = new GroupSession(id, group, results, applied, start, context);
     session.setDisk(this.disk);
     this.sessions.set(id, session);
+    if (this.isPaused) this.pauseOne(session);
   }
 
   /**
    * Makes the state on disk, which was replaced by a snapshot, that of the session.
    *
    * @param session a session that is paused
+   * @param store the state on disk, which stays open
+   * @returns false if its collection was deleted meanwhile
    */
-  async replace(session: GroupSession, applied: Applied): Promise<void> {
+  async replace(session: GroupSession, applied: Applied, store: StateStore): Promise<boolean> {
     const { engine } = this.options;
     const { id } = session;
+    const isGone = (): boolean => this.sessions.get(id) !== session;
+    if (isGone()) return false;
     let group: Group = engine.root;
     if (id === ROOT_GROUP) {
       engine.root.clear();
@@ -298,9 +314,11 @@ export class Sessions {
       group = this.makeCollection(id);
     }
     const results = new Results();
-    await this.load(id, group, results);
+    await this.load(store, id, group, results);
+    if (isGone()) return false;
     session.replaceState(group, results, applied);
     if (id === ROOT_GROUP) this.followRoot();
+    return true;
   }
 
   /** Opens and closes groups so that they are those of the root state. */
@@ -315,15 +333,15 @@ export class Sessions {
     this.followCollections(events);
   }
 
-  private async load(id: GroupId, group: Group, results: Results): Promise<void> {
+  private async load(store: StateStore, id: GroupId, group: Group, results: Results): Promise<void> {
     for (const kind of Object.values(RecordKind)) {
       if (kind === RecordKind.THING) continue;
-      for await (const record of this.options.state.store.scan(id, kind)) {
+      for await (const record of store.scan(id, kind)) {
         group.loadRecord(record.kind, record.id, record.value, record.part);
       }
     }
     for (const kind of Object.values(ResultKind)) {
-      for await (const record of this.options.state.store.scan(id, kind)) {
+      for await (const record of store.scan(id, kind)) {
         results.loadRecord(record.kind, record.id, record.value);
       }
     }
@@ -376,19 +394,20 @@ export class Sessions {
     const { onDiskFull, onFailure } = this.options;
     this.dropping = this.dropping
       .then(() => this.dropDurablyDeleted())
-      .catch((error: unknown) => (error instanceof DiskFullError ? onDiskFull() : onFailure(error)));
+      .catch((error: unknown) => (isDiskFull(error) ? onDiskFull() : onFailure(error)));
   }
 
-  private async dropDurablyDeleted(): Promise<void> {
+  private dropDurablyDeleted(): Promise<void> {
     const { state, consensus } = this.options;
-    await state.available();
-    const durable = state.store.applied(ROOT_GROUP)?.index ?? 0;
-    for (const [id, index] of [...this.deleted]) {
-      if (index > durable) continue;
-      if (index > LEFT_OVER) consensus.send({ kind: 'drop', group: id });
-      await state.store.dropGroup(id);
-      this.deleted.delete(id);
-    }
+    return state.use(async (store) => {
+      const durable = store.applied(ROOT_GROUP)?.index ?? 0;
+      for (const [id, index] of [...this.deleted]) {
+        if (index > durable) continue;
+        if (index > LEFT_OVER) consensus.send({ kind: 'drop', group: id });
+        await store.dropGroup(id);
+        this.deleted.delete(id);
+      }
+    });
   }
 }
 

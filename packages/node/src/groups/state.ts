@@ -3,11 +3,19 @@ import type { StateStore } from '@althing/storage';
 /**
  * The state on disk as the node works with it. A store that had no room for a write takes no further ones,
  * though it can be read; it takes them again after it was closed and opened once more.
+ *
+ * What reads or writes it in several steps does so within `use`, and the store is never closed under it. What
+ * takes one step asks `isOpen`, or belongs to a session, which stands still while the store is closed.
  */
 export class State {
   private readonly open: () => Promise<StateStore>;
   private current: StateStore;
-  private reopening: Promise<void> | null = null;
+  private isShut = false;
+  private isHeld = false;
+  private users = 0;
+  /** Those who wait until nothing is under way, and those who wait for `release`. */
+  private untilIdle: (() => void)[] = [];
+  private untilReleased: (() => void)[] = [];
 
   /** @param open opens the state again after it was closed */
   constructor(store: StateStore, open: () => Promise<StateStore>) {
@@ -22,7 +30,7 @@ export class State {
 
   /** False while it is being opened again, and after that failed. */
   get isOpen(): boolean {
-    return this.reopening === null;
+    return !this.isShut;
   }
 
   /** Index of the last log entry that is durable in the state of a group; 0 while that can't be told. */
@@ -30,31 +38,58 @@ export class State {
     return this.isOpen ? (this.current.applied(group)?.index ?? 0) : 0;
   }
 
-  /** Resolves when the store is not being opened again. */
-  async available(): Promise<void> {
-    await this.reopening?.catch(() => {});
+  /**
+   * Works on the store in several steps: begins when it is open, and keeps it open to the end. Must wait for
+   * nothing that comes about only after the store was opened again.
+   */
+  async use<T>(work: (store: StateStore) => Promise<T>): Promise<T> {
+    while (this.isHeld) await this.released();
+    this.users += 1;
+    try {
+      return await work(this.current);
+    } finally {
+      this.users -= 1;
+      if (this.users === 0) for (const resolve of this.untilIdle.splice(0)) resolve();
+    }
+  }
+
+  /** Lets nothing begin to work on the store until `release`; resolves when nothing does. */
+  async hold(): Promise<void> {
+    this.isHeld = true;
+    if (this.users > 0) await new Promise<void>((resolve) => this.untilIdle.push(resolve));
+  }
+
+  /** Lets those go on who wait for the store. */
+  release(): void {
+    this.isHeld = false;
+    for (const resolve of this.untilReleased.splice(0)) resolve();
+  }
+
+  /** Resolves when the store is another one than this, since it was opened again. */
+  async reopened(former: StateStore): Promise<void> {
+    while (this.current === former) await this.released();
   }
 
   /**
-   * Closes the store and opens it again. Nothing may read or write meanwhile. When it fails, the store stays
-   * closed, and this may be called again.
+   * Closes the store and opens it again, after `hold`. When it fails, the store stays closed, and this may be
+   * called again.
    *
    * @throws what opening throws: DiskFullError as long as there is no room
    */
   async reopen(): Promise<void> {
-    const reopening = this.openAgain();
-    this.reopening = reopening;
-    await reopening;
-    this.reopening = null;
+    if (!this.isHeld || this.users > 0) throw new Error('the state is opened again while something uses it');
+    this.isShut = true;
+    await this.current.close();
+    this.current = await this.open();
+    this.isShut = false;
   }
 
   async close(): Promise<void> {
-    await this.available();
+    await this.hold();
     await this.current.close();
   }
 
-  private async openAgain(): Promise<void> {
-    await this.current.close();
-    this.current = await this.open();
+  private released(): Promise<void> {
+    return new Promise((resolve) => this.untilReleased.push(resolve));
   }
 }

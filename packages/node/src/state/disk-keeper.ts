@@ -1,4 +1,4 @@
-import { DiskFullError } from '@althing/storage';
+import { isDiskFull } from '@althing/storage';
 import type { DiskLevel } from '../between/protocol.js';
 
 /** The means of the keeper. */
@@ -90,7 +90,7 @@ export class DiskKeeper {
     this.busy = true;
     this.work()
       .catch((error: unknown) => {
-        if (!(error instanceof DiskFullError)) this.options.onFailure(error);
+        if (!isDiskFull(error)) this.options.onFailure(error);
       })
       .finally(() => {
         this.busy = false;
@@ -135,7 +135,7 @@ export class DiskKeeper {
   }
 
   private noteShut(error: unknown): void {
-    if (this.stateShut || !(error instanceof DiskFullError)) return;
+    if (this.stateShut || !isDiskFull(error)) return;
     this.stateShut = true;
     this.options.report({ kind: 'state_shut' });
   }

@@ -8,6 +8,7 @@ class Bench {
   error: Error | null = null;
   holds = 0;
   paused = false;
+  held = false;
   shut = false;
   readonly reopening = new Reopening({
     state: this.state(),
@@ -21,7 +22,7 @@ class Bench {
       rest: () => {},
     },
     sessions: {
-      pause: async () => {
+      pause: () => {
         this.paused = true;
       },
       resume: () => {
@@ -36,7 +37,7 @@ class Bench {
 
   attempt(): Promise<boolean> {
     return this.reopening.attempt(async () => {
-      expect([this.holds, this.paused, this.isOpen]).toEqual([1, true, true]);
+      expect([this.holds, this.paused, this.held, this.isOpen]).toEqual([1, true, true, true]);
       return this.room;
     });
   }
@@ -47,8 +48,14 @@ class Bench {
       get isOpen(): boolean {
         return bench.isOpen;
       },
+      hold: async (): Promise<void> => {
+        bench.held = true;
+      },
+      release: (): void => {
+        bench.held = false;
+      },
       reopen: async (): Promise<void> => {
-        expect([bench.holds, bench.paused]).toEqual([1, true]);
+        expect([bench.holds, bench.paused, bench.held]).toEqual([1, true, true]);
         bench.isOpen = false;
         if (bench.error !== null) throw bench.error;
         bench.isOpen = true;
@@ -61,7 +68,7 @@ describe('the state', () => {
   test('is opened again while everything stands still, and only then', async () => {
     const bench = new Bench();
     expect(await bench.attempt()).toBe(true);
-    expect([bench.holds, bench.paused]).toEqual([0, false]);
+    expect([bench.holds, bench.paused, bench.held]).toEqual([0, false, false]);
   });
 
   test('stays open when the room was taken meanwhile', async () => {

@@ -3,7 +3,7 @@ import type { State } from '../groups/state.js';
 import type { Checkpointer } from './checkpointer.js';
 
 export interface ReopeningParts {
-  readonly state: Pick<State, 'isOpen' | 'reopen'>;
+  readonly state: Pick<State, 'isOpen' | 'hold' | 'release' | 'reopen'>;
   readonly checkpointer: Pick<Checkpointer, 'hold' | 'release' | 'rest'>;
   readonly sessions: Pick<Sessions, 'pause' | 'resume' | 'shut'>;
 }
@@ -34,7 +34,8 @@ export class Reopening {
     const { state, checkpointer, sessions } = this.parts;
     if (!this.isHolding) await checkpointer.hold();
     this.isHolding = true;
-    await sessions.pause();
+    sessions.pause();
+    await state.hold();
     const isWorthIt = !state.isOpen || (await makeRoom());
     if (isWorthIt) {
       await state.reopen().catch((error: unknown) => {
@@ -42,6 +43,7 @@ export class Reopening {
         throw error;
       });
     }
+    state.release();
     sessions.resume();
     this.isHolding = false;
     checkpointer.release();

@@ -1,7 +1,9 @@
-import { StorageError } from '@althing/storage';
+import { DiskFullError, StorageError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { encodeMessage, membershipOf } from 'raft-ts';
-import { TestBench } from '../groups/testing.js';
+import { ROOT_GROUP } from '../between/protocol.js';
+import { shown, TestBench } from '../groups/testing.js';
+import { CallKind } from '../members/calls.js';
 import { Snapshots } from './snapshots.js';
 
 const STUFF = 2;
@@ -14,6 +16,8 @@ const RECORD = 0x10;
 class Sender {
   readonly node = new TestBench();
   readonly damage: unknown[] = [];
+  /** What the other node was asked. */
+  readonly sent: Uint8Array[] = [];
   calls = 0;
   pauses = 0;
   /** The transfer that the other node takes. */
@@ -46,7 +50,7 @@ class Sender {
       consensus: node,
       calls: { serve: () => {}, call: async (_to, _kind, payload) => this.answer(payload) },
       ensureStored: async () => {},
-      replace: async () => {},
+      replace: async () => true,
       session: () => undefined,
       delay: (_ms, callback) => {
         this.pauses += 1;
@@ -68,6 +72,7 @@ class Sender {
   /** As the other node does: what begins takes the place of what came before. */
   private answer(payload: Uint8Array): Uint8Array {
     this.calls += 1;
+    this.sent.push(payload.slice());
     if (!this.reachable) throw new Error('it can not be reached');
     const isBegin = payload[0] === 1;
     const transfer = Buffer.from(payload.subarray(isBegin ? 2 : 1, isBegin ? 8 : 7)).toString('hex');
@@ -105,5 +110,186 @@ describe('a snapshot that is sent', () => {
     const sender = await new Sender().start();
     expect(await sender.send(3)).toEqual([true]);
     expect(sender.damage).toEqual([]);
+  });
+});
+
+/** A node to which another one sends a state of `stuff` with `.x` 1; its own has none. */
+class Receiver {
+  readonly node = new TestBench();
+  /** What the consensus side of a follower is told, which this one is not. */
+  readonly told: { readonly kind: string; readonly applied?: { readonly index: number } }[] = [];
+  index = 0;
+  private transfer: readonly Uint8Array[] = [];
+  /** Writes are made, and said to have had no room. */
+  lies = false;
+
+  async start(): Promise<this> {
+    const sender = await new Sender().start();
+    await sender.send();
+    this.transfer = sender.sent;
+    this.index = sender.node.state.storedIndex(STUFF);
+    const { node } = this;
+    const attach = node.stateStore.attach.bind(node.stateStore);
+    node.stateStore.attach = () => {
+      const store = attach();
+      const batch: typeof store.batch = () => {
+        const made = store.batch();
+        const write: typeof made.write = async (options) => {
+          await made.write(options);
+          if (this.lies) throw new DiskFullError('the store');
+        };
+        return { ...made, write };
+      };
+      return { ...store, batch };
+    };
+    await node.start();
+    const send = node.send.bind(node);
+    node.send = (command) => {
+      const { kind } = command;
+      const isOfFollower = ['snapshot_arrived', 'installed', 'not_installed', 'return'].includes(kind);
+      if (isOfFollower) this.told.push(command);
+      else send(command);
+    };
+    return this;
+  }
+
+  /** Lets calls of the other node come in, all by default. */
+  async receive(count = this.transfer.length): Promise<void> {
+    for (const [id, call] of this.transfer.slice(0, count).entries()) {
+      this.node.take({ kind: 'called', from: OTHER, id, payload: Buffer.from([CallKind.Snapshot, ...call]) });
+      await this.node.settle();
+    }
+  }
+
+  /** The consensus side wants it. */
+  install(): void {
+    this.node.take({ kind: 'install', group: STUFF, index: this.index });
+  }
+
+  /** Nothing has room from now on, or all has. */
+  set isFull(isFull: boolean) {
+    this.node.stateStore.fault = ({ kind }) => (isFull && kind === 'write' ? 'ENOSPC' : undefined);
+    this.node.freeBytes = isFull ? 0 : 1;
+  }
+
+  /** What the consensus side was told since the last call, but for answers. */
+  outcome(): unknown[] {
+    const told = this.told.splice(0).filter(({ kind }) => kind !== 'return');
+    return told.map(({ kind, applied }) => (applied === undefined ? kind : [kind, applied.index]));
+  }
+
+  get value(): string {
+    return shown(this.node.ask(STUFF, '.x;'));
+  }
+}
+
+describe('a snapshot that comes in', () => {
+  const NOTHING = 'error -54';
+
+  test('becomes the state', async () => {
+    const receiver = await new Receiver().start();
+    await receiver.receive();
+    receiver.install();
+    await receiver.node.settle();
+    expect(receiver.outcome()).toEqual(['snapshot_arrived', ['installed', receiver.index]]);
+    expect([receiver.value, receiver.node.failures]).toEqual(['1', []]);
+  });
+
+  test('and finds no room when it is to become the state leaves that as it was, and ends nothing', async () => {
+    const receiver = await new Receiver().start();
+    const { node } = receiver;
+    const before = node.session(STUFF).appliedIndex;
+    await receiver.receive();
+    receiver.isFull = true;
+    receiver.install();
+    await node.consider();
+    // What came of it is not known yet: nothing is served, and nothing told.
+    expect([node.session(STUFF).readable, receiver.outcome()]).toEqual([false, ['snapshot_arrived']]);
+    expect([node.timesFull, node.failures]).toEqual([1, []]);
+
+    receiver.isFull = false;
+    await node.consider();
+    expect(receiver.outcome()).toEqual([['not_installed', before]]);
+    expect([node.session(STUFF).readable, receiver.value]).toEqual([true, NOTHING]);
+    // It may come once more.
+    await receiver.receive();
+    receiver.install();
+    await node.settle();
+    expect(receiver.outcome()).toEqual(['snapshot_arrived', ['installed', receiver.index]]);
+    expect([receiver.value, node.failures]).toEqual(['1', []]);
+  });
+
+  test('and was written although that was told to have had no room is the state', async () => {
+    const receiver = await new Receiver().start();
+    const { node } = receiver;
+    await receiver.receive();
+    receiver.lies = true;
+    receiver.install();
+    await node.settle();
+    expect(receiver.outcome()).toEqual(['snapshot_arrived']);
+    receiver.lies = false;
+    node.freeBytes = 1;
+    await node.consider();
+    expect(receiver.outcome()).toEqual([['installed', receiver.index]]);
+    expect([receiver.value, node.failures]).toEqual(['1', []]);
+  });
+
+  test('is lost when the state is opened again before it is the state, and can come anew', async () => {
+    for (const received of [2, undefined]) {
+      const receiver = await new Receiver().start();
+      const { node } = receiver;
+      await receiver.receive(received);
+      // Something else had no room.
+      receiver.isFull = true;
+      await node.value('thingsdb', "new_user('iris');");
+      await node.checkpoint('thingsdb');
+      receiver.isFull = false;
+      await node.consider();
+      receiver.outcome();
+      if (received === undefined) {
+        receiver.install();
+        await node.settle();
+        expect(receiver.outcome()).toEqual([['not_installed', node.session(STUFF).appliedIndex]]);
+      }
+      expect(receiver.value).toBe(NOTHING);
+      await receiver.receive();
+      receiver.install();
+      await node.settle();
+      expect(receiver.outcome()).toEqual(['snapshot_arrived', ['installed', receiver.index]]);
+      expect([receiver.value, node.failures]).toEqual(['1', []]);
+    }
+  });
+
+  test('becomes the state before that is closed to be opened again', async () => {
+    const receiver = await new Receiver().start();
+    const { node } = receiver;
+    await receiver.receive();
+    receiver.install();
+    // In each step of the installation.
+    await Promise.resolve();
+    await node.state.hold();
+    await node.state.reopen();
+    node.state.release();
+    await node.settle();
+    expect(receiver.outcome()).toEqual(['snapshot_arrived', ['installed', receiver.index]]);
+    expect([receiver.value, node.failures]).toEqual(['1', []]);
+  });
+
+  test('of a collection that is deleted meanwhile goes with it', async () => {
+    for (const isStarted of [false, true]) {
+      const receiver = await new Receiver().start();
+      const { node } = receiver;
+      await receiver.receive();
+      await node.state.hold();
+      if (isStarted) receiver.install();
+      node.ask('thingsdb', "del_collection('stuff');");
+      await node.travel();
+      expect(node.sessions.ofGroup(STUFF)).toBeUndefined();
+      node.state.release();
+      await node.checkpoint('thingsdb');
+      expect(receiver.outcome()).toEqual(['snapshot_arrived']);
+      expect(node.state.store.groups()).toEqual([ROOT_GROUP]);
+      expect([node.engine.scope(STUFF), node.failures]).toEqual([undefined, []]);
+    }
   });
 });

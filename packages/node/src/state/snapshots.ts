@@ -11,13 +11,14 @@
 import { randomBytes } from 'node:crypto';
 import { ByteReader, ByteWriter } from '@althing/engine';
 import {
-  DiskFullError,
   GroupBusyError,
+  isDiskFull,
   type SnapshotChunk,
   type SnapshotInstaller,
   type SnapshotSource,
+  type StateStore,
 } from '@althing/storage';
-import { decodeMessage, encodeMessage } from 'raft-ts';
+import { decodeMessage, encodeMessage, type InstallSnapshot } from 'raft-ts';
 import { isDamage } from '../base/failures.js';
 import { decodeMembership } from '../between/membership.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
@@ -33,8 +34,8 @@ export interface SnapshotsOptions {
   readonly calls: Pick<Calls, 'call' | 'serve'>;
   /** Sees to it that something of the group is stored. */
   readonly ensureStored: (session: GroupSession) => Promise<void>;
-  /** Makes the state on disk that of a session which is paused. */
-  readonly replace: (session: GroupSession, applied: Applied) => Promise<void>;
+  /** Makes the state on disk that of a session which is paused; false if its collection is gone. */
+  readonly replace: (session: GroupSession, applied: Applied, store: StateStore) => Promise<boolean>;
   readonly session: (group: GroupId) => GroupSession | undefined;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
@@ -71,6 +72,10 @@ interface Receiving {
   readonly transfer: number;
   readonly group: GroupId;
   readonly message: Uint8Array;
+  /** The log position that the snapshot stands for. */
+  readonly index: number;
+  /** The one that it is written to. What came is lost when that is closed. */
+  readonly store: StateStore;
   readonly installer: SnapshotInstaller;
   cancelTimeout: () => void;
 }
@@ -90,6 +95,8 @@ export class Snapshots implements SnapshotEvents {
   private readonly receiving = new Map<GroupId, Receiving>();
   /** The groups that a snapshot comes in of, until it is given up or is the state. */
   private readonly busy = new Set<GroupId>();
+  /** Snapshots that become the state. */
+  private readonly installing = new Map<GroupSession, Promise<void>>();
   private readonly waiting: (() => void)[] = [];
   private sending = 0;
   /** Snapshots on their way to other nodes, by group and node. */
@@ -131,10 +138,15 @@ export class Snapshots implements SnapshotEvents {
   }
 
   install(session: GroupSession, index: number): void {
-    this.makeState(session, index).then(
-      () => this.options.onInstalled(session, index),
-      (error: unknown) => this.options.onFailure(error),
-    );
+    const installing = this.makeState(session, index)
+      .then(
+        (installed) => {
+          if (installed) this.options.onInstalled(session, index);
+        },
+        (error: unknown) => this.options.onFailure(error),
+      )
+      .finally(() => this.installing.delete(session));
+    this.installing.set(session, installing);
   }
 
   refused(session: GroupSession): void {
@@ -153,6 +165,12 @@ export class Snapshots implements SnapshotEvents {
     } finally {
       this.busy.delete(group);
     }
+  }
+
+  /** The collection of a session is gone: resolves when no snapshot of it is written or read any more. */
+  async forget(session: GroupSession): Promise<void> {
+    await this.giveUp(session.id).catch(() => {});
+    await this.installing.get(session);
   }
 
   private report(session: GroupSession, to: NodeId, arrived: boolean): void {
@@ -241,28 +259,23 @@ export class Snapshots implements SnapshotEvents {
     const group = input.varint();
     const transfer = readTransfer(input);
     const message = input.bytes(input.remaining).slice();
+    const { index } = snapshotOf(message).snapshot;
     const old = this.receiving.get(group);
-    if (old?.transfer === transfer) return old.installer.nextSequence;
+    const { store, isOpen } = this.options.state;
+    if (!isOpen) throw new Error('the state is being opened again: try again');
+    if (old?.transfer === transfer && old.store === store) return old.installer.nextSequence;
     if (this.options.session(group) === undefined) throw new Error(`group ${group} is not open here`);
     // A complete snapshot is being decided about, or becomes the state.
     const isComplete = old === undefined ? this.busy.has(group) : old.installer.isComplete;
     if (isComplete) throw new Error(`a snapshot of group ${group} has just come: try again`);
     await this.giveUp(group);
-    const installer = this.installerOf(group);
-    const receiving = { transfer, group, message, installer, cancelTimeout: () => {} };
+    if (this.options.state.store !== store) throw new Error('the state was opened again: try again');
+    const installer = installerOf(store, group);
+    const receiving = { transfer, group, message, index, store, installer, cancelTimeout: () => {} };
     this.receiving.set(group, receiving);
     this.busy.add(group);
     this.watch(receiving);
     return 0;
-  }
-
-  private installerOf(group: GroupId): SnapshotInstaller {
-    try {
-      return this.options.state.store.installSnapshot(group);
-    } catch (error) {
-      if (error instanceof GroupBusyError) throw new Error(`group ${group} is being checkpointed: try again`);
-      throw error;
-    }
   }
 
   private async takeChunk(input: ByteReader): Promise<number> {
@@ -272,6 +285,11 @@ export class Snapshots implements SnapshotEvents {
     const bytes = input.bytes(input.remaining);
     const receiving = [...this.receiving.values()].find((each) => each.transfer === transfer);
     if (receiving === undefined) throw new Error('the transfer was given up');
+    const { state } = this.options;
+    if (!state.isOpen || state.store !== receiving.store) {
+      await this.giveUp(receiving.group);
+      throw new Error('the state was opened again, and the transfer given up');
+    }
     this.watch(receiving);
     this.options.figures?.snapshotBytes('received', bytes.length);
     const { installer } = receiving;
@@ -280,7 +298,7 @@ export class Snapshots implements SnapshotEvents {
       await installer.write({ sequence, checksum, bytes });
     } catch (error) {
       // Nothing more can be written then, not even what comes again.
-      if (error instanceof DiskFullError) {
+      if (isDiskFull(error)) {
         this.options.onDiskFull();
         await this.giveUp(receiving.group);
       }
@@ -302,34 +320,87 @@ export class Snapshots implements SnapshotEvents {
     });
   }
 
-  /** The session gets no further event and runs no call before the state is another one. */
-  private async makeState(session: GroupSession, index: number): Promise<void> {
+  /**
+   * The session gets no further event and runs no call before the state is another one, or will not be.
+   *
+   * @returns false if the snapshot is not the state: there was no room for it, or it was given up
+   */
+  private async makeState(session: GroupSession, index: number): Promise<boolean> {
+    const { state, replace, figures } = this.options;
+    const { id } = session;
     session.pause();
+    await this.commit(session, index);
+    const installed = await state.use(async (store) => {
+      const stored = store.applied(id);
+      if (stored === undefined || stored.index !== index) return false;
+      return replace(session, decodeApplied(stored), store);
+    });
+    // Another one may be coming in by now.
+    if (!this.receiving.has(id)) this.busy.delete(id);
+    if (installed) {
+      figures?.snapshot('received', 'ok');
+      figures?.checked('ok');
+    } else {
+      session.notInstalled();
+    }
+    session.resume();
+    return installed;
+  }
+
+  /**
+   * Makes a snapshot what is on the disk, if it is still here. What came of that is to be looked for there: a
+   * write that had no room may have been made all the same, which can be told when the state was opened again.
+   */
+  private async commit(session: GroupSession, index: number): Promise<void> {
+    const { state, onDiskFull } = this.options;
     const receiving = this.receiving.get(session.id);
-    if (receiving === undefined)
-      throw new Error(`a snapshot of group ${session.id} is to be installed, but is not here`);
+    if (receiving?.index !== index || !receiving.installer.isComplete) return;
     this.receiving.delete(session.id);
     receiving.cancelTimeout();
-    const applied = decodeApplied(await receiving.installer.commit());
-    this.options.figures?.snapshot('received', 'ok');
-    this.options.figures?.checked('ok');
-    if (applied.index !== index)
-      throw new Error(`the snapshot of group ${session.id} is not the one that was told`);
-    await this.options.replace(session, applied);
-    this.busy.delete(session.id);
-    session.resume();
+    const { store, installer } = receiving;
+    try {
+      await state.use(async (current) => {
+        if (current !== store) {
+          this.options.figures?.snapshot('received', 'failed');
+          await installer.abort();
+          return;
+        }
+        const applied = await installer.commit();
+        if (applied.index !== index)
+          throw new Error(`the snapshot of group ${session.id} is not the one that was told`);
+      });
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.options.figures?.snapshot('received', 'failed');
+      onDiskFull();
+      await state.reopened(store);
+    }
+  }
+}
+
+function installerOf(store: StateStore, group: GroupId): SnapshotInstaller {
+  try {
+    return store.installSnapshot(group);
+  } catch (error) {
+    if (error instanceof GroupBusyError) throw new Error(`group ${group} is being checkpointed: try again`);
+    throw error;
   }
 }
 
 /** Raft's message with what the snapshot really is: it may be newer than when Raft asked for it. */
 function messageFor(source: SnapshotSource, bytes: Uint8Array): Uint8Array {
-  const message = decodeMessage(bytes);
-  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
+  const message = snapshotOf(bytes);
   const { index, term, hash, membership } = decodeApplied(source.header.applied);
   return encodeMessage({
     ...message,
     snapshot: { index, term, hash, membership: decodeMembership(membership) },
   });
+}
+
+function snapshotOf(bytes: Uint8Array): InstallSnapshot {
+  const message = decodeMessage(bytes);
+  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
+  return message;
 }
 
 function encodeBegin(group: GroupId, transfer: number, message: Uint8Array): Uint8Array {

@@ -393,6 +393,34 @@ describe('a failing disk', () => {
     await expect(store.appended([entry(1, 2)])).rejects.toThrow(StorePoisonedError);
   });
 
+  test('no room for the mark, which lags then, is no error: segments are given up when there is some', async () => {
+    const disk = new MemoryDisk();
+    const store = await LogStore.open(disk, OPTIONS);
+    await fill(store, 1, 1, 60);
+    const segmentsThere = async (): Promise<number> =>
+      (await disk.list()).filter(({ name }) => /^segment-/.test(name)).length;
+    const segments = await segmentsThere();
+    expect(segments).toBeGreaterThan(2);
+    disk.fault = ({ kind, name }) =>
+      kind === 'write' && name === 'mark' ? { kind: 'error', errno: 'ENOSPC' } : undefined;
+    await store.compact(1, 60);
+    await fill(store, 1, 61, 66);
+    store.tick();
+    await store.appended([entry(1, 67, 'last')]);
+    expect(store.stats()).toMatchObject({ poisoned: undefined });
+    expect(await segmentsThere()).toBeGreaterThanOrEqual(segments);
+    disk.fault = () => undefined;
+    await store.appended([entry(1, 68, 'room again')]);
+    await fill(store, 1, 69, 72);
+    expect(await segmentsThere()).toBeLessThan(segments);
+    disk.fault = ({ name }) => (name === 'mark' ? { kind: 'error', errno: 'ENOSPC' } : undefined);
+    await store.close();
+    disk.fault = () => undefined;
+    const again = await LogStore.open(disk, OPTIONS);
+    expect([again.view(1).firstIndex, again.view(1).lastIndex]).toEqual([61, 72]);
+    await again.close();
+  });
+
   test('no room to begin is a typed error', async () => {
     await expect(LogStore.open(new MemoryDisk({ capacityBytes: 3000 }), OPTIONS)).rejects.toThrow(
       DiskFullError,

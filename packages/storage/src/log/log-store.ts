@@ -198,7 +198,7 @@ export class LogStore {
     try {
       if (this.poison === undefined) {
         this.setMark();
-        await this.mark.settled();
+        await this.mark.settledIfRoom();
       }
     } finally {
       await this.segments.close();

@@ -1,5 +1,5 @@
 import { type Disk, type DiskEntry, type DiskFile, writeDurably } from '../disk/disk.js';
-import { DamagedLogError, demand } from '../errors.js';
+import { DamagedLogError, demand, isDiskFull } from '../errors.js';
 import type { MarkFile } from '../mark.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './format.js';
 import type { LiveLedger } from './position-index.js';
@@ -203,8 +203,23 @@ export class Segments implements LiveLedger {
       }
       const [sequence] = this.mark.values;
       this.mark.set([sequence, this.oldest.number, 0, 0]);
-      await this.mark.settled();
+      try {
+        await this.mark.settled();
+      } catch (error) {
+        if (!isDiskFull(error)) throw error;
+        this.keep(given);
+        return;
+      }
       for (const segment of given) await this.giveUp(segment);
+    }
+  }
+
+  /** Keeps segments that were to be given up, until there is room for the mark. */
+  private keep(segments: readonly Segment[]): void {
+    this.order.unshift(...segments);
+    for (const segment of segments) {
+      this.byNumber.set(segment.number, segment);
+      this.totalBytes += segment.bytes;
     }
   }
 

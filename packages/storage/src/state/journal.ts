@@ -127,7 +127,7 @@ export class Journal {
       this.idle.push(resolve);
       void this.pump();
     });
-    if (this.failure === undefined) await this.mark.settled();
+    if (this.failure === undefined) await this.mark.settledIfRoom();
   }
 
   private enqueue(changes: Changes, isBulk: boolean): Promise<void> {

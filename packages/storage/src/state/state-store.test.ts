@@ -498,6 +498,19 @@ describe('a failing disk', () => {
     await expect(checkpoint(store, 1, 3, { 1: 'three' })).rejects.toThrow(StorePoisonedError);
   });
 
+  test('no room for the mark, which lags then, is no error of the store, also when it is closed', async () => {
+    const bench = new Bench();
+    const store = await bench.open();
+    bench.disk.fault = ({ name }) => (name === 'mark' ? { kind: 'error', errno: 'ENOSPC' } : undefined);
+    for (let index = 1; index <= 3; index++) await checkpoint(store, 1, index, { 1: `value ${index}` });
+    await store.close();
+    bench.disk.fault = () => undefined;
+    const again = await bench.open();
+    expect([again.applied(1)?.index, again.read(1, 1, 1)?.toString()]).toEqual([3, 'value 3']);
+    await checkpoint(again, 1, 4, { 1: 'four' });
+    await again.close();
+  });
+
   test('an error of the mark is final too', async () => {
     const bench = new Bench();
     const store = await bench.open();

@@ -54,7 +54,7 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
     }
   }
   // Deleted collections are removed from the state, before it is closed.
-  await sessions.pause();
+  await sessions.settled();
   check();
   await log.appended(operationsFor(places, log.groups()));
   await file.save({ kind: 'member', record });
@@ -71,8 +71,7 @@ async function replayAll(sessions: Sessions, replay: Replay, failures: unknown[]
     if (failures.length > 0) throw failures[0];
     if (sessions.complete === null) continue;
     // Nothing is being opened or removed any more.
-    await sessions.pause();
-    sessions.resume();
+    await sessions.settled();
   } while (replay.handOver() || sessions.complete === null);
 }
 
