@@ -143,6 +143,17 @@ const rows: readonly Row[] = [
           ['stopped: {{reason}} per s', `sum by (reason) (${rate('althing_queries_stopped_total')})`],
         ],
       },
+      {
+        title: 'Tasks',
+        description:
+          'Runs each second, how late the last tenth began, and how late the one is that waits for longest',
+        unit: 'none',
+        queries: [
+          ['runs: {{outcome}} per s', `sum by (outcome) (${rate('althing_tasks_total')})`],
+          ['late, p90, s', quantile(0.9, 'althing_task_lateness_seconds')],
+          ['{{instance}} overdue, s', gauge('althing_tasks_overdue_seconds')],
+        ],
+      },
     ],
   },
   {

@@ -94,8 +94,14 @@ export type TaskOptions = Pick<ResumeOptions, 'hashes' | 'fresh'>;
 /** What came of a run of a task, or of its beginning. */
 export type TaskOutcome =
   /** It has run, or failed to; what became of the task is in the change, which is null when the task is gone. */
-  | { readonly kind: 'done'; readonly change: Change | null; readonly error: QueryError | null }
-  | Exclude<Outcome, { readonly kind: 'value' | 'error' | 'needs_change' }>;
+  | {
+      readonly kind: 'done';
+      readonly change: Change | null;
+      readonly error: QueryError | null;
+      /** Null when there was none. */
+      readonly run: TaskRun | null;
+    }
+  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' }>;
 
 /** How a call with futures goes on. */
 export interface ResumeOptions {
@@ -437,7 +443,7 @@ export class Engine {
         return this.suspend({ scope, user, format: 'json' }, target, value, transaction);
       }
       this.endRun(scope, run, transaction);
-      return { kind: 'done', change: this.changeOf(scope.group, transaction), error: null };
+      return { kind: 'done', change: this.changeOf(scope.group, transaction), error: null, run };
     } catch (error) {
       const outcome = this.failed(error, transaction);
       return outcome.kind === 'error' ? this.failTask(target, run, outcome.error) : outcome;
@@ -455,12 +461,12 @@ export class Engine {
     const error = new QueryError(code, message);
     const group = this.scope(target)?.group ?? null;
     const state = group?.tasks.find(run.id);
-    if (group === null || state === undefined) return { kind: 'done', change: null, error };
+    if (group === null || state === undefined) return { kind: 'done', change: null, error, run };
     const transaction = this.transactionOf(group);
     const startAt = run.next ?? 0;
     const kept = new ErrorValue(code, message);
     new TaskEditor(group.tasks, transaction).schedule(state, { startAt, status: 'err', error: kept });
-    return { kind: 'done', change: this.changeOf(group, transaction), error };
+    return { kind: 'done', change: this.changeOf(group, transaction), error, run };
   }
 
   /** Removes the tasks of a scope whose owners are gone; null when there are none. */
@@ -766,7 +772,7 @@ const NO_HASHES: Hashes = new Map();
 const NO_CHARGE = (): void => {};
 
 /** The task is gone, or has no owner. */
-const NOTHING_RUN: TaskOutcome = { kind: 'done', change: null, error: null };
+const NOTHING_RUN: TaskOutcome = { kind: 'done', change: null, error: null, run: null };
 
 const STATE_GONE = new QueryError(
   ErrorCode.CANCELLED,

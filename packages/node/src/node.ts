@@ -108,6 +108,7 @@ export class Node implements RunningNode {
           log,
           figures,
           audit,
+          counters: () => this.counters,
           defect: (error) => this.defect(error),
           diverged: (group, index) => ending.diverged(this.scopeText(group), { group, index }),
           failed: (message, error) => ending.fail(message, error),

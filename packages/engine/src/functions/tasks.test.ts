@@ -19,10 +19,10 @@ function runTask(db: Harness, id: number): TaskOutcome {
   const end = engine.resume(outcome.rest, { mayChange: true, until: Number.POSITIVE_INFINITY, fresh });
   if (end.kind === 'error' && outcome.rest.run !== null)
     return engine.failTask(collection.id, outcome.rest.run, end.error);
-  return end.kind === 'value' ? { kind: 'done', change: end.change, error: null } : NONE;
+  return end.kind === 'value' ? { kind: 'done', change: end.change, error: null, run: null } : NONE;
 }
 
-const NONE: TaskOutcome = { kind: 'done', change: null, error: null };
+const NONE: TaskOutcome = { kind: 'done', change: null, error: null, run: null };
 
 function linesOf(group: CollectionGroup): string[] {
   return [...stateLines(group), ...groupLines(group)];

@@ -5,6 +5,7 @@ import type { GroupSession } from '../groups/group-session.js';
 import { Calls } from '../members/calls.js';
 import { Members } from '../members/members.js';
 import { Router } from '../requests/router.js';
+import { TaskRunner } from '../requests/task-runner.js';
 import { DiskKeeper } from '../state/disk-keeper.js';
 import type { EnginePorts, EngineReports, EngineSettings } from './ports.js';
 import { Scopes } from './scopes.js';
@@ -21,6 +22,7 @@ export class EngineSide {
   readonly calls: Calls;
   readonly members: Members;
   readonly router: Router;
+  readonly tasks: TaskRunner;
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
   private readonly reports: EngineReports;
@@ -47,6 +49,7 @@ export class EngineSide {
       firstId: settings.incarnation * CALLS_PER_MS,
     });
     this.router = this.makeRouter(settings, ports);
+    this.tasks = this.makeTaskRunner(ports);
     this.scopes = new Scopes(settings, ports, {
       engine: this.engine,
       calls: this.calls,
@@ -114,6 +117,19 @@ export class EngineSide {
     });
   }
 
+  private makeTaskRunner({ clock, environment, hasher, reports, changed }: EnginePorts): TaskRunner {
+    return new TaskRunner({
+      engine: this.engine,
+      hash: (password) => hasher.hash(password),
+      session: (group) => this.scopes.sessions.ofGroup(group),
+      now: () => environment.now(),
+      monotonic: clock.now,
+      delay: clock.after,
+      report: reports.taskRan,
+      ...(changed === undefined ? {} : { changed }),
+    });
+  }
+
   private makeMembers(settings: EngineSettings, ports: EnginePorts): Members {
     const { nodeId, name, port, cluster, replaceAfterMs } = settings;
     const { line, clock, environment, reports, departs, status } = ports;
@@ -139,6 +155,7 @@ export class EngineSide {
 
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
+    this.tasks.sessionChanged(session);
     if (session.id === ROOT_GROUP) this.members.rootChanged();
   }
 }

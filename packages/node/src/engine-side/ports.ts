@@ -7,6 +7,7 @@ import type { GroupSession } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
 import type { MembersOptions } from '../members/members.js';
 import type { RouterOptions } from '../requests/router.js';
+import type { TaskReport } from '../requests/task-runner.js';
 import type { CheckpointReport } from '../state/checkpointer.js';
 import type { DiskEvent, DiskKeeperOptions } from '../state/disk-keeper.js';
 import type { StateCheck } from '../state/state-checks.js';
@@ -67,6 +68,7 @@ export interface EngineReports {
   /** There was no room for a checkpoint; it will be tried again. */
   readonly checkpointHadNoRoom: (session: GroupSession) => void;
   readonly stateChecked: (check: StateCheck) => void;
+  readonly taskRan: (run: TaskReport) => void;
   /** A defect of the engine, or damaged data: nothing that the engine side can do anything about. */
   readonly defect: (error: unknown) => void;
   /** This node's state of a group is another one than that of the majority. */

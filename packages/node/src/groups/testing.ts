@@ -269,6 +269,7 @@ export class TestBench {
           checkpointed: () => {},
           checkpointHadNoRoom: () => {},
           stateChecked: () => {},
+          taskRan: () => {},
           defect: onFailure,
           diverged: () => onFailure(new Error('the states differ')),
           failed: (_message, error) => onFailure(error),

@@ -17,6 +17,8 @@ export class Counters {
   private startedAt = 0;
   private successes = 0;
   private errors = 0;
+  private taskSuccesses = 0;
+  private taskErrors = 0;
   private quorumLost = 0;
   private longestMs = 0;
   private totalMs = 0;
@@ -44,11 +46,19 @@ export class Counters {
     }
   }
 
+  /** Counts a run of a task on this node. */
+  countTask(isGood: boolean): void {
+    if (isGood) this.taskSuccesses += 1;
+    else this.taskErrors += 1;
+  }
+
   reset(): void {
     this.startedAt = Math.floor(this.now() / 1000);
     this.since = this.elsewhere();
     this.successes = 0;
     this.errors = 0;
+    this.taskSuccesses = 0;
+    this.taskErrors = 0;
     this.quorumLost = 0;
     this.longestMs = 0;
     this.totalMs = 0;
@@ -62,8 +72,8 @@ export class Counters {
     return {
       queries_success: this.successes,
       queries_with_error: this.errors,
-      tasks_success: 0,
-      tasks_with_error: 0,
+      tasks_success: this.taskSuccesses,
+      tasks_with_error: this.taskErrors,
       changes_with_gap: 0,
       changes_skipped: 0,
       changes_failed: 0,

@@ -43,6 +43,7 @@ import {
   TOO_SLOW,
 } from './replies.js';
 import { SlowLane } from './slow-lane.js';
+import type { ChangedBy } from './task-runner.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
@@ -66,7 +67,7 @@ export interface RouterOptions {
    * Called with what a request did to the root scope; `isKnown` says whether that is certain, or may yet come
    * to nothing.
    */
-  readonly changed?: (request: Request, events: readonly RootEvent[], isKnown: boolean) => void;
+  readonly changed?: (request: ChangedBy, events: readonly RootEvent[], isKnown: boolean) => void;
   /** A clock in milliseconds. */
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */

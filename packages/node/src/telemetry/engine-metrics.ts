@@ -23,6 +23,7 @@ export interface EngineState {
   readonly connections: number;
   readonly bodyBytes: number;
   readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
+  readonly tasks: { readonly waiting: number; readonly overdueMs: number };
   readonly repeated: number;
   readonly cacheLimitBytes: number;
   readonly checkpointAgeMs: number;
@@ -88,6 +89,12 @@ export class EngineMetrics {
     this.metrics.observe('querySeconds', ms / 1000);
   }
 
+  /** A run of a task has ended. */
+  taskRan({ error, lateMs }: { readonly error: QueryError | null; readonly lateMs: number }): void {
+    this.metrics.add('tasks', error === null ? 0 : 1);
+    this.metrics.observe('taskLateSeconds', Math.max(0, lateMs) / 1000);
+  }
+
   forwarded(outcome: (typeof FORWARDINGS)[number]): void {
     this.metrics.add('forwarded', FORWARDINGS.indexOf(outcome));
   }
@@ -138,6 +145,8 @@ export class EngineMetrics {
       metrics.set('queues', state.waiting[queue], i);
     });
     metrics.set('repeated', state.repeated);
+    metrics.set('tasksWaiting', state.tasks.waiting);
+    metrics.set('tasksOverdue', state.tasks.overdueMs / 1000);
     metrics.set('programHits', programs.hits);
     metrics.set('programMisses', programs.misses);
     metrics.set('programBytes', programs.bytes);

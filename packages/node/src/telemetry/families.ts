@@ -30,6 +30,7 @@ export const OUTCOMES = [
   'timeout',
   'internal',
 ] as const;
+export const RUNS = ['ok', 'error'] as const;
 export const QUEUES = ['slow', 'commit', 'read', 'peer'] as const;
 export const REJECTIONS = [
   'queue',
@@ -65,6 +66,9 @@ export const SYNC_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
 
+/** From 0.1 s to an hour: a start has whole seconds. */
+const LATE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
+
 const CHECKPOINT_SECONDS = [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 30, 60, 300];
 const GC_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 const ENTRIES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
@@ -93,6 +97,14 @@ export const FAMILIES = {
     ['outcome', LOGIN_OUTCOMES],
   ]),
   querySeconds: histogram('althing_query_duration_seconds', 'Execution of queries alone', REQUEST_SECONDS),
+  tasks: counter('althing_tasks_total', 'Runs of tasks that this node made', [['outcome', RUNS]]),
+  taskLateSeconds: histogram(
+    'althing_task_lateness_seconds',
+    'From the start of a task to its run',
+    LATE_SECONDS,
+  ),
+  tasksWaiting: gauge('althing_tasks_waiting', 'Scheduled tasks of scopes that this node leads'),
+  tasksOverdue: gauge('althing_tasks_overdue_seconds', 'How late the task is that is due for longest'),
   stopped: counter('althing_queries_stopped_total', 'Queries ended by a limit', [['reason', STOPS]]),
   programHits: counter('althing_program_cache_hits_total', 'Queries whose parsed form was there'),
   programMisses: counter('althing_program_cache_misses_total', 'Queries that had to be parsed'),

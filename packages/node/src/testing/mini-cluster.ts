@@ -51,6 +51,8 @@ export interface MiniOptions {
   readonly waitMs?: (node: NodeId) => number;
   /** Told when code calls `log`. */
   readonly logged?: (node: NodeId) => void;
+  /** How far the wall clock of a node is ahead, in milliseconds. */
+  readonly clockAheadMs?: (node: NodeId) => number;
 }
 
 export class MiniCluster {
@@ -460,7 +462,7 @@ export class MiniNode {
         soon: (work) => cluster.later(work),
       },
       environment: {
-        now: () => cluster.now,
+        now: () => cluster.now + (cluster.options.clockAheadMs?.(id) ?? 0),
         monotonic: () => cluster.now,
         randomBytes: (count) => Buffer.alloc(count, id),
         random: () => 0.5,
@@ -559,6 +561,7 @@ const SILENT: Pick<
   | 'checkpointed'
   | 'checkpointHadNoRoom'
   | 'stateChecked'
+  | 'taskRan'
 > = {
   disk: () => {},
   members: () => {},
@@ -567,6 +570,7 @@ const SILENT: Pick<
   checkpointed: () => {},
   checkpointHadNoRoom: () => {},
   stateChecked: () => {},
+  taskRan: () => {},
 };
 
 function founderOf(nodeId: NodeId): Founder {

@@ -355,6 +355,7 @@ export class Process {
       },
       checkpointHadNoRoom: () => {},
       stateChecked: (check) => world.onStateCheck(this, check),
+      taskRan: () => {},
       defect: (error) => this.fail('a defect, or damaged data', error),
       diverged: (group) => this.fail('its state is not that of the majority', new Error(`group ${group}`)),
       failed: (what, error) => this.fail(what, error),

@@ -60,6 +60,7 @@ export class Tasks implements GroupPart, TaskBook {
   /** Called with each task that comes, goes or changes, also when that is taken back. */
   onChange: ((id: number) => void) | null = null;
   private readonly states = new Map<number, TaskState>();
+  private scheduledCount = 0;
   private readonly dirty: Dirty;
   private scope: TaskScope | null = null;
 
@@ -75,6 +76,16 @@ export class Tasks implements GroupPart, TaskBook {
 
   get ids(): Ids {
     return this.attached.ids;
+  }
+
+  /** Whether there is a task, also one whose owner is gone. */
+  has(id: number): boolean {
+    return this.states.has(id);
+  }
+
+  /** Number of tasks that are scheduled. */
+  get scheduled(): number {
+    return this.scheduledCount;
   }
 
   /** Number of tasks, those too whose owners are gone. */
@@ -119,7 +130,7 @@ export class Tasks implements GroupPart, TaskBook {
       store?.retain(args);
       if (before !== undefined) store?.release(before.args);
     }
-    this.states.set(id, state);
+    this.keep(id, state);
     if (id >= this.ids.nextId) this.ids.nextId = id + 1;
     const out = new ByteWriter();
     writeTask(out, state);
@@ -130,7 +141,7 @@ export class Tasks implements GroupPart, TaskBook {
   delete(id: number): void {
     const before = this.states.get(id);
     if (before === undefined) return;
-    this.states.delete(id);
+    this.keep(id, null);
     this.scope?.store?.release(before.args);
     this.dirty.put(RecordKind.TASK, id, 0, null);
     this.onChange?.(id);
@@ -155,7 +166,7 @@ export class Tasks implements GroupPart, TaskBook {
 
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
     const state = readTask(new ByteReader(value), this.references);
-    this.states.set(id, state);
+    this.keep(id, state);
     // The references of its arguments are counted already, in the records of things.
     this.scope?.store?.hold(state.args);
   }
@@ -166,12 +177,20 @@ export class Tasks implements GroupPart, TaskBook {
 
   clear(): void {
     this.states.clear();
+    this.scheduledCount = 0;
     this.locked.clear();
   }
 
   contents(): string | null {
     const [first] = this.list();
     return first === undefined ? null : `the task ${first.id}`;
+  }
+
+  private keep(id: number, state: TaskState | null): void {
+    if ((this.states.get(id)?.startAt ?? 0) !== 0) this.scheduledCount -= 1;
+    if (state === null) this.states.delete(id);
+    else this.states.set(id, state);
+    if ((state?.startAt ?? 0) !== 0) this.scheduledCount += 1;
   }
 
   private get references(): References {

@@ -41,6 +41,7 @@ export class Publisher {
       bodyBytes: doors?.bytes ?? 0,
       waiting: { ...scopes.sessions.queues, ...router.queues },
       repeated: router.repeated,
+      tasks: side.tasks.figures,
       cacheLimitBytes: config.cacheSizeMb * MiB,
       checkpointAgeMs: scopes.checkpointer.ageMs,
       reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,

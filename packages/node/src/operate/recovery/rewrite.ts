@@ -138,6 +138,7 @@ function scopesOf(
       checkpointed: () => {},
       checkpointHadNoRoom: () => {},
       stateChecked: () => {},
+      taskRan: () => {},
       defect: fail,
       diverged: () => {},
       failed: (_, error) => fail(error),

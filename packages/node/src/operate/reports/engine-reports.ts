@@ -1,4 +1,6 @@
 import type { EngineReports } from '../../engine-side/ports.js';
+import type { Counters } from '../../requests/counters.js';
+import type { TaskReport } from '../../requests/task-runner.js';
 import type { DiskEvent } from '../../state/disk-keeper.js';
 import type { StateCheck } from '../../state/state-checks.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';
@@ -6,13 +8,20 @@ import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 export interface EngineReportsOptions extends Pick<EngineReports, 'defect' | 'diverged' | 'failed'> {
+  readonly counters: () => Pick<Counters, 'countTask'>;
   readonly log: Logger;
   readonly figures: EngineMetrics;
   readonly audit: Pick<AuditLog, 'changedItself'>;
 }
 
 /** Writes what happens in the engine side into the logs, and counts it. */
-export function engineReports({ log, figures, audit, ...ends }: EngineReportsOptions): EngineReports {
+export function engineReports({
+  log,
+  figures,
+  audit,
+  counters,
+  ...ends
+}: EngineReportsOptions): EngineReports {
   return {
     ...ends,
     disk: (event) => reportDisk(log, event),
@@ -30,7 +39,18 @@ export function engineReports({ log, figures, audit, ...ends }: EngineReportsOpt
         'no room on the disk for a checkpoint; it will be tried again',
       ),
     stateChecked: (check) => reportStateCheck(log, figures, check),
+    taskRan: (run) => {
+      counters().countTask(run.error === null);
+      figures.taskRan(run);
+      reportTask(log, run);
+    },
   };
+}
+
+function reportTask(log: Logger, { scope, task, error, lateMs, durationMs }: TaskReport): void {
+  const fields = { scope, task, late_ms: Math.round(lateMs), ms: Math.round(durationMs) };
+  if (error === null) log.debug({ event: 'task', ...fields }, 'a task ran');
+  else log.warn({ event: 'task_failed', ...fields, code: error.code, error: error.message }, 'a task failed');
 }
 
 function reportStateCheck(

@@ -77,6 +77,7 @@ export class Shutdown {
     const { config, log, state, folder, status, consensus, side, backups, leaving } = this.parts;
     const { scopes, members } = side;
     this.turnAway();
+    side.tasks.halt();
     const backedUp = backups.scheduled.stop();
     const isGone = await leaving.attempt(grace);
     if (!isGone) {

@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import { MiniCluster, outcome } from '../testing/mini-cluster.js';
+import { TaskQueue } from './task-queue.js';
+
+/** What a query in the collection answers. */
+async function value(cluster: MiniCluster, node: number, code: string, scope = 'stuff') {
+  const reply = cluster.node(node).query(scope, code);
+  await cluster.pass(20);
+  return outcome(await reply);
+}
+
+/** Lets seconds pass, in steps in which timers go off in their order. */
+async function pass(cluster: MiniCluster, seconds: number): Promise<void> {
+  for (let i = 0; i < seconds * 10; i++) await cluster.pass(100);
+}
+
+const COUNT = "task(datetime().move('seconds', 2), |t| { .runs += 1; t.again_in('seconds', 2); });";
+
+describe.each([
+  ['a node that is alone', 1],
+  ['three nodes', 3],
+])('tasks of %s', (_, nodes) => {
+  test('run at their time, once, and are the same everywhere', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    await value(
+      cluster,
+      nodes,
+      ".t = task(datetime().move('seconds', 5), |t, x| .x = x, [7]); .u = task(datetime(), || 1 / 0); nil;",
+    );
+    await value(cluster, nodes, "task(datetime().move('seconds', 3), || new_user('made'));", '/t');
+    await pass(cluster, 4);
+    expect(await value(cluster, 1, "[.has('x'), .t.id() == nil, .u.err().code(), .u.at()];")).toEqual([
+      false,
+      false,
+      -58,
+      null,
+    ]);
+    await pass(cluster, 2);
+    for (const { id } of cluster.nodes) {
+      expect(await value(cluster, id, '[.x, .t, tasks().len()];')).toEqual([7, 'task:nil', 1]);
+      expect(await value(cluster, id, "[has_user('made'), tasks()];", '/t')).toEqual([true, []]);
+    }
+    const { group } = cluster.node(1).session(cluster.stuff);
+    const before = group.changeCount;
+    await pass(cluster, 5);
+    expect(group.changeCount).toBe(before);
+  });
+
+  test('that are deleted with their owner leave nothing', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    await value(cluster, 1, "new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", '/t');
+    await value(cluster, 1, '.runs = 0;');
+    const made = cluster.node(1).query('stuff', COUNT, { user: 'kim' });
+    await cluster.pass(20);
+    await made;
+    await pass(cluster, 5);
+    const runs = Number(await value(cluster, 1, '.runs;'));
+    expect(runs).toBe(2);
+    await value(cluster, 1, "del_user('kim');", '/t');
+    await pass(cluster, 5);
+    expect(await value(cluster, 1, '.runs;')).toBe(runs);
+    for (const { id } of cluster.nodes)
+      expect(cluster.node(id).session(cluster.stuff).group.tasks.size).toBe(0);
+  });
+});
+
+describe('each due run happens once', () => {
+  test.each([
+    ['is committed', 1],
+    ['is not committed', 0],
+  ])(
+    'when the leader is lost and the run %s, and the clock of the next one is 5 s ahead or behind',
+    async (_, kept) => {
+      for (const ahead of [5000, -5000, 0]) {
+        const cluster = await MiniCluster.begin(3, { clockAheadMs: (id) => (id === 2 ? ahead : 0) });
+        await value(cluster, 1, '.runs = 0; .starts = [];');
+        await value(
+          cluster,
+          1,
+          "task(datetime().move('seconds', 2), |t| { .runs += 1; .starts.push(int(t.at())); t.again_in('seconds', 2); });",
+        );
+        cluster.commits = false;
+        await pass(cluster, 2.5);
+        expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+        cluster.log(cluster.stuff).lead(2, kept);
+        cluster.commits = true;
+        await pass(cluster, 10);
+        cluster.log(cluster.stuff).lead(1);
+        await pass(cluster, 10);
+        const [runs, starts] = (await value(cluster, 3, '[.runs, .starts];')) as [number, number[]];
+        expect(runs).toBeGreaterThan(6);
+        // Each start is there once: none is left out but those that had passed when the task said when it runs again.
+        expect(new Set(starts).size).toBe(runs);
+        expect(starts).toEqual([...starts].sort((a, b) => a - b));
+      }
+    },
+  );
+
+  test('after nobody led, as soon as somebody does', async () => {
+    const cluster = await MiniCluster.begin(3);
+    await value(cluster, 1, "task(datetime().move('seconds', 2), || .x = 1); nil;");
+    cluster.log(cluster.stuff).depose();
+    await pass(cluster, 10);
+    cluster.log(cluster.stuff).lead(2);
+    await pass(cluster, 1);
+    expect(await value(cluster, 2, '[.x, tasks()];')).toEqual([1, []]);
+  });
+
+  test('after the leader could not write for a while', async () => {
+    const cluster = await MiniCluster.begin(3);
+    await value(cluster, 1, ".n = 0; task(datetime().move('seconds', 2), || .n += 1); nil;");
+    cluster.log(cluster.stuff).suspend();
+    await pass(cluster, 5);
+    cluster.log(cluster.stuff).resume();
+    await pass(cluster, 1);
+    expect(await value(cluster, 1, '[.n, tasks()];')).toEqual([1, []]);
+  });
+
+  test('with futures at least once: what became of the task is known with the last', async () => {
+    const cluster = await MiniCluster.begin(3);
+    await value(
+      cluster,
+      1,
+      ".a = 0; .b = 0; task(datetime().move('seconds', 2), || { .a += 1; future(|| .b += 1); }); nil;",
+    );
+    cluster.commits = false;
+    await pass(cluster, 2.5);
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(2);
+    cluster.log(cluster.stuff).lead(3, 1);
+    cluster.commits = true;
+    await pass(cluster, 2);
+    expect(await value(cluster, 2, '[.a, .b, tasks()];')).toEqual([2, 1, []]);
+  });
+});
+
+test('a task that schedules itself for ever runs once a second, and others are served', async () => {
+  const cluster = await MiniCluster.begin(1);
+  await value(cluster, 1, '.a = 0; .b = 0; task(datetime(), |t| { .a += 1; t.again_at(datetime()); }); nil;');
+  await value(cluster, 1, "task(datetime(), |t| { .b += 1; t.again_in('seconds', 1); }); nil;");
+  await pass(cluster, 10);
+  const [a, b] = (await value(cluster, 1, '[.a, .b];')) as [number, number];
+  expect(a).toBeGreaterThanOrEqual(8);
+  expect(a).toBeLessThanOrEqual(12);
+  expect(b).toBeGreaterThanOrEqual(8);
+});
+
+test('a change that is too large for the log fails its run alone', async () => {
+  const cluster = await MiniCluster.begin(1);
+  await value(
+    cluster,
+    1,
+    "t = 'x'; range(20).each(|| t += t); .t = task(datetime(), |t, x| { .l = range(65).map(|i| x + str(i)); }, [t]); nil;",
+  );
+  await pass(cluster, 2);
+  expect(await value(cluster, 1, "[.t.err().code(), .has('l'), .t.at()];")).toEqual([-57, false, null]);
+});
+
+test('a queue gives what starts first, whatever was added when', () => {
+  const queue = new TaskQueue();
+  const starts = Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 100_003);
+  for (const [id, startAt] of starts.entries()) queue.add({ id, startAt, knownAt: 0 });
+  const taken: number[] = [];
+  for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next.startAt);
+  expect(taken).toEqual([...starts].sort((a, b) => a - b));
+});
