@@ -23,6 +23,7 @@ export {
 } from './between/protocol.js';
 export { ConsensusSide } from './consensus/consensus-side.js';
 export type { GroupHost } from './consensus/group-host.js';
+export { logChainHash } from './consensus/group-log.js';
 export type { Network, NetworkEvents } from './consensus/network.js';
 export { EngineSide } from './engine-side/engine-side.js';
 export type { EngineClock, EngineReports } from './engine-side/ports.js';

@@ -1,12 +1,28 @@
-// Measures the log store on a real folder: node bench/log.mjs [folder]. Build first.
+// Measures the log store on a real folder: node bench/log.mjs [folder [format]]. Build first.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { chainHash, murmur3 } from '../../raft-ts/dist/index.js';
 import { LogStore, MemoryDisk, NodeDisk } from '../dist/index.js';
 
 const root = fs.mkdtempSync(path.join(process.argv[2] ?? os.tmpdir(), 'althing-bench-'));
 const payload = Buffer.alloc(200, 7);
-const entry = (group, index) => ({ kind: 'entry', group, index, term: 1, type: 0, payload });
+const chain = (previous, index, term, _type, bytes) =>
+  chainHash(previous, index, term, 'normal', bytes, murmur3);
+const options = { format: Number(process.argv[3] ?? 2), chainHash: chain };
+// Computed beforehand, as Raft has them when it hands an entry over.
+const hashes = [0];
+for (let index = 1; index <= 1_000_000; index++) hashes.push(chain(hashes[index - 1], index, 1, 0, payload));
+const entry = (group, index) => ({
+  kind: 'entry',
+  group,
+  index,
+  term: 1,
+  type: 1,
+  previousHash: hashes[index - 1],
+  hash: hashes[index],
+  payload,
+});
 const percentile = (samples, p) => samples.toSorted((a, b) => a - b)[Math.floor(samples.length * p)];
 const told = (name, samples) =>
   console.log(
@@ -47,7 +63,7 @@ async function bare() {
 }
 
 async function latency() {
-  const store = await LogStore.open(await NodeDisk.make(path.join(root, 'latency')));
+  const store = await LogStore.open(await NodeDisk.make(path.join(root, 'latency')), options);
   await new Promise((resolve) => setTimeout(resolve, 500));
   let index = 0;
   told(
@@ -66,7 +82,7 @@ async function latency() {
 }
 
 async function throughput(appenders, seconds) {
-  const store = await LogStore.open(await NodeDisk.make(path.join(root, `many-${appenders}`)));
+  const store = await LogStore.open(await NodeDisk.make(path.join(root, `many-${appenders}`)), options);
   await new Promise((resolve) => setTimeout(resolve, 500));
   const until = performance.now() + seconds * 1000;
   let records = 0;
@@ -96,7 +112,7 @@ async function throughput(appenders, seconds) {
 /** CPU of the store alone: a disk that does nothing, batches of 64. */
 async function cpu() {
   const disk = new MemoryDisk();
-  const store = await LogStore.open(disk, { segmentBytes: 1 << 26 });
+  const store = await LogStore.open(disk, { ...options, segmentBytes: 1 << 26 });
   await new Promise((resolve) => setTimeout(resolve, 100));
   const file = { write: (_buffers, _position, done) => queueMicrotask(() => done(undefined)) };
   const prototype = Object.getPrototypeOf(await disk.open('mark'));
@@ -115,7 +131,7 @@ async function cpu() {
 
 async function recovery() {
   const folder = path.join(root, 'recovery');
-  let store = await LogStore.open(await NodeDisk.make(folder));
+  let store = await LogStore.open(await NodeDisk.make(folder), options);
   for (let index = 1; index <= 1_000_000; ) {
     const batch = [];
     for (let i = 0; i < 1000; i++, index++) batch.push(entry(1, index));
@@ -123,7 +139,7 @@ async function recovery() {
   }
   await store.close();
   const start = performance.now();
-  store = await LogStore.open(await NodeDisk.make(folder));
+  store = await LogStore.open(await NodeDisk.make(folder), options);
   console.log(`recovery of 1,000,000 records: ${Math.round(performance.now() - start)} ms`);
   const view = store.view(1);
   const cold = await timed(20_000, (i) => view.entries(1 + i * 40, 2 + i * 40, 1));

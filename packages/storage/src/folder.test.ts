@@ -53,7 +53,16 @@ describe('openFolder', () => {
       expect(log.view(1).lastIndex).toBe(run - 1);
       expect(state.applied(1)?.index).toBe(run === 1 ? undefined : 1);
       await log.appended([
-        { kind: 'entry', group: 1, index: run, term: 1, type: 0, payload: Buffer.from('x') },
+        {
+          kind: 'entry',
+          group: 1,
+          index: run,
+          term: 1,
+          type: 0,
+          previousHash: run - 1,
+          hash: run,
+          payload: Buffer.from('x'),
+        },
       ]);
       const checkpoint = state.beginCheckpoint(1);
       await checkpoint.commit({ index: run, term: 1, context: Buffer.alloc(0) });

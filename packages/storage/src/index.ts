@@ -54,6 +54,7 @@ export type { LogStoreOptions, WriteObserver } from './log/options.js';
 export type {
   AppendDone,
   AppendEntry,
+  ChainHash,
   HardState,
   LogEntry,
   LogOperation,

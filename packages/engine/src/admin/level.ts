@@ -18,7 +18,11 @@ export const LEVELS = [
   { level: 1, brings: 'what the first nodes wrote that could be upgraded one by one' },
   { level: 2, brings: 'the level itself, requests that clients name by numbers, answers that are not kept' },
   { level: 3, brings: 'types and enums' },
-  { level: 4, brings: 'whitelists, futures, tasks, rooms with their events, commit history, modules' },
+  {
+    level: 4,
+    brings:
+      'whitelists, futures, tasks, rooms with their events, commit history, modules, log segments of format 2',
+  },
 ] as const;
 
 /**
@@ -30,7 +34,10 @@ export const LEVEL_OF_CLIENTS = 2;
 /** The level from which on types and enums may be made. */
 export const LEVEL_OF_TYPES = 3;
 
-/** The level from which on whitelists, futures, tasks, rooms, events, commit history and modules may be written. */
+/**
+ * The level from which on whitelists, futures, tasks, rooms, events, commit history, modules and log segments of format 2 may be
+ * written.
+ */
 export const LEVEL_OF_PROGRAMS = 4;
 
 /** The level of a cluster that was never told another. */

@@ -54,6 +54,8 @@ export type Command =
   | { readonly kind: 'checkpointed'; readonly group: GroupId; readonly applied: Applied }
   /** Where the members of the cluster are, this node included, and who was removed from it. */
   | { readonly kind: 'peers'; readonly peers: readonly PeerAddress[] }
+  /** Format of segments in which the log may be written from now on: the level of the cluster allows it. */
+  | { readonly kind: 'log_format'; readonly format: number }
   /** Sends a message to the engine side of another node: there it is `called`. */
   | { readonly kind: 'call'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
   /** Answers what was `called`: there it is `returned`. */

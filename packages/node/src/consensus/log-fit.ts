@@ -5,7 +5,6 @@
 import type { LogOperation, LogView } from '@althing/storage';
 import type { Applied, GroupId, LogPosition, NodeId } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
-import { hashBehind } from './group-log.js';
 
 /** Log and state of a group do not belong together. */
 export class MisfitError extends Error {
@@ -52,10 +51,9 @@ export function misfitOf(
 
 /** Whether the log, as far as can be told, has the entry that the state ends with. */
 export function hashFits(view: LogView, { index, term, hash }: LogPosition): boolean {
-  // The entry itself tells even if none is behind it.
   if (index >= view.firstIndex && index <= view.lastIndex && view.term(index) !== term) return false;
-  const found = hashBehind(view, index);
-  return found === null || found === hash;
+  const found = view.hash(index);
+  return found === undefined || found === hash;
 }
 
 /**
@@ -63,7 +61,7 @@ export function hashFits(view: LogView, { index, term, hash }: LogPosition): boo
  * state. Terms and votes are promises that stay.
  */
 export function beginningOf(id: GroupId, nodeId: NodeId, view: LogView, applied: Applied): LogOperation[] {
-  const { index, term } = applied;
+  const { index, term, hash } = applied;
   // In a term that the log does not know this node may have voted: a vote for itself keeps it from a second
   // one.
   const kept = view.hardState ?? { term, vote: 0 };
@@ -72,6 +70,6 @@ export function beginningOf(id: GroupId, nodeId: NodeId, view: LogView, applied:
     { kind: 'hardState', group: id, term: Math.max(kept.term, term), vote, commit: index },
   ];
   // A log without a beginning is that of a node that waits for a snapshot.
-  if (index > 0) operations.unshift({ kind: 'reset', group: id, index, term });
+  if (index > 0) operations.unshift({ kind: 'reset', group: id, index, term, hash });
   return operations;
 }

@@ -93,9 +93,9 @@ class Node {
       },
     });
     // As the host does: a log that knows nothing begins behind the state.
-    const { index, term } = applied;
+    const { index, term, hash } = applied;
     if (log.view(GROUP).hardState === undefined && index > 0) {
-      const reset = { kind: 'reset', group: GROUP, index, term } as const;
+      const reset = { kind: 'reset', group: GROUP, index, term, hash } as const;
       writer.append([reset, { kind: 'hardState', group: GROUP, term, vote: 0, commit: index }], () => {});
       await this.cluster.settle();
     }

@@ -7,6 +7,7 @@ import { LogStore, MemoryDisk, MemoryStore, StateStore } from '@althing/storage'
 import type { Clock } from '../base/clock.js';
 import type { Command, Event } from '../between/protocol.js';
 import { ConsensusSide } from '../consensus/consensus-side.js';
+import { logChainHash } from '../consensus/group-log.js';
 import type { Network } from '../consensus/network.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { Checkpointer } from '../state/checkpointer.js';
@@ -281,7 +282,10 @@ export class TestBench {
   }
 
   private async makeConsensusSide(life: number): Promise<ConsensusSide> {
-    const log = await LogStore.open(this.logDisk.attach(), { segmentBytes: 256 * 1024 });
+    const log = await LogStore.open(this.logDisk.attach(), {
+      segmentBytes: 256 * 1024,
+      chainHash: logChainHash,
+    });
     return new ConsensusSide(
       {
         nodeId: NODE,

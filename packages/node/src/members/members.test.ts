@@ -209,6 +209,7 @@ describe('the level of the cluster', () => {
     world.members.tick();
     expect(world.session.pending).toBe(1);
     expect(world.root.level).toBe(1);
+    expect(world.sent('log_format')).toEqual([]);
 
     world.session.commit();
     expect(world.root.level).toBe(LEVEL_NEWEST);
@@ -218,7 +219,9 @@ describe('the level of the cluster', () => {
       waitsFor: [],
     });
     world.members.tick();
+    world.members.tick();
     expect(world.session.pending).toBe(0);
+    expect(world.sent('log_format')).toEqual([{ kind: 'log_format', format: 2 }]);
   });
 
   test('stays where one member knows no higher one', async () => {

@@ -1,5 +1,6 @@
 import {
   changeRoot,
+  LEVEL_OF_PROGRAMS,
   type MemberInfo,
   type RootEditor,
   type RootEvent,
@@ -61,6 +62,9 @@ const HELLO_MS = 2000;
 /** How long what a member said of its level counts, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
+/** The format of log segments that may be written from `LEVEL_OF_PROGRAMS` on. */
+const LOG_FORMAT = 2;
+
 /** How long a member may take to give away what it leads, in milliseconds. */
 const HANDOVER_MS = 10_000;
 
@@ -87,6 +91,7 @@ export class Members {
   readonly overview: Overview;
   /** The list that the consensus thread has, and the state that it was made of. */
   private told: { readonly root: RootGroup; readonly version: number } | null = null;
+  private toldLogFormat = false;
   private readonly admissions: Admissions;
   /** The change of Raft's membership that is under way; 0 for none. */
   private changing = 0;
@@ -150,6 +155,7 @@ export class Members {
     this.tellPeers();
     this.announce();
     this.raiseLevel();
+    this.tellLogFormat();
     this.inviter.work(session.leading ? root().invitations : NO_INVITATIONS);
     if (monotonic() >= this.helloAt) {
       this.helloAt = monotonic() + HELLO_MS;
@@ -237,6 +243,17 @@ export class Members {
     // Those that are new to the list have heard nothing of this node yet.
     this.helloAt = 0;
     send({ kind: 'peers', peers: known.map(({ nodeId, host, port }) => ({ nodeId, host, port })) });
+  }
+
+  /**
+   * Lets the log be written in its newest format once the whole cluster works at a level whose software reads
+   * it. A level that is not committed may be taken back.
+   */
+  private tellLogFormat(): void {
+    const { root, send } = this.options;
+    if (this.toldLogFormat || root().level < LEVEL_OF_PROGRAMS || this.session.hasUncommitted) return;
+    this.toldLogFormat = true;
+    send({ kind: 'log_format', format: LOG_FORMAT });
   }
 
   /** Does the next step towards Raft groups with the members of the list. */

@@ -30,12 +30,13 @@ export class Accepted {
   accept(operation: LogOperation): void {
     switch (operation.kind) {
       case 'entry': {
-        const { index, term, type } = operation;
+        const { index, term, type, hash } = operation;
         if (index !== this.lastIndex + 1) this.checkTruncation(index);
         if (!(isU53(term) && (term >= this.lastTerm || index <= this.lastIndex)))
           throw termError(term, this.lastTerm);
         if (!(type >= 0 && type <= 255 && Number.isInteger(type)))
           throw new MisuseError(`an entry of type ${type}`);
+        demandHash(hash);
         this.lastIndex = index;
         this.lastTerm = term;
         return;
@@ -54,7 +55,8 @@ export class Accepted {
         return;
       }
       case 'reset': {
-        const { index, term } = operation;
+        const { index, term, hash } = operation;
+        demandHash(hash);
         demand(isU53(index) && isU53(term) && index > 0, 'a reset to what is not a positive safe integer');
         demand(
           index >= this.baseIndex && index >= this.commit,
@@ -94,6 +96,10 @@ export class Accepted {
     demand(index > this.baseIndex, `entry ${index}, which is compacted`);
     demand(index > this.commit, `entry ${index} would replace a committed one (commit index ${this.commit})`);
   }
+}
+
+function demandHash(hash: number): void {
+  demand(hash >>> 0 === hash, 'a chain hash that is no unsigned 32-bit number');
 }
 
 function termError(term: number, lastTerm: number): MisuseError {

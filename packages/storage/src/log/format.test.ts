@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  chainHash,
+  beforePayload,
+  CHAIN_ROOT,
   decodeRecord,
   decodeSegmentHeader,
   encodeRecord,
@@ -9,9 +10,10 @@ import {
   encodeVote,
   FLAG_LAST_OF_BATCH,
   FLAG_RELOCATED,
+  linkOf,
+  paddedBytes,
   payloadOf,
-  previousHashOf,
-  recordBytes,
+  previousOf,
   saltOf,
   sealRecord,
   voteOf,
@@ -19,17 +21,21 @@ import {
 
 const u53 = fc.maxSafeNat();
 const u32 = fc.integer({ min: 0, max: 0xffffffff });
-const hash = fc
+const format = fc.integer({ min: 1, max: 2 });
+const digest = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => Buffer.from(bytes).toString('latin1'));
 const record = fc.record({
+  format,
   sequence: u53,
   group: u53,
   kind: fc.integer({ min: 1, max: 5 }),
   type: fc.nat(255),
   index: u53,
   term: u53,
-  previousHash: hash,
+  previousDigest: digest,
+  previousHash: u32,
+  hash: u32,
   payload: fc.uint8Array({ maxLength: 50 }),
   ordinal: fc.nat(1000),
   isLastOfBatch: fc.boolean(),
@@ -40,6 +46,7 @@ const record = fc.record({
 
 describe('segment headers', () => {
   const header = fc.record({
+    format,
     number: u53,
     bytes: u53,
     firstSequence: u53,
@@ -52,7 +59,7 @@ describe('segment headers', () => {
     fc.assert(
       fc.property(header, fc.nat(512 * 8 - 1), (one, bit) => {
         const bytes = encodeSegmentHeader(one);
-        expect(decodeSegmentHeader(bytes)).toEqual({ format: 1, header: one });
+        expect(decodeSegmentHeader(bytes)).toEqual({ format: one.format, header: one });
         expect(saltOf(bytes)).toBe(bytes.readUInt32LE(8));
         bytes[bit >> 3]! ^= 1 << (bit & 7);
         expect(decodeSegmentHeader(bytes)).toBeUndefined();
@@ -65,61 +72,91 @@ describe('records', () => {
   test('come back from any place, and no flipped bit passes', () => {
     fc.assert(
       fc.property(record, fc.nat(20), fc.nat(), (one, at, flip) => {
-        const {
+        const { format, sequence, group, kind, type, index, term, payload, ordinal, previousCrc, salt } = one;
+        const { isLastOfBatch, isRelocated, previousHash, hash } = one;
+        const previous = { hash: previousHash, digest: format === 1 ? one.previousDigest : undefined };
+        const bytes = Buffer.alloc(240, 0xee);
+        const written = encodeRecord(
+          bytes,
+          at,
+          format,
           sequence,
           group,
           kind,
           type,
           index,
           term,
-          previousHash,
+          previous,
+          hash,
           payload,
-          ordinal,
-          previousCrc,
-          salt,
-        } = one;
-        const bytes = Buffer.alloc(200, 0xee);
-        encodeRecord(bytes, at, sequence, group, kind, type, index, term, previousHash, payload);
-        const before = chainHash(bytes, at);
-        const flags = (one.isLastOfBatch ? FLAG_LAST_OF_BATCH : 0) | (one.isRelocated ? FLAG_RELOCATED : 0);
+        );
+        const isEntry = kind === 1;
+        const link = isEntry ? linkOf(bytes, at, format) : undefined;
+        const flags = (isLastOfBatch ? FLAG_LAST_OF_BATCH : 0) | (isRelocated ? FLAG_RELOCATED : 0);
         const crc = sealRecord(bytes, at, ordinal | flags, previousCrc, salt);
-        const { isLastOfBatch, isRelocated } = one;
-        const length = 72 + payload.length;
-        const expected = {
+        const length = beforePayload(format, kind) + payload.length;
+        expect(written).toBe(paddedBytes(length));
+        const decoded = decodeRecord(bytes, at, 240, salt, format)!;
+        expect(decoded).toEqual({
+          position: at,
+          format,
+          length,
+          crc,
           sequence,
-          group,
-          kind,
-          type,
-          index,
-          term,
           ordinal,
           isLastOfBatch,
           isRelocated,
           previousCrc,
-        };
-        expect(decodeRecord(bytes, at, 200, salt)).toEqual({ position: at, length, crc, ...expected });
-        expect(payloadOf(bytes, at)).toEqual(Buffer.from(payload));
-        expect(previousHashOf(bytes, at)).toBe(previousHash);
-        expect(chainHash(bytes, at)).toBe(before);
-        expect(recordBytes(payload.length) % 8).toBe(0);
+          group,
+          kind,
+          // In format 2 only entries have one.
+          type: isEntry || format === 1 ? type : 0,
+          index,
+          term,
+        });
+        expect(payloadOf(bytes, decoded)).toEqual(Buffer.from(payload));
+        // A compaction of format 1 does not hold the hash.
+        expect(previousOf(bytes, decoded)).toEqual(
+          isEntry || format === 2 ? previous : { ...previous, hash: undefined },
+        );
+        if (isEntry) {
+          expect(linkOf(bytes, at, format)).toEqual(link);
+          expect(link?.hash).toBe(hash);
+          expect(link?.digest?.length).toBe(format === 1 ? 16 : undefined);
+        }
         const bit = flip % (length * 8);
         bytes[at + (bit >> 3)]! ^= 1 << (bit & 7);
-        expect(decodeRecord(bytes, at, 200, salt)).toBeUndefined();
+        expect(decodeRecord(bytes, at, 240, salt, format)).toBeUndefined();
       }),
     );
   });
 
   test('of any bytes are none, and of another segment neither', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(220), u32, (array, at, salt) => {
-        expect(decodeRecord(Buffer.from(array), at, array.length, salt)).toBeUndefined();
-      }),
+      fc.property(
+        fc.uint8Array({ minLength: 1, maxLength: 200 }),
+        fc.nat(220),
+        u32,
+        format,
+        (array, at, salt, of) => {
+          expect(decodeRecord(Buffer.from(array), at, array.length, salt, of)).toBeUndefined();
+        },
+      ),
     );
+    for (const of of [1, 2]) {
+      const bytes = Buffer.alloc(80);
+      encodeRecord(bytes, 0, of, 1, 1, 2, 0, 3, 4, CHAIN_ROOT, 0, encodeVote(9));
+      sealRecord(bytes, 0, 0, 0, 77);
+      expect(voteOf(bytes, decodeRecord(bytes, 0, 80, 77, of)!)).toBe(9);
+      expect(decodeRecord(bytes, 0, 80, 78, of)).toBeUndefined();
+    }
+  });
+
+  test('of a base whose hash is not known say so', () => {
     const bytes = Buffer.alloc(80);
-    encodeRecord(bytes, 0, 1, 1, 2, 0, 3, 4, '\0'.repeat(16), encodeVote(9));
-    sealRecord(bytes, 0, 0, 0, 77);
-    expect(decodeRecord(bytes, 0, 80, 77)).toBeDefined();
-    expect(voteOf(bytes, 0)).toBe(9);
-    expect(decodeRecord(bytes, 0, 80, 78)).toBeUndefined();
+    encodeRecord(bytes, 0, 2, 1, 1, 3, 0, 3, 4, { hash: undefined, digest: 'x' }, 0, Buffer.alloc(0));
+    sealRecord(bytes, 0, 0, 0, 0);
+    const record = decodeRecord(bytes, 0, 80, 0, 2)!;
+    expect(previousOf(bytes, record)).toEqual({ hash: undefined, digest: undefined });
   });
 });

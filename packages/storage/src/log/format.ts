@@ -1,11 +1,12 @@
 /**
- * The bytes of the log. Numbers are little-endian; 64-bit fields hold at most 2^53 - 1.
+ * The bytes of the log. Numbers are little-endian unless said; 64-bit fields hold at most 2^53 - 1.
  *
  *   segment file = header record* zeros-or-remains
  *
  *   header[512]  = magic[8]               "ALTHSEG\n"
  *                  crc[4]                 CRC-32C of the bytes after it, to byte 512; also the segment's salt
- *                  format[4]              1. Magic, crc, format and the size of the header never change
+ *                  format[4]              1 or 2, of all records in the segment. Magic, crc, format and the size of
+ *                                         the header never change
  *                  number[8]              1, 2, 3, ... ; the file's name says the same
  *                  bytes[8]               size of the file
  *                  first[8]               sequence number of the first record
@@ -23,14 +24,15 @@
  *                  group[8]
  *                  kind[1] type[1] zeros[6]
  *                  index[8] term[8]
- *                  previous hash[16]
+ *                  previous hash[4] hash[4]
  *                  payload
  *                  padding                zeros to a multiple of 8
  *
- *   kind 1 entry:       type, index, term: of the entry; previous hash: chain hash of the entry before it
+ *   kind 1 entry:       type, index, term: of the entry; hash: its chain hash; previous hash: that of the entry before
  *   kind 2 hard state:  index: commit index; term; payload: vote[8]
- *   kind 3 compaction:  entries up to index are not needed; term and previous hash: of the entry at index
- *   kind 4 reset:       the log of the group is empty and goes on after index; term and previous hash as above
+ *   kind 3 compaction:  entries up to index are not needed; term and previous hash: of the entry at index; type 1: the
+ *                       hash is not known, since only a record of format 1 told of that entry
+ *   kind 4 reset:       the log of the group is empty and goes on after index; term, previous hash, type as above
  *   kind 5 drop:        the group is gone
  *
  * An entry implies that those of its group with the same or a higher index are gone, unless it is
@@ -39,19 +41,34 @@
  *
  * All records of one durable write are a *batch*. A batch without its last record was never acknowledged.
  *
- * The chain hash of an entry is the first 16 bytes of the SHA-256 of its record from `group` to the end of
- * the payload. It holds the chain hash before it, and nothing of the one node's disk: two nodes whose entries
- * have the same chain hash have the same log of that group up to there.
+ * The chain hash of an entry is the caller's: 32 bits over the entry and the chain hash before it, by which
+ * nodes compare their logs. The store computes none when it writes; see `ChainHash` for what it checks when
+ * it reads.
+ *
+ * Format 1 has another end of the record's header, and the caller's hashes in front of an entry's payload:
+ *
+ *                  previous digest[16]
+ *                  previous hash[4] hash[4]     (big-endian; of an entry only)
+ *                  payload
+ *
+ * The digest of an entry is the first 16 bytes of the SHA-256 of its record from `group` to the end of the
+ * payload, and so covers the digest before it: a second chain, which only the store knew. A compaction holds
+ * the digest of the entry at its index and not the hash, a reset zeros.
  */
 import { hash as oneShotHash } from 'node:crypto';
 import { readU53LE, writeU53LE } from '../bytes.js';
 import { crc32c } from '../crc32c.js';
 
-export const SEGMENT_FORMAT = 1;
+/** What the first versions wrote. Each entry has a digest besides its chain hash. */
+export const SEGMENT_FORMAT_FIRST = 1;
+export const SEGMENT_FORMAT_NEWEST = 2;
 export const SEGMENT_HEADER_BYTES = 512;
-export const RECORD_HEADER_BYTES = 72;
 export const STORE_ID_BYTES = 16;
-export const CHAIN_HASH_BYTES = 16;
+const RECORD_HEADER_BYTES = 64;
+const RECORD_HEADER_BYTES_FIRST = 72;
+const DIGEST_BYTES = 16;
+/** The chain hashes in front of an entry's payload in format 1. */
+const HASHES_BYTES = 8;
 
 export const KIND_ENTRY = 1;
 export const KIND_HARD_STATE = 2;
@@ -63,14 +80,36 @@ export const FLAG_LAST_OF_BATCH = 0x80000000;
 export const FLAG_RELOCATED = 0x40000000;
 const ORDINAL_MASK = 0x3fffffff;
 const VOTE_BYTES = 8;
+/** In the place of the type. */
+const HASH_UNKNOWN = 1;
 
 /**
- * The chain hash before the first entry of a group: 16 zero bytes, as a latin1 string like all of them in
- * memory.
+ * Where the chain of a group stands behind an entry. What is undefined is not known: of the digests all that
+ * was written in format 2, of the hashes those of entries of which only a compaction or reset of format 1
+ * tells.
  */
-export const ZERO_HASH = '\0'.repeat(CHAIN_HASH_BYTES);
+export type ChainLink = {
+  /** The chain hash of the entry, an unsigned 32-bit number. */
+  readonly hash: number | undefined;
+  /** The digest of its record as a latin1 string. */
+  readonly digest: string | undefined;
+};
+
+const ZERO_DIGEST = '\0'.repeat(DIGEST_BYTES);
+
+/** Where the chain of a group begins. */
+export const CHAIN_ROOT: ChainLink = { hash: 0, digest: ZERO_DIGEST };
+
+/** Whether two links may be of the same entry, by all that is known of both. */
+export function isSameLink(one: ChainLink, other: ChainLink): boolean {
+  return (
+    (one.hash === other.hash || one.hash === undefined || other.hash === undefined) &&
+    (one.digest === other.digest || one.digest === undefined || other.digest === undefined)
+  );
+}
 
 export type SegmentHeader = {
+  readonly format: number;
   readonly number: number;
   readonly bytes: number;
   readonly firstSequence: number;
@@ -84,7 +123,7 @@ const MAGIC = Buffer.from('ALTHSEG\n', 'latin1');
 export function encodeSegmentHeader(header: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   MAGIC.copy(bytes);
-  bytes.writeUInt32LE(SEGMENT_FORMAT, 12);
+  bytes.writeUInt32LE(header.format, 12);
   writeU53LE(bytes, header.number, 16);
   writeU53LE(bytes, header.bytes, 24);
   writeU53LE(bytes, header.firstSequence, 32);
@@ -102,7 +141,7 @@ export function decodeSegmentHeader(
   if (bytes.length < SEGMENT_HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return undefined;
   if (crc32c(bytes, 12, SEGMENT_HEADER_BYTES) !== saltOf(bytes)) return undefined;
   const format = bytes.readUInt32LE(12);
-  if (format !== SEGMENT_FORMAT) return { format, header: undefined };
+  if (format < SEGMENT_FORMAT_FIRST || format > SEGMENT_FORMAT_NEWEST) return { format, header: undefined };
   const [number, size, firstSequence, previousEnd] = [16, 24, 32, 40].map((at) => readU53LE(bytes, at));
   if (
     number === undefined ||
@@ -114,7 +153,8 @@ export function decodeSegmentHeader(
   }
   const storeId = Buffer.from(bytes.subarray(56, 56 + STORE_ID_BYTES));
   const previousCrc = bytes.readUInt32LE(48);
-  return { format, header: { number, bytes: size, firstSequence, previousEnd, previousCrc, storeId } };
+  const header = { format, number, bytes: size, firstSequence, previousEnd, previousCrc, storeId };
+  return { format, header };
 }
 
 /** The seed of the checksums in a segment; of no meaning before the header is found sound. */
@@ -122,9 +162,23 @@ export function saltOf(header: Buffer): number {
   return header.length < SEGMENT_HEADER_BYTES ? 0 : header.readUInt32LE(8);
 }
 
-/** Bytes that a record takes in its segment. */
-export function recordBytes(payloadBytes: number): number {
-  return (RECORD_HEADER_BYTES + payloadBytes + 7) & ~7;
+/** Bytes that a record takes in its segment, when header and payload have `length` bytes. */
+export function paddedBytes(length: number): number {
+  return (length + 7) & ~7;
+}
+
+/** Bytes that a record with such a payload takes in a segment of any format, at most. */
+export function recordBytesMax(payloadBytes: number): number {
+  return paddedBytes(RECORD_HEADER_BYTES_FIRST + HASHES_BYTES + payloadBytes);
+}
+
+/** Bytes of a record before its payload: at least, in all formats. */
+export const BEFORE_PAYLOAD_BYTES_MIN = RECORD_HEADER_BYTES;
+
+/** Bytes of a record before its payload. */
+export function beforePayload(format: number, kind: number): number {
+  if (format !== SEGMENT_FORMAT_FIRST) return RECORD_HEADER_BYTES;
+  return RECORD_HEADER_BYTES_FIRST + (kind === KIND_ENTRY ? HASHES_BYTES : 0);
 }
 
 /** Payload bytes of a hard state. */
@@ -132,21 +186,28 @@ export const HARD_STATE_PAYLOAD_BYTES = VOTE_BYTES;
 
 /**
  * Writes all of a record but its place in the batch and its checksum, which {@link sealRecord} adds. The
- * fields that the chain hash covers are final after this call.
+ * fields that the digest of format 1 covers are final after this call.
+ *
+ * @param previous of an entry: the link before it; of a compaction or reset: the link at its index
+ * @param hash the chain hash of an entry; of no meaning for other kinds
+ * @returns the bytes that the record takes
  */
 export function encodeRecord(
   bytes: Buffer,
   at: number,
+  format: number,
   sequence: number,
   group: number,
   kind: number,
   type: number,
   index: number,
   term: number,
-  previousHash: string,
+  previous: ChainLink,
+  hash: number,
   payload: Uint8Array,
-): void {
-  const length = RECORD_HEADER_BYTES + payload.length;
+): number {
+  const before = beforePayload(format, kind);
+  const length = before + payload.length;
   bytes.writeUInt32LE(length, at);
   writeU53LE(bytes, sequence, at + 8);
   writeU53LE(bytes, group, at + 24);
@@ -154,10 +215,21 @@ export function encodeRecord(
   bytes.writeUInt32LE(0, at + 36);
   writeU53LE(bytes, index, at + 40);
   writeU53LE(bytes, term, at + 48);
-  bytes.write(previousHash, at + 56, CHAIN_HASH_BYTES, 'latin1');
-  bytes.set(payload, at + RECORD_HEADER_BYTES);
-  const padded = recordBytes(payload.length);
+  if (format === SEGMENT_FORMAT_FIRST) {
+    bytes.write(previous.digest ?? ZERO_DIGEST, at + 56, DIGEST_BYTES, 'latin1');
+    if (kind === KIND_ENTRY) {
+      bytes.writeUInt32BE(previous.hash ?? 0, at + 72);
+      bytes.writeUInt32BE(hash, at + 76);
+    }
+  } else {
+    if (kind !== KIND_ENTRY) bytes[at + 33] = previous.hash === undefined ? HASH_UNKNOWN : 0;
+    bytes.writeUInt32LE(previous.hash ?? 0, at + 56);
+    bytes.writeUInt32LE(kind === KIND_ENTRY ? hash : 0, at + 60);
+  }
+  bytes.set(payload, at + before);
+  const padded = paddedBytes(length);
   for (let pad = length; pad < padded; pad++) bytes[at + pad] = 0;
+  return padded;
 }
 
 /** Adds the place in the batch and the checksum; gives the checksum, which the next record holds. */
@@ -182,15 +254,11 @@ export function encodeVote(vote: number): Buffer {
   return bytes;
 }
 
-/** The chain hash of the entry whose record starts at `at`. */
-export function chainHash(bytes: Buffer, at: number): string {
-  const covered = bytes.subarray(at + 24, at + bytes.readUInt32LE(at));
-  return oneShotHash('sha256', covered, 'binary').slice(0, CHAIN_HASH_BYTES);
-}
-
 /** A sound record as read. `payload` is part of the buffer it was read from. */
 export type DecodedRecord = {
   readonly position: number;
+  /** Of its segment. */
+  readonly format: number;
   /** Bytes of header and payload. */
   readonly length: number;
   readonly crc: number;
@@ -217,11 +285,13 @@ export function decodeRecord(
   at: number,
   end: number,
   salt: number,
+  format: number,
   checksCrc = true,
 ): DecodedRecord | undefined {
-  if (at + RECORD_HEADER_BYTES > end) return undefined;
+  const headerBytes = beforePayload(format, KIND_DROP);
+  if (at + headerBytes > end) return undefined;
   const length = bytes.readUInt32LE(at);
-  if (length < RECORD_HEADER_BYTES || at + length > end) return undefined;
+  if (length < headerBytes || at + length > end) return undefined;
   const crc = bytes.readUInt32LE(at + 4);
   if (checksCrc && crc32c(bytes, at + 8, at + length, salt) !== crc) return undefined;
   const sequence = readU53LE(bytes, at + 8);
@@ -233,6 +303,7 @@ export function decodeRecord(
   const ordinal = bytes.readUInt32LE(at + 16);
   return {
     position: at,
+    format,
     length,
     crc,
     sequence,
@@ -249,20 +320,38 @@ export function decodeRecord(
 }
 
 /**
- * The chain hash that the record at `at` holds: of the entry before it, or at the index of a compaction or
+ * The link that the record at `at` names: of the entry before an entry, or at the index of a compaction or
  * reset.
  */
-export function previousHashOf(bytes: Buffer, at: number): string {
-  return bytes.toString('latin1', at + 56, at + 56 + CHAIN_HASH_BYTES);
+export function previousOf(bytes: Buffer, { position: at, format, kind, type }: DecodedRecord): ChainLink {
+  if (format === SEGMENT_FORMAT_FIRST) {
+    const digest = bytes.toString('latin1', at + 56, at + 56 + DIGEST_BYTES);
+    return { hash: kind === KIND_ENTRY ? bytes.readUInt32BE(at + 72) : undefined, digest };
+  }
+  const isKnown = kind === KIND_ENTRY || type !== HASH_UNKNOWN;
+  return { hash: isKnown ? bytes.readUInt32LE(at + 56) : undefined, digest: undefined };
 }
 
-/** The payload of the record at `at`, without a copy. */
-export function payloadOf(bytes: Buffer, at: number): Buffer {
-  return bytes.subarray(at + RECORD_HEADER_BYTES, at + bytes.readUInt32LE(at));
+/** The entry's own link: its chain hash, and in format 1 its digest, which is computed here. */
+export function linkOf(bytes: Buffer, at: number, format: number): ChainLink {
+  if (format !== SEGMENT_FORMAT_FIRST) return { hash: bytes.readUInt32LE(at + 60), digest: undefined };
+  const covered = bytes.subarray(at + 24, at + bytes.readUInt32LE(at));
+  const digest = oneShotHash('sha256', covered, 'binary').slice(0, DIGEST_BYTES);
+  return { hash: bytes.readUInt32BE(at + 76), digest };
 }
 
-/** The vote in the hard state record at `at`, or undefined if there is none. */
-export function voteOf(bytes: Buffer, at: number): number | undefined {
-  if (bytes.readUInt32LE(at) !== RECORD_HEADER_BYTES + VOTE_BYTES) return undefined;
-  return readU53LE(bytes, at + RECORD_HEADER_BYTES);
+/** Whether an entry has room for what stands before its payload. */
+export function isWholeEntry({ format, length }: DecodedRecord): boolean {
+  return length >= beforePayload(format, KIND_ENTRY);
+}
+
+/** The payload of a record, without a copy. */
+export function payloadOf(bytes: Buffer, { position, format, kind, length }: DecodedRecord): Buffer {
+  return bytes.subarray(position + beforePayload(format, kind), position + length);
+}
+
+/** The vote in a hard state record, or undefined if there is none. */
+export function voteOf(bytes: Buffer, { position, format, kind, length }: DecodedRecord): number | undefined {
+  const before = beforePayload(format, kind);
+  return length === before + VOTE_BYTES ? readU53LE(bytes, position + before) : undefined;
 }

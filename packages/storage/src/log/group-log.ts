@@ -1,11 +1,11 @@
-import { ZERO_HASH } from './format.js';
+import { CHAIN_ROOT, type ChainLink } from './format.js';
 import { type LiveLedger, PositionIndex } from './position-index.js';
 import type { HardState } from './types.js';
 
 /** The entry that the log starts after. */
-export type LogBase = { readonly index: number; readonly term: number; readonly hash: string };
+export type LogBase = { readonly index: number; readonly term: number; readonly link: ChainLink };
 
-export const EMPTY_BASE: LogBase = { index: 0, term: 0, hash: ZERO_HASH };
+export const EMPTY_BASE: LogBase = { index: 0, term: 0, link: CHAIN_ROOT };
 
 /** The place of a single record; segment 0 for nowhere. */
 export type RecordPlace = { readonly segment: number; readonly length: number };
@@ -13,7 +13,12 @@ export type RecordPlace = { readonly segment: number; readonly length: number };
 const NOWHERE: RecordPlace = { segment: 0, length: 0 };
 
 /** An entry that is kept in memory. */
-export type TailEntry = { readonly term: number; readonly type: number; readonly payload: Uint8Array };
+export type TailEntry = {
+  readonly term: number;
+  readonly type: number;
+  readonly hash: number;
+  readonly payload: Uint8Array;
+};
 
 /**
  * The durable log of one group: its base, the places and terms of its entries, its hard state, and the
@@ -25,7 +30,7 @@ export class GroupLog {
   private basePlace: RecordPlace = NOWHERE;
   private currentHardState: HardState | undefined;
   private hardStatePlace: RecordPlace = NOWHERE;
-  private endHash = ZERO_HASH;
+  private endLink = CHAIN_ROOT;
   /**
    * Runs of equal terms, by the index of their first entry. Both rise: 0 <= runs[i].first < runs[i +
    * 1].first.
@@ -60,8 +65,9 @@ export class GroupLog {
     return this.runs.at(-1)?.term ?? this.currentBase.term;
   }
 
-  get lastHash(): string {
-    return this.endHash;
+  /** Of the last entry, or of the base. */
+  get lastLink(): ChainLink {
+    return this.endLink;
   }
 
   get positions(): PositionIndex {
@@ -86,10 +92,10 @@ export class GroupLog {
     return this.runs[low]!.term;
   }
 
-  /** The entry after the last. `hash` is its own chain hash. */
+  /** The entry after the last. `link` is its own. */
   push(
     term: number,
-    hash: string,
+    link: ChainLink,
     segment: number,
     position: number,
     length: number,
@@ -99,7 +105,7 @@ export class GroupLog {
       this.runs.push({ first: this.lastIndex + 1, term });
     }
     this.index.push(segment, position, length);
-    this.endHash = hash;
+    this.endLink = link;
     ledger.add(segment, length);
   }
 
@@ -108,15 +114,15 @@ export class GroupLog {
     this.tail.push(entry);
   }
 
-  /** Forgets the entries after `last`, whose chain hash is `hash`. Gives the bytes that left the memory. */
-  truncateAfter(last: number, hash: string, ledger: LiveLedger): number {
+  /** Forgets the entries after `last`, whose link is `link`. Gives the bytes that left the memory. */
+  truncateAfter(last: number, link: ChainLink, ledger: LiveLedger): number {
     let freed = 0;
     for (let index = this.lastIndex; index > last && this.tail.length > this.tailHead; index--) {
       freed += tailBytes(this.tail.pop()!);
     }
     this.index.cutAfter(last, ledger);
     while (this.runs.length > 0 && this.runs[this.runs.length - 1]!.first > last) this.runs.pop();
-    this.endHash = hash;
+    this.endLink = link;
     return freed;
   }
 
@@ -127,7 +133,7 @@ export class GroupLog {
     let covered = 0;
     while (covered + 1 < this.runs.length && this.runs[covered + 1]!.first <= base.index + 1) covered++;
     if (covered > 0) this.runs.splice(0, covered);
-    if (this.index.last <= base.index) this.endHash = base.hash;
+    if (this.index.last <= base.index) this.endLink = base.link;
     if (this.index.last === base.index) this.runs = [];
     this.setBase(base, place, ledger);
     return freed;
@@ -139,7 +145,7 @@ export class GroupLog {
     this.index.cutAfter(this.index.first - 1, ledger);
     this.index = new PositionIndex(base.index + 1);
     this.runs = [];
-    this.endHash = base.hash;
+    this.endLink = base.link;
     this.setBase(base, place, ledger);
     return freed;
   }
@@ -165,6 +171,11 @@ export class GroupLog {
 
   get hardStateSegment(): number {
     return this.hardStatePlace.segment;
+  }
+
+  /** Bytes of the hard state's record. */
+  get hardStateLength(): number {
+    return this.hardStatePlace.length;
   }
 
   /** An entry that is in memory. */
@@ -210,7 +221,7 @@ export function tailBytes(entry: TailEntry): number {
 
 const TAIL_ENTRY_OVERHEAD_BYTES = 96;
 
-const FORGOTTEN: TailEntry = { term: 0, type: 0, payload: new Uint8Array(0) };
+const FORGOTTEN: TailEntry = { term: 0, type: 0, hash: 0, payload: new Uint8Array(0) };
 
 function replacePlace(before: RecordPlace, after: RecordPlace, ledger: LiveLedger): void {
   if (before.segment !== 0) ledger.add(before.segment, -before.length);

@@ -4,10 +4,10 @@ import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { DamagedLogError, MisuseError } from '../errors.js';
 import type { StorageMutant } from '../mutants.js';
 import { EventQueue } from '../testing/events.js';
-import { LogModel, type ModelState, stateOf } from '../testing/log-model.js';
+import { LogModel, type ModelState, stateOf, testChain } from '../testing/log-model.js';
 import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
-import type { LogOperation } from './types.js';
+import type { AppendEntry, LogOperation } from './types.js';
 
 /**
  * Random operations on a store whose disk completes when the test says so, with crashes at any moment,
@@ -31,7 +31,8 @@ type Step =
   | { readonly kind: 'run'; readonly count: number }
   | { readonly kind: 'crash'; readonly seed: number; readonly duringRecovery: number[] }
   | { readonly kind: 'kill'; readonly seed: number }
-  | { readonly kind: 'close' };
+  | { readonly kind: 'close' }
+  | { readonly kind: 'newFormat' };
 
 const group = fc.nat(GROUPS - 1);
 const entries: fc.Arbitrary<Step> = fc.record({
@@ -62,6 +63,7 @@ const steps = fc.array(
     { weight: 2, arbitrary: crash },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), seed: fc.integer() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('newFormat' as const) }) },
   ),
   { minLength: 5, maxLength: 60 },
 );
@@ -85,9 +87,14 @@ class World {
   }
 
   async open(): Promise<void> {
-    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, mutants: this.mutants };
-    this.store = await this.events.runUntil(LogStore.open(this.disk.attach(), options));
+    this.store = await this.events.runUntil(this.started());
     this.check(stateOf(this.store));
+  }
+
+  private started(): Promise<LogStore> {
+    const { mutants } = this;
+    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, chainHash: testChain, mutants };
+    return LogStore.open(this.disk.attach(), options);
   }
 
   async do(step: Step): Promise<void> {
@@ -119,9 +126,7 @@ class World {
         const random = seeded(step.seed);
         this.die(() => this.disk.crash(random));
         for (const completions of step.duringRecovery) {
-          LogStore.open(this.disk.attach(), { segmentBytes: SEGMENT_BYTES, mutants: this.mutants }).catch(
-            () => undefined,
-          );
+          this.started().catch(() => undefined);
           await this.events.run(completions);
           this.die(() => this.disk.crash(random));
         }
@@ -139,6 +144,9 @@ class World {
         await this.events.runUntil(this.live.close());
         expect(this.acknowledged).toBe(this.states.length - 1);
         await this.open();
+        return;
+      case 'newFormat':
+        this.live.useFormat(2);
     }
   }
 
@@ -217,17 +225,19 @@ describe('LogStore and lost tails', () => {
   async function lostTail(mutants: readonly StorageMutant[]): Promise<unknown> {
     const disk = new MemoryDisk();
     const store = await LogStore.open(disk, { segmentBytes: SEGMENT_BYTES });
-    const entry: LogOperation = {
+    const entry: AppendEntry = {
       kind: 'entry',
       group: 1,
       index: 1,
       term: 1,
       type: 0,
+      previousHash: 0,
+      hash: 1,
       payload: Buffer.from('one'),
     };
     await store.appended([entry]);
     const before = disk.content('segment-000000000001');
-    await store.appended([{ ...entry, index: 2 }]);
+    await store.appended([{ ...entry, index: 2, previousHash: 1, hash: 2 }]);
     await store.close();
     disk.overwrite('segment-000000000001', before);
     return LogStore.open(disk, { segmentBytes: SEGMENT_BYTES, mutants: new Set(mutants) }).then(
@@ -239,7 +249,7 @@ describe('LogStore and lost tails', () => {
   test('a log that ends before its high-water mark is refused', async () => {
     const error = await lostTail([]);
     expect(error).toBeInstanceOf(DamagedLogError);
-    expect(error).toMatchObject({ segment: 'segment-000000000001', offset: 592 });
+    expect(error).toMatchObject({ segment: 'segment-000000000001', offset: 600 });
     expect(String(error)).toContain('records 2 to 2, which were acknowledged, are gone');
   });
 

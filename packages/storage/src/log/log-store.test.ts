@@ -22,7 +22,8 @@ const OPTIONS = { segmentBytes: SEGMENT_BYTES };
 const ALL = Number.MAX_SAFE_INTEGER;
 
 function entry(group: number, index: number, text = `entry ${index}`, term = 1): AppendEntry {
-  return { kind: 'entry', group, index, term, type: 0, payload: Buffer.from(text) };
+  const chain = { previousHash: index - 1, hash: index };
+  return { kind: 'entry', group, index, term, type: 0, ...chain, payload: Buffer.from(text) };
 }
 
 function hardState(group: number, term: number, vote: number, commit: number): LogOperation {
@@ -90,7 +91,11 @@ describe('LogStore', () => {
   test('a reset empties the log, which goes on after the snapshot', async () => {
     const disk = new MemoryDisk();
     const store = await LogStore.open(disk, OPTIONS);
-    await store.appended([entry(1, 1), entry(1, 2), { kind: 'reset', group: 1, index: 50, term: 4 }]);
+    await store.appended([
+      entry(1, 1),
+      entry(1, 2),
+      { kind: 'reset', group: 1, index: 50, term: 4, hash: 50 },
+    ]);
     await store.appended([entry(1, 51, 'after', 4)]);
     await store.close();
     const again = await LogStore.open(disk, OPTIONS);
@@ -280,7 +285,11 @@ describe('contract of the caller', () => {
     ['a gap', [entry(1, 1)], [entry(1, 3)]],
     ['an index that is not a number', [], [entry(1, Number.NaN)]],
     ['a committed entry replaced', [entry(1, 1), hardState(1, 1, 0, 1)], [entry(1, 1)]],
-    ['an entry before the snapshot', [{ kind: 'reset', group: 1, index: 9, term: 1 }], [entry(1, 9)]],
+    [
+      'an entry before the snapshot',
+      [{ kind: 'reset', group: 1, index: 9, term: 1, hash: 9 }],
+      [entry(1, 9)],
+    ],
     ['an entry of an earlier term', [entry(1, 1, 'a', 4)], [entry(1, 2, 'b', 3)]],
     ['a term that goes back', [hardState(1, 4, 0, 0)], [hardState(1, 3, 0, 0)]],
     ['a commit index that goes back', [entry(1, 1), hardState(1, 1, 0, 1)], [hardState(1, 2, 0, 0)]],
@@ -290,10 +299,11 @@ describe('contract of the caller', () => {
     ['a reset behind the commit index', [entry(1, 1), entry(1, 2), hardState(1, 1, 0, 2)], [reset(1)]],
     ['a group that is not a safe integer', [], [entry(1.5, 1)]],
     ['a type out of range', [], [{ ...entry(1, 1), type: 256 }]],
+    ['a hash that is no unsigned 32-bit number', [], [{ ...entry(1, 1), hash: 2 ** 32 }]],
   ];
 
   function reset(index: number): LogOperation {
-    return { kind: 'reset', group: 1, index, term: 1 };
+    return { kind: 'reset', group: 1, index, term: 1, hash: index };
   }
 
   test.each(misuses)('%s stops the caller before it reaches the disk', async (_name, lawful, unlawful) => {
@@ -443,15 +453,15 @@ describe('a failing disk', () => {
   });
 });
 
-describe('damage', () => {
+describe.each([1, 2])('damage to segments of format %i', (format) => {
   async function closedLog(): Promise<{ disk: MemoryDisk; names: string[] }> {
     const disk = new MemoryDisk();
-    const store = await LogStore.open(disk, OPTIONS);
+    const store = await LogStore.open(disk, { ...OPTIONS, format });
     await fill(store, 1, 1, 30, 150);
     await store.appended([
       hardState(2, 5, 6, 0),
       entry(2, 1),
-      { kind: 'reset', group: 3, index: 8, term: 2 },
+      { kind: 'reset', group: 3, index: 8, term: 2, hash: 8 },
     ]);
     await store.compact(1, 4);
     await fill(store, 4, 1, 5, 100);
@@ -467,7 +477,7 @@ describe('damage', () => {
     const expected = stateOf(await LogStore.open(disk, OPTIONS));
     const random = seeded(20_251_120);
     let found = 0;
-    for (let round = 0; round < 1000; round++) {
+    for (let round = 0; round < 600; round++) {
       for (const [name, content] of originals) disk.overwrite(name, content);
       for (const { name } of await disk.list()) if (!names.includes(name)) disk.overwrite(name, undefined);
       const [name, content] = originals[Math.floor(random() * originals.length)]!;
@@ -476,7 +486,7 @@ describe('damage', () => {
       if (outcome instanceof StorageError) found++;
       else expect(outcome).toEqual(expected);
     }
-    expect(found).toBeGreaterThan(200);
+    expect(found).toBeGreaterThan(120);
   });
 
   test('the planted bug crc_ignored gives a wrong answer', async () => {
@@ -492,7 +502,7 @@ describe('damage', () => {
 
   test('a flipped bit in an old entry is found when it is read', async () => {
     const disk = new MemoryDisk();
-    const store = await LogStore.open(disk, { ...OPTIONS, cacheBytes: 0 });
+    const store = await LogStore.open(disk, { ...OPTIONS, format, cacheBytes: 0 });
     await fill(store, 1, 1, 5);
     disk.flip(segment(1), disk.content(segment(1)).indexOf('xxxx') * 8);
     expect(() => store.view(1).entries(1, 3, ALL)).toThrow(DamagedLogError);
@@ -543,7 +553,7 @@ describe('damage', () => {
   test('a newer format is told as such', async () => {
     const { disk } = await closedLog();
     const content = disk.content(segment(1));
-    content.writeUInt32LE(2, 12);
+    content.writeUInt32LE(3, 12);
     const { crc32c } = await import('../crc32c.js');
     content.writeUInt32LE(crc32c(content, 12, 512), 8);
     disk.overwrite(segment(1), content);

@@ -19,11 +19,11 @@ import {
   KIND_ENTRY,
   KIND_HARD_STATE,
   KIND_RESET,
-  recordBytes,
+  recordBytesMax,
 } from './format.js';
 import { GroupLog, tailBytes } from './group-log.js';
-import { type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
-import { hashAt, readEntries } from './reader.js';
+import { demandFormat, type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
+import { linkAt, readEntries } from './reader.js';
 import { type RecoveredLog, recoverLog } from './recovery.js';
 import type { Segments } from './segments.js';
 import { TailCache } from './tail-cache.js';
@@ -103,7 +103,7 @@ export class LogStore {
     this.groupsById = new Map([...recovered.logs].map(([id, log]) => [id, new Group(log)]));
     this.checksCrc = !this.has('crc_ignored');
     this.cache = new TailCache(settings.cacheBytes);
-    this.batch = new WriteBatch((log, index) => hashAt(this.segments, log, index, this.checksCrc));
+    this.batch = new WriteBatch((log, index) => linkAt(this.segments, log, index, this.checksCrc));
     this.cleaner = new Cleaner(this.segments, settings.segmentBytes, this.checksCrc);
   }
 
@@ -158,8 +158,18 @@ export class LogStore {
       demand(upTo <= slot.accepted.lastIndex, `a compaction of group ${group} up to ${upTo}, beyond its log`);
       slot.accepted.compactTo(upTo);
       slot.pending++;
-      this.enqueue({ operations: [], compaction: { group: slot, upTo }, bytes: recordBytes(0), done });
+      this.enqueue({ operations: [], compaction: { group: slot, upTo }, bytes: recordBytesMax(0), done });
     });
+  }
+
+  /**
+   * Writes a format of segments from the next write on, in a segment of its own, unless a higher one is
+   * written already: what was written in a format can only be read by software that knows it, so there is no
+   * way back. Throws `MisuseError` for a format that there is not.
+   */
+  useFormat(format: number): void {
+    demandFormat(format);
+    this.segments.useFormat(format);
   }
 
   stats(): LogStats {
@@ -210,6 +220,12 @@ export class LogStore {
   durable(group: number): GroupLog {
     this.assertReadable();
     return this.groupsById.get(group)?.log ?? new GroupLog(group);
+  }
+
+  /** The chain hash at an index of a durable log, for its view. */
+  hashAt(log: GroupLog, index: number): number | undefined {
+    const remembered = log.remembered(index);
+    return remembered?.hash ?? linkAt(this.segments, log, index, this.checksCrc)?.hash;
   }
 
   /** Reads entries of a durable log, for its view. */
@@ -284,13 +300,15 @@ export class LogStore {
       return;
     }
     const { active } = this.segments;
-    const room = active.bytes - active.end;
-    this.batch.begin(this.nextSequence);
+    const room = this.segments.isOutdated ? 0 : active.bytes - active.end;
+    this.batch.begin(this.nextSequence, active.format);
+    const { waiting } = this;
     let taken: Waiting[];
     try {
       this.cleaner.addTo(this.batch, room);
       taken = this.take(room);
     } catch (error) {
+      this.waiting = waiting;
       this.fail(error);
       return;
     }
@@ -367,13 +385,13 @@ export class LogStore {
   }
 
   private apply(record: BatchRecord, segment: number, position: number): void {
-    const { log, kind, index, term, previousHash, length } = record;
+    const { log, kind, index, term, previous, link, length } = record;
     const ledger = this.segments;
     if (kind === KIND_ENTRY && record.isRelocated) {
-      log.positions.move(index, segment, position, ledger);
-    } else if (kind === KIND_ENTRY) {
-      if (index <= log.lastIndex) this.cache.removed(log.truncateAfter(index - 1, previousHash, ledger));
-      log.push(term, record.hash, segment, position, length, ledger);
+      log.positions.move(index, segment, position, length, ledger);
+    } else if (link !== undefined) {
+      if (index <= log.lastIndex) this.cache.removed(log.truncateAfter(index - 1, previous, ledger));
+      log.push(term, link, segment, position, length, ledger);
       const { entry } = record;
       if (entry === undefined) return;
       log.remember(entry);
@@ -381,9 +399,9 @@ export class LogStore {
     } else if (kind === KIND_HARD_STATE && record.hardState !== undefined) {
       log.setHardState(record.hardState, { segment, length }, ledger);
     } else if (kind === KIND_COMPACTION && index >= log.base.index) {
-      this.cache.removed(log.compactTo({ index, term, hash: previousHash }, { segment, length }, ledger));
+      this.cache.removed(log.compactTo({ index, term, link: previous }, { segment, length }, ledger));
     } else if (kind === KIND_RESET) {
-      this.cache.removed(log.reset({ index, term, hash: previousHash }, { segment, length }, ledger));
+      this.cache.removed(log.reset({ index, term, link: previous }, { segment, length }, ledger));
     } else if (kind === KIND_DROP) {
       this.cache.removed(log.drop(ledger));
     }
@@ -536,6 +554,10 @@ class View implements LogView {
 
   term(index: number): number | undefined {
     return this.log.term(index);
+  }
+
+  hash(index: number): number | undefined {
+    return this.store.hashAt(this.log, index);
   }
 
   entries(low: number, high: number, maxBytes: number): LogEntry[] {

@@ -1,6 +1,12 @@
 import { demand } from '../errors.js';
 import { noMutants, type StorageMutant } from '../mutants.js';
-import { SEGMENT_HEADER_BYTES, STORE_ID_BYTES } from './format.js';
+import {
+  SEGMENT_FORMAT_FIRST,
+  SEGMENT_FORMAT_NEWEST,
+  SEGMENT_HEADER_BYTES,
+  STORE_ID_BYTES,
+} from './format.js';
+import type { ChainHash } from './types.js';
 
 export type LogStoreOptions = {
   /** Size of a segment file. Default 16 MiB. */
@@ -18,6 +24,10 @@ export type LogStoreOptions = {
   readonly maxWaitingBytes?: number;
   /** 16 bytes that tell this store from others, checked at each start. Default: zeros. */
   readonly storeId?: Uint8Array;
+  /** The format of segments to write, 1 or 2, unless the newest one there has a higher. Default 1. */
+  readonly format?: number;
+  /** How the chain hashes of entries are computed. Default: not known, so they are not compared. */
+  readonly chainHash?: ChainHash;
   /** Called with each durable write: how long it took, and what was in it. */
   readonly observe?: WriteObserver;
   /** Planted bugs, for tests of the tests. */
@@ -30,9 +40,10 @@ export interface WriteObserver {
   readonly written: (durationMs: number, records: number, bytes: number) => void;
 }
 
-export type LogStoreSettings = Required<Omit<LogStoreOptions, 'storeId' | 'observe'>> & {
+export type LogStoreSettings = Required<Omit<LogStoreOptions, 'storeId' | 'observe' | 'chainHash'>> & {
   readonly storeId: Buffer;
   readonly observe: WriteObserver | null;
+  readonly chainHash: ChainHash | null;
 };
 
 const MEBIBYTE = 1 << 20;
@@ -53,9 +64,12 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     maxWaitingBytes: options.maxWaitingBytes ?? 1024 * MEBIBYTE,
     storeId,
     observe: options.observe ?? null,
+    chainHash: options.chainHash ?? null,
+    format: options.format ?? SEGMENT_FORMAT_FIRST,
     mutants: options.mutants ?? noMutants,
   };
   const { segmentBytes, maxAppendBytes } = settings;
+  demandFormat(settings.format);
   demand(
     segmentBytes % 8 === 0 && segmentBytes >= SEGMENT_BYTES_MIN,
     'a segment size below 1 KiB or not of eights',
@@ -65,4 +79,11 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     'a segment or append over 1 GiB',
   );
   return settings;
+}
+
+/** Throws `MisuseError` for a format of segments that this software can't write. */
+export function demandFormat(format: number): void {
+  const isKnown =
+    Number.isInteger(format) && format >= SEGMENT_FORMAT_FIRST && format <= SEGMENT_FORMAT_NEWEST;
+  demand(isKnown, `there is no format ${format} of segments`);
 }

@@ -59,11 +59,13 @@ export class PositionIndex {
     this.totalBytes += length;
   }
 
-  /** Says that the record of an entry lies elsewhere now. */
-  move(index: number, segment: number, position: number, ledger: LiveLedger): void {
+  /** Says that the record of an entry lies elsewhere now, where it may have another length. */
+  move(index: number, segment: number, position: number, length: number, ledger: LiveLedger): void {
     const slot = this.slot(index);
     ledger.add(this.segments[slot]!, -this.lengths[slot]!);
-    ledger.add(segment, this.lengths[slot]!);
+    ledger.add(segment, length);
+    this.totalBytes += length - this.lengths[slot]!;
+    this.lengths[slot] = length;
     this.segments[slot] = segment;
     this.positions[slot] = position;
   }

@@ -1,21 +1,24 @@
 import { DamagedLogError, demand } from '../errors.js';
 import {
-  chainHash,
+  BEFORE_PAYLOAD_BYTES_MIN,
+  type ChainLink,
+  type DecodedRecord,
   decodeRecord,
+  isSameLink,
   KIND_ENTRY,
+  linkOf,
   payloadOf,
-  previousHashOf,
-  RECORD_HEADER_BYTES,
+  previousOf,
 } from './format.js';
 import type { GroupLog } from './group-log.js';
 import { type Segment, type Segments, segmentName } from './segments.js';
-import type { LogEntry } from './types.js';
+import type { ChainHash, LogEntry } from './types.js';
 
 /** One read of the disk fetches so many bytes at most, unless a single record is larger. */
 const WINDOW_BYTES = 256 * 1024;
 
 /** An entry read back from the disk, with what the chain needs. */
-export type StoredEntry = LogEntry & { readonly previousHash: string; readonly hash: string };
+export type StoredEntry = LogEntry & { readonly previous: ChainLink; readonly link: ChainLink };
 
 /** Reads entries of a group from memory or disk, in order; see `LogView.entries` for the bounds. */
 export function readEntries(
@@ -32,17 +35,18 @@ export function readEntries(
   for (let index = low; index < high; ) {
     const inMemory = log.remembered(index);
     if (inMemory !== undefined) {
-      room -= inMemory.payload.length;
+      const { term, type, hash, payload } = inMemory;
+      room -= payload.length;
       if (room < 0 && entries.length > 0) break;
-      entries.push({ index, term: inMemory.term, type: inMemory.type, payload: inMemory.payload });
+      entries.push({ index, term, type, hash, payload });
       index++;
       continue;
     }
     const end = windowEnd(log, index, high, Math.max(room, 0));
-    for (const entry of readWindow(segments, log, index, end, checksCrc)) {
-      room -= entry.payload.length;
+    for (const { term, type, hash, payload } of readWindow(segments, log, index, end, checksCrc)) {
+      room -= payload.length;
       if (room < 0 && entries.length > 0) return entries;
-      entries.push({ index: entry.index, term: entry.term, type: entry.type, payload: entry.payload });
+      entries.push({ index, term, type, hash, payload });
       index++;
     }
   }
@@ -63,10 +67,10 @@ export function readWindow(
   const length = positions.positionOf(high - 1) + positions.lengthOf(high - 1) - start;
   const bytes = segment.file.read(start, length);
   const entries: StoredEntry[] = [];
-  let expected: string | undefined = low === log.firstIndex ? log.base.hash : undefined;
+  let expected = low === log.firstIndex ? log.base.link : undefined;
   for (let index = low; index < high; index++) {
     const at = positions.positionOf(index) - start;
-    const record = decodeRecord(bytes, at, bytes.length, segment.salt, checksCrc);
+    const record = decodeRecord(bytes, at, bytes.length, segment.salt, segment.format, checksCrc);
     const term = log.term(index);
     if (
       record === undefined ||
@@ -76,36 +80,55 @@ export function readWindow(
     ) {
       throw damagedEntry(segment, start + at, log.id, index, 'does not hold its checksum or is another one');
     }
-    const previousHash = previousHashOf(bytes, at);
-    const hash = chainHash(bytes, at);
-    if (checksCrc && expected !== undefined && previousHash !== expected) {
+    const previous = previousOf(bytes, record);
+    const link = linkOf(bytes, at, segment.format);
+    if (checksCrc && expected !== undefined && !isSameLink(previous, expected)) {
       throw damagedEntry(segment, start + at, log.id, index, 'does not follow the entry before it');
     }
-    expected = hash;
+    if (checksCrc && !holdsItsHash(bytes, record, previous, link, segments.chainHash)) {
+      throw damagedEntry(segment, start + at, log.id, index, 'does not hold its chain hash');
+    }
+    expected = link;
+    const payload = payloadOf(bytes, record);
     entries.push({
       index,
       term: record.term,
       type: record.type,
-      payload: payloadOf(bytes, at),
-      previousHash,
-      hash,
+      hash: link.hash ?? 0,
+      payload,
+      previous,
+      link,
     });
   }
   return entries;
 }
 
-/** The chain hash at an index of the log or at its base. */
-export function hashAt(
+/** The link of an entry, or of the base. */
+export function linkAt(
   segments: Segments,
   log: GroupLog,
   index: number,
   checksCrc: boolean,
-): string | undefined {
-  if (index === log.lastIndex) return log.lastHash;
-  if (index === log.base.index) return log.base.hash;
-  if (index < log.base.index || index > log.lastIndex) return undefined;
+): ChainLink | undefined {
+  const { base } = log;
+  if (index === log.lastIndex) return log.lastLink;
+  if (index < base.index || index > log.lastIndex) return undefined;
   const [after] = readWindow(segments, log, index + 1, index + 2, checksCrc);
-  return after?.previousHash;
+  // A base of format 1 does not hold its chain hash, and the entry behind it may be of a format without digests.
+  if (index === base.index) return { hash: base.link.hash ?? after?.previous.hash, digest: base.link.digest };
+  return after?.previous;
+}
+
+/** Whether the entry in a record is the one that its chain hash is of. */
+export function holdsItsHash(
+  bytes: Buffer,
+  record: DecodedRecord,
+  previous: ChainLink,
+  { hash }: ChainLink,
+  chainHash: ChainHash | null,
+): boolean {
+  if (chainHash === null || previous.hash === undefined) return true;
+  return chainHash(previous.hash, record.index, record.term, record.type, payloadOf(bytes, record)) === hash;
 }
 
 /**
@@ -115,10 +138,10 @@ function windowEnd(log: GroupLog, low: number, high: number, room: number): numb
   const { positions } = log;
   const segment = positions.segmentOf(low);
   const start = positions.positionOf(low);
-  let payload = positions.lengthOf(low) - RECORD_HEADER_BYTES;
+  let payload = positions.lengthOf(low) - BEFORE_PAYLOAD_BYTES_MIN;
   let end = low + 1;
   for (; end < high; end++) {
-    payload += positions.lengthOf(end) - RECORD_HEADER_BYTES;
+    payload += positions.lengthOf(end) - BEFORE_PAYLOAD_BYTES_MIN;
     const position = positions.positionOf(end);
     if (payload > room || positions.segmentOf(end) !== segment || position < positions.positionOf(end - 1))
       break;

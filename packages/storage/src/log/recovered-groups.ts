@@ -1,21 +1,32 @@
 import { DamagedLogError } from '../errors.js';
 import {
-  chainHash,
+  type ChainLink,
   type DecodedRecord,
+  isSameLink,
+  isWholeEntry,
   KIND_COMPACTION,
   KIND_DROP,
   KIND_ENTRY,
   KIND_HARD_STATE,
   KIND_RESET,
-  previousHashOf,
-  RECORD_HEADER_BYTES,
-  recordBytes,
+  linkOf,
+  paddedBytes,
+  previousOf,
   voteOf,
 } from './format.js';
 import { EMPTY_BASE, GroupLog, type LogBase, type RecordPlace } from './group-log.js';
 import type { LiveLedger } from './position-index.js';
-import { readWindow } from './reader.js';
+import { holdsItsHash, readWindow } from './reader.js';
 import { type Segment, type Segments, segmentName } from './segments.js';
+import type { ChainHash } from './types.js';
+
+/** What is checked of entries besides their checksums. */
+export type EntryChecks = {
+  /** Whether an entry follows the one before it; false only for a planted bug. */
+  readonly links: boolean;
+  /** How a chain hash is computed, so that those of the entries can be compared; null: they are believed. */
+  readonly chainHash: ChainHash | null;
+};
 
 /**
  * Builds the groups from the records of the log, in their order.
@@ -27,10 +38,10 @@ import { type Segment, type Segments, segmentName } from './segments.js';
  */
 export class GroupRecovery {
   private readonly groups = new Map<number, RecoveringGroup>();
-  private readonly checksHashes: boolean;
+  private readonly checks: EntryChecks;
 
-  constructor(checksHashes: boolean) {
-    this.checksHashes = checksHashes;
+  constructor(checks: EntryChecks) {
+    this.checks = checks;
   }
 
   /** Takes in the next record. `content` is the segment's. */
@@ -41,7 +52,7 @@ export class GroupRecovery {
     }
     let group = this.groups.get(record.group);
     if (group === undefined) {
-      group = new RecoveringGroup(record.group, this.checksHashes);
+      group = new RecoveringGroup(record.group, this.checks);
       this.groups.set(record.group, group);
     }
     group.take(record, content, segment);
@@ -64,14 +75,14 @@ type LooseEntry = {
   readonly position: number;
   readonly length: number;
   readonly term: number;
-  readonly hash: string;
-  readonly previousHash: string;
+  readonly link: ChainLink;
+  readonly previous: ChainLink;
 };
 
 class RecoveringGroup {
   /** A dense range of entries. Until the base is known it starts where the first entry was met. */
   private log: GroupLog;
-  private readonly checksHashes: boolean;
+  private readonly checks: EntryChecks;
   private base: LogBase | undefined;
   private basePlace: RecordPlace = { segment: 0, length: 0 };
   /** The range is empty and its beginning not known: any entry may start it. */
@@ -80,38 +91,36 @@ class RecoveringGroup {
   /** No loose entry has a higher index. */
   private looseMax = 0;
 
-  constructor(id: number, checksHashes: boolean) {
+  constructor(id: number, checks: EntryChecks) {
     this.log = new GroupLog(id);
-    this.checksHashes = checksHashes;
+    this.checks = checks;
   }
 
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {
     const at = record.position;
-    const length = recordBytes(record.length - RECORD_HEADER_BYTES);
+    const length = paddedBytes(record.length);
     const place = { segment: segment.number, length };
     const { index, term } = record;
     switch (record.kind) {
       case KIND_ENTRY: {
-        const hash = chainHash(content, at);
-        const previousHash = previousHashOf(content, at);
-        const entry = { segment: segment.number, position: at, length, term, hash, previousHash };
+        const entry = this.entryOf(record, content, segment);
         if (record.isRelocated) this.relocate(index, entry);
         else this.append(index, entry);
         return;
       }
       case KIND_HARD_STATE: {
-        const vote = voteOf(content, at);
+        const vote = voteOf(content, record);
         if (vote === undefined) throw damaged(segment, at, 'a hard state without a vote');
         this.log.setHardState({ term, vote, commit: index }, place, NO_LEDGER);
         return;
       }
       case KIND_COMPACTION:
-        this.compact({ index, term, hash: previousHashOf(content, at) }, place);
+        this.compact({ index, term, link: previousOf(content, record) }, place);
         return;
       case KIND_RESET:
         this.loose.clear();
-        this.startAfter({ index, term, hash: previousHashOf(content, at) });
-        this.setBase({ index, term, hash: previousHashOf(content, at) }, place);
+        this.startAfter({ index, term, link: previousOf(content, record) });
+        this.setBase({ index, term, link: previousOf(content, record) }, place);
         return;
       default:
         throw damaged(segment, at, `a record of the unknown kind ${record.kind}`);
@@ -124,17 +133,40 @@ class RecoveringGroup {
     this.dropLoose((index) => index <= base.index);
     const tailFrom = log.lastIndex + 1;
     if (this.loose.size === 0 && log.firstIndex === base.index + 1) {
-      if (!this.isOpen && log.base.hash !== base.hash) throw this.gap(segments, log.firstIndex);
+      if (!this.isOpen && !isSameLink(log.base.link, base.link)) throw this.gap(segments, log.firstIndex);
       log.compactTo(base, this.basePlace, NO_LEDGER);
       return log;
     }
     return this.join(segments, base, tailFrom);
   }
 
+  private entryOf(record: DecodedRecord, content: Buffer, segment: Segment): LooseEntry {
+    const { position, term } = record;
+    if (!isWholeEntry(record)) throw damaged(segment, position, 'an entry without a chain hash');
+    const previous = previousOf(content, record);
+    const link = linkOf(content, position, record.format);
+    const { links, chainHash } = this.checks;
+    if (links && !holdsItsHash(content, record, previous, link, chainHash)) {
+      throw damaged(
+        segment,
+        position,
+        `entry ${record.index} of group ${record.group} does not hold its chain hash`,
+      );
+    }
+    return {
+      segment: segment.number,
+      position,
+      length: paddedBytes(record.length),
+      term,
+      link,
+      previous,
+    };
+  }
+
   /** An ordinary entry: what had its index or a higher one is gone. */
   private append(index: number, entry: LooseEntry): void {
     if (index <= this.looseMax) this.dropLoose((loose) => loose >= index);
-    if (index <= this.log.lastIndex) this.cutAfter(index - 1, entry.previousHash);
+    if (index <= this.log.lastIndex) this.cutAfter(index - 1, entry.previous);
     this.attach(index, entry);
   }
 
@@ -142,7 +174,7 @@ class RecoveringGroup {
   private relocate(index: number, entry: LooseEntry): void {
     if (this.base !== undefined && index <= this.base.index) return;
     if (!this.isOpen && index >= this.log.firstIndex && index <= this.log.lastIndex) {
-      this.log.positions.move(index, entry.segment, entry.position, NO_LEDGER);
+      this.log.positions.move(index, entry.segment, entry.position, entry.length, NO_LEDGER);
     } else {
       this.attach(index, entry);
     }
@@ -150,7 +182,7 @@ class RecoveringGroup {
 
   /** Puts an entry at the end of the dense range if it connects there, with what was loose behind it. */
   private attach(index: number, entry: LooseEntry): void {
-    if (this.isOpen) this.startAfter({ index: index - 1, term: 0, hash: entry.previousHash });
+    if (this.isOpen) this.startAfter({ index: index - 1, term: 0, link: entry.previous });
     if (index !== this.log.lastIndex + 1) {
       this.loose.set(index, entry);
       this.looseMax = Math.max(this.looseMax, index);
@@ -170,11 +202,11 @@ class RecoveringGroup {
   }
 
   private push(index: number, entry: LooseEntry): void {
-    if (this.checksHashes && entry.previousHash !== this.log.lastHash) {
+    if (this.checks.links && !isSameLink(entry.previous, this.log.lastLink)) {
       const missing = `entry ${index} of group ${this.log.id} does not follow the entry before it`;
       throw new DamagedLogError({ segment: segmentName(entry.segment), offset: entry.position, missing });
     }
-    this.log.push(entry.term, entry.hash, entry.segment, entry.position, entry.length, NO_LEDGER);
+    this.log.push(entry.term, entry.link, entry.segment, entry.position, entry.length, NO_LEDGER);
   }
 
   private dropLoose(isGone: (index: number) => boolean): void {
@@ -185,9 +217,9 @@ class RecoveringGroup {
     }
   }
 
-  private cutAfter(last: number, hash: string): void {
+  private cutAfter(last: number, link: ChainLink): void {
     if (last < this.log.firstIndex - 1) this.isOpen = true;
-    else this.log.truncateAfter(last, hash, NO_LEDGER);
+    else this.log.truncateAfter(last, link, NO_LEDGER);
   }
 
   private compact(base: LogBase, place: RecordPlace): void {
@@ -227,7 +259,7 @@ class RecoveringGroup {
       this.push(index, entry);
     }
     if (dense.hardState !== undefined) {
-      const place = { segment: dense.hardStateSegment, length: recordBytes(8) };
+      const place = { segment: dense.hardStateSegment, length: dense.hardStateLength };
       joined.setHardState(dense.hardState, place, NO_LEDGER);
     }
     return joined;
@@ -250,8 +282,8 @@ function readLoose(segments: Segments, log: GroupLog, index: number): LooseEntry
     position: positions.positionOf(index),
     length: positions.lengthOf(index),
     term: entry.term,
-    hash: entry.hash,
-    previousHash: entry.previousHash,
+    link: entry.link,
+    previous: entry.previous,
   };
 }
 

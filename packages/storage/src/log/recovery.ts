@@ -3,12 +3,12 @@ import { writeDurably } from '../disk/disk.js';
 import { DamagedLogError, FolderContentError, NewerFormatError } from '../errors.js';
 import { MarkFile } from '../mark.js';
 import {
+  BEFORE_PAYLOAD_BYTES_MIN,
   type DecodedRecord,
   decodeRecord,
   decodeSegmentHeader,
-  RECORD_HEADER_BYTES,
-  recordBytes,
-  SEGMENT_FORMAT,
+  paddedBytes,
+  SEGMENT_FORMAT_NEWEST,
   SEGMENT_HEADER_BYTES,
   type SegmentHeader,
   saltOf,
@@ -142,23 +142,30 @@ class Scan {
     this.settings = settings;
     this.markedSequence = markedSequence;
     this.checksCrc = !settings.mutants.has('crc_ignored');
-    this.groups = new GroupRecovery(this.checksCrc);
+    this.groups = new GroupRecovery({ links: this.checksCrc, chainHash: settings.chainHash });
   }
 
   async segment(disk: Disk, segments: Segments, number: number, isLast: boolean): Promise<void> {
     const name = segmentName(number);
     const file = await disk.open(name);
     const content = file.read(0, file.bytes);
+    let header: SegmentHeader;
+    try {
+      header = this.header(content, number);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     const segment: Segment = {
       number,
       file,
+      format: header.format,
       salt: saltOf(content),
       bytes: file.bytes,
       end: SEGMENT_HEADER_BYTES,
       live: 0,
     };
     segments.adopt(segment);
-    const header = this.header(content, number);
     if (file.bytes !== header.bytes) {
       const missing = `the file has ${file.bytes} bytes instead of ${header.bytes}`;
       throw new DamagedLogError({ segment: name, offset: Math.min(file.bytes, header.bytes), missing });
@@ -196,7 +203,8 @@ class Scan {
     if (decoded === undefined) {
       throw new DamagedLogError({ segment, offset: 0, missing: 'the header does not hold its checksum' });
     }
-    if (decoded.header === undefined) throw new NewerFormatError('The log', decoded.format, SEGMENT_FORMAT);
+    if (decoded.header === undefined)
+      throw new NewerFormatError('The log', decoded.format, SEGMENT_FORMAT_NEWEST);
     if (decoded.header.number !== number) {
       throw new DamagedLogError({
         segment,
@@ -241,7 +249,7 @@ class Scan {
       const record = this.recordAt(segment, content, at, batch.length);
       if (record === undefined) break;
       batch.push(record);
-      at += recordBytes(record.length - RECORD_HEADER_BYTES);
+      at += paddedBytes(record.length);
       if (!record.isLastOfBatch) continue;
       for (const member of batch) this.groups.take(member, content, segment);
       if (unsureFrom < 0 && record.sequence > this.markedSequence) unsureFrom = segment.end;
@@ -262,7 +270,7 @@ class Scan {
     at: number,
     ordinal: number,
   ): DecodedRecord | undefined {
-    const record = decodeRecord(content, at, content.length, segment.salt, this.checksCrc);
+    const record = decodeRecord(content, at, content.length, segment.salt, segment.format, this.checksCrc);
     return record !== undefined && this.continues(record, ordinal) ? record : undefined;
   }
 
@@ -283,15 +291,15 @@ class Scan {
    */
   private tornEnd(segment: Segment, content: Buffer, begun: readonly DecodedRecord[]): number {
     const expected = this.nextSequence;
-    const latest = expected + content.length / RECORD_HEADER_BYTES;
+    const latest = expected + content.length / BEFORE_PAYLOAD_BYTES_MIN;
     const lastBegun = begun.at(-1);
     let tornTo = lastBegun === undefined ? segment.end : lastBegun.position + lastBegun.length;
-    for (let at = segment.end; at + RECORD_HEADER_BYTES <= content.length; at += 8) {
+    for (let at = segment.end; at + BEFORE_PAYLOAD_BYTES_MIN <= content.length; at += 8) {
       const length = content.readUInt32LE(at);
-      if (length < RECORD_HEADER_BYTES || content.readUInt32LE(at + 12) > MAX_SEQUENCE_HIGH) continue;
+      if (length < BEFORE_PAYLOAD_BYTES_MIN || content.readUInt32LE(at + 12) > MAX_SEQUENCE_HIGH) continue;
       const sequence = content.readUInt32LE(at + 12) * TWO_32 + content.readUInt32LE(at + 8);
       if (sequence < expected || sequence > latest) continue;
-      const record = decodeRecord(content, at, content.length, segment.salt);
+      const record = decodeRecord(content, at, content.length, segment.salt, segment.format);
       if (record === undefined) continue;
       if (record.sequence - record.ordinal > expected) {
         throw new DamagedLogError({

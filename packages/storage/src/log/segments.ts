@@ -3,6 +3,7 @@ import { DamagedLogError, demand, isDiskFull } from '../errors.js';
 import type { MarkFile } from '../mark.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './format.js';
 import type { LiveLedger } from './position-index.js';
+import type { ChainHash } from './types.js';
 
 export const MARK_NAME = 'mark';
 const SEGMENT_NAME = /^segment-(\d{12})$/;
@@ -13,6 +14,8 @@ const SPARES_MAX = 2;
 export type Segment = {
   readonly number: number;
   readonly file: DiskFile;
+  /** Of all its records. */
+  readonly format: number;
   /** CRC of the header: the seed of all checksums in the segment. */
   readonly salt: number;
   readonly bytes: number;
@@ -40,6 +43,9 @@ export function isSpareName(name: string): boolean {
 export type SegmentsOptions = {
   readonly segmentBytes: number;
   readonly storeId: Buffer;
+  /** Of the segments that are made; none is of a lower one than the segment before. */
+  readonly format: number;
+  readonly chainHash: ChainHash | null;
 };
 
 type Spare = { readonly name: string; readonly file: DiskFile };
@@ -62,8 +68,11 @@ export class Segments implements LiveLedger {
   private reclaiming: Promise<void> | undefined;
   private totalBytes = 0;
   private live = 0;
+  /** Of the next segment. */
+  private format: number;
 
   constructor(disk: Disk, mark: MarkFile, options: SegmentsOptions) {
+    this.format = options.format;
     this.disk = disk;
     this.mark = mark;
     this.options = options;
@@ -97,6 +106,21 @@ export class Segments implements LiveLedger {
     return this.spares.length;
   }
 
+  /** How chain hashes are computed, if that is known. */
+  get chainHash(): ChainHash | null {
+    return this.options.chainHash;
+  }
+
+  /** The active segment is of an older format than what is to be written. */
+  get isOutdated(): boolean {
+    return this.active.format < this.format;
+  }
+
+  /** From the next segment on this format is written, unless a higher one is already. */
+  useFormat(format: number): void {
+    this.format = Math.max(this.format, format);
+  }
+
   get(number: number): Segment {
     const segment = this.byNumber.get(number);
     demand(segment !== undefined, `segment ${number} is in use but not open`);
@@ -114,6 +138,7 @@ export class Segments implements LiveLedger {
       this.order.length === 0 || this.active.number + 1 === segment.number,
       'segments must be adopted in order',
     );
+    this.useFormat(segment.format);
     this.order.push(segment);
     this.byNumber.set(segment.number, segment);
     this.totalBytes += segment.bytes;
@@ -145,13 +170,22 @@ export class Segments implements LiveLedger {
     const spare = bytes === this.options.segmentBytes ? await this.takeSpare() : await this.makeSpare(bytes);
     const number = (former?.number ?? this.mark.values[1] - 1) + 1;
     const { storeId } = this.options;
+    const { format } = this;
     const previousEnd = former?.end ?? 0;
-    const header = encodeSegmentHeader({ number, bytes, firstSequence, previousEnd, previousCrc, storeId });
+    const header = encodeSegmentHeader({
+      format,
+      number,
+      bytes,
+      firstSequence,
+      previousEnd,
+      previousCrc,
+      storeId,
+    });
     await writeDurably(spare.file, header, 0);
     await this.disk.rename(spare.name, segmentName(number));
     await this.disk.sync();
     const salt = header.readUInt32LE(8);
-    this.adopt({ number, file: spare.file, salt, bytes, end: SEGMENT_HEADER_BYTES, live: 0 });
+    this.adopt({ number, file: spare.file, format, salt, bytes, end: SEGMENT_HEADER_BYTES, live: 0 });
   }
 
   /**

@@ -1,6 +1,7 @@
-import { MisuseError } from '../errors.js';
+import { demand, MisuseError } from '../errors.js';
 import {
-  chainHash,
+  CHAIN_ROOT,
+  type ChainLink,
   encodeRecord,
   encodeVote,
   FLAG_LAST_OF_BATCH,
@@ -11,9 +12,10 @@ import {
   KIND_ENTRY,
   KIND_HARD_STATE,
   KIND_RESET,
-  recordBytes,
+  linkOf,
+  recordBytesMax,
+  SEGMENT_FORMAT_FIRST,
   sealRecord,
-  ZERO_HASH,
 } from './format.js';
 import type { GroupLog, LogBase } from './group-log.js';
 import type { StoredEntry } from './reader.js';
@@ -29,31 +31,33 @@ export type BatchRecord = {
   readonly length: number;
   readonly index: number;
   readonly term: number;
-  readonly previousHash: string;
-  /** The entry's own chain hash; empty for other kinds. */
-  readonly hash: string;
+  /** Of an entry: the link before it; of a compaction or reset: the link at its index. */
+  readonly previous: ChainLink;
+  /** The entry's own link; that of a copy is not needed. */
+  readonly link: ChainLink | undefined;
   readonly entry: AppendEntry | undefined;
   readonly hardState: HardState | undefined;
 };
 
-/** Finds the chain hash of a durable entry. */
-export type HashReader = (log: GroupLog, index: number) => string | undefined;
+/** Finds the link of a durable entry. */
+export type LinkReader = (log: GroupLog, index: number) => ChainLink | undefined;
 
 /**
  * The records of one durable write, encoded one after the other into one buffer, which is used again for the
  * next write. Within the batch a group's chain goes on from what is durable.
  */
 export class WriteBatch {
-  private readonly hashAt: HashReader;
+  private readonly linkAt: LinkReader;
   private buffer: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
   private usedBytes = 0;
   private encoded: BatchRecord[] = [];
   /** The ends of the chains of the groups in this batch. */
-  private tips = new Map<GroupLog, { index: number; hash: string }>();
+  private tips = new Map<GroupLog, { index: number; link: ChainLink }>();
   private firstSequence = 1;
+  private format = SEGMENT_FORMAT_FIRST;
 
-  constructor(hashAt: HashReader) {
-    this.hashAt = hashAt;
+  constructor(linkAt: LinkReader) {
+    this.linkAt = linkAt;
   }
 
   get bytes(): number {
@@ -64,8 +68,9 @@ export class WriteBatch {
     return this.encoded;
   }
 
-  /** Begins anew. The buffer of the former write must not be in use any more. */
-  begin(firstSequence: number): void {
+  /** Begins anew, in a format of segments. The buffer of the former write must not be in use any more. */
+  begin(firstSequence: number, format: number): void {
+    this.format = format;
     this.usedBytes = 0;
     this.encoded = [];
     // Not cleared: V8 would let the old table of the map point to the next, and so keep both for long.
@@ -83,17 +88,24 @@ export class WriteBatch {
         this.addHardState(log, { term: operation.term, vote: operation.vote, commit: operation.commit });
         return;
       case 'reset':
-        // The chain begins anew: what a snapshot holds is told by Raft's own hash.
-        this.put(log, KIND_RESET, 0, operation.index, operation.term, ZERO_HASH, NO_PAYLOAD);
+        this.put(
+          log,
+          KIND_RESET,
+          0,
+          operation.index,
+          operation.term,
+          this.resetLink(operation.hash),
+          NO_PAYLOAD,
+        );
         return;
       case 'drop':
-        this.put(log, KIND_DROP, 0, 0, 0, ZERO_HASH, NO_PAYLOAD);
+        this.put(log, KIND_DROP, 0, 0, 0, CHAIN_ROOT, NO_PAYLOAD);
         return;
     }
   }
 
   addHardState(log: GroupLog, state: HardState): void {
-    this.put(log, KIND_HARD_STATE, 0, state.commit, state.term, ZERO_HASH, encodeVote(state.vote), {
+    this.put(log, KIND_HARD_STATE, 0, state.commit, state.term, CHAIN_ROOT, encodeVote(state.vote), {
       hardState: state,
     });
   }
@@ -102,21 +114,23 @@ export class WriteBatch {
   addCompactionUpTo(log: GroupLog, upTo: number): void {
     const inBatch = this.search(log, upTo);
     const term = inBatch === undefined ? log.term(upTo) : inBatch.term;
-    const hash = inBatch === undefined ? this.durableHash(log, upTo) : inBatch.hash;
-    if (term === undefined || hash === undefined) {
+    const link = inBatch === undefined ? this.durableLink(log, upTo) : inBatch.link;
+    if (term === undefined || link === undefined) {
       throw new MisuseError(`a compaction of group ${log.id} up to entry ${upTo}, which is not there`);
     }
-    this.addCompaction(log, { index: upTo, term, hash });
+    this.addCompaction(log, { index: upTo, term, link });
   }
 
   addCompaction(log: GroupLog, base: LogBase): void {
-    this.put(log, KIND_COMPACTION, 0, base.index, base.term, base.hash, NO_PAYLOAD);
+    // What a compaction of format 1 does not hold, the entry behind it tells.
+    const link = base.link.hash === undefined ? (this.linkAt(log, base.index) ?? base.link) : base.link;
+    this.put(log, KIND_COMPACTION, 0, base.index, base.term, link, NO_PAYLOAD);
   }
 
   /** A copy of an entry that is still valid. */
   addRelocated(log: GroupLog, entry: StoredEntry): void {
-    const { type, index, term, previousHash, payload } = entry;
-    this.put(log, KIND_ENTRY, type, index, term, previousHash, payload, { isRelocated: true });
+    const { type, index, term, previous, hash, payload } = entry;
+    this.put(log, KIND_ENTRY, type, index, term, previous, payload, { hash, isRelocated: true });
   }
 
   /** Adds places and checksums. Gives the bytes to write and the checksum of the last record. */
@@ -132,53 +146,66 @@ export class WriteBatch {
   }
 
   private addEntry(log: GroupLog, entry: AppendEntry): void {
-    const { type, index, term, payload } = entry;
-    this.put(log, KIND_ENTRY, type, index, term, this.hashBefore(log, index), payload, { entry });
+    const { type, index, term, hash, payload } = entry;
+    this.put(log, KIND_ENTRY, type, index, term, this.linkBefore(log, entry), payload, { hash, entry });
   }
 
-  /**
-   * The chain hash at `index - 1`: from this batch if it touches the group there, else from what is durable.
-   */
-  private hashBefore(log: GroupLog, index: number): string {
+  /** The link that an entry follows. Throws `MisuseError` when the entry was made to follow another one. */
+  private linkBefore(log: GroupLog, { index, previousHash }: AppendEntry): ChainLink {
     const tip = this.tips.get(log);
-    if (tip !== undefined && tip.index === index - 1) return tip.hash;
-    const hash = tip === undefined ? this.durableHash(log, index - 1) : this.searchHash(log, index - 1);
-    if (hash === undefined) throw new MisuseError(`entry ${index} of group ${log.id} follows nothing`);
-    return hash;
+    const link =
+      tip !== undefined && tip.index === index - 1
+        ? tip.link
+        : tip === undefined
+          ? this.durableLink(log, index - 1)
+          : this.searchLink(log, index - 1);
+    if (link === undefined) throw new MisuseError(`entry ${index} of group ${log.id} follows nothing`);
+    if (link.hash === previousHash) return link;
+    if (link.hash === undefined) return { hash: previousHash, digest: link.digest };
+    throw new MisuseError(
+      `entry ${index} of group ${log.id} follows one with chain hash ${previousHash}, and the log has ${link.hash} there`,
+    );
   }
 
-  private durableHash(log: GroupLog, index: number): string | undefined {
-    return index === log.lastIndex ? log.lastHash : this.hashAt(log, index);
+  /** In format 1 the digests begin anew behind a reset, and its hash is not kept. */
+  private resetLink(hash: number): ChainLink {
+    return this.format === SEGMENT_FORMAT_FIRST
+      ? { hash, digest: CHAIN_ROOT.digest }
+      : { hash, digest: undefined };
+  }
+
+  private durableLink(log: GroupLog, index: number): ChainLink | undefined {
+    return index === log.lastIndex ? log.lastLink : this.linkAt(log, index);
   }
 
   /** For the rare batch that takes back what it holds itself. */
-  private searchHash(log: GroupLog, index: number): string | undefined {
+  private searchLink(log: GroupLog, index: number): ChainLink | undefined {
     const found = this.search(log, index);
-    return found === undefined ? this.durableHash(log, index) : found.hash;
+    return found === undefined ? this.durableLink(log, index) : found.link;
   }
 
   /** The entry at an index of a group as the batch so far leaves it; undefined if it does not touch it. */
-  private search(log: GroupLog, index: number): { term: number; hash: string } | undefined {
+  private search(log: GroupLog, index: number): { term: number; link: ChainLink } | undefined {
     if (!this.tips.has(log)) return undefined;
     for (let at = this.encoded.length - 1; at >= 0; at--) {
       const record = this.encoded[at]!;
       if (record.log !== log || record.isRelocated) continue;
-      if (record.kind === KIND_DROP && index === 0) return { term: 0, hash: ZERO_HASH };
+      if (record.kind === KIND_DROP && index === 0) return { term: 0, link: CHAIN_ROOT };
       if (record.index !== index) continue;
-      if (record.kind === KIND_ENTRY) return { term: record.term, hash: record.hash };
-      if (record.kind === KIND_RESET) return { term: record.term, hash: record.previousHash };
+      if (record.link !== undefined) return { term: record.term, link: record.link };
+      if (record.kind === KIND_RESET) return { term: record.term, link: record.previous };
     }
     return undefined;
   }
 
   /** Notes where the group's chain stands after a record. */
-  private note(log: GroupLog, index: number, hash: string): void {
+  private note(log: GroupLog, index: number, link: ChainLink): void {
     const tip = this.tips.get(log);
     if (tip === undefined) {
-      this.tips.set(log, { index, hash });
+      this.tips.set(log, { index, link });
     } else {
       tip.index = index;
-      tip.hash = hash;
+      tip.link = link;
     }
   }
 
@@ -188,32 +215,54 @@ export class WriteBatch {
     type: number,
     index: number,
     term: number,
-    previousHash: string,
+    previous: ChainLink,
     payload: Uint8Array,
-    more: { entry?: AppendEntry; hardState?: HardState; isRelocated?: boolean } = NOTHING_MORE,
+    more: { hash?: number; entry?: AppendEntry; hardState?: HardState; isRelocated?: boolean } = NOTHING_MORE,
   ): void {
     const offset = this.usedBytes;
-    const size = recordBytes(payload.length);
-    if (offset + size > this.buffer.length) this.grow(offset + size);
+    const { format } = this;
+    if (offset + recordBytesMax(payload.length) > this.buffer.length) {
+      this.grow(offset + recordBytesMax(payload.length));
+    }
+    const { id } = log;
+    const { hash = 0, isRelocated = false } = more;
+    demand(
+      format !== SEGMENT_FORMAT_FIRST || kind !== KIND_ENTRY || previous.digest !== undefined,
+      'an entry of format 1 behind one without a digest',
+    );
     const sequence = this.firstSequence + this.encoded.length;
-    encodeRecord(this.buffer, offset, sequence, log.id, kind, type, index, term, previousHash, payload);
-    this.usedBytes += size;
-    const isRelocated = more.isRelocated === true;
-    const hash = kind === KIND_ENTRY && !isRelocated ? chainHash(this.buffer, offset) : '';
-    if (hash !== '') this.note(log, index, hash);
-    else if (kind === KIND_RESET || kind === KIND_DROP) this.note(log, index, previousHash);
+    const { buffer } = this;
+    const length = encodeRecord(
+      buffer,
+      offset,
+      format,
+      sequence,
+      id,
+      kind,
+      type,
+      index,
+      term,
+      previous,
+      hash,
+      payload,
+    );
+    this.usedBytes += length;
+    const link = kind === KIND_ENTRY && !isRelocated ? linkOf(buffer, offset, format) : undefined;
+    if (link !== undefined) this.note(log, index, link);
+    else if (kind === KIND_RESET || kind === KIND_DROP) this.note(log, index, previous);
+    const { entry, hardState } = more;
     this.encoded.push({
       log,
       kind,
       isRelocated,
       offset,
-      length: size,
+      length,
       index,
       term,
-      previousHash,
-      hash,
-      entry: more.entry,
-      hardState: more.hardState,
+      previous,
+      link,
+      entry,
+      hardState,
     });
   }
 
@@ -224,10 +273,10 @@ export class WriteBatch {
   }
 }
 
-/** Bytes that an operation takes in a segment. */
+/** Bytes that an operation takes in a segment, at most. */
 export function operationBytes(operation: LogOperation): number {
-  if (operation.kind === 'entry') return recordBytes(operation.payload.length);
-  return recordBytes(operation.kind === 'hardState' ? HARD_STATE_PAYLOAD_BYTES : 0);
+  if (operation.kind === 'entry') return recordBytesMax(operation.payload.length);
+  return recordBytesMax(operation.kind === 'hardState' ? HARD_STATE_PAYLOAD_BYTES : 0);
 }
 
 const INITIAL_BYTES = 64 * 1024;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { crc32c } from '../crc32c.js';
 import type { LogStore } from '../log/log-store.js';
-import type { LogOperation } from '../log/types.js';
+import type { ChainHash, LogEntry, LogOperation, LogView } from '../log/types.js';
 
 /** The visible state of a group, in a form to compare. */
 export type ModelGroup = {
@@ -9,6 +10,7 @@ export type ModelGroup = {
   readonly last: number;
   readonly baseTerm: number;
   readonly terms: number[];
+  readonly hashes: number[];
   readonly payloads: string[];
   readonly hardState: string;
 };
@@ -16,12 +18,22 @@ export type ModelGroup = {
 export type ModelState = ModelGroup[];
 
 type GroupState = {
-  readonly base: { readonly index: number; readonly term: number };
-  readonly entries: readonly { readonly term: number; readonly payload: string }[];
+  readonly base: { readonly index: number; readonly term: number; readonly hash: number };
+  readonly entries: readonly { readonly term: number; readonly hash: number; readonly payload: string }[];
   readonly hardState: { readonly term: number; readonly vote: number; readonly commit: number } | undefined;
 };
 
-const NO_GROUP: GroupState = { base: { index: 0, term: 0 }, entries: [], hardState: undefined };
+const NO_GROUP: GroupState = { base: { index: 0, term: 0, hash: 0 }, entries: [], hardState: undefined };
+
+/** A chain hash for tests. */
+export const testChain: ChainHash = (previous, index, term, type, payload) => {
+  const head = Buffer.alloc(24);
+  head.writeUInt32LE(previous);
+  head.writeUInt32LE(type, 4);
+  head.writeDoubleLE(index, 8);
+  head.writeDoubleLE(term, 16);
+  return crc32c(payload, 0, payload.length, crc32c(head));
+};
 
 /** A plain and obviously right log store, for tests: an immutable state and what each call makes of it. */
 export class LogModel {
@@ -49,8 +61,8 @@ export class LogModel {
     const before = this.groups.get(id);
     if (before === undefined || upTo <= before.base.index || upTo > lastOf(before)) return this;
     const count = upTo - before.base.index;
-    const term = before.entries[count - 1]!.term;
-    const after = { ...before, base: { index: upTo, term }, entries: before.entries.slice(count) };
+    const { term, hash } = before.entries[count - 1]!;
+    const after = { ...before, base: { index: upTo, term, hash }, entries: before.entries.slice(count) };
     return new LogModel(new Map(this.groups).set(id, after));
   }
 
@@ -70,14 +82,15 @@ export class LogModel {
     const last = lastOf(group);
     const from = Math.max(last - back, commit, group.base.index) + 1;
     const term = (group.entries.at(-1)?.term ?? group.base.term) + (from <= last || vote ? 1 : 0);
-    const operations: LogOperation[] = sizes.map((size, at) => ({
-      kind: 'entry',
-      group: id,
-      index: from + at,
-      term,
-      type: at % 256,
-      payload: payloadOf(nextPayload(), size),
-    }));
+    let hash = (group.entries[from - group.base.index - 2] ?? group.base).hash;
+    const operations: LogOperation[] = sizes.map((size, at) => {
+      const index = from + at;
+      const type = at % 256;
+      const payload = payloadOf(nextPayload(), size);
+      const previousHash = hash;
+      hash = testChain(previousHash, index, term, type, payload);
+      return { kind: 'entry', group: id, index, term, type, previousHash, hash, payload };
+    });
     const end = sizes.length === 0 ? last : from + sizes.length - 1;
     const hardTerm = Math.max(group.hardState?.term ?? 0, term);
     const isNewTerm = hardTerm > (group.hardState?.term ?? 0);
@@ -93,7 +106,8 @@ export class LogModel {
   resetFor(id: number, ahead: number): LogOperation {
     const group = this.groups.get(id) ?? NO_GROUP;
     const term = (group.entries.at(-1)?.term ?? group.base.term) + 1;
-    return { kind: 'reset', group: id, index: Math.max(1, lastOf(group) + ahead), term };
+    const index = Math.max(1, lastOf(group) + ahead);
+    return { kind: 'reset', group: id, index, term, hash: index * 7919 };
   }
 
   state(): ModelState {
@@ -106,6 +120,7 @@ export class LogModel {
         last: lastOf(group),
         baseTerm: group.base.term,
         terms: group.entries.map((entry) => entry.term),
+        hashes: group.entries.map((entry) => entry.hash),
         payloads: group.entries.map((entry) => entry.payload),
         hardState: JSON.stringify(group.hardState),
       }));
@@ -118,7 +133,7 @@ export function stateOf(store: LogStore): ModelState {
     const view = store.view(id);
     const { firstIndex: first, lastIndex: last, hardState } = view;
     const entries = view.entries(first, last + 1, Number.MAX_SAFE_INTEGER);
-    if (entries.some((entry, at) => entry.index !== first + at || entry.term !== view.term(entry.index))) {
+    if (entries.some((entry, at) => !isAsSeen(view, entry, first + at))) {
       throw new Error('the view contradicts itself');
     }
     return {
@@ -127,17 +142,24 @@ export function stateOf(store: LogStore): ModelState {
       last,
       baseTerm: view.term(first - 1) ?? -1,
       terms: entries.map((entry) => entry.term),
+      hashes: entries.map((entry) => entry.hash),
       payloads: entries.map((entry) => digest(entry.type, entry.payload)),
       hardState: JSON.stringify(hardState),
     };
   });
 }
 
+/** Whether an entry is at its place, and all that tells of it agrees. */
+function isAsSeen(view: LogView, { index, term, hash }: LogEntry, expected: number): boolean {
+  return index === expected && term === view.term(index) && hash === view.hash(index);
+}
+
 function applied(before: GroupState, operation: Exclude<LogOperation, { kind: 'drop' }>): GroupState {
   switch (operation.kind) {
     case 'entry': {
       const kept = before.entries.slice(0, operation.index - before.base.index - 1);
-      const entry = { term: operation.term, payload: digest(operation.type, operation.payload) };
+      const { term, hash, type, payload } = operation;
+      const entry = { term, hash, payload: digest(type, payload) };
       return { ...before, entries: [...kept, entry] };
     }
     case 'hardState': {
@@ -145,7 +167,7 @@ function applied(before: GroupState, operation: Exclude<LogOperation, { kind: 'd
       return { ...before, hardState: { term, vote, commit } };
     }
     case 'reset':
-      return { ...before, base: { index: operation.index, term: operation.term }, entries: [] };
+      return { ...before, base: operation, entries: [] };
   }
 }
 

@@ -1,6 +1,6 @@
 /** The consensus thread of a simulated process: that of a real one, on a simulated clock, disk and network. */
 
-import { ConsensusSide, type Event, type GroupId } from '@althing/node/parts';
+import { ConsensusSide, type Event, type GroupId, logChainHash } from '@althing/node/parts';
 import { LogStore, type LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
 import { Connections, type ConnectionsOptions } from './connections.js';
@@ -39,6 +39,7 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
     segmentBytes: swarm.segmentBytes,
     cacheBytes: swarm.logCacheBytes,
     storeId: machine.logId,
+    chainHash: logChainHash,
     mutants: planted.storage,
   });
   checkDurable(machine, log);

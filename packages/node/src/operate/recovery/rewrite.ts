@@ -100,8 +100,8 @@ function effectsOfLoss(root: RootGroup, node: NodeId): Uint8Array {
 
 function operationsFor(places: ReadonlyMap<GroupId, Applied>, logged: readonly GroupId[]): LogOperation[] {
   const operations: LogOperation[] = [];
-  for (const [group, { index, term }] of places) {
-    operations.push({ kind: 'reset', group, index, term });
+  for (const [group, { index, term, hash }] of places) {
+    operations.push({ kind: 'reset', group, index, term, hash });
     operations.push({ kind: 'hardState', group, term, vote: 0, commit: index });
   }
   for (const group of logged) if (!places.has(group)) operations.push({ kind: 'drop', group });

@@ -74,7 +74,7 @@ async function stored(membership: Parameters<typeof encodeMembership>[0]): Promi
   const checkpoint = state.beginCheckpoint(ROOT_GROUP);
   await checkpoint.commit({ index: place.index, term: place.term, context: encodeContext(place) });
   await log.appended([
-    { kind: 'reset', group: ROOT_GROUP, index: 5, term: 2 },
+    { kind: 'reset', group: ROOT_GROUP, index: 5, term: 2, hash: place.hash },
     { kind: 'hardState', group: ROOT_GROUP, term: 2, vote: 0, commit: 5 },
   ]);
   return place.hash;

@@ -5,6 +5,7 @@ import { decodeIdentity, type Identity, logIdentity } from '../../base/identity.
 import { ClusterFile, type ClusterRecord } from '../../between/cluster-record.js';
 import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
 import { ExitCode } from '../../config/index.js';
+import { logChainHash } from '../../consensus/group-log.js';
 import { decodeApplied } from '../../groups/applied.js';
 import { StartError } from '../start/running-node.js';
 import { goesOn, readLog } from './replay.js';
@@ -66,7 +67,11 @@ export async function openData(folder: DataFolder, segmentBytes: number): Promis
     const cluster = file.load();
     if (cluster.kind !== 'member') throw refused('the node belongs to no cluster yet');
     await state.verify();
-    log = await LogStore.open(folder.logDisk, { segmentBytes, storeId: logIdentity(identity) });
+    log = await LogStore.open(folder.logDisk, {
+      segmentBytes,
+      storeId: logIdentity(identity),
+      chainHash: logChainHash,
+    });
     return { state, log, identity, file, record: cluster.record, close };
   } catch (error) {
     await close();

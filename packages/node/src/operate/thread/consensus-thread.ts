@@ -18,6 +18,7 @@ import { ExitCode } from '../../config/exit-codes.js';
 import { metricsPage, type PeerFigures } from '../../consensus/consensus-page.js';
 import { ConsensusSide } from '../../consensus/consensus-side.js';
 import { GroupFigures } from '../../consensus/group-figures.js';
+import { logChainHash } from '../../consensus/group-log.js';
 import type { NetworkEvents } from '../../consensus/network.js';
 import { type ClusterOptions, PeerNetwork } from '../../consensus/peer-network.js';
 import { LeaderWatch } from '../../consensus/watches/leader-watch.js';
@@ -151,6 +152,7 @@ export class ConsensusThread {
     const log = await LogStore.open(disk, {
       segmentBytes: options.segmentBytes,
       storeId: options.logId,
+      chainHash: logChainHash,
       ...(this.isLone ? { cacheBytes: LONE_CACHE_BYTES } : {}),
       observe: { now, written: (...sync) => this.countSync(...sync) },
     });
