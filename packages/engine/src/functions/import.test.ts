@@ -32,6 +32,13 @@ const FULL = `
   new_procedure('p', |x| {'doc'; x + .a.n;});
   nil;`.replace("'z' * 40000", "range(40000).map(|i| 'z').reduce(|a, b| a + b)");
 
+const WITH_TASKS = `
+  .a = {n: 1};
+  .t = task(datetime(2050, 1, 1), |t, x, u| x, [{only: 'here'}]);
+  .u = task(datetime(2050, 1, 1), |t, x, n| x, [.a, [1, [2]]]);
+  .t.set_args([.t.args()[0], .u]); .u.cancel();
+  nil;`;
+
 let db: Harness;
 
 beforeEach(() => {
@@ -103,6 +110,31 @@ describe('a dump', () => {
     expect(db.run('import(d); .a.n;', { vars: { d: dump } })).toBe(3);
   });
 
+  test('has tasks, which come along if that is asked for, and belong to who imports them', () => {
+    const dump = dumpOf(WITH_TASKS);
+    db.run("new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", { scope: 'thingsdb' });
+    const importing = (code: string): void => {
+      const follower = new CollectionGroup(db.collection.id, new ShapeTree(), EMPTY_SOURCE, db.engine.root);
+      follower.create();
+      follower.apply(db.effects(code, { vars: { d: dump }, user: 'kim' }));
+      expect(lines(follower)).toEqual(lines(db.collection));
+    };
+    importing('import(d)');
+    expect(db.run('[tasks(), .t, .a.n]')).toEqual([[], 'task:nil', 1]);
+    // The root, and what it refers to: what only the arguments held is gone.
+    expect(db.collection.store.thingCount).toBe(2);
+    db = new Harness();
+    db.run("new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", { scope: 'thingsdb' });
+    importing('import(d, {import_tasks: true})');
+    expect(db.run('[.t, .t.args(), .t.args()[1] == .u, .u.args()[0] == .a]')).toEqual([
+      '<task:4 owner:kim run_at:2050-01-01T00:00:00Z status:nil>',
+      [{ '#': 3, only: 'here' }, '<task:5 owner:kim run_at:nil status:err>'],
+      true,
+      true,
+    ]);
+    expect(db.error('import(d)', { vars: { d: dump } })).toBe('operation_err');
+  });
+
   test('of a typed root makes one', () => {
     const dump = dumpOf("new_type('Root'); set_type('Root', {n: 'int'}); .to_type('Root'); .n = 5; nil;");
     expect(db.run('import(d); [type(root()), .n, type_count("Root")]', { vars: { d: dump } })).toEqual([
@@ -139,32 +171,39 @@ describe('what can not be', () => {
     expect(db.error('import(d)', { vars: { d: damaged } })).toBe('bad_data_err');
   });
 
-  test('a made-up one changes nothing, or what it makes is sound', () => {
-    const data = dumpOf(FULL.replace('40000', '400').replace('2000', '20'));
-    const before = lines(db.collection);
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.nat(data.length - 1), fc.integer({ min: 0, max: 255 })), {
-          minLength: 1,
-          maxLength: 4,
-        }),
-        (changes) => {
-          const made = Uint8Array.from(data);
-          for (const [at, byte] of changes) made[at] = byte;
-          const outcome = db.outcome('import(d)', { vars: { d: sealed(made) } });
-          if (outcome.kind === 'value') {
-            const follower = new CollectionGroup(db.collection.id, new ShapeTree(), EMPTY_SOURCE);
-            follower.create();
-            follower.apply(outcome.change?.effects ?? new Uint8Array());
-            expect(lines(follower)).toEqual(lines(db.collection));
-            takeBack(outcome.change?.undo ?? []);
-          } else if (outcome.kind === 'error') {
-            expect([-53, -60]).toContain(outcome.error.code);
-          }
-          expect(lines(db.collection)).toEqual(before);
-        },
-      ),
-      { numRuns: 300 },
-    );
-  }, 60_000);
+  test.each([
+    ['of everything', FULL.replace('40000', '400').replace('2000', '20')],
+    ['with tasks', WITH_TASKS],
+  ])(
+    'a made-up one %s changes nothing, or what it makes is sound',
+    (_, code) => {
+      const data = dumpOf(code);
+      const before = lines(db.collection);
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.nat(data.length - 1), fc.integer({ min: 0, max: 255 })), {
+            minLength: 1,
+            maxLength: 4,
+          }),
+          (changes) => {
+            const made = Uint8Array.from(data);
+            for (const [at, byte] of changes) made[at] = byte;
+            const outcome = db.outcome('import(d, {import_tasks: true})', { vars: { d: sealed(made) } });
+            if (outcome.kind === 'value') {
+              const follower = new CollectionGroup(db.collection.id, new ShapeTree(), EMPTY_SOURCE);
+              follower.create();
+              follower.apply(outcome.change?.effects ?? new Uint8Array());
+              expect(lines(follower)).toEqual(lines(db.collection));
+              takeBack(outcome.change?.undo ?? []);
+            } else if (outcome.kind === 'error') {
+              expect([-53, -60]).toContain(outcome.error.code);
+            }
+            expect(lines(db.collection)).toEqual(before);
+          },
+        ),
+        { numRuns: 300 },
+      );
+    },
+    60_000,
+  );
 });

@@ -1,3 +1,4 @@
+import { ByteReader } from '../bytes.js';
 import { badDataError, operationError, QueryError, quotaError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
@@ -5,6 +6,7 @@ import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { type Dump, NoDumpError, readDump } from '../state/dump.js';
 import { ProcedureEditor } from '../state/parts/procedures.js';
+import { readTasks, TaskEditor } from '../state/parts/tasks.js';
 import { readContents, writeImport } from '../state/transfer.js';
 import type { Bytes } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
@@ -22,14 +24,14 @@ export const IMPORT: readonly Entry[] = [
     changes: CHANGES,
     params: [p.bytes('dump'), p.optional(p.thing('options'))],
     run: (rt, bytes, options) => {
-      if (options !== undefined) checkOptions(rt, options);
+      const takesTasks = options !== undefined && readOptions(rt, options);
       const { group, transaction } = rt;
       if (!(group instanceof CollectionGroup)) throw new Error('import() is a function of collections');
       if (!transaction.writable) throw operationError('import() needs a query that makes a change');
       const occupied = group.contents();
       if (occupied !== null) throw operationError(`import() needs an empty collection: ${occupied}`);
       rt.assertPrograms('imports');
-      const { contents, procedures } = read(rt, bytes);
+      const { contents, procedures, tasks } = read(rt, bytes);
       if (procedures.length > rt.quotas.procedures) {
         throw quotaError(`the dump has ${procedures.length} procedures, more than max_procedures allows`);
       }
@@ -38,17 +40,42 @@ export const IMPORT: readonly Entry[] = [
       transaction.onUndo(readContents(contents, group.store), NS_PER_BYTE * contents.length);
       const editor = new ProcedureEditor(group.procedures, transaction);
       for (const procedure of procedures) editor.put(procedure);
+      importTasks(rt, group, tasks, takesTasks);
       return null;
     },
   }),
 ];
 
-function checkOptions(rt: Runtime, options: Thing): void {
+/** @returns whether tasks are imported */
+function readOptions(rt: Runtime, options: Thing): boolean {
+  let takesTasks = false;
   rt.store?.load(options);
   for (const [name, value] of options.entries()) {
     if (name !== 'import_tasks') throw valueError(`there is no option '${name}'; known: import_tasks`);
-    p.bool(name).accept(value, { function: 'import', position: 2 });
+    takesTasks = p.bool(name).accept(value, { function: 'import', position: 2 });
   }
+  return takesTasks;
+}
+
+/** Takes the tasks of a dump, whose owner becomes who imports them. */
+function importTasks(
+  { transaction, user, quotas }: Runtime,
+  group: CollectionGroup,
+  tasks: Uint8Array,
+  takes: boolean,
+): void {
+  const states = readTasks(new ByteReader(tasks), group.store);
+  if (takes && states.length > quotas.tasks) {
+    throw quotaError(`the dump has ${states.length} tasks, more than max_tasks allows`);
+  }
+  const editor = new TaskEditor(group.tasks, transaction);
+  for (const state of states) editor.restore({ ...state, owner: user.id });
+  // What only their arguments hold goes with them.
+  if (!takes) for (const { id } of states) editor.delete(group.tasks.find(id) ?? missing(id));
+}
+
+function missing(id: number): never {
+  throw new Error(`task ${id} was just made`);
 }
 
 /** @throws QueryError bad_data_err for a damaged dump, value_err for what is none, and the errors of limits */

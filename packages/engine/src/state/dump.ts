@@ -1,9 +1,9 @@
 /**
  * A collection as a file: what export({dump: true}) gives and import() takes.
  *
- *   dump := "ALTHDUMP" format:u8 version:text contents:blob procedures:varint procedure* crc:u32
+ *   dump := "ALTHDUMP" format:u8 version:text contents:blob procedures:varint procedure* tasks:varint task* crc:u32
  *
- * `contents` as in `transfer.ts`, `procedure` as in `parts/procedures.ts`; `version` is that of the node that wrote it, for people;
+ * `contents` as in `transfer.ts`, `procedure` as in `parts/procedures.ts`, `task` as in `parts/tasks.ts`; `version` is that of the node that wrote it, for people;
  * `crc` is the CRC-32 of all that stands in front of it.
  */
 import { crc32 } from 'node:zlib';
@@ -13,9 +13,11 @@ import { NAME } from '../schema/name.js';
 import { ShapeTree } from '../value/shape.js';
 import { CollectionGroup } from './collection-group.js';
 import { type Procedure, readProcedure, writeProcedure } from './parts/procedures.js';
+import { readTasks, START_MAX, writeTasks } from './parts/tasks.js';
 import { EMPTY_SOURCE } from './records.js';
+import type { Store } from './store.js';
 import type { Charge } from './transaction.js';
-import { readContents, writeContents } from './transfer.js';
+import { checkInside, readContents, writeContents } from './transfer.js';
 
 const MAGIC = Buffer.from('ALTHDUMP', 'latin1');
 
@@ -28,6 +30,8 @@ const CRC_BYTES = 4;
 export interface Dump {
   readonly contents: Uint8Array;
   readonly procedures: readonly Procedure[];
+  /** For `readTasks`, once the contents were taken up. */
+  readonly tasks: Uint8Array;
 }
 
 /** Bytes that are no dump, or one that this version does not read. */
@@ -35,7 +39,7 @@ export class NoDumpError extends Error {}
 
 /** Writes a collection. Brings all of it into memory. */
 export function writeDump(
-  { store, procedures }: CollectionGroup,
+  { store, procedures, tasks }: CollectionGroup,
   version: string,
   charge: Charge,
 ): Uint8Array {
@@ -49,6 +53,9 @@ export function writeDump(
     charge(procedure.closure.source.length);
     writeProcedure(out, procedure);
   }
+  const { length } = out;
+  writeTasks(out, tasks.list());
+  charge(out.length - length);
   out.u32(crc32(out.view()));
   return out.take();
 }
@@ -77,10 +84,12 @@ export function readDump(bytes: Uint8Array, charge: Charge): Dump {
   }
   const contents = input.blob();
   const procedures = readProcedures(input, charge);
+  const tasks = bytes.subarray(input.offset, end);
   const scratch = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
   scratch.create();
   readContents(contents, scratch.store, charge);
-  return { contents, procedures };
+  checkTasks(input, scratch.store, charge);
+  return { contents, procedures, tasks };
 }
 
 function readProcedures(input: ByteReader, charge: Charge): Procedure[] {
@@ -95,6 +104,24 @@ function readProcedures(input: ByteReader, charge: Charge): Procedure[] {
     names.add(name);
     procedures.push(procedure);
   }
-  if (input.remaining > 0) throw new FormatError('there is more than a dump');
   return procedures;
+}
+
+/** Checks the tasks of a dump whose contents were taken up in a store of their own. */
+function checkTasks(input: ByteReader, store: Store, charge: Charge): void {
+  const ids = new Set<number>();
+  store.guard = charge;
+  for (const { id, startAt, closure, args } of readTasks(input, store)) {
+    if (id === 0 || id >= store.nextId || ids.has(id) || store.find(id) !== undefined || startAt > START_MAX)
+      throw new FormatError(`the task ${id} can not be`);
+    ids.add(id);
+    charge(closure.source.length + args.length);
+    const { params } = parseClosure(closure.source);
+    if (!args.tuple || args.length !== Math.max(0, params.length - 1)) {
+      throw new FormatError(`the arguments of task ${id} can not be`);
+    }
+    checkInside(args, store);
+  }
+  store.guard = null;
+  if (input.remaining > 0) throw new FormatError('there is more than a dump');
 }

@@ -16,6 +16,7 @@ import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
+import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
@@ -139,7 +140,7 @@ function checkContents(store: Store, things: readonly Thing[], charge: Charge): 
     charge(UNITS_PER_THING);
     thing.forEach((key, value) => {
       charge(1);
-      checkValue(thing, key, value);
+      checkValue(thing, key, value, store);
     });
     const { type } = thing;
     if (type !== null) checkInstance(store, thing, type);
@@ -197,27 +198,34 @@ function checkMethod(
   parseClosure(closure.source);
 }
 
-function checkValue(thing: Thing, key: string, value: Value): void {
+function checkValue(thing: Thing, key: string, value: Value, store: Store): void {
   if (key.length === 1 && !NAME.test(key)) throw new FormatError(`the key '${key}' can not be`);
   const { restriction } = thing;
   if (restriction?.inForce === true && !restriction.fits(value)) {
     throw new FormatError(`thing ${thing.id}, '${key}': not what the thing is restricted to`);
   }
-  checkInside(value, 0);
+  checkInside(value, store);
 }
 
 /** Lists inside each other at most, which no query reaches. */
 const NESTING_MAX = 1000;
 
-function checkInside(value: Value, level: number): void {
+/**
+ * Checks what is in a value, and may be in a list.
+ *
+ * @throws FormatError
+ */
+export function checkInside(value: Value, store: Store, level = 0): void {
   if (level > NESTING_MAX) throw new FormatError('lists are nested too deeply');
   if (value instanceof Closure) parseClosure(value.source);
-  else if (value instanceof List) {
+  else if (value instanceof Task) {
+    if (value.id >= store.nextId) throw new FormatError(`there can not be a task ${value.id}`);
+  } else if (value instanceof List) {
     for (const item of value.items) {
       if (item instanceof ThingSet || (item instanceof List && !item.tuple)) {
         throw new FormatError('a list or set inside a list');
       }
-      checkInside(item, level + 1);
+      checkInside(item, store, level + 1);
     }
   }
 }

@@ -230,6 +230,11 @@ export class TaskEditor {
     return new Task(id, tasks);
   }
 
+  /** Puts a task with the id that it has, which was never given; what its arguments refer to is there. */
+  restore(state: TaskState): void {
+    this.put(state);
+  }
+
   /** Replaces what is known of a task that there is. */
   change(state: TaskState): void {
     this.transaction.storeValues([state.args]);
@@ -267,6 +272,19 @@ export class TaskEditor {
     }, NS_PER_UNDO);
     tasks.put(state);
   }
+}
+
+/** Writes tasks for a dump: without their owners, who are not known where it is read. */
+export function writeTasks(out: ByteWriter, states: readonly TaskState[]): void {
+  out.varint(states.length);
+  for (const state of states) writeTask(out, { ...state, owner: 0 });
+}
+
+/** Reads what `writeTasks` wrote. */
+export function readTasks(input: ByteReader, known: References): TaskState[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} tasks in ${input.remaining} bytes`);
+  return Array.from({ length: count }, () => readTask(input, known));
 }
 
 const STATUSES: readonly TaskStatus[] = ['nil', 'ok', 'err'];
