@@ -12,4 +12,5 @@ export {
   type SocketOptions,
   type SocketPlace,
 } from './socket/socket-client.js';
+export { clientFrame, serverFrame, WebSocketChannel } from './socket/websocket-channel.js';
 export { isWireBytes, isWireList, isWireMap, WireError, type WireValue, wireMap } from './value.js';

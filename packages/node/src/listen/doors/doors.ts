@@ -18,6 +18,7 @@ import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
 import { SharedLimits } from '../shared/shared-limits.js';
 import type { Certificates } from '../tls/certificates.js';
+import { apiSockets } from '../websocket/api-sockets.js';
 import { NativeDoors } from './native-doors.js';
 
 export interface DoorsOptions
@@ -47,6 +48,7 @@ export class Doors {
   private readonly native: NativeListener;
   private readonly nativeDoors: NativeDoors;
   private readonly shared: SharedLimits;
+  private readonly authenticator: Authenticator;
 
   /**
    * Opens those that the settings ask for.
@@ -75,12 +77,33 @@ export class Doors {
       pendingMax: config.requestQueueLimit,
     });
     this.shared = shared;
+    const native = new NativeListener({
+      authenticator,
+      root: engine.root,
+      handle,
+      refusal,
+      stale,
+      shared,
+      nestingMax: config.nestingLimit,
+      sizeMax: config.requestSizeLimit,
+      ids: new RequestIds(),
+      figures,
+      onDefect,
+      now: Date.now,
+      nodeNumber: options.nodeNumber,
+      connectionsPerAddressMax: config.maxConnectionsPerAddress,
+      loginTimeoutMs: config.loginTimeoutMs,
+      packageTimeoutMs: config.bodyTimeoutMs,
+    });
+    this.native = native;
+    this.authenticator = authenticator;
     this.http = new HttpListener({
       authenticator,
       tls: tlsFilesOf(config),
       nodeName: config.nodeName,
       handle,
       transfers,
+      sockets: apiSockets(native, config.resultSizeLimit),
       wait,
       refusal,
       stale,
@@ -99,24 +122,6 @@ export class Doors {
         allowedHosts: config.httpAllowedHosts,
         allowedOrigins: config.httpAllowedOrigins,
       },
-    });
-    this.native = new NativeListener({
-      authenticator,
-      root: engine.root,
-      handle,
-      refusal,
-      stale,
-      shared,
-      nestingMax: config.nestingLimit,
-      sizeMax: config.requestSizeLimit,
-      ids: new RequestIds(),
-      figures,
-      onDefect,
-      now: Date.now,
-      nodeNumber: options.nodeNumber,
-      connectionsPerAddressMax: config.maxConnectionsPerAddress,
-      loginTimeoutMs: config.loginTimeoutMs,
-      packageTimeoutMs: config.bodyTimeoutMs,
     });
     this.nativeDoors = new NativeDoors(config, this.native);
   }
@@ -139,10 +144,11 @@ export class Doors {
   /**
    * Takes up renewed certificates, for connections to come.
    *
+   * @param certificates those of the node; null when it has none: then there are those of `ws_port` alone
    * @throws Error when they are unfit
    */
-  renewTls(certificates: Certificates): void {
-    this.http.renewTls();
+  renewTls(certificates: Certificates | null): void {
+    if (certificates !== null) this.http.renewTls();
     this.nativeDoors.renewTls(certificates);
   }
 
@@ -154,7 +160,12 @@ export class Doors {
 
   /** Accepts no more connections; when every request is answered, it closes them, and settles. */
   async drain(): Promise<void> {
-    await Promise.all([this.http.drain(), this.native.drain()]);
+    this.leave();
+    this.http.stopListening();
+    this.authenticator.hurry();
+    // The port of the API has connections of both.
+    await this.native.drain();
+    await this.http.drain();
   }
 
   /** Closes everything. */

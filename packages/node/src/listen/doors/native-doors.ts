@@ -3,19 +3,30 @@ import { Server as TlsServer } from 'node:tls';
 import { type Config, ConfigurationError, portInUse } from '../../config/index.js';
 import type { NativeListener } from '../native/listener.js';
 import { type Credentials, listening, listeningAt, packageServer } from '../native/servers.js';
-import type { Certificates } from '../tls/certificates.js';
+import { type Certificates, readCertificates } from '../tls/certificates.js';
+import { webSocketServer } from '../websocket/server.js';
 
 type NativeSettings = Pick<
   Config,
-  'listenClientPort' | 'bindClientAddr' | 'ipSupport' | 'pipeClientName' | 'clientTls' | 'loginTimeoutMs'
+  | 'listenClientPort'
+  | 'bindClientAddr'
+  | 'ipSupport'
+  | 'pipeClientName'
+  | 'clientTls'
+  | 'loginTimeoutMs'
+  | 'wsPort'
+  | 'wsCertFile'
+  | 'wsKeyFile'
 >;
 
 /** The servers of the native protocol that the settings ask for. */
 export class NativeDoors {
   private readonly config: NativeSettings;
   private readonly listener: NativeListener;
-  /** Servers that speak TLS with the certificates of the node. */
-  private readonly tlsServers: TlsServer[] = [];
+  /** The server that speaks TLS with the certificates of the node. */
+  private tlsServer: TlsServer | null = null;
+  /** The server of WebSockets that speaks TLS with its own. */
+  private wssServer: TlsServer | null = null;
 
   constructor(config: NativeSettings, listener: NativeListener) {
     this.config = config;
@@ -28,7 +39,7 @@ export class NativeDoors {
     if (listenClientPort !== 0) {
       const tls = clientTls && certificates !== null ? credentialsOf(certificates) : null;
       const server = packageServer(this.listener, tls, loginTimeoutMs);
-      if (server instanceof TlsServer) this.tlsServers.push(server);
+      if (server instanceof TlsServer) this.tlsServer = server;
       await this.listen(server, 'listen_client_port', bindClientAddr, listenClientPort);
     }
     if (pipeClientName !== undefined) {
@@ -39,11 +50,33 @@ export class NativeDoors {
       });
       if (!isFree) throw pathProblem(pipeClientName, 'another process listens there');
     }
+    await this.openWebSocket();
+  }
+
+  private async openWebSocket(): Promise<void> {
+    const { wsPort, bindClientAddr, loginTimeoutMs } = this.config;
+    if (wsPort === 0) return;
+    const server = webSocketServer(this.listener, this.wsCredentials(), loginTimeoutMs);
+    if (server instanceof TlsServer) this.wssServer = server;
+    await this.listen(server, 'ws_port', bindClientAddr, wsPort);
+  }
+
+  /**
+   * Null without TLS.
+   *
+   * @throws ConfigurationError when the files are unfit
+   */
+  private wsCredentials(): Credentials | null {
+    const { wsCertFile, wsKeyFile } = this.config;
+    const read = readCertificates({ tlsCertFile: wsCertFile, tlsKeyFile: wsKeyFile }, WS_KEYS);
+    return read === null ? null : { cert: read.cert, key: read.key };
   }
 
   /** @throws Error when they are unfit */
-  renewTls(certificates: Certificates): void {
-    for (const server of this.tlsServers) server.setSecureContext(credentialsOf(certificates));
+  renewTls(certificates: Certificates | null): void {
+    if (certificates !== null) this.tlsServer?.setSecureContext(credentialsOf(certificates));
+    const own = this.wssServer === null ? null : this.wsCredentials();
+    if (own !== null) this.wssServer?.setSecureContext(own);
   }
 
   private async listen(server: Server, key: string, address: string, port: number): Promise<void> {
@@ -61,6 +94,9 @@ export class NativeDoors {
     if (!isFree) throw portInUse(key, address, port);
   }
 }
+
+/** The settings that name the files of `ws_port`. */
+const WS_KEYS = { cert: 'ws_cert_file', key: 'ws_key_file' } as const;
 
 /** Connections that wait to be accepted. */
 const BACKLOG = 1024;

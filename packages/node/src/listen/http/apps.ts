@@ -3,7 +3,7 @@
  * current; see `Batch`. A batch is current for a tenth of the time that a connection may have. The port stays
  * open when certificates are renewed: only the batch is another one.
  */
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js';
 import { Batch } from './batch.js';
 import { App, SSLApp, us_listen_socket_close, us_socket_local_port } from './native.js';
 
@@ -20,9 +20,20 @@ export interface AppsOptions {
   readonly tls: TlsFiles | null;
   /** How old a connection gets, in milliseconds; 0: as old as it likes. */
   readonly ageMaxMs: number;
-  /** Called when a connection came (1) or went (-1). */
-  readonly connected: (res: HttpResponse, change: number) => void;
+  /** Called when a connection came (1) or went (-1, without its response). */
+  readonly connected: (res: HttpResponse | null, change: number) => void;
   readonly receive: (res: HttpResponse, req: HttpRequest, batch: Batch) => void;
+  /** The behaviour of connections that go on as WebSockets at `/@ws`. */
+  readonly sockets: WebSocketBehavior<SocketData>;
+}
+
+/** The path of requests that go on as WebSockets. */
+const SOCKETS_PATH = '/@ws';
+
+/** What a connection that goes on as a WebSocket brings along. */
+export interface SocketData {
+  /** The client's address. */
+  readonly address: string;
 }
 
 type ListenSocket = Parameters<typeof us_listen_socket_close>[0];
@@ -142,14 +153,22 @@ export class Apps {
   }
 
   private makeBatch(): Batch {
-    const { connected, receive } = this.options;
+    const { connected, receive, sockets } = this.options;
     const app = this.makeApp();
     const batch = new Batch(app);
-    const count = (res: HttpResponse, change: number): void => {
+    const count = (res: HttpResponse | null, change: number): void => {
       batch.connections += change;
       connected(res, change);
     };
-    app.filter((res, change) => count(res, Number(change)));
+    app.filter((res, change) => count(Number(change) > 0 ? res : null, Number(change)));
+    app.ws<SocketData>(SOCKETS_PATH, {
+      ...sockets,
+      close: (ws, code, message) => {
+        // The filter tells that a connection went only as long as it is none of WebSocket.
+        count(null, -1);
+        sockets.close?.(ws, code, message);
+      },
+    });
     app.any('/*', (res, req) => receive(res, req, batch));
     return batch;
   }

@@ -7,7 +7,7 @@
  * then the request itself. A body is kept only when the credentials can still turn out to be right.
  */
 
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryError, type ScopeName } from '@althing/engine';
 import { keptFor } from '../../base/descriptors.js';
@@ -24,7 +24,7 @@ import { RequestIds } from '../shared/request-ids.js';
 import type { SharedLimits } from '../shared/shared-limits.js';
 import { Admission, refuseLogin } from './admission.js';
 import { AnswerBuffer } from './answer-buffer.js';
-import { Apps, hasCertificate, type TlsFiles } from './apps.js';
+import { Apps, hasCertificate, type SocketData, type TlsFiles } from './apps.js';
 import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
@@ -35,11 +35,13 @@ import {
   badRequest,
   FOREIGN_ORIGIN,
   INTERNAL,
+  LEAVING,
   METHOD_STATUS,
   NO_CERTIFICATE,
   NOT_POST,
   OTHER_HOST,
   type Refuse,
+  TOO_MANY_STRANGERS,
   UNKNOWN_PATH,
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
@@ -74,6 +76,8 @@ export interface HttpOptions {
   readonly shared: SharedLimits;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
+  /** What becomes of connections that go on as WebSockets, at `/@ws`. */
+  readonly sockets: ApiSockets;
   /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
   readonly wait: (done: () => boolean) => void;
   /** How old a connection gets, in milliseconds; 0: as old as it likes. */
@@ -89,6 +93,14 @@ export interface HttpOptions {
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
 }
+
+/** What becomes of connections that go on as WebSockets. */
+export type ApiSockets = Omit<WebSocketBehavior<SocketData>, 'upgrade'> & {
+  /** The subprotocol of the answer, empty for none; null when there is none that is spoken here. */
+  readonly subprotocolOf: (header: string) => string | null;
+  /** Whether one more from an address may go on, before it has logged in. */
+  readonly admits: (address: string) => boolean;
+};
 
 export class HttpListener {
   private readonly options: HttpOptions;
@@ -107,6 +119,7 @@ export class HttpListener {
   private readonly sites: Sites;
   private port = 0;
   private pending = 0;
+  private isLeaving = false;
   private readonly inPlace: WaitingInPlace;
   private onIdle: (() => void) | null = null;
   private readonly ids = new RequestIds();
@@ -158,6 +171,10 @@ export class HttpListener {
       ageMaxMs: options.connectionAgeMaxMs,
       connected: (res, change) => this.connected(res, change),
       receive: (res, req, batch) => this.receive(res, req, batch),
+      sockets: {
+        ...options.sockets,
+        upgrade: (res, req, context) => this.upgrade(res, req, context),
+      },
     });
   }
 
@@ -189,7 +206,13 @@ export class HttpListener {
 
   /** From now on each answer ends its connection: clients are to go elsewhere. */
   leave(): void {
+    this.isLeaving = true;
     this.apps.leave();
+  }
+
+  /** Accepts no more connections. */
+  stopListening(): void {
+    this.apps.stopListening();
   }
 
   /** Accepts no more connections; when every request is answered, it closes them, and settles. */
@@ -214,11 +237,11 @@ export class HttpListener {
     this.apps.close();
   }
 
-  private connected(res: HttpResponse, change: number): void {
+  private connected(res: HttpResponse | null, change: number): void {
     this.connectionCount += change;
     this.options.shared.connections += change;
     if (this.connectionCount === 0) this.addresses.clear();
-    if (change < 0) return;
+    if (res === null) return;
     const address = addressKey(new Uint8Array(res.getRemoteAddress()));
     const admitted = this.clients.isProxy(res) || this.addresses.connected(address);
     const { connections, connectionsMax } = this.options.shared;
@@ -253,6 +276,28 @@ export class HttpListener {
     else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
     else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
     else refuse(UNKNOWN_PATH);
+  }
+
+  /** Lets a connection go on as a WebSocket. */
+  private upgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const headers = readHeaders(req, 'GET', this.ids, this.clients.endsConnection(res));
+    const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
+    const protocol = this.options.sockets.subprotocolOf(req.getHeader('sec-websocket-protocol'));
+    const refuse = (error: QueryError, status?: string): void => this.refuseHead(res, headers, error, status);
+    if (headers.malformed !== null) refuse(badRequest(headers.malformed), '400 Bad Request');
+    else if (this.needsCertificate && !hasCertificate(res)) refuse(NO_CERTIFICATE, '403 Forbidden');
+    else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
+    else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
+    else if (protocol === null) refuse(badRequest('no subprotocol is spoken here that is asked for'));
+    else if (this.isLeaving) refuse(LEAVING);
+    else {
+      const data: SocketData = { address: this.clients.of(res, headers.forwardedFor) };
+      if (!this.options.sockets.admits(data.address)) {
+        refuse(TOO_MANY_STRANGERS);
+        return;
+      }
+      res.upgrade(data, req.getHeader('sec-websocket-key'), protocol, '', context);
+    }
   }
 
   /** Answers what is refused whatever its body says, and ends the connection. */

@@ -38,6 +38,14 @@ export const BODIES_FULL = new QueryError(
   ErrorCode.NODE,
   'request bodies that are still coming take too much memory (request_memory_limit_mb): try again',
 );
+export const LEAVING = new QueryError(
+  ErrorCode.NODE,
+  'the node is shutting down: connect to another one, or try again later',
+);
+export const TOO_MANY_STRANGERS = new QueryError(
+  ErrorCode.NODE,
+  'too many connections have not logged in yet: try again in a moment',
+);
 export const NOT_POST = badRequest('the API takes POST requests only');
 export const METHOD_STATUS = '405 Method Not Allowed';
 export const ALLOW: Headers = [['Allow', 'POST']];

@@ -49,13 +49,14 @@ export const WRONG_CREDENTIALS = new QueryError(
   ErrorCode.AUTH,
   'no such user, token or password, or it can not be used any more',
 );
-export const LEAVING = new QueryError(
-  ErrorCode.NODE,
-  'the node is shutting down: connect to another one, or try again later',
-);
 export const ANSWERS_FULL = new QueryError(
   ErrorCode.NODE,
   'answers that clients do not read take too much memory (request_memory_limit_mb): try again',
+);
+
+export const TOO_MANY_WAIT = new QueryError(
+  ErrorCode.MAX_QUOTA,
+  'too many requests of this connection wait for their turn: wait for answers, or use several connections',
 );
 
 /** @param max bytes that a package may have */

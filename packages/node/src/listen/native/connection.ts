@@ -10,7 +10,7 @@ import { networkOf } from '../../base/network-of.js';
 import type { ChangeOutcome, Client, Reply, Request, Respond } from '../../groups/request.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
-import { BODIES_FULL, INTERNAL, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
+import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
 import { statusOf } from '../http/reply.js';
 import type { Bytes } from '../limits/byte-budget.js';
 import type { RequestIds } from '../shared/request-ids.js';
@@ -18,10 +18,10 @@ import type { SharedLimits } from '../shared/shared-limits.js';
 import {
   ANSWERS_FULL,
   errorData,
-  LEAVING,
   NOT_LOGGED_IN,
   packageTooLarge,
   strangerTooLarge,
+  TOO_MANY_WAIT,
   WarnCode,
   WRONG_CREDENTIALS,
   warnData,
@@ -30,6 +30,7 @@ import { EVENT_ID, type Header, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
 import { readAuth, readRequest } from './requests.js';
 import { Session } from './session.js';
+import { UNSENT_MAX } from './socket-wire.js';
 import type { Wire } from './wire.js';
 
 /** What the connections of a node have in common. */
@@ -64,14 +65,14 @@ export const STRANGER_BYTES_MAX = 64 * 1024;
 const WAITING_MAX = 64;
 const WAITING_BYTES_MAX = 256 * 1024;
 
-/** Bytes that wait to be sent before nothing more is read or carried out. */
-const UNSENT_MAX = 256 * 1024;
-
 /** Bytes that wait to be sent when an event finds them and the connection ends: its client does not read. */
 const UNSENT_EVENTS_MAX = 4 * 1024 * 1024;
 
 /** Answers from this size on count against the memory of all until they are sent. */
 const LONG_ANSWER = 64 * 1024;
+
+/** Packages that wait for their turn at most: they keep coming where reading can't be put off. */
+const WAITING_LIMIT = 8192;
 
 /** Packages of at least so many bytes take time to read that counts, and are not copied to wait. */
 const LONG_PACKAGE = 16 * 1024;
@@ -215,8 +216,9 @@ export class Connection implements PackageSink, Client {
   private wait(header: Header, data: Buffer): void {
     const { memory } = this;
     const bytes = data.length + WAITING_BYTES;
-    if (!memory.tryTake(bytes)) {
-      this.fail(header.id, BODIES_FULL);
+    const isFull = this.waiting.length >= WAITING_LIMIT;
+    if (isFull || !memory.tryTake(bytes)) {
+      this.fail(header.id, isFull ? TOO_MANY_WAIT : BODIES_FULL);
       return;
     }
     // What is small may lie in a large piece that was read.

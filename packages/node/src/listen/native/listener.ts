@@ -13,7 +13,8 @@ import { statusData } from './answers.js';
 import { Connection, type ConnectionHost } from './connection.js';
 import { PackageType } from './package.js';
 import { PackageReader } from './package-reader.js';
-import { SocketWire } from './socket-wire.js';
+import { type Envelope, NO_ENVELOPE, SocketWire } from './socket-wire.js';
+import type { Wire } from './wire.js';
 
 export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving'> {
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
@@ -27,10 +28,25 @@ export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving'> {
   readonly packageTimeoutMs: number;
 }
 
+/** Makes what takes packages out of the bytes of a connection. */
+export type ReaderOf = (
+  connection: Connection,
+  wire: SocketWire,
+) => Pick<PackageReader, 'isWithin' | 'push' | 'end'>;
+
+/** A connection that somebody else reads. */
+export interface OpenedConnection {
+  readonly connection: Connection;
+  /** To be called when it has ended. */
+  readonly closed: () => void;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
 /** A connection with what is kept of it here. */
 export interface Line {
   readonly connection: Connection;
-  readonly wire: SocketWire;
+  readonly wire: Wire;
   /** Its number among those that have to log in; 0 for none. */
   loginDeadline: number;
   /** Its number among those of which a part of a package came; 0 for none. */
@@ -125,13 +141,50 @@ export class NativeListener {
     return true;
   }
 
-  /** Takes a connection that speaks the protocol from here on. */
-  open(socket: Socket): void {
-    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line));
+  /**
+   * Takes a connection that speaks the protocol from here on.
+   *
+   * @param head what came of it already
+   * @param readerOf what takes packages out of its bytes
+   */
+  open(
+    socket: Socket,
+    envelope: Envelope = NO_ENVELOPE,
+    head: Buffer = NO_BYTES,
+    readerOf: ReaderOf = (connection) => new PackageReader(connection),
+  ): void {
+    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line), envelope);
     const line = this.lineOf(wire);
     const { connection } = line;
-    const reader = new PackageReader(connection);
-    this.attach(socket, line, reader, (chunk) => reader.push(chunk));
+    const reader = readerOf(connection, wire);
+    socket.on('error', () => {
+      // It is followed by 'close'.
+    });
+    const take = (chunk: Buffer): void => {
+      const goesOn = reader.push(chunk);
+      wire.flush();
+      if (goesOn) this.watchPackage(line, reader.isWithin);
+      else wire.end();
+    };
+    socket.on('data', take);
+    socket.on('drain', () => connection.drained());
+    socket.once('close', () => {
+      reader.end();
+      this.closed(line);
+    });
+    if (head.length > 0) take(head);
+  }
+
+  /**
+   * Takes a connection that somebody else reads, and that was counted.
+   *
+   * @param wireOf makes the way to its client; what it is given is called when the client takes less than is sent
+   * @param loggedIn called when it has logged in for the first time
+   */
+  take(wireOf: (onFull: () => void) => Wire, loggedIn: () => void): OpenedConnection {
+    const wire = wireOf(() => this.slowDown(line));
+    const line = this.lineOf(wire, loggedIn);
+    return { connection: line.connection, closed: () => this.closed(line) };
   }
 
   /** From now on clients are told to go elsewhere, and new ones are not let in. */
@@ -156,7 +209,7 @@ export class NativeListener {
     } while (this.inFlight > 0);
     this.tell('OFFLINE');
     for (const { wire } of this.lines) wire.end();
-    await this.closed();
+    await this.settled();
   }
 
   /** Closes everything. */
@@ -166,10 +219,11 @@ export class NativeListener {
     for (const { wire } of this.lines) wire.destroy();
   }
 
-  private lineOf(wire: SocketWire): Line {
+  private lineOf(wire: Wire, loggedIn: () => void = () => {}): Line {
     const connection = new Connection(this.host, wire, () => {
       this.logins.delete(line.loginDeadline);
       line.loginDeadline = 0;
+      loggedIn();
     });
     const line: Line = { connection, wire, loginDeadline: 0, packageDeadline: 0 };
     this.lines.add(line);
@@ -177,38 +231,23 @@ export class NativeListener {
     return line;
   }
 
-  /** @param push takes the next bytes; false ends the connection */
-  private attach(
-    socket: Socket,
-    line: Line,
-    reader: Pick<PackageReader, 'isWithin' | 'end'>,
-    push: (chunk: Buffer) => boolean,
-  ): void {
-    const { connection, wire } = line;
-    socket.on('data', (chunk: Buffer) => {
-      const goesOn = push(chunk);
-      wire.flush();
-      if (!goesOn) {
-        wire.end();
-        return;
-      }
-      if (reader.isWithin === (line.packageDeadline !== 0)) return;
-      if (reader.isWithin) line.packageDeadline = this.packages.add(line);
-      else {
-        this.packages.delete(line.packageDeadline);
-        line.packageDeadline = 0;
-      }
-    });
-    socket.on('drain', () => connection.drained());
-    socket.once('close', () => {
-      reader.end();
-      connection.close();
-      this.lines.delete(line);
-      this.slow.delete(line);
-      this.logins.delete(line.loginDeadline);
+  private closed(line: Line): void {
+    line.connection.close();
+    this.lines.delete(line);
+    this.slow.delete(line);
+    this.logins.delete(line.loginDeadline);
+    this.packages.delete(line.packageDeadline);
+    if (this.onIdle !== null) this.considerIdle();
+  }
+
+  /** Waits for the rest of a package no longer than it may take. */
+  private watchPackage(line: Line, isWithin: boolean): void {
+    if (isWithin === (line.packageDeadline !== 0)) return;
+    if (isWithin) line.packageDeadline = this.packages.add(line);
+    else {
       this.packages.delete(line.packageDeadline);
-      if (this.onIdle !== null) this.considerIdle();
-    });
+      line.packageDeadline = 0;
+    }
   }
 
   private tell(status: string): void {
@@ -245,7 +284,7 @@ export class NativeListener {
     this.servers.length = 0;
   }
 
-  private async closed(): Promise<void> {
+  private async settled(): Promise<void> {
     const end = performance.now() + LAST_WORDS_MS;
     while (this.lines.size > 0 && performance.now() < end) await pause(5);
     this.close();

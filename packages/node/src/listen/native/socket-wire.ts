@@ -8,10 +8,15 @@ export interface Envelope {
   size(bytes: number): number;
   /** Writes them to a place in a buffer that has room for them. */
   write(out: Buffer, at: number, bytes: number): void;
+  /** What is said when the connection ends; null for nothing. */
+  readonly farewell: Uint8Array | null;
 }
 
 /** Packages that follow each other. */
-export const NO_ENVELOPE: Envelope = { size: () => 0, write: () => {} };
+export const NO_ENVELOPE: Envelope = { size: () => 0, write: () => {}, farewell: null };
+
+/** Bytes that wait to be sent before nothing more is read from the client. */
+export const UNSENT_MAX = 256 * 1024;
 
 /** Data up to this size are copied behind their header, and sent with what else there is; others are not. */
 const COPIED_MAX = 512;
@@ -120,8 +125,10 @@ export class SocketWire implements Wire {
     this.socket.resume();
   }
 
-  end(): void {
+  /** @param farewell what is said at last */
+  end(farewell: Uint8Array | null = this.envelope.farewell): void {
     if (this.isEnding) return;
+    if (farewell !== null) this.sendRaw(farewell);
     this.flush();
     this.isEnding = true;
     const { socket } = this;

@@ -17,4 +17,6 @@ export interface Wire {
   end(): void;
   /** Ends the connection at once. */
   destroy(): void;
+  /** Bytes that the system took so far: they rise as long as the client reads. */
+  readonly sent: number;
 }

@@ -17,26 +17,29 @@ export interface Certificates {
   readonly ends: { readonly node: number; readonly ca: number | null; readonly apiClientCa: number | null };
 }
 
-type TlsSettings = Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'tlsClientCaFile' | 'tlsApiClientCaFile'>;
+type TlsSettings = Partial<
+  Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'tlsClientCaFile' | 'tlsApiClientCaFile'>
+>;
+
+const NODE_KEYS = { cert: 'tls_cert_file', key: 'tls_key_file' } as const;
 
 /**
  * Reads the files; null when there are none to read.
  *
+ * @param keys the settings that name the certificate and its key
  * @throws ConfigurationError when one of them can't be read, or they don't fit together
  */
-export function readCertificates({
-  tlsCertFile,
-  tlsKeyFile,
-  tlsClientCaFile,
-  tlsApiClientCaFile,
-}: TlsSettings): Certificates | null {
+export function readCertificates(
+  { tlsCertFile, tlsKeyFile, tlsClientCaFile, tlsApiClientCaFile }: TlsSettings,
+  keys: { readonly cert: string; readonly key: string } = NODE_KEYS,
+): Certificates | null {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return null;
-  const cert = read('tls_cert_file', tlsCertFile);
-  const key = read('tls_key_file', tlsKeyFile);
-  const [own] = certificatesOf('tls_cert_file', tlsCertFile, cert);
-  if (own === undefined) throw unfit('tls_cert_file', tlsCertFile, 'there is no certificate in it');
-  if (!own.checkPrivateKey(keyOf(tlsKeyFile, key))) {
-    throw unfit('tls_key_file', tlsKeyFile, `the key is not the one of the certificate in ${tlsCertFile}`);
+  const cert = read(keys.cert, tlsCertFile);
+  const key = read(keys.key, tlsKeyFile);
+  const [own] = certificatesOf(keys.cert, tlsCertFile, cert);
+  if (own === undefined) throw unfit(keys.cert, tlsCertFile, 'there is no certificate in it');
+  if (!own.checkPrivateKey(keyOf(keys.key, tlsKeyFile, key))) {
+    throw unfit(keys.key, tlsKeyFile, `the key is not the one of the certificate in ${tlsCertFile}`);
   }
   const ca = readAuthorities('tls_client_ca_file', tlsClientCaFile);
   const apiClientCa = readAuthorities('tls_api_client_ca_file', tlsApiClientCaFile);
@@ -95,11 +98,11 @@ function certificatesOf(key: string, path: string, text: string): X509Certificat
   }
 }
 
-function keyOf(path: string, text: string): KeyObject {
+function keyOf(setting: string, path: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (error) {
-    throw unfit('tls_key_file', path, messageOf(error));
+    throw unfit(setting, path, messageOf(error));
   }
 }
 

@@ -15,8 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { SocketClient, WebSocketChannel } from '@althing/client';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { freePorts, RealNode, until } from '../../testing/index.js';
+import { FREE_PORT, freePorts, RealNode, until } from '../../testing/index.js';
 import { describeThatNeeds } from '../../testing/needs.js';
 import { basic } from '../../testing/real-node.js';
 import { readCertificates } from './certificates.js';
@@ -193,6 +194,55 @@ describeTls('a node with certificates', () => {
     }
     await expect(query(node, stranger)).rejects.toThrow(/alert|ECONNRESET|EPIPE|hang up/);
     for (const agent of agents) agent.destroy();
+  });
+
+  test('speaks the native protocol over TLS, and over wss with a certificate of its own', async () => {
+    const node = await launch({
+      listen_client_port: FREE_PORT,
+      client_tls: 'true',
+      tls_cert_file: file('127.0.0.1.crt'),
+      tls_key_file: file('127.0.0.1.key'),
+      tls_api_client_ca_file: file('ca.crt'),
+      ws_port: FREE_PORT,
+      ws_cert_file: file('127.0.0.2.crt'),
+      ws_key_file: file('127.0.0.2.key'),
+    });
+    await serves(node);
+    const ca = readFileSync(file('ca.crt'));
+    const own = { cert: readFileSync(file('other.crt')), key: readFileSync(file('other.key')) };
+    const place = { host: '127.0.0.1', port: node.nativePort };
+    const ws = {
+      host: '127.0.0.1',
+      port: node.wsPort,
+      tls: { ca, servername: '127.0.0.2', checkServerIdentity: () => undefined },
+    };
+    const clients = [
+      await SocketClient.connect({ ...place, tls: { ca, ...own } }),
+      new SocketClient(await WebSocketChannel.open(ws)),
+    ];
+    for (const client of clients) {
+      await client.login({ user: 'admin', password: 'pass' });
+      expect(await client.query('//stuff', '1 + 1;')).toBe(2n);
+      client.close();
+    }
+    const nameless = await SocketClient.connect({ ...place, tls: { ca } }).then(
+      (client) => client.ended.then(() => 'ended'),
+      () => 'refused',
+    );
+    expect(['ended', 'refused']).toContain(nameless);
+    const plain = await SocketClient.connect(place);
+    await expect(plain.ping()).rejects.toThrow();
+  });
+
+  test('does not start with a certificate for wss that is unfit', async () => {
+    const node = await RealNode.launch({
+      ws_port: FREE_PORT,
+      ws_cert_file: file('ca.key'),
+      ws_key_file: file('ca.key'),
+    });
+    running.push(node);
+    expect(await node.ended()).not.toBe(0);
+    expect(node.log).toContain('ws_cert_file');
   });
 
   test('is there for the command `althing` with a certificate, and not without one', async () => {

@@ -1,0 +1,152 @@
+/**
+ * WebSockets on the port of the HTTP API, which uWebSockets.js reads. It hands over whole messages and can't be told to
+ * read no more, so messages are shorter here than elsewhere, and too many that wait are refused.
+ */
+import type { WebSocket } from 'uWebSockets.js';
+import { networkOf } from '../../base/network-of.js';
+import type { SocketData } from '../http/apps.js';
+import type { ApiSockets } from '../http/listener.js';
+import type { NativeListener, OpenedConnection } from '../native/listener.js';
+import { HEADER_BYTES, writeHeader } from '../native/package.js';
+import type { Wire } from '../native/wire.js';
+import { CloseCode } from './frames.js';
+import { subprotocolOf } from './handshake.js';
+import { MessagePackage } from './messages.js';
+
+/** Bytes of a message: this much may lie here for each client before it has logged in. */
+export const API_MESSAGE_BYTES_MAX = 1024 * 1024;
+
+/** Bytes that may wait to be sent, besides one answer. */
+const UNSENT_BESIDES = 8 * 1024 * 1024;
+
+/** Connections that have not logged in, in all and of one network: each may take the memory of a message. */
+const STRANGERS_MAX = 256;
+const STRANGERS_OF_NETWORK_MAX = 64;
+
+interface Open {
+  readonly opened: OpenedConnection;
+  readonly message: MessagePackage;
+  /** It is no stranger any more. */
+  readonly known: () => void;
+}
+
+/** @param answerMax bytes that an answer may have */
+export function apiSockets(listener: NativeListener, answerMax: number): ApiSockets {
+  const open = new WeakMap<WebSocket<SocketData>, Open>();
+  const strangers = new StrangerCount();
+  return {
+    maxPayloadLength: API_MESSAGE_BYTES_MAX,
+    maxBackpressure: answerMax + UNSENT_BESIDES,
+    closeOnBackpressureLimit: true,
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    subprotocolOf: (header) => {
+      const protocol = subprotocolOf(header);
+      return protocol === undefined ? null : (protocol ?? '');
+    },
+    admits: (address) => strangers.admits(networkOf(address)),
+    open: (ws) => {
+      const known = strangers.add(networkOf(ws.getUserData().address));
+      const opened = listener.take((onFull) => new ApiWire(ws, onFull), known);
+      open.set(ws, { opened, message: new MessagePackage(opened.connection), known });
+    },
+    message: (ws, data) => {
+      // Its memory is gone after the call.
+      const bytes = Buffer.from(Buffer.from(data));
+      if (open.get(ws)?.message.take(bytes) === false) ws.end(CloseCode.PROTOCOL);
+    },
+    drain: (ws) => open.get(ws)?.opened.connection.drained(),
+    close: (ws) => {
+      const gone = open.get(ws);
+      if (gone === undefined) return;
+      open.delete(ws);
+      gone.known();
+      gone.message.end();
+      wires.get(ws)?.close();
+      gone.opened.closed();
+    },
+  };
+}
+
+/** How many have not logged in, by the network that they come from. */
+class StrangerCount {
+  private all = 0;
+  private readonly byNetwork = new Map<string, number>();
+
+  admits(network: string): boolean {
+    return this.all < STRANGERS_MAX && (this.byNetwork.get(network) ?? 0) < STRANGERS_OF_NETWORK_MAX;
+  }
+
+  /** Counts one more; gives what ends that, once. */
+  add(network: string): () => void {
+    this.change(network, 1);
+    let isStranger = true;
+    return () => {
+      if (isStranger) this.change(network, -1);
+      isStranger = false;
+    };
+  }
+
+  private change(network: string, by: number): void {
+    this.all += by;
+    const count = (this.byNetwork.get(network) ?? 0) + by;
+    if (count > 0) this.byNetwork.set(network, count);
+    else this.byNetwork.delete(network);
+  }
+}
+
+/** The wires by their sockets, which must not be touched when they are closed. */
+const wires = new WeakMap<WebSocket<SocketData>, ApiWire>();
+
+class ApiWire implements Wire {
+  readonly address: string;
+  private readonly ws: WebSocket<SocketData>;
+  private readonly onFull: () => void;
+  private isClosed = false;
+  private bytes = 0;
+
+  constructor(ws: WebSocket<SocketData>, onFull: () => void) {
+    this.ws = ws;
+    this.address = ws.getUserData().address;
+    this.onFull = onFull;
+    wires.set(ws, this);
+  }
+
+  get unsent(): number {
+    return this.isClosed ? 0 : this.ws.getBufferedAmount();
+  }
+
+  get sent(): number {
+    return this.bytes - this.unsent;
+  }
+
+  send(type: number, id: number, data: Uint8Array | null): void {
+    if (this.isClosed) return;
+    const length = data === null ? 0 : data.length;
+    const bytes = Buffer.allocUnsafe(HEADER_BYTES + length);
+    writeHeader(bytes, 0, type, id, length);
+    if (data !== null) bytes.set(data, HEADER_BYTES);
+    this.bytes += bytes.length;
+    this.ws.send(bytes, true);
+    if (this.unsent > 0) this.onFull();
+  }
+
+  pause(): void {
+    // There is no way to: see the head of this file.
+  }
+
+  resume(): void {}
+
+  end(): void {
+    if (!this.isClosed) this.ws.end(CloseCode.GOING_AWAY);
+  }
+
+  destroy(): void {
+    if (!this.isClosed) this.ws.close();
+  }
+
+  /** The socket is no more. */
+  close(): void {
+    this.isClosed = true;
+  }
+}

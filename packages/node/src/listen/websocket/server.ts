@@ -1,0 +1,84 @@
+import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { Server, Socket } from 'node:net';
+import type { NativeListener } from '../native/listener.js';
+import type { Credentials } from '../native/servers.js';
+import { type Envelope, UNSENT_MAX } from '../native/socket-wire.js';
+import { CloseCode, closeFrame, controlFrame, Opcode, serverHeadBytes, writeServerHead } from './frames.js';
+import { refused, shakeHands } from './handshake.js';
+import { MessageReader } from './messages.js';
+
+/** Bytes of the head of a handshake. */
+const HEAD_BYTES_MAX = 16 * 1024;
+
+/** One package in each message. */
+const MESSAGES: Envelope = {
+  size: serverHeadBytes,
+  write: writeServerHead,
+  farewell: closeFrame(CloseCode.GOING_AWAY),
+};
+
+/**
+ * Makes a server whose connections speak the native protocol in WebSocket messages, and does not listen yet. Any path
+ * and any origin will do: who may ask is decided by AUTH alone.
+ *
+ * @param tls null for none
+ * @param timeoutMs how long the handshakes may take
+ */
+export function webSocketServer(
+  listener: NativeListener,
+  tls: Credentials | null,
+  timeoutMs: number,
+): Server {
+  const options = {
+    maxHeaderSize: HEAD_BYTES_MAX,
+    headersTimeout: timeoutMs,
+    requestTimeout: timeoutMs,
+    connectionsCheckingInterval: Math.min(timeoutMs, 1000),
+    noDelay: true,
+  };
+  const server: HttpServer =
+    tls === null
+      ? createServer(options)
+      : createHttpsServer({ ...options, ...tls, handshakeTimeout: timeoutMs, minVersion: 'TLSv1.2' });
+  server.prependListener('connection', (socket: Socket) => {
+    socket.setNoDelay(true);
+    listener.admit(socket);
+  });
+  server.on('tlsClientError', () => {
+    // It closes the connection, and others are not concerned.
+  });
+  server.on('clientError', (_error, socket) => {
+    socket.destroy();
+  });
+  server.on('request', (_request, response) => {
+    const { answer } = refused('426 Upgrade Required', 'this port speaks WebSocket', 'Upgrade: websocket');
+    response.socket?.end(answer);
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => {
+      // It is followed by 'close'.
+    });
+    const { answer, accepted } = shakeHands(request.method ?? '', request.headers);
+    if (!accepted) {
+      socket.end(answer);
+      return;
+    }
+    socket.setTimeout(0);
+    socket.write(answer);
+    open(listener, socket, head);
+  });
+  return server;
+}
+
+function open(listener: NativeListener, socket: Socket, head: Buffer): void {
+  listener.open(socket, MESSAGES, head, (connection, wire) => {
+    return new MessageReader(connection, {
+      pong: (payload) => {
+        // Who does not read gets none: the newest one is enough.
+        if (wire.unsent < UNSENT_MAX) wire.sendRaw(controlFrame(Opcode.PONG, payload));
+      },
+      closed: (payload) => wire.end(controlFrame(Opcode.CLOSE, payload.subarray(0, 2))),
+    });
+  });
+}
