@@ -15,7 +15,8 @@ const GROUPS = [...BETWEEN, 'groups'];
 const MEMBERS = [...GROUPS, 'members'];
 const STATE = [...MEMBERS, 'state'];
 const REQUESTS = [...STATE, 'requests'];
-const LISTEN = [...REQUESTS, 'listen'];
+const EVENTS = [...REQUESTS, 'events'];
+const LISTEN = [...EVENTS, 'listen'];
 
 /** What the files of each folder of `packages/node/src`, at any depth, may import from. A folder that is not here may not be. */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
@@ -31,8 +32,9 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   members: GROUPS,
   state: MEMBERS,
   requests: STATE,
-  'engine-side': REQUESTS,
-  listen: REQUESTS,
+  events: REQUESTS,
+  'engine-side': EVENTS,
+  listen: EVENTS,
   // Sees both sides.
   operate: [...new Set([...LISTEN, 'engine-side', ...CONSENSUS])],
 };

@@ -9,6 +9,7 @@ import type { Environment } from './environment.js';
 import { ErrorCode, forbiddenError, operationError, QueryError } from './error.js';
 import { CONSTANTS } from './functions/constants.js';
 import { builtIns } from './functions/index.js';
+import { type EmitBody, emitRequest, type FindRoomsBody, findRooms } from './functions/room-requests.js';
 import { JSON_NESTING_MAX, JsonWriter } from './pack/json-writer.js';
 import { packRequest, readAnswer } from './pack/module-answer.js';
 import { MsgpackWriter } from './pack/msgpack-writer.js';
@@ -41,6 +42,7 @@ import {
 import { CollectionScope, NodeScope, RootScope } from './run/scopes.js';
 import { FunctionTable } from './run/table.js';
 import { CollectionGroup } from './state/collection-group.js';
+import type { RoomEvent } from './state/events.js';
 import { Evictor } from './state/evictor.js';
 import type { Group } from './state/group.js';
 import { Marking } from './state/marking.js';
@@ -59,13 +61,15 @@ import type { Value } from './value/value.js';
 export interface Call {
   readonly scope: Scope;
   readonly user: User;
-  readonly body: QueryBody | ProcedureBody;
+  readonly body: QueryBody | ProcedureBody | RoomBody;
   readonly format: Format;
   readonly hashes?: Hashes;
   /** Collections of which this node was told that it has all that was acknowledged. */
   readonly fresh?: Freshness;
   /** Milliseconds that the request took before it runs, which count towards its time. */
   readonly spentMs?: number;
+  /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
+  readonly mayEmit?: boolean;
 }
 
 export interface QueryBody {
@@ -81,6 +85,9 @@ export interface ProcedureBody {
   /** By position or by name; null for none. Read when the procedure runs, unless they are values already. */
   readonly args: WireValues | readonly Value[] | ReadonlyMap<string, Value> | null;
 }
+
+/** A request about rooms that is no program. */
+export type RoomBody = EmitBody | FindRoomsBody;
 
 /** What a part of a call starts with. */
 interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh'> {
@@ -126,6 +133,8 @@ export interface Change {
   readonly collectionEvents: readonly CollectionEvent[];
   /** What it does to the root scope. */
   readonly events: readonly RootEvent[];
+  /** What clients are to be told of when it is committed; nothing when it is not there. */
+  readonly roomEvents?: readonly RoomEvent[];
 }
 
 /** What came of a call. */
@@ -219,6 +228,8 @@ export class Engine {
   private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
+  /** Programs that told clients of events. */
+  private readonly emitters = new WeakSet<object>();
   private readonly rootScope: RootScope;
   private readonly nodeScope: NodeScope;
   private readonly effects = new ByteWriter(4096);
@@ -378,7 +389,14 @@ export class Engine {
   /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.unit.changes);
+    if (body.kind !== 'run') return false;
     return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
+  }
+
+  /** Whether a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
+  mayEmit({ body }: Pick<Call, 'body'>): boolean {
+    if (body.kind === 'emit') return true;
+    return body.kind !== 'find_rooms' && this.emitters.has(emitterOf(body));
   }
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */
@@ -390,6 +408,7 @@ export class Engine {
     const transaction = this.begin(call, target, this.mayWrite(call), this.defaultDeep(target), source);
     try {
       const value = this.evaluate(call);
+      if (transaction.outbox !== null && this.mustNotEmit(call, transaction)) return NEEDS_CHANGE;
       if (rt.futures.length > 0) return this.suspend(call, target, value, transaction);
       const result = this.pack(value, call.format, scope);
       const change = this.changeOf(scope.group, transaction);
@@ -532,6 +551,10 @@ export class Engine {
       if (next !== undefined && closure !== null) {
         if (writes) this.assertMayChange(next, closure);
         this.settle(rest, invoke(rt, closure, valuesOf(next)));
+        if (transaction.outbox !== null && !options.mayChange) {
+          transaction.rollback();
+          return NEEDS_CHANGE;
+        }
         rest.add(rt.futures);
         rt.waitingFutures += rt.takeFutures().length;
         rest.secrets.push(...rt.secrets);
@@ -602,6 +625,14 @@ export class Engine {
     } finally {
       this.runtime.end();
     }
+  }
+
+  /** Whether a call that tells clients of events may not do so here. It is known from then on. */
+  private mustNotEmit({ body, mayEmit }: Call, transaction: Transaction): boolean {
+    if (body.kind === 'query' || body.kind === 'run') this.emitters.add(emitterOf(body));
+    if (mayEmit === true) return false;
+    transaction.rollback();
+    return true;
   }
 
   /** Ends the future whose turn it is. */
@@ -681,6 +712,7 @@ export class Engine {
       undo: transaction.inverse,
       collectionEvents: collectionEvents.splice(0),
       events: events.splice(0),
+      roomEvents: transaction.roomEvents,
     };
   }
 
@@ -690,6 +722,8 @@ export class Engine {
       const { closure } = body.procedure;
       return invoke(rt, closure, this.argumentsOf(body));
     }
+    if (body.kind === 'emit') return emitRequest(rt, body, this.wire);
+    if (body.kind === 'find_rooms') return findRooms(rt, body);
     if (body.vars === null) return runQuery(rt, body.prepared.unit);
     const vars = 'format' in body.vars ? readVariables(body.vars, this.wire) : body.vars;
     const cells = [...vars].map(([name, value]) => {
@@ -774,6 +808,8 @@ const NO_CHARGE = (): void => {};
 /** The task is gone, or has no owner. */
 const NOTHING_RUN: TaskOutcome = { kind: 'done', change: null, error: null, run: null };
 
+const NEEDS_CHANGE: Outcome = { kind: 'needs_change' };
+
 const STATE_GONE = new QueryError(
   ErrorCode.CANCELLED,
   'the futures of the query were ended: the collection is gone, or its state was replaced',
@@ -788,6 +824,11 @@ const FUTURES_TOO_LONG = new QueryError(
 
 function secretOf(secrets: readonly string[]): string | null {
   return secrets.length === 0 ? null : secrets.slice(0, HINTS_MAX).join('; ');
+}
+
+/** What is known to tell clients of events: the text of a query, or a procedure. */
+function emitterOf(body: QueryBody | ProcedureBody): object {
+  return body.kind === 'query' ? body.prepared : body.procedure;
 }
 
 /** What running a closure changes. */

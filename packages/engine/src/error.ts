@@ -128,6 +128,11 @@ export function quotaError(message: string): QueryError {
   return new QueryError(ErrorCode.MAX_QUOTA, message);
 }
 
+/** The same as an error that ends the query whatever it tries: some of what failed is done already. */
+export function quotaFatal(message: string): QueryError {
+  return new QueryError(ErrorCode.MAX_QUOTA, message, true);
+}
+
 export function badDataError(message: string): QueryError {
   return new QueryError(ErrorCode.BAD_DATA, message);
 }

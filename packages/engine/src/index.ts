@@ -40,10 +40,12 @@ export {
   type ProcedureBody,
   type QueryBody,
   type ResumeOptions,
+  type RoomBody,
   type TaskOutcome,
 } from './engine.js';
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
+export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';
 export { keyHash } from './functions/users.js';
 export type {
   BackupInfo,
@@ -81,6 +83,7 @@ export { writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';
 export { groupLines, stateLines } from './state/describe.js';
 export { Dirty } from './state/dirty.js';
+export { type EmitEvent, EVENTS_BYTES_MAX, type RoomEvent, type Sender } from './state/events.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';
 export type { Procedure } from './state/parts/procedures.js';

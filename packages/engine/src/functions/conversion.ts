@@ -129,12 +129,9 @@ export const CONVERSION: readonly Entry[] = [
       ['is_future', Tag.FUTURE],
       ['is_task', Tag.TASK],
       ['is_module', Tag.MODULE],
+      ['is_room', Tag.ROOM],
     ] as const
   ).map(([name, tag]) => test(name, `of the type ${tagName(tag)}`, (value) => tagOf(value) === tag)),
-  ...['is_room'].map((name) =>
-    // No function makes a value of these types yet.
-    test(name, `of the type ${name.slice(3)}`, () => false),
-  ),
   test('is_array', 'a list or tuple', (value) => value instanceof List),
   test('is_raw', 'str, bytes or mpdata', (value) => {
     const tag = tagOf(value);

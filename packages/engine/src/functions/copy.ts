@@ -3,6 +3,7 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { attach } from '../state/attach.js';
 import { copyList, List, noteAdded, ThingSet } from '../value/containers.js';
+import { Room } from '../value/room.js';
 import { plainShape, type Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -104,7 +105,8 @@ export class Copier {
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Thing) return this.thing(value, deep);
     if (value instanceof List) return value.tuple ? this.tuple(value, deep) : this.list(value, deep);
-    return value instanceof ThingSet ? this.set(value, deep) : value;
+    if (value instanceof ThingSet) return this.set(value, deep);
+    return value instanceof Room && deep > 0 ? new Room() : value;
   }
 
   /** Tuples can be shared unless there may be things in them to copy. */

@@ -27,6 +27,7 @@ import { RANDOM } from './random.js';
 import { RANGE } from './range.js';
 import { REGEX } from './regex.js';
 import { RESTRICTING } from './restrict.js';
+import { ROOMS } from './rooms.js';
 import { SEARCH } from './search.js';
 import { SETS } from './set.js';
 import { SORT } from './sort.js';
@@ -80,6 +81,7 @@ export function builtIns(): readonly Entry[] {
     ...FUTURES,
     ...TASKS,
     ...MODULES,
+    ...ROOMS,
     ...HELP,
   ];
 }

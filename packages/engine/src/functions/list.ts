@@ -16,6 +16,7 @@ import { compare } from '../value/compare.js';
 import { copyList, List, listOfItems, toItem } from '../value/containers.js';
 import { equals, isTruthy } from '../value/kinds.js';
 import { add } from '../value/numbers.js';
+import { Room } from '../value/room.js';
 import { isNumeric } from '../value/scalar-compare.js';
 import { Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -112,7 +113,7 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'len', { doc: 'Number of items.', params: [], run: (_rt, { items }) => items.length }),
   method(ARRAY, 'map_id', {
-    doc: 'A list of the ids of the things or tasks in it; nil for those that are not stored.',
+    doc: 'A list of the ids of the things, rooms or tasks in it; nil for those that are not stored.',
     params: [],
     run: (rt, { items }) => {
       rt.charge(items.length);
@@ -531,7 +532,8 @@ function positionsFromEnd(items: readonly Value[], callback: Callback, limit: nu
 function idOfItem(item: Value): Value {
   if (item instanceof Thing) return idOf(item);
   if (item instanceof Task) return item.state?.id ?? null;
-  throw lookupError(`map_id() takes a list of things or tasks, not of ${typeName(item)}`);
+  if (item instanceof Room) return item.id === 0 ? null : item.id;
+  throw lookupError(`map_id() takes a list of things, rooms or tasks, not of ${typeName(item)}`);
 }
 
 function noItem(name: string): ReturnType<typeof lookupError> {

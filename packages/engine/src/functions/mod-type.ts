@@ -15,6 +15,7 @@ import { isWider } from '../schema/widen.js';
 import { Closure } from '../value/closure.js';
 import { copyList, List, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
+import { Room } from '../value/room.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
@@ -465,7 +466,7 @@ function assertUnrelated(type: Type, { name, relation }: FieldDef): void {
   if (relation !== null) throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in a relation`);
 }
 
-/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member or piece of a list. */
+/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
 function isFlat(value: Value): boolean {
   if (value instanceof List) return value.items.every(isPlainScalar);
   if (value instanceof ThingSet) return value.members.size === 0;
@@ -478,6 +479,7 @@ function isPlainScalar(value: Value): boolean {
     value instanceof List ||
     value instanceof ThingSet ||
     value instanceof Member ||
+    value instanceof Room ||
     value instanceof Wrap
   );
 }

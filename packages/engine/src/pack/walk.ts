@@ -164,6 +164,7 @@ class Packer implements Packing {
     [Tag.FUTURE]: (_future, { sink }) => sink.nil(),
     [Tag.TASK]: ({ clientText }, packer) => packer.formatted(clientText),
     [Tag.MODULE]: (_module, { sink }) => sink.nil(),
+    [Tag.ROOM]: ({ text }, packer) => packer.text(text),
   } satisfies KindColumn<[packer: Packer, deep: number], void>;
 
   private text(text: string): void {

@@ -1,13 +1,13 @@
 /** What a property of an instance holds when nothing is given for it. */
 import { fromMoment, parsePlace } from '@althing/datetime';
 import { compileRegex } from '@althing/regex';
-import { operationError } from '../error.js';
 import type { Definition, PlainName } from '../schema/definition.js';
 import { Restriction } from '../schema/restriction.js';
 import { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
 import { DateTimeValue, withDates } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
+import { Room } from '../value/room.js';
 import { Bytes, ErrorValue, Float } from '../value/scalars.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
@@ -103,10 +103,11 @@ function plainDefault(rt: Runtime, name: PlainName): Value {
       return new ErrorValue(-100, '');
     case 'thing':
       return new Thing(0, rt.shapes.empty(), []);
+    case 'room':
+      rt.assertPrograms('rooms');
+      return new Room();
     case 'task':
       rt.assertPrograms('tasks');
       return new Task(0, null);
-    case 'room':
-      throw operationError(`there are no values of the type ${name} yet`);
   }
 }

@@ -317,8 +317,7 @@ const PLAIN_TESTS: Readonly<Record<Extract<Base, { kind: 'plain' }>['name'], rea
   regex: ofTagTests(Tag.REGEX),
   closure: ofTagTests(Tag.CLOSURE),
   error: ofTagTests(Tag.ERROR),
-  // No function makes values of this one yet.
-  room: [never, never],
+  room: ofTagTests(Tag.ROOM),
   task: ofTagTests(Tag.TASK),
   email: form(FORMS.email),
   url: form(FORMS.url),

@@ -2,6 +2,7 @@ import { ByteReader, type ByteWriter } from '../bytes.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import { applyThingEffect } from './effects.js';
+import type { RoomEvent } from './events.js';
 import { Group, type GroupRecord } from './group.js';
 import { Schema } from './parts/schema.js';
 import type { Owners } from './parts/tasks.js';
@@ -20,7 +21,7 @@ export class CollectionGroup extends Group {
   /** @param owners the users of the cluster, who own tasks */
   constructor(id: number, shapes: ShapeTree, source: RecordSource, owners: Owners = NO_OWNERS) {
     const store = new Store(shapes, source);
-    super(store.dirty, [new Schema(store)]);
+    super(store.dirty, [new Schema(store), store.rooms]);
     this.id = id;
     this.store = store;
     this.tasks.attach({ ids: store, owners, store });
@@ -62,6 +63,11 @@ export class CollectionGroup extends Group {
     const { kind, id, part, value } = record;
     if (kind === RecordKind.THING) this.store.restoreRecord(id, part, value);
     else super.restoreRecord(record);
+  }
+
+  override takeRoomEvents(): readonly RoomEvent[] {
+    const { heard } = this.store.rooms;
+    return heard.length === 0 ? heard : heard.splice(0);
   }
 
   /** ... nextId:varint things:varint suspects:varint id:varint* */

@@ -10,7 +10,7 @@ import type { CollectionGroup } from './collection-group.js';
 import type { Group } from './group.js';
 import { writeValue } from './value-codec.js';
 
-/** One line for each thing, in the order of the ids: references, restriction, keys in order, values. */
+/** One line for each thing and room, in the order of the ids: references, restriction, keys in order, values. */
 export function stateLines(group: CollectionGroup): string[] {
   const { store } = group;
   const things = allThings(group).map((thing) => {
@@ -20,7 +20,10 @@ export function stateLines(group: CollectionGroup): string[] {
     const kind = type !== null ? ` ${type.name}` : restriction !== null ? ` ${restriction.stored}` : '';
     return thingLine(thing.id, thing.refs, kind, properties);
   });
-  return [`next ${store.nextId}, things ${store.thingCount}`, ...things];
+  const rooms = [...store.rooms.byId.values()]
+    .sort((a, b) => a.id - b.id)
+    .map(({ id, refs, name }) => `room ${id} (${refs}) ${JSON.stringify(name)}`);
+  return [`next ${store.nextId}, things ${store.thingCount}`, ...things, ...rooms];
 }
 
 /** One line for each type and enum, in the order of the ids. */

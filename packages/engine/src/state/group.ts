@@ -7,6 +7,7 @@
  *            | 20 to 22: procedures, see `parts/procedures.ts`
  *            | 23 and 24: commit history, see `parts/commits.ts`
  *            | 25 to 27: tasks, see `parts/tasks.ts`
+ *            | 29 to 2c: rooms and their events, see `parts/rooms.ts`
  *            | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
  *            | 31 length:varint contents    things, types and enums of an empty collection, see `transfer.ts`
  *            | 40 and above: the root scope, see `admin/root-group.ts`
@@ -16,6 +17,7 @@
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Thing } from '../value/thing.js';
 import type { Dirty } from './dirty.js';
+import type { RoomEvent } from './events.js';
 import { Commits } from './parts/commits.js';
 import { type GroupPart, GroupParts } from './parts/part.js';
 import { Procedures } from './parts/procedures.js';
@@ -96,6 +98,11 @@ export abstract class Group {
     return part !== undefined;
   }
 
+  /** What clients are to be told of, by changes that were applied since the last call. */
+  takeRoomEvents(): readonly RoomEvent[] {
+    return NO_EVENTS;
+  }
+
   /** Empties the state, for that of a snapshot to be loaded. */
   clear(): void {
     this.changeCount = 0;
@@ -166,6 +173,8 @@ export abstract class Group {
     this.dirty.refreeze((thing) => this.saveThingAgain(thing));
   }
 }
+
+const NO_EVENTS: readonly RoomEvent[] = [];
 
 /** 2: large values of things lie apart, see `apart.ts`. */
 const META_FORMAT = 2;

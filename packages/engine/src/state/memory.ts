@@ -3,6 +3,7 @@ import { Catalog } from '../schema/catalog.js';
 import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
 import { eachThing } from '../value/kinds.js';
+import type { Room } from '../value/room.js';
 import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/shape.js';
 import { Task, type TaskBook } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
@@ -13,6 +14,7 @@ import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { isPieced } from './list-edits.js';
 import { migrate } from './migrate.js';
+import { Rooms } from './parts/rooms.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
 import { readThing, visitThingsOfRecord, writeThing } from './thing-record.js';
@@ -28,6 +30,9 @@ export class ThingMemory implements Loader {
   readonly dirty = new Dirty((id) => this.table.get(id));
   /** The types and enums. */
   readonly schema: Catalog;
+  readonly rooms = new Rooms(this.dirty, (id) => {
+    if (id >= this.nextId) this.nextId = id + 1;
+  });
   /** The next id for a thing, room or task. Ids are never used again. */
   nextId = 1;
   /** Number of stored things, loaded or not. */
@@ -246,6 +251,11 @@ export class ThingMemory implements Loader {
 
   taskOf(id: number): Task {
     return new Task(id, this.tasks);
+  }
+
+  roomOf(id: number): Room {
+    if (this.guard !== null && !this.rooms.byId.has(id)) throw new FormatError(`there is no room ${id}`);
+    return this.rooms.roomOf(id);
   }
 
   /** Calls `visit` with the id of each thing that a thing refers to, without bringing anything into memory. */

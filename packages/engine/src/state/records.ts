@@ -35,6 +35,8 @@ export const RecordKind = {
   TASK: 16,
   /** id: the module; part 0 its definition, others slices of its code. See `admin/modules.ts`. */
   MODULE: 18,
+  /** id: the room; see `parts/rooms.ts`. */
+  ROOM: 17,
 } as const;
 
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind];

@@ -1,7 +1,8 @@
 import type { EnumState } from '../schema/catalog.js';
 import type { Type } from '../schema/type.js';
 import { eachThing } from '../value/kinds.js';
-import type { Member } from '../value/member.js';
+import { Member } from '../value/member.js';
+import type { Room } from '../value/room.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attach, detach } from './attach.js';
@@ -13,7 +14,7 @@ import { migrate } from './migrate.js';
 
 /**
  * Which things there are, and what refers to what: a thing becomes stored and is removed, the references to it and to members of enums
- * are counted, and each type knows its instances.
+ * and to rooms are counted, and each type knows its instances.
  */
 export class References extends ThingMemory {
   /** Ids of types and enums that changed since the last checkpoint, and enums of whose members the references did. */
@@ -122,9 +123,11 @@ export class References extends ThingMemory {
     this.changedIndexes.add(type);
   }
 
-  private countMember(member: Member, by: number): void {
-    member.refs += by;
-    this.changedMembers.add(member.enum.id);
+  private countOther(other: Member | Room, by: number): void {
+    if (other instanceof Member) {
+      other.refs += by;
+      this.changedMembers.add(other.enum.id);
+    } else this.rooms.count(other, by);
   }
 
   /** Counts a new reference from stored data to every thing in a value. */
@@ -134,7 +137,7 @@ export class References extends ThingMemory {
       eachThing(
         value,
         (thing) => this.retainThing(thing),
-        (member) => this.countMember(member, 1),
+        (other) => this.countOther(other, 1),
       );
   }
 
@@ -151,7 +154,7 @@ export class References extends ThingMemory {
 
   /** Takes `retain` back. A thing that keeps other references may be part of a circle that nothing else refers to. */
   release(value: Value): void {
-    const forget = (member: Member): void => this.countMember(member, -1);
+    const forget = (other: Member | Room): void => this.countOther(other, -1);
     const letGo = (thing: Thing): void => {
       const gone = (thing.bits & ThingBit.GONE) !== 0;
       if (!gone) this.touch(thing);

@@ -1,6 +1,8 @@
 import { eachThing } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import { writeRemoveThings } from './effects.js';
+import { encodeEvents, type Outbox, type RoomEvent } from './events.js';
+import { writeRemoveRooms, writeRoomEvents } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
@@ -21,6 +23,10 @@ export class Transaction extends ThingChanges {
   /** What `doomed` found when the effects had some length. */
   private doomedThings: ReadonlySet<Thing> | null = null;
   private doomedAt = -1;
+  /** What clients are to be told of when the change is committed; null for nothing. */
+  outbox: Outbox | null = null;
+  /** Rooms that went at the end of the change. */
+  private goneRooms: readonly number[] = [];
 
   /** The things that will go if the change ends now: to which nothing stored refers that stays. */
   doomed(): ReadonlySet<Thing> {
@@ -39,13 +45,23 @@ export class Transaction extends ThingChanges {
    */
   finish(): Uint8Array | null {
     if (this.store !== null && this.store.orphans.size > 0) this.removeOrphans(this.store);
+    if (this.outbox !== null) writeRoomEvents(this.effects, encodeEvents(this.outbox.events));
+    if (this.store !== null && this.store.rooms.orphans.size > 0) this.removeRooms(this.store);
     return this.changed ? this.effects.take() : null;
+  }
+
+  /** What clients are to be told of, in that order; to be called when the change has ended. */
+  get roomEvents(): readonly RoomEvent[] {
+    const events = this.outbox?.events ?? NO_EVENTS;
+    if (this.goneRooms.length === 0) return events;
+    return [...events, ...this.goneRooms.map((room) => ({ kind: 'gone', room }) as const)];
   }
 
   /** Takes everything back. */
   rollback(): void {
     takeBack(this.undos);
     this.store?.orphans.clear();
+    this.store?.rooms.orphans.clear();
     this.effects.rewind();
   }
 
@@ -73,6 +89,19 @@ export class Transaction extends ThingChanges {
     writeRemoveThings(this.effects, removed);
   }
 
+  /** Removes rooms to which nothing refers. Who is in them is told of it behind the events of the change. */
+  private removeRooms({ rooms }: Store): void {
+    const removed = [...rooms.orphans];
+    for (const room of removed) {
+      this.count(UNITS_PER_PROPERTY);
+      rooms.remove(room);
+      this.undoBy(() => rooms.revive(room));
+    }
+    const ids = removed.map(({ id }) => id);
+    writeRemoveRooms(this.effects, ids);
+    this.goneRooms = ids;
+  }
+
   private findDoomed(store: Store): Set<Thing> {
     const doomed = new Set(store.orphans);
     /** References that would be left. */
@@ -92,3 +121,5 @@ export class Transaction extends ThingChanges {
     return doomed;
   }
 }
+
+const NO_EVENTS: readonly RoomEvent[] = [];

@@ -2,9 +2,10 @@
  * The things, types and enums of a whole collection as one row of bytes: what a dump holds, and what a change that imports one
  * writes into the log.
  *
- *   contents := next:varint types things enums properties*
+ *   contents := next:varint types things rooms enums properties*
  *   types    := count:varint type*           as in `schema/type.ts`, those that are gone too
  *   things   := count:varint gap:varint*     ids, rising, each as the distance to the one before; the root comes first
+ *   rooms    := count:varint (gap:varint name:text)*     ids as those of things; an empty name for none
  *   enums    := count:varint enum*           as in `schema/enum.ts`
  *
  * `properties` (of each thing, in that order) as in `thing-record.ts`. `next` is the next free id. References are not written:
@@ -16,6 +17,7 @@ import { NAME } from '../schema/name.js';
 import type { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, ThingSet } from '../value/containers.js';
+import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -50,6 +52,7 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
     out.varint(id - before);
     before = id;
   }
+  writeRooms(out, store, charge);
   writeEnums(out, store);
   for (const thing of things) {
     const { length } = out;
@@ -86,6 +89,7 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
     store.register(thing, id);
     return thing;
   });
+  const rooms = readRooms(input, store, next, charge);
   store.touch(root);
   store.guard = charge;
   const unenum = readEnums(input, store);
@@ -98,6 +102,8 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
   if (input.remaining > 0) throw new FormatError('there is more than contents');
   for (const thing of things) store.adopt(thing);
   store.nextId = Math.max(next, nextId);
+  // What only tasks refer to that are not taken over goes with the change.
+  for (const room of rooms) if (room.refs === 0) store.rooms.orphans.add(room);
   if (charge !== null) checkContents(store, things, charge);
   return () => {
     unenum();
@@ -105,12 +111,51 @@ export function readContents(contents: Uint8Array, store: Store, charge: Charge 
     for (const thing of things) {
       if (thing !== root) store.unregister(thing);
     }
+    for (const room of rooms) {
+      if (room.name !== null) store.rooms.rename(room, null);
+      store.rooms.unregister(room.id);
+    }
     store.touch(root);
     root.shape = store.shapes.empty();
     root.slots = [];
     untype();
     store.nextId = nextId;
   };
+}
+
+function writeRooms(out: ByteWriter, { rooms }: Store, charge: Charge): void {
+  const sorted = [...rooms.byId.values()].sort((a, b) => a.id - b.id);
+  charge(UNITS_PER_THING * sorted.length);
+  out.varint(sorted.length);
+  let before = 0;
+  for (const { id, name } of sorted) {
+    out.varint(id - before);
+    out.text(name ?? '');
+    before = id;
+  }
+}
+
+function readRooms(input: ByteReader, store: Store, next: number, charge: Charge | null): Room[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} rooms`);
+  const rooms: Room[] = [];
+  for (let i = 0, id = 0; i < count; i++) {
+    const gap = input.varint();
+    id += gap;
+    charge?.(UNITS_PER_THING);
+    if (gap === 0 || id >= next || store.table.get(id) !== undefined) {
+      throw new FormatError(`the id ${id} of a room can not be`);
+    }
+    const name = input.text();
+    if (name !== '' && (!NAME.test(name) || store.rooms.byName.has(name))) {
+      throw new FormatError(`the name '${name}' of a room can not be`);
+    }
+    const room = new Room();
+    store.rooms.register(room, id);
+    if (name !== '') store.rooms.rename(room, name);
+    rooms.push(room);
+  }
+  return rooms;
 }
 
 function readIds(input: ByteReader, next: number, charge: Charge | null): number[] {

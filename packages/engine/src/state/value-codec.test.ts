@@ -5,6 +5,7 @@ import { EnumType } from '../schema/enum.js';
 import { Type } from '../schema/type.js';
 import { Harness } from '../testing/harness.js';
 import { toIntValue } from '../value/numbers.js';
+import { Room } from '../value/room.js';
 import { ShapeTree } from '../value/shape.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
@@ -25,6 +26,7 @@ function decoded(bytes: Uint8Array): Value {
     typeOf: (id) => new Type(id, `T${id}`),
     enumOf: (id) => new EnumType(id, `E${id}`),
     taskOf: (id) => new Task(id, null),
+    roomOf: (id) => Object.assign(new Room(), { id }),
   });
   expect(input.remaining).toBe(0);
   const visitor = new ByteReader(bytes);

@@ -22,6 +22,7 @@
  *             | 13 thing:varint structure            wrap by an anonymous type
  *             | 14 structure                         anonymous type
  *             | 15 id:varint                         task, by id; 0: an empty one
+ *             | 16 id:varint                         room, by id
  *
  * `structure` is described in `schema/structure.ts`.
  */
@@ -38,6 +39,7 @@ import { DateTimeValue } from '../value/datetime-value.js';
 import type { AnyKind, KindColumn, ObjectValue } from '../value/kinds.js';
 import { toIntValue } from '../value/numbers.js';
 import { RegexValue } from '../value/regex-value.js';
+import type { Room } from '../value/room.js';
 import { Bytes, ErrorValue, Float, MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import type { Task } from '../value/task.js';
@@ -68,6 +70,7 @@ const Code = {
   ANONYMOUS_WRAP: 0x13,
   ANONYMOUS: 0x14,
   TASK: 0x15,
+  ROOM: 0x16,
 } as const;
 
 const ZIGZAG_MAX = 2 ** 52 - 1;
@@ -78,11 +81,12 @@ export interface References {
   typeOf(id: number): Type;
   enumOf(id: number): EnumType;
   taskOf(id: number): Task;
+  roomOf(id: number): Room;
   /** Told of each list and set before it is made, where whoever wrote it is not trusted. */
   noteItems?(count: number): void;
 }
 
-/** Writes a value. Things in it must be stored and closures in their stored form. */
+/** Writes a value. Things and rooms in it must be stored and closures in their stored form. */
 export function writeValue(out: ByteWriter, value: Value): void {
   switch (typeof value) {
     case 'string':
@@ -184,6 +188,10 @@ const WRITERS: AnyKind<[out: ByteWriter], void> = {
     out.varint(id);
   },
   [Tag.MODULE]: (_module, out) => out.u8(Code.NIL),
+  [Tag.ROOM]: ({ id }, out) => {
+    out.u8(Code.ROOM);
+    out.varint(id);
+  },
 } satisfies KindColumn<[out: ByteWriter], void>;
 
 function writeWrap({ thing, by }: Wrap, out: ByteWriter): void {
@@ -260,6 +268,8 @@ export function readValue(input: ByteReader, known: References): Value {
       return anonymousOf(readStructure(input));
     case Code.TASK:
       return known.taskOf(input.varint());
+    case Code.ROOM:
+      return known.roomOf(input.varint());
     default:
       throw new FormatError(`unknown value code ${code} at byte ${input.offset - 1}`);
   }
@@ -325,6 +335,7 @@ export function visitThings(input: ByteReader, visit: (id: number) => void): voi
       readStructure(input);
       return;
     case Code.TASK:
+    case Code.ROOM:
       input.varint();
       return;
     default:

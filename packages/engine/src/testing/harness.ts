@@ -51,6 +51,8 @@ export interface RunOptions {
   readonly hashes?: ReadonlyMap<string, PasswordHash>;
   /** Whether this node may lack what was acknowledged in collections. */
   readonly lagging?: boolean;
+  /** Whether this node follows, so that the query may only read, and tell nobody of events. */
+  readonly follows?: boolean;
 }
 
 export interface HarnessOptions {
@@ -155,7 +157,15 @@ export class Harness {
   /** Runs a query; what came of it as the engine gives it. Errors of the text count as errors of the query. */
   outcome(
     code: string,
-    { scope = 'collection', vars, sent, user, hashes = NO_HASHES, lagging = false }: RunOptions = {},
+    {
+      scope = 'collection',
+      vars,
+      sent,
+      user,
+      hashes = NO_HASHES,
+      lagging = false,
+      follows = false,
+    }: RunOptions = {},
   ): Outcome {
     const { engine } = this;
     const asking = user === undefined ? this.admin : engine.root.usersByName.get(user);
@@ -177,7 +187,15 @@ export class Harness {
     const body = { kind: 'query', prepared, vars: sent ?? values } as const;
     this.changes.length = 0;
     const fresh = { isFresh: () => !lagging };
-    let outcome = engine.run({ scope: target, user: asking, body, format: 'msgpack', hashes, fresh });
+    let outcome = engine.run({
+      scope: target,
+      user: asking,
+      body,
+      format: 'msgpack',
+      hashes,
+      fresh,
+      mayEmit: !follows,
+    });
     this.note(outcome);
     while (outcome.kind === 'more' || outcome.kind === 'asks') {
       const { rest } = outcome;

@@ -9,7 +9,9 @@ import { sharedThing } from '../state/thing-record.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Member } from '../value/member.js';
+import type { Room } from '../value/room.js';
 import { ShapeTree } from '../value/shape.js';
+import { Tag } from '../value/tag.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 
@@ -76,12 +78,12 @@ export function brokenRules(group: CollectionGroup): string[] {
   const things = allThings(group);
   if (things.length !== store.thingCount) broken.push(`${things.length} things, counted ${store.thingCount}`);
   const references = new Map<Thing, number>(things.map((thing) => [thing, thing.id === 1 ? 1 : 0]));
-  const members = new Map<Member, number>();
+  const members = new Map<Member | Room, number>();
   const count = (value: Value): void =>
     eachThing(
       value,
       (child) => references.set(child, (references.get(child) ?? 0) + 1),
-      (member) => members.set(member, (members.get(member) ?? 0) + 1),
+      (other) => members.set(other, (members.get(other) ?? 0) + 1),
     );
   for (const of of store.schema.allEnums()) for (const { value } of of.members) count(value);
   for (const thing of things) {
@@ -113,6 +115,17 @@ export function brokenRules(group: CollectionGroup): string[] {
       if (refs > 0 && !member.isThere) broken.push(`${member.label} was deleted`);
     }
   }
+  if (store.rooms.orphans.size > 0) broken.push(`${store.rooms.orphans.size} rooms are left over`);
+  for (const room of store.rooms.byId.values()) {
+    const { id, refs, name, gone } = room;
+    const count = members.get(room) ?? 0;
+    members.delete(room);
+    if (refs !== count || count === 0 || gone)
+      broken.push(`room ${id} has ${count} references, counted ${refs}`);
+    if (name !== null && store.rooms.byName.get(name) !== room) broken.push(`room ${id} is not ${name}`);
+  }
+  for (const { tag } of members.keys())
+    if (tag === Tag.ROOM) broken.push('a room that is gone is referred to');
   return broken;
 }
 

@@ -6,6 +6,7 @@ import { compare } from './compare.js';
 import { toText } from './convert.js';
 import { bytesOfValue, eachThing, equals, isTruthy } from './kinds.js';
 import type { Member } from './member.js';
+import type { Room } from './room.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import { tagOf, typeName, type Value } from './value.js';
@@ -20,10 +21,11 @@ interface Sample {
   readonly text: string | undefined;
   readonly isOrdered: boolean;
   readonly things: number;
-  readonly members: number;
+  /** Members of enums and rooms. */
+  readonly others: number;
 }
 
-const NO_REFERENCES = { things: 0, members: 0 };
+const NO_REFERENCES = { things: 0, others: 0 };
 
 /** Futures and modules are left out: they become nil wherever they are put. */
 const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODULE>, Sample>> = {
@@ -87,7 +89,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: undefined,
     isOrdered: false,
     things: 2,
-    members: 1,
+    others: 1,
   },
   [Tag.TUPLE]: {
     code: '[[.x]][0]',
@@ -96,7 +98,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: undefined,
     isOrdered: false,
     things: 1,
-    members: 0,
+    others: 0,
   },
   [Tag.SET]: {
     code: 'set(.x, .t)',
@@ -105,7 +107,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: undefined,
     isOrdered: false,
     things: 2,
-    members: 0,
+    others: 0,
   },
   [Tag.THING]: {
     code: '.t',
@@ -114,7 +116,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: 'T:3',
     isOrdered: false,
     things: 1,
-    members: 0,
+    others: 0,
   },
   [Tag.MPDATA]: {
     code: "type_info('T')",
@@ -131,7 +133,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: '1',
     isOrdered: false,
     things: 0,
-    members: 1,
+    others: 1,
   },
   [Tag.WRAP]: {
     code: '.t.wrap()',
@@ -140,7 +142,7 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     text: '<T>:3',
     isOrdered: false,
     things: 1,
-    members: 0,
+    others: 0,
   },
   [Tag.ANONYMOUS]: {
     code: "&{a: 'int'}",
@@ -158,6 +160,15 @@ const SAMPLES: Readonly<Record<Exclude<Tag, typeof Tag.FUTURE | typeof Tag.MODUL
     isOrdered: false,
     ...NO_REFERENCES,
   },
+  [Tag.ROOM]: {
+    code: 'room()',
+    type: 'room',
+    isTruthy: true,
+    text: 'room:4',
+    isOrdered: false,
+    things: 0,
+    others: 1,
+  },
 };
 
 test.each(Object.entries(SAMPLES))('kind %s: what the engine says of a value of it', (tag, sample) => {
@@ -173,13 +184,13 @@ test.each(Object.entries(SAMPLES))('kind %s: what the engine says of a value of 
   expect(bytesOfValue(value)).toBeGreaterThanOrEqual(0);
 
   const things: Thing[] = [];
-  const members: Member[] = [];
+  const others: (Member | Room)[] = [];
   eachThing(
     value,
     (thing) => things.push(thing),
-    (member) => members.push(member),
+    (other) => others.push(other),
   );
-  expect([things.length, members.length]).toEqual([sample.things, sample.members]);
+  expect([things.length, others.length]).toEqual([sample.things, sample.others]);
 
   const out = new ByteWriter();
   writeValue(out, value);

@@ -13,6 +13,7 @@ import { List, ThingSet } from './containers.js';
 import { DateTimeValue, withDates } from './datetime-value.js';
 import type { Member } from './member.js';
 import { RegexValue } from './regex-value.js';
+import type { Room } from './room.js';
 import { compareNumeric, compareRaw, equalBytes, equalNumeric } from './scalar-compare.js';
 import { Bytes, ErrorValue, Float, type MpData } from './scalars.js';
 import { Tag } from './tag.js';
@@ -70,12 +71,13 @@ export interface Kind<V extends ObjectValue> {
   text(value: V): string | undefined;
   /** Bytes in memory, roughly, without those of the things that it refers to. */
   bytes(value: V): number;
-  /** Calls `visit` for each thing and `visitMember` for each member of an enum that it refers to; null where there are none. */
-  readonly eachReference: { of(value: V, visit: Visit, visitMember?: VisitMember): void }['of'] | null;
+  /** Calls `visit` for each thing and `visitOther` for whatever else is counted that it refers to; null where there are none. */
+  readonly eachReference: { of(value: V, visit: Visit, visitOther?: VisitOther): void }['of'] | null;
 }
 
 export type Visit = (thing: Thing) => void;
-export type VisitMember = (member: Member) => void;
+/** Called for each member of an enum and each room. */
+export type VisitOther = (other: Member | Room) => void;
 
 /** Bytes of an object with a few properties that are small. */
 const OBJECT_BYTES = 100;
@@ -213,7 +215,7 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
     compare: none,
     text: (member) => textOf(member.value),
     bytes: small,
-    eachReference: (member, _, visitMember) => visitMember?.(member),
+    eachReference: (member, _, visitOther) => visitOther?.(member),
   },
   [Tag.WRAP]: {
     name: '<thing>',
@@ -266,6 +268,16 @@ const KINDS: { readonly [T in ObjectTag]: Kind<ObjectOf<T>> } = {
     text: none,
     bytes: small,
     eachReference: null,
+  },
+  [Tag.ROOM]: {
+    name: 'room',
+    nameOf: null,
+    isTruthy: ({ id }: Room) => id !== 0,
+    equals: same,
+    compare: none,
+    text: ({ text }) => text,
+    bytes: small,
+    eachReference: (room, _, visitOther) => visitOther?.(room),
   },
 };
 
@@ -362,18 +374,18 @@ export function textOf(value: Value): string | undefined {
 }
 
 /**
- * Calls `visit` for each thing that a property value refers to directly, through lists, tuples, sets and wraps, and `visitMember` for
- * each member of an enum.
+ * Calls `visit` for each thing that a property value refers to directly, through lists, tuples, sets and wraps, and `visitOther` for
+ * each member of an enum and each room.
  */
-export function eachThing(value: Value, visit: Visit, visitMember?: VisitMember): void {
+export function eachThing(value: Value, visit: Visit, visitOther?: VisitOther): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof Thing) visit(value);
-  else if (value instanceof List) eachReferenceOfList(value, visit, visitMember);
-  else if (!(value instanceof Float)) kindOf(value).eachReference?.(value, visit, visitMember);
+  else if (value instanceof List) eachReferenceOfList(value, visit, visitOther);
+  else if (!(value instanceof Float)) kindOf(value).eachReference?.(value, visit, visitOther);
 }
 
-function eachReferenceOfList(list: List, visit: Visit, visitMember?: VisitMember): void {
-  for (const item of list.items) eachThing(item, visit, visitMember);
+function eachReferenceOfList(list: List, visit: Visit, visitOther?: VisitOther): void {
+  for (const item of list.items) eachThing(item, visit, visitOther);
 }
 
 /** Estimated bytes of a value in memory, without those of the things in it. */

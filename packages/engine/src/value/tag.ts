@@ -22,8 +22,9 @@ export const Tag = {
   FUTURE: 19,
   TASK: 20,
   MODULE: 21,
+  ROOM: 22,
 } as const;
 
 export type Tag = (typeof Tag)[keyof typeof Tag];
 
-export const TAG_COUNT = 22;
+export const TAG_COUNT = 23;

@@ -6,6 +6,7 @@ import { kindOf, kindOfTag } from './kinds.js';
 import type { Member } from './member.js';
 import type { Module } from './module.js';
 import type { RegexValue } from './regex-value.js';
+import type { Room } from './room.js';
 import type { Bytes, ErrorValue, Float, MpData } from './scalars.js';
 import { Tag } from './tag.js';
 import type { Task } from './task.js';
@@ -39,7 +40,8 @@ export type Value =
   | Anonymous
   | Future
   | Task
-  | Module;
+  | Module
+  | Room;
 
 /** The tag of any value. */
 export function tagOf(value: Value): Tag {

@@ -1,6 +1,7 @@
 import { Engine } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
 import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
+import { Rooms } from '../events/rooms.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { Calls } from '../members/calls.js';
 import { Members } from '../members/members.js';
@@ -23,6 +24,7 @@ export class EngineSide {
   readonly members: Members;
   readonly router: Router;
   readonly tasks: TaskRunner;
+  readonly rooms: Rooms;
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
   private readonly reports: EngineReports;
@@ -50,10 +52,16 @@ export class EngineSide {
     });
     this.router = this.makeRouter(settings, ports);
     this.tasks = this.makeTaskRunner(ports);
+    this.rooms = this.makeRooms(settings, ports);
     this.scopes = new Scopes(settings, ports, {
       engine: this.engine,
       calls: this.calls,
       disk: this.disk,
+      rooms: {
+        told: (session, events) => this.rooms.told(session, events),
+        replaced: (group) => this.rooms.replaced(group),
+        deleted: (collection) => this.rooms.deleted(collection),
+      },
       changed: (session) => this.sessionChanged(session),
       onDefect: (error) => this.noteDefect(error),
     });
@@ -130,6 +138,17 @@ export class EngineSide {
     });
   }
 
+  private makeRooms({ nodeId, incarnation }: EngineSettings, { clock }: EnginePorts): Rooms {
+    return new Rooms({
+      engine: this.engine,
+      nodeId,
+      incarnation,
+      handle: (request, respond) => this.router.handle(request, respond),
+      session: (target) => this.scopes.sessions.of(target),
+      delay: clock.after,
+    });
+  }
+
   private makeMembers(settings: EngineSettings, ports: EnginePorts): Members {
     const { nodeId, name, port, cluster, replaceAfterMs } = settings;
     const { line, clock, environment, reports, departs, status } = ports;
@@ -156,6 +175,8 @@ export class EngineSide {
   private sessionChanged(session: GroupSession): void {
     this.router.sessionChanged(session);
     this.tasks.sessionChanged(session);
-    if (session.id === ROOT_GROUP) this.members.rootChanged();
+    if (session.id !== ROOT_GROUP) return;
+    this.members.rootChanged();
+    this.rooms.rootChanged();
   }
 }

@@ -1,7 +1,7 @@
 import type { Engine, QueryError } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
 import type { GroupSession } from '../groups/group-session.js';
-import { Sessions } from '../groups/sessions.js';
+import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
 import type { Calls } from '../members/calls.js';
 import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
@@ -17,6 +17,7 @@ export interface ScopesParts {
   readonly engine: Engine;
   readonly calls: Calls;
   readonly disk: DiskKeeper;
+  readonly rooms: RoomsOfGroups;
   /** Called when a session changed: its role, its membership, its state. */
   readonly changed: (session: GroupSession) => void;
   /**
@@ -108,9 +109,10 @@ export class Scopes {
   private makeSessions(): Sessions {
     const { nodeId, cluster } = this.settings;
     const { clock, environment, disk, line } = this.ports;
-    const { engine, changed, onDefect } = this.parts;
+    const { engine, rooms, changed, onDefect } = this.parts;
     return new Sessions({
       engine,
+      rooms,
       state: disk.state,
       consensus: line,
       nodeId,

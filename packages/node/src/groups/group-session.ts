@@ -7,6 +7,7 @@ import {
   LEVEL_OF_PROGRAMS,
   type Outcome,
   QueryError,
+  type RoomEvent,
   RootGroup,
   takeBack,
 } from '@althing/engine';
@@ -56,7 +57,7 @@ import type { Results, ResultsCapture } from './results.js';
 import { StateWatch } from './state-watch.js';
 
 /** A change before it is proposed. */
-type Proposal = Pick<Write, 'undo' | 'collectionEvents' | 'imposed' | 'reply' | 'respond'>;
+type Proposal = Pick<Write, 'undo' | 'collectionEvents' | 'roomEvents' | 'imposed' | 'reply' | 'respond'>;
 
 export interface SessionContext {
   readonly consensus: Pick<Consensus, 'send'>;
@@ -72,6 +73,8 @@ export interface SessionContext {
   readonly alone: () => boolean;
   /** Called when collections came or went for good. */
   readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
+  /** Called with what clients in rooms are to be told of, which is committed, before the change is answered. */
+  readonly roomEvents: (session: GroupSession, events: readonly RoomEvent[]) => void;
   /** Called with what becomes of a snapshot that arrived, and which other node needs one. */
   readonly snapshots: SnapshotEvents;
 }
@@ -325,7 +328,7 @@ export class GroupSession {
    * @returns why they were taken back; null when they are on their way
    */
   propose(
-    { effects, undo, collectionEvents }: Omit<Change, 'events'>,
+    { effects, undo, collectionEvents, roomEvents = NO_EVENTS }: Omit<Change, 'events'>,
     reply: Reply,
     respond: Respond,
     names: Names | null = null,
@@ -338,7 +341,7 @@ export class GroupSession {
       return error;
     }
     const kept = names === null ? null : this.keptOf(reply, secret);
-    this.send(effects, names, kept, { undo, collectionEvents, imposed: null, reply, respond });
+    this.send(effects, names, kept, { undo, collectionEvents, roomEvents, imposed: null, reply, respond });
     return null;
   }
 
@@ -365,17 +368,12 @@ export class GroupSession {
     return { time: plain.time, elapsed, request, key, client, reply: kept };
   }
 
-  private send(
-    effects: Uint8Array,
-    names: Names | null,
-    kept: Uint8Array | null,
-    { undo, collectionEvents, imposed, reply, respond }: Proposal,
-  ): void {
+  private send(effects: Uint8Array, names: Names | null, kept: Uint8Array | null, proposal: Proposal): void {
     const head = this.headOf(names, kept);
     const out = effects.length > KEPT_WRITER_BYTES ? new ByteWriter(effects.length + 80) : this.writer;
     const payload = encodeEntry(head, effects, out);
     const bytes = payload.length;
-    this.pipeline.add({ kind: 'write', undo, collectionEvents, bytes, head, imposed, reply, respond });
+    this.pipeline.add({ kind: 'write', ...proposal, bytes, head });
     this.changedBytes += bytes;
     this.context.consensus.send({
       kind: 'propose',
@@ -402,6 +400,7 @@ export class GroupSession {
     this.send(effects, null, null, {
       undo: [],
       collectionEvents: [],
+      roomEvents: NO_EVENTS,
       imposed: effects,
       reply: { ok: true, result: '', index: 0 },
       respond: ({ ok }) => done(ok),
@@ -605,10 +604,11 @@ export class GroupSession {
       count,
       this.appliedPosition.index,
       last.index,
-      ({ head, imposed, collectionEvents }) => {
+      ({ head, imposed, collectionEvents, roomEvents }) => {
         this.resultTable.note(head);
         if (imposed !== null) this.takeImposed(imposed);
         this.tellCollections(collectionEvents);
+        this.tellRooms(roomEvents);
       },
     );
     this.moveTo(last);
@@ -633,6 +633,7 @@ export class GroupSession {
       this.lastTime = Math.max(this.lastTime, head.time);
       this.group.apply(effects);
       this.resultTable.note(head);
+      this.tellRooms(this.group.takeRoomEvents());
       if (this.group instanceof RootGroup) this.tellCollections(this.group.collectionEvents.splice(0));
       this.changedBytes += entry.payload.length;
       if (this.watch.isSet) this.moveTo(entry);
@@ -665,6 +666,10 @@ export class GroupSession {
     if (events.length > 0) this.context.collectionsChanged(events);
   }
 
+  private tellRooms(events: readonly RoomEvent[]): void {
+    if (events.length > 0) this.context.roomEvents(this, events);
+  }
+
   private takeWaiting(): Waiting[] {
     this.imposing = false;
     return this.pipeline.takeAll();
@@ -672,6 +677,8 @@ export class GroupSession {
 }
 
 const MADE = { outcome: 'made' } as const;
+
+const NO_EVENTS: readonly RoomEvent[] = [];
 
 /** Effects up to this size are encoded in the same memory again and again. */
 const KEPT_WRITER_BYTES = 16 * 1024;

@@ -1,4 +1,4 @@
-import type { CollectionEvent, Undo } from '@althing/engine';
+import type { CollectionEvent, RoomEvent, Undo } from '@althing/engine';
 import type { EntryHead } from './entry.js';
 import { WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
 import { isNamed, type Names } from './names.js';
@@ -9,6 +9,8 @@ export interface Write {
   readonly kind: 'write';
   readonly undo: readonly Undo[];
   readonly collectionEvents: readonly CollectionEvent[];
+  /** What clients are to be told of when it is committed. */
+  readonly roomEvents: readonly RoomEvent[];
   /** Of its entry. */
   readonly bytes: number;
   readonly head: EntryHead;

@@ -2,21 +2,44 @@ import {
   ErrorCode,
   type Format,
   QueryError,
+  type RoomKey,
   type ScopeName,
+  type Sender,
   type User,
   type WireValues,
 } from '@althing/engine';
 import type { ClientRequest } from './entry.js';
 
-/** The body of a request. Its values are read by the engine, when the request runs. */
-export type RequestBody =
+/** The body of a request that runs a program. Its values are read by the engine, when the request runs. */
+export type ProgramBody =
   | { readonly type: 'query'; readonly code: string; readonly vars: WireValues | null }
   | { readonly type: 'run'; readonly name: string; readonly args: WireValues | null };
 
-export interface Request {
+/** The body of a request about rooms. */
+export type RoomBody =
+  | {
+      readonly type: 'emit';
+      readonly room: RoomKey;
+      readonly event: string;
+      /** An array; null for none. */
+      readonly args: WireValues | null;
+      /** The connection that does not get the event; null when all get it. */
+      readonly except: Sender | null;
+    }
+  /** Finds rooms that a client of this node joins or leaves; it never goes to another node. */
+  | {
+      readonly type: 'find_rooms';
+      readonly rooms: readonly RoomKey[];
+      /** Whether the user's whitelist counts. */
+      readonly checksWhitelist: boolean;
+    };
+
+export type RequestBody = ProgramBody | RoomBody;
+
+export interface Request<Body extends RequestBody = RequestBody> {
   readonly scope: ScopeName;
   readonly user: User;
-  readonly body: RequestBody;
+  readonly body: Body;
   /** Milliseconds that it took to read the body; nothing for a short one. */
   readonly readMs?: number;
   /** The format of the answer. */
@@ -43,6 +66,9 @@ export interface Terms {
 
 /** The terms of a request that asks for nothing special. */
 export const ORDINARY_TERMS: Terms = { stale: false, minIndex: 0, key: null, name: null };
+
+/** A request that runs a program. */
+export type ProgramRequest = Request<ProgramBody>;
 
 /** The client, which waits for the answer. */
 export interface Client {

@@ -6,6 +6,7 @@ import {
   type Group,
   QueryError,
   RecordKind,
+  type RoomEvent,
   type Target,
 } from '@althing/engine';
 import { isDiskFull, type StateStore } from '@althing/storage';
@@ -38,6 +39,7 @@ export interface SessionsOptions {
   /** A clock in milliseconds that does not leap. */
   readonly monotonic: () => number;
   readonly changed: (session: GroupSession) => void;
+  readonly rooms: RoomsOfGroups;
   /**
    * Called with a session whose collection is gone: resolves when nothing of it is written to the state, or
    * read from there, any more.
@@ -46,6 +48,16 @@ export interface SessionsOptions {
   /** Called when the state had no room for what was to be removed; that is done when it is opened again. */
   readonly onDiskFull: () => void;
   readonly onFailure: (error: unknown) => void;
+}
+
+/** Who tells clients of this node what happens in rooms. */
+export interface RoomsOfGroups {
+  /** What clients are to be told of, which is committed; in the order of the log. */
+  readonly told: (session: GroupSession, events: readonly RoomEvent[]) => void;
+  /** The state of a group was replaced: events may have been missed. */
+  readonly replaced: (group: GroupId) => void;
+  /** A collection was deleted. */
+  readonly deleted: (collection: GroupId) => void;
 }
 
 /** The sessions of all groups of this node. A collection's comes and goes with the collection. */
@@ -226,6 +238,7 @@ export class Sessions {
 
   /** Opens and closes groups after collections came or went for good. */
   private followCollections(events: readonly CollectionEvent[]): void {
+    for (const { kind, id } of events) if (kind === 'deleted') this.options.rooms.deleted(id);
     for (const { id } of events) this.follow(id).catch(this.options.onFailure);
   }
 
@@ -276,7 +289,7 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, results: Results, applied: Applied, start: SessionStart): void {
-    const { engine, consensus, now, monotonic, changed, snapshots } = this.options;
+    const { engine, consensus, now, monotonic, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
@@ -285,6 +298,7 @@ export class Sessions {
       level: () => engine.root.level,
       changed,
       collectionsChanged,
+      roomEvents: rooms.told,
       snapshots,
       alone: () => this.alone,
     };
@@ -317,6 +331,7 @@ export class Sessions {
     await this.load(store, id, group, results);
     if (isGone()) return false;
     session.replaceState(group, results, applied);
+    this.options.rooms.replaced(id);
     if (id === ROOT_GROUP) this.followRoot();
     return true;
   }

@@ -14,7 +14,7 @@ import {
   ShapeTree,
   type WireValues,
 } from '@althing/engine';
-import type { RequestBody } from '../groups/request.js';
+import type { ProgramBody } from '../groups/request.js';
 
 export interface BodyOptions {
   /** Arrays and maps inside each other in MessagePack at most. */
@@ -33,7 +33,7 @@ const LOOKED_AT_BYTES = 256;
  * @param isLent whether the memory of the body is gone after the call, so that values have to be copied
  * @throws QueryError bad_data_err when it is malformed or of the wrong shape
  */
-export function decodeBody(body: Buffer, format: Format, options: BodyOptions, isLent = false): RequestBody {
+export function decodeBody(body: Buffer, format: Format, options: BodyOptions, isLent = false): ProgramBody {
   const fields: Fields = {
     type: undefined,
     code: undefined,
@@ -69,7 +69,7 @@ function copyOf(body: Buffer, start: number, end: number): Buffer {
   return copy;
 }
 
-function bodyOf({ type, code, name, vars = NO_VALUES, args = NO_VALUES }: Fields): RequestBody {
+function bodyOf({ type, code, name, vars = NO_VALUES, args = NO_VALUES }: Fields): ProgramBody {
   switch (type) {
     case 'query':
       if (typeof code !== 'string') throw shapeError("'code' must be a str");

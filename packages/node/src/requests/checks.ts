@@ -8,13 +8,14 @@ import {
   type Prepared,
   Privilege,
   QueryError,
+  type RoomBody as RoomCallBody,
   type Scope,
   type ScopeName,
   type Target,
 } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { RESTORING } from '../groups/refusals.js';
-import type { Request } from '../groups/request.js';
+import type { Request, RoomBody } from '../groups/request.js';
 
 /** A refusal that rests on the state of a group as this node knows it, which may lag behind. */
 export class StaleRefusal {
@@ -49,6 +50,9 @@ export class Checks {
    * @throws QueryError, StaleRefusal
    */
   targetOf({ scope, body, user }: Request): Target {
+    if (scope.kind !== 'collection' && body.type in ROOM_REQUESTS) {
+      throw badData('there are rooms in collections only: use the scope of a collection, as in @:stuff');
+    }
     if (scope.kind === 'thingsdb') return 'thingsdb';
     if (scope.kind === 'node') {
       if (body.type === 'run') throw badData('procedures can not be run in the scope of a node');
@@ -59,8 +63,7 @@ export class Checks {
     // A user without a privilege there must not learn whether there is such a collection: not by words, nor
     // by what happens next.
     if (!mayKnow(root, user, collection)) {
-      const needed = body.type === 'query' ? Privilege.QUERY : Privilege.RUN;
-      throw new StaleRefusal(missingPrivilege(user, needed, scopeText(scope)), ROOT_GROUP);
+      throw new StaleRefusal(missingPrivilege(user, PRIVILEGES[body.type], scopeText(scope)), ROOT_GROUP);
     }
     if (collection === undefined) {
       throw new StaleRefusal(lookup(`there is no collection '${scope.name}'`), ROOT_GROUP);
@@ -104,7 +107,7 @@ export class Checks {
       const prepared = this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
       call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs };
-    } else {
+    } else if (body.type === 'run') {
       const procedure = scope.procedure(body.name);
       if (procedure === undefined) {
         const about = typeof target === 'number' ? target : ROOT_GROUP;
@@ -116,6 +119,9 @@ export class Checks {
         throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
       }
       call = { scope, user, format, body: { kind: 'run', procedure, args: body.args }, spentMs };
+    } else {
+      this.require(request, target, Privilege.JOIN);
+      call = { scope, user, format, body: roomCall(body), spentMs };
     }
     if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;
@@ -141,6 +147,22 @@ export class Checks {
   }
 }
 
+function roomCall(body: RoomBody): RoomCallBody {
+  const { type: kind } = body;
+  return kind === 'emit' ? { ...body, kind } : { ...body, kind };
+}
+
+/** Requests about rooms. */
+const ROOM_REQUESTS = { emit: true, find_rooms: true };
+
+/** What a request takes, besides what changes take. */
+const PRIVILEGES: Readonly<Record<Request['body']['type'], number>> = {
+  query: Privilege.QUERY,
+  run: Privilege.RUN,
+  emit: Privilege.JOIN,
+  find_rooms: Privilege.JOIN,
+};
+
 /** Whether it takes noticeable time to parse the code of a request. */
 export function isLong({ body }: Request): boolean {
   return body.type === 'query' && body.code.length > LONG_CODE;
@@ -148,13 +170,14 @@ export function isLong({ body }: Request): boolean {
 
 /** Whether an answer depends on stored data. */
 export function dependsOnState({ scope, body }: Call): boolean {
-  if (body.kind === 'run') return true;
+  if (body.kind !== 'query') return true;
   return body.prepared.usesState || scope.isAmong(body.prepared.unit.changes);
 }
 
-/** The unit that is measured: the text of a query, or a procedure. */
-export function programOf({ body }: Call): object {
-  return body.kind === 'query' ? body.prepared : body.procedure;
+/** The unit that is measured: the text of a query, or a procedure; null for what takes next to no time. */
+export function programOf({ body }: Call): object | null {
+  if (body.kind === 'query') return body.prepared;
+  return body.kind === 'run' ? body.procedure : null;
 }
 
 /** Characters of code that take noticeable time to parse. */

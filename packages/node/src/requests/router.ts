@@ -15,6 +15,7 @@ import type { Calls } from '../members/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, programOf, StaleRefusal } from './checks.js';
+import { decodeEmit, isEmit } from './forwarding/emits.js';
 import { Forwarder, NODE_SILENT } from './forwarding/forwarder.js';
 import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
@@ -315,9 +316,15 @@ export class Router {
     pending.attemptedAt = this.options.monotonic();
     const call = this.checks.callOf(request, scope, target, pending.hashes);
     if (session === null || !dependsOnState(call)) this.runHere(pending, call);
-    else if (pending.unknown || pending.changesLater || this.options.engine.mayWrite(call))
+    else if (pending.unknown || pending.changesLater || this.takesLeader(call))
       this.write(pending, call, session);
     else this.read(pending, call, session);
+  }
+
+  /** Whether a call makes a change, or something else that only the leader can do. */
+  private takesLeader(call: Call): boolean {
+    const { engine } = this.options;
+    return engine.mayWrite(call) || engine.mayEmit(call);
   }
 
   /** The state that a pending request is about: always the same, once it was sent there. */
@@ -470,8 +477,7 @@ export class Router {
       begins: () => null,
       done: (end) => {
         if (end.kind === 'needs_change') {
-          pending.changesLater = true;
-          this.advance(pending);
+          this.runOnLeader(pending);
         } else if (end.kind !== 'lost') {
           done(end);
         } else if (session === null) {
@@ -561,7 +567,7 @@ export class Router {
       this.refuse(pending, failed(unnamed));
       return;
     }
-    const outcome = this.run(pending, call);
+    const outcome = this.run(pending, { ...call, mayEmit: true });
     if (outcome === null) return;
     if (outcome.kind === 'more') this.writeOn(pending, call, outcome, session);
     else this.answer(pending, session, outcome);
@@ -685,12 +691,19 @@ export class Router {
     if (this.standsInLane(pending, programOf(call))) return null;
     const outcome = engine.run(pending.looksElsewhere ? { ...call, fresh: pending } : call);
     this.ran(call, monotonic() - pending.attemptedAt);
-    if (outcome.kind === 'needs_change' || outcome.kind === 'asks' || outcome.kind === 'waits')
+    if (outcome.kind === 'asks' || outcome.kind === 'waits')
       throw new Error(`only what is left of a call ends with ${outcome.kind}`);
-    if (outcome.kind === 'hash') this.hash(pending, outcome.password);
+    if (outcome.kind === 'needs_change') this.runOnLeader(pending);
+    else if (outcome.kind === 'hash') this.hash(pending, outcome.password);
     else if (outcome.kind === 'behind') this.freshenCollection(pending, outcome.collection);
     else return outcome;
     return null;
+  }
+
+  /** Lets a call run again, all of it, where it may do what it is about to do. */
+  private runOnLeader(pending: PendingRequest): void {
+    pending.changesLater = true;
+    this.advance(pending);
   }
 
   private standsInLane(pending: PendingRequest, program: object | null): boolean {
@@ -721,6 +734,7 @@ export class Router {
   }
 
   private decode(body: Buffer): RequestBody {
+    if (isEmit(body)) return decodeEmit(body);
     return decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
   }
 

@@ -371,6 +371,10 @@ export class MiniNode {
     return this.side.router;
   }
 
+  get rooms(): EngineSide['rooms'] {
+    return this.side.rooms;
+  }
+
   get sessions(): EngineSide['scopes']['sessions'] {
     return this.side.scopes.sessions;
   }

@@ -329,6 +329,7 @@ const NO_REFERENCES: References = {
   typeOf: (id) => refuse(`type ${id}`),
   enumOf: (id) => refuse(`enum ${id}`),
   taskOf: (id) => refuse(`task ${id}`),
+  roomOf: (id) => refuse(`room ${id}`),
 };
 
 function refuse(what: string): never {

@@ -1,14 +1,17 @@
 import { operationError } from '../../error.js';
 import { type List, sizeOf } from '../../value/containers.js';
-import { eachThing } from '../../value/kinds.js';
+import { eachThing, type VisitOther } from '../../value/kinds.js';
+import { Member } from '../../value/member.js';
+import { Room } from '../../value/room.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { writeNewThings } from '../effects.js';
+import { writePutRooms } from '../parts/rooms.js';
 import type { Store } from '../store.js';
 import { writeProperties } from '../thing-record.js';
 import { Journal, NS_PER_THING, UNITS_PER_PROPERTY, type Undo } from './journal.js';
 
-/** How loose things become stored: when something stored refers to them, with all that they refer to. */
+/** How loose things and rooms become stored: when something stored refers to them, with all that they refer to. */
 export class Storing extends Journal {
   /** Things that this change stored and that have ids below this one have their references counted. */
   private adoptedBelow = 0;
@@ -18,7 +21,7 @@ export class Storing extends Journal {
   protected appended: Appended | null = null;
   private hasDroppedMembers = false;
 
-  /** Gives ids to the loose things among values, which must be referred to by something stored right after this. */
+  /** Gives ids to the loose things and rooms among values, which must be referred to by something stored right after this. */
   storeValues(values: readonly Value[]): void {
     this.storeItems(values);
   }
@@ -28,7 +31,7 @@ export class Storing extends Journal {
     this.hasDroppedMembers = true;
   }
 
-  /** Gives ids to every loose thing that a value brings along. */
+  /** Gives ids to every loose thing and room that a value brings along. */
   protected storeAll(value: Value): void {
     if (typeof value === 'object' && value !== null) this.storeItems([value]);
   }
@@ -41,14 +44,21 @@ export class Storing extends Journal {
       return;
     }
     const loose: Thing[] = [];
+    const rooms: Room[] = [];
+    const noteRoom = intoIfLoose(rooms);
     for (const item of items) {
       if (typeof item !== 'object' || item === null) continue;
       this.count(sizeOf(item));
-      eachThing(item, (thing) => {
-        if (thing.id === 0) loose.push(thing);
-      });
+      eachThing(
+        item,
+        (thing) => {
+          if (thing.id === 0) loose.push(thing);
+        },
+        noteRoom,
+      );
     }
-    if (loose.length > 0) this.storeThings(loose);
+    if (loose.length > 0) this.storeThings(loose, rooms);
+    else if (rooms.length > 0) this.storeRooms(this.needStore(), rooms);
   }
 
   /** Throws operation_err when something that is about to be stored holds a member that was deleted. */
@@ -66,8 +76,9 @@ export class Storing extends Journal {
             stack.push(property);
           });
         },
-        (member) => {
-          if (!member.isThere) throw operationError(`the member \`${member.label}\` was deleted`);
+        (other) => {
+          if (other instanceof Member && !other.isThere)
+            throw operationError(`the member \`${other.label}\` was deleted`);
         },
       );
     }
@@ -75,21 +86,25 @@ export class Storing extends Journal {
 
   /**
    * Stores loose things and the loose things that they refer to. Ids are given depth first: the thing itself, then
-   * its values in order. Not recursive, since chains of things can be of any length. The caller places `things` right
+   * its values in order; rooms come behind all things. Not recursive, since chains of things can be of any length. The caller places `things` right
    * after this, so that none of them stays without a reference.
+   *
+   * @param rooms those that are to be stored besides
    */
-  protected storeThings(things: readonly Thing[]): void {
+  protected storeThings(things: readonly Thing[], rooms: Room[] = []): void {
     if (this.hasDroppedMembers) this.assertMembersThere(things);
     const store = this.needStore();
     const base = store.nextId;
     this.undoStoring(store);
+    const noteRoom = intoIfLoose(rooms);
     const stack = things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
       if (thing.id !== 0) continue;
       this.register(store, thing);
-      this.pushLooseOf(thing, stack);
+      this.pushLooseOf(thing, stack, rooms, noteRoom);
     }
     const end = store.nextId;
+    if (rooms.length > 0) this.storeRooms(store, rooms);
     writeNewThings(this.effects, base, end - base);
     for (let id = base; id < end; id++) this.adopt(store, store.thingOfId(id));
   }
@@ -105,6 +120,33 @@ export class Storing extends Journal {
     writeNewThings(this.effects, store.nextId, 1);
     this.register(store, thing);
     this.adopt(store, thing);
+  }
+
+  /** Stores loose rooms. */
+  private storeRooms(store: Store, rooms: readonly Room[]): void {
+    const ids: number[] = [];
+    for (const room of rooms) {
+      // A value may hold it twice.
+      if (room.stored) continue;
+      if (room.gone) this.keepGone(room);
+      this.undoStoring(store);
+      ids.push(store.nextId);
+      store.rooms.register(room, store.nextId);
+      this.undoTakes(NS_PER_THING);
+      this.count(UNITS_PER_PROPERTY);
+    }
+    writePutRooms(this.effects, ids);
+  }
+
+  /** A room that was stored before this change, and is no more, becomes one that never was: it may not have its name again. */
+  private keepGone(room: Room): void {
+    const { id, name } = room;
+    room.name = null;
+    this.undoBy(() => {
+      room.id = id;
+      room.name = name;
+      room.gone = true;
+    });
   }
 
   private register(store: Store, thing: Thing): void {
@@ -146,28 +188,49 @@ export class Storing extends Journal {
     );
   }
 
-  /** Takes back that the things from an id on were stored. */
+  /** Takes back that the things and rooms from an id on were stored. */
   private unstoreThings(store: Store, base: number): void {
-    for (let id = base; id < this.adoptedBelow; id++) store.disown(store.thingOfId(id));
-    for (let id = store.nextId - 1; id >= base; id--) store.unregister(store.thingOfId(id));
+    const { rooms } = store;
+    for (let id = base; id < this.adoptedBelow; id++) {
+      if (!rooms.byId.has(id)) store.disown(store.thingOfId(id));
+    }
+    for (let id = store.nextId - 1; id >= base; id--) {
+      if (rooms.byId.has(id)) rooms.unregister(id);
+      else store.unregister(store.thingOfId(id));
+    }
     this.adoptedBelow = Math.min(this.adoptedBelow, base);
     store.nextId = base;
   }
 
-  /** Puts the loose things that a thing refers to on a stack, so that the first comes out first. */
-  private pushLooseOf(thing: Thing, stack: Thing[]): void {
+  /** Puts the loose things that a thing refers to on a stack, so that the first comes out first; its loose rooms go behind others. */
+  private pushLooseOf(thing: Thing, stack: Thing[], rooms: Room[], noteRoom: VisitOther): void {
     const { slots } = thing;
+    const firstRoom = rooms.length;
     for (let i = slots.length - 1; i >= 0; i--) {
       const value = slots[i] as Value;
       if (typeof value !== 'object' || value === null) continue;
       this.count(sizeOf(value));
       const first = stack.length;
-      eachThing(value, (child) => {
-        if (child.id === 0) stack.push(child);
-      });
+      const firstOfValue = rooms.length;
+      eachThing(
+        value,
+        (child) => {
+          if (child.id === 0) stack.push(child);
+        },
+        noteRoom,
+      );
       reverseFrom(stack, first);
+      reverseFrom(rooms, firstOfValue);
     }
+    reverseFrom(rooms, firstRoom);
   }
+}
+
+/** Collects rooms that are not stored. */
+function intoIfLoose(rooms: Room[]): VisitOther {
+  return (other) => {
+    if (other instanceof Room && !other.stored) rooms.push(other);
+  };
 }
 
 /** What was appended to a list in a row. */
@@ -186,10 +249,10 @@ function isFlat(thing: Thing): boolean {
 }
 
 /** Turns what lies on a stack above a place upside down. */
-function reverseFrom(stack: Thing[], from: number): void {
+function reverseFrom<T>(stack: T[], from: number): void {
   for (let i = from, j = stack.length - 1; i < j; i++, j--) {
-    const thing = stack[i] as Thing;
-    stack[i] = stack[j] as Thing;
-    stack[j] = thing;
+    const item = stack[i] as T;
+    stack[i] = stack[j] as T;
+    stack[j] = item;
   }
 }

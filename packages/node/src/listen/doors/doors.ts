@@ -2,7 +2,7 @@ import { type Engine, ErrorCode } from '@althing/engine';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { delay } from '../../base/timers.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
-import type { Reply, Request } from '../../groups/request.js';
+import type { ProgramRequest, Reply } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
 import type { Counters } from '../../requests/counters.js';
 import type { PasswordHasher } from '../../requests/password.js';
@@ -212,7 +212,7 @@ function makeAuthenticator({ config, engine, router, hasher, figures, audit }: D
 }
 
 /** Tells the log of requests that took long, or failed by a defect. */
-function report(log: Logger, slowMs: number, request: Request, reply: Reply, ms: number): void {
+function report(log: Logger, slowMs: number, request: ProgramRequest, reply: Reply, ms: number): void {
   const isSlow = slowMs > 0 && ms > slowMs;
   const isDefect = !reply.ok && reply.error.code === ErrorCode.INTERNAL;
   if (!isSlow && !isDefect) return;

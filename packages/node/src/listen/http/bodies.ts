@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { QueryError } from '@althing/engine';
-import type { Request, RequestBody, Respond } from '../../groups/request.js';
+import type { ProgramBody, ProgramRequest, Respond } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { Deadlines } from '../limits/deadlines.js';
@@ -30,7 +30,7 @@ export interface BodiesOptions {
    * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
    * waiting.
    */
-  readonly handle: (request: Request, respond: Respond) => boolean;
+  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Called for a request whose answer comes of this thread's waiting. */
   readonly waits: (exchange: Exchange) => void;
   /** Reports a defect of the node itself. */
@@ -109,7 +109,7 @@ export class Bodies {
     const { refuse, budget } = this.options;
     if (user === null) return;
     let waits = false;
-    let request: Request | null = null;
+    let request: ProgramRequest | null = null;
     try {
       const begun = body.length > SMALL_BODY ? performance.now() : 0;
       const decoded = decodeBody(body, format, this.options.decoding, isLent);
@@ -141,7 +141,7 @@ export class Bodies {
 const SMALL_BODY = 16_384;
 
 /** Bytes that a body takes while it waits, besides those that were taken for it when it came. */
-function memoryOf(body: RequestBody, isLent: boolean): number {
+function memoryOf(body: ProgramBody, isLent: boolean): number {
   const code = body.type === 'query' ? body.code : body.name;
   const values = body.type === 'query' ? body.vars : body.args;
   return code.length * 2 + (isLent ? (values?.data.length ?? 0) : 0);

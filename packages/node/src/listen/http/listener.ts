@@ -12,7 +12,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { QueryError, type ScopeName } from '@althing/engine';
 import { keptFor } from '../../base/descriptors.js';
 import { networkOf } from '../../base/network-of.js';
-import { type ChangeOutcome, type Request, type Respond, UnfinishedError } from '../../groups/request.js';
+import {
+  type ChangeOutcome,
+  type ProgramRequest,
+  type Respond,
+  UnfinishedError,
+} from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
@@ -62,7 +67,7 @@ export interface HttpOptions {
    * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
    * waiting.
    */
-  readonly handle: (request: Request, respond: Respond) => boolean;
+  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Takes backups, and the restores of them. */
   readonly transfers: TransferHandler;
   /** Null while requests are served, else why not. */

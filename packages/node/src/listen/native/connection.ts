@@ -7,7 +7,7 @@
  */
 import { QueryError, type RootGroup, type User } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
-import type { ChangeOutcome, Client, Reply, Request, Respond } from '../../groups/request.js';
+import type { ChangeOutcome, Client, ProgramRequest, Reply, Respond } from '../../groups/request.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
@@ -38,7 +38,7 @@ export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
   readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey'>;
   /** Takes a request; the answer may come at once or later. */
-  readonly handle: (request: Request, respond: Respond) => boolean;
+  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Null while requests are served, else why not. */
   readonly refusal: () => QueryError | null;
   /** Why nobody can be logged in, for now; null: they can. */
@@ -339,7 +339,7 @@ export class Connection implements PackageSink, Client {
     const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
-    const request: Request = {
+    const request: ProgramRequest = {
       scope,
       user,
       body,

@@ -9,7 +9,7 @@
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
 import { ErrorCode, MsgpackReader, parseScope, QueryError, type ScopeName, ShapeTree } from '@althing/engine';
-import type { RequestBody, Terms } from '../../groups/request.js';
+import type { ProgramBody, Terms } from '../../groups/request.js';
 import { problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
 /** What a client shows to log in, as a header says it: see `parseAuthorization`. Null for what nobody can have. */
@@ -18,7 +18,7 @@ export type Authorization = string | null;
 /** A request as a package holds it. */
 export interface PackedRequest {
   readonly scope: ScopeName;
-  readonly body: RequestBody;
+  readonly body: ProgramBody;
   /** Null without options. */
   readonly options: PackedOptions | null;
 }
@@ -81,7 +81,7 @@ export function readRequest(data: Buffer, type: 'query' | 'run', nestingMax: num
   if (count > 2) skipValue(data, reader);
   const has = count > 2 && (type === 'query' ? isMap : !isNil);
   const values = has ? ({ format: 'msgpack', data: data.subarray(start, reader.offset) } as const) : null;
-  const body: RequestBody =
+  const body: ProgramBody =
     type === 'query' ? { type, code: text, vars: values } : { type, name: text, args: values };
   const end = reader.offset;
   const options = count > 3 ? readOptions(reader, data.subarray(0, end)) : null;

@@ -10,7 +10,7 @@
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
- *   body    := MessagePack, as clients send it           the rest
+ *   body    := MessagePack, as clients send it | emit    the rest; `emit` as in `emits.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
@@ -49,6 +49,7 @@ import {
   type RequestBody,
   type Terms,
 } from '../../groups/request.js';
+import { encodeEmit } from './emits.js';
 
 const VERSION = 1;
 const WITH_KEY = 1;
@@ -95,6 +96,8 @@ export type ForwardedAnswer =
  * @param toMsgpack gives values as MessagePack; what it throws is thrown
  */
 export function encodeBody(body: RequestBody, toMsgpack: (values: WireValues) => Uint8Array): Uint8Array {
+  if (body.type === 'emit') return encodeEmit(body, toMsgpack);
+  if (body.type === 'find_rooms') throw new Error('rooms are joined and left on the node of the client');
   const isQuery = body.type === 'query';
   const values = isQuery ? body.vars : body.args;
   const writer = new MsgpackWriter();

@@ -1,0 +1,236 @@
+/**
+ * Rooms as a part of the state of a collection: their effects, their records, and the hand that changes them on a leader.
+ *
+ *   effect := 29 count:varint id:varint*         new rooms, without names
+ *           | 2a count:varint id:varint*         rooms go, to which nothing refers any more
+ *           | 2b id:varint name:text             the room gets this name; an empty one: it has none
+ *           | 2c length:varint event*            events, which alter no state; see `state/events.ts`
+ *
+ * Record: ROOM (id) holds `refs:varint name:text`, with an empty name for none. References are counted with the values that refer
+ * to a room, as those of members of enums are.
+ */
+import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { quotaFatal } from '../../error.js';
+import { Room } from '../../value/room.js';
+import type { Dirty } from '../dirty.js';
+import { type RoomEvent, readEvents } from '../events.js';
+import { RecordKind } from '../records.js';
+import type { Transaction } from '../transaction.js';
+import type { GroupPart } from './part.js';
+
+const Effect = { PUT: 0x29, REMOVE: 0x2a, NAME: 0x2b, EVENTS: 0x2c } as const;
+
+/** Rooms that one collection may have: all of them are in memory. */
+export const ROOMS_MAX = 1_000_000;
+
+export class Rooms implements GroupPart {
+  readonly effects = Object.values(Effect);
+  readonly kinds = [RecordKind.ROOM];
+  /** Rooms whose last stored reference went away in this transaction. */
+  readonly orphans = new Set<Room>();
+  /** What clients are to be told of, by changes that others made; empty while nobody of this node listens. */
+  readonly heard: RoomEvent[] = [];
+  /** Whether somebody of this node listens. */
+  isHeard = false;
+  private readonly rooms = new Map<number, Room>();
+  private readonly named = new Map<string, Room>();
+  /** Ids of those that changed since the last checkpoint. */
+  private readonly changed = new Set<number>();
+  private readonly dirty: Dirty;
+  private readonly noteId: (id: number) => void;
+
+  /** @param noteId told of each id that is used from now on */
+  constructor(dirty: Dirty, noteId: (id: number) => void) {
+    this.dirty = dirty;
+    this.noteId = noteId;
+  }
+
+  get byId(): ReadonlyMap<number, Room> {
+    return this.rooms;
+  }
+
+  get byName(): ReadonlyMap<string, Room> {
+    return this.named;
+  }
+
+  /**
+   * Makes a room stored, under an id that was never used.
+   *
+   * @throws QueryError max_quota_err, which ends the query
+   */
+  register(room: Room, id: number): void {
+    if (this.rooms.size >= ROOMS_MAX) throw quotaFatal(`a collection has at most ${ROOMS_MAX} rooms`);
+    room.id = id;
+    room.gone = false;
+    this.rooms.set(id, room);
+    this.changed.add(id);
+    this.noteId(id);
+  }
+
+  /** Takes `register` back. */
+  unregister(id: number): void {
+    const room = this.known(id);
+    this.rooms.delete(id);
+    this.changed.add(id);
+    this.orphans.delete(room);
+    // One that was gone before has its former id again already.
+    if (room.id === id) room.id = 0;
+  }
+
+  /** Removes a room to which nothing refers. It keeps its id and name for who holds it. */
+  remove(room: Room): void {
+    this.rooms.delete(room.id);
+    if (room.name !== null) this.named.delete(room.name);
+    this.orphans.delete(room);
+    this.changed.add(room.id);
+    room.gone = true;
+  }
+
+  /** Takes `remove` back. */
+  revive(room: Room): void {
+    this.rooms.set(room.id, room);
+    if (room.name !== null) this.named.set(room.name, room);
+    this.changed.add(room.id);
+    room.gone = false;
+  }
+
+  /** Gives a room a name that is free, or none. */
+  rename(room: Room, name: string | null): void {
+    if (room.name !== null) this.named.delete(room.name);
+    room.name = name;
+    if (name !== null) this.named.set(name, room);
+    this.changed.add(room.id);
+  }
+
+  /** Counts references from stored data. */
+  count(room: Room, by: number): void {
+    room.refs += by;
+    if (room.gone) return;
+    this.changed.add(room.id);
+    if (room.refs === 0) this.orphans.add(room);
+    else if (this.orphans.size > 0) this.orphans.delete(room);
+  }
+
+  /** The room with this id, which a value mentions: made when it is not known yet, since its record may come later. */
+  roomOf(id: number): Room {
+    const known = this.rooms.get(id);
+    if (known !== undefined) return known;
+    const room = new Room();
+    room.id = id;
+    this.rooms.set(id, room);
+    return room;
+  }
+
+  apply(operation: number, input: ByteReader): void {
+    switch (operation) {
+      case Effect.PUT:
+        for (const id of readIds(input)) this.register(new Room(), id);
+        break;
+      case Effect.REMOVE:
+        for (const id of readIds(input)) {
+          this.remove(this.known(id));
+          if (this.isHeard) this.heard.push({ kind: 'gone', room: id });
+        }
+        break;
+      case Effect.NAME: {
+        const room = this.known(input.varint());
+        const name = input.text();
+        this.rename(room, name === '' ? null : name);
+        break;
+      }
+      case Effect.EVENTS: {
+        const events = input.bytes(input.varint());
+        // Most nodes have nobody who listens, and what is not decoded costs nothing.
+        if (this.isHeard) this.heard.push(...readEvents(events.slice()));
+        break;
+      }
+    }
+  }
+
+  load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
+    const input = new ByteReader(value);
+    const room = this.roomOf(id);
+    room.refs = input.varint();
+    const name = input.text();
+    if (name === '') return;
+    room.name = name;
+    this.named.set(name, room);
+  }
+
+  flush(): void {
+    for (const id of this.changed) {
+      const room = this.rooms.get(id);
+      this.dirty.put(RecordKind.ROOM, id, 0, room === undefined ? null : recordOf(room));
+    }
+    this.changed.clear();
+  }
+
+  clear(): void {
+    this.rooms.clear();
+    this.named.clear();
+    this.changed.clear();
+    this.orphans.clear();
+    this.heard.length = 0;
+  }
+
+  /** What is there is referred to by things, which are in the way then. */
+  contents(): string | null {
+    return null;
+  }
+
+  private known(id: number): Room {
+    const room = this.rooms.get(id);
+    if (room === undefined) throw new FormatError(`there is no room ${id}`);
+    return room;
+  }
+}
+
+function recordOf({ refs, name }: Room): Uint8Array {
+  const out = new ByteWriter();
+  out.varint(refs);
+  out.text(name ?? '');
+  return out.take();
+}
+
+/** How long it takes to take the name of a room back, in nanoseconds. */
+const NS_PER_NAME = 1000;
+
+/** Writes that there are new rooms. */
+export function writePutRooms(out: ByteWriter, ids: readonly number[]): void {
+  writeIds(out, Effect.PUT, ids);
+}
+
+/** Writes that rooms go. */
+export function writeRemoveRooms(out: ByteWriter, ids: readonly number[]): void {
+  writeIds(out, Effect.REMOVE, ids);
+}
+
+/** Writes events. */
+export function writeRoomEvents(out: ByteWriter, events: Uint8Array): void {
+  out.u8(Effect.EVENTS);
+  out.varint(events.length);
+  out.bytes(events);
+}
+
+/** Gives a stored room a name in a query: applies, records the effect, and records the way back. The name must be free. */
+export function nameRoom(rooms: Rooms, transaction: Transaction, room: Room, name: string | null): void {
+  const before = room.name;
+  if (before === name) return;
+  transaction.effects.u8(Effect.NAME);
+  transaction.effects.varint(room.id);
+  transaction.effects.text(name ?? '');
+  rooms.rename(room, name);
+  transaction.onUndo(() => rooms.rename(room, before), NS_PER_NAME);
+}
+
+function writeIds(out: ByteWriter, operation: number, ids: readonly number[]): void {
+  out.u8(operation);
+  out.varint(ids.length);
+  for (const id of ids) out.varint(id);
+}
+
+function readIds(input: ByteReader): number[] {
+  const count = input.varint();
+  if (count > input.remaining) throw new FormatError(`${count} rooms in ${input.remaining} bytes`);
+  return Array.from({ length: count }, () => input.varint());
+}
