@@ -1,40 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { rootLines } from '../admin/describe.js';
-import { RootGroup } from '../admin/root-group.js';
-import { groupLines } from '../state/describe.js';
 import { EMPTY_SOURCE } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
-import { FIRST_NODE, Harness, NOW_MS, type Plain, type RunOptions } from '../testing/harness.js';
+import { FIRST_NODE, NOW_MS, type Plain } from '../testing/harness.js';
+import { linesOf, RootBench } from '../testing/root-bench.js';
 
 const ROOT = { scope: 'thingsdb' } as const;
 
-let db: Harness;
-let root: RootGroup;
-/** Another node: it knows only the effects. */
-let follower: RootGroup;
+let { db, follower, change, look, refused } = new RootBench();
+let { root } = db.engine;
 
 beforeEach(() => {
-  db = new Harness();
+  ({ db, follower, change, look, refused } = new RootBench());
   ({ root } = db.engine);
-  follower = new RootGroup();
-  follower.apply(db.foundation);
 });
 
 afterEach(() => {
-  expect(lines(follower)).toEqual(lines(root));
+  expect(linesOf(follower)).toEqual(linesOf(root));
 });
-
-function lines(group: RootGroup): string[] {
-  return [...rootLines(group), ...groupLines(group)];
-}
-
-/** Runs a query of the root scope that must change something; the follower repeats it. */
-function change(code: string, options: RunOptions = {}): void {
-  follower.apply(db.effects(code, { ...ROOT, ...options }));
-}
-
-const look = (code: string, options: RunOptions = {}): Plain => db.run(code, { ...ROOT, ...options });
-const refused = (code: string, options: RunOptions = {}): string => db.error(code, { ...ROOT, ...options });
 
 /** What collection_info tells of a collection, or a part of it. */
 const info = (name: string, part = ''): Plain => look(`collection_info('${name}').load()${part};`);
@@ -129,17 +111,17 @@ describe('a collection', () => {
 
   test('is as before when the query fails or the change is taken back', () => {
     change("new_user('anna'); grant('//stuff', 'anna', FULL);");
-    const before = lines(root);
+    const before = linesOf(root);
     const work =
       "del_collection('stuff'); new_collection('stuff'); rename_collection('stuff', 'b'); set_time_zone('//b', 'Europe/Oslo');";
     expect(refused(`${work} raise('stop')`)).toBe('err');
-    expect(lines(root)).toEqual(before);
+    expect(linesOf(root)).toEqual(before);
     expect(root.collectionEvents).toEqual([]);
     const outcome = db.outcome(work, ROOT);
     if (outcome.kind !== 'value') throw new Error('the query failed');
     expect(outcome.change?.collectionEvents.map(({ kind }) => kind)).toEqual(['deleted', 'created']);
     takeBack(outcome.change?.undo ?? []);
-    expect(lines(root)).toEqual(before);
+    expect(linesOf(root)).toEqual(before);
     root.collectionEvents.length = 0;
   });
 

@@ -5,19 +5,16 @@ import { CollectionGroup } from '../state/collection-group.js';
 import { groupLines } from '../state/describe.js';
 import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
-import { Harness, NOW_MS, type Plain, type RunOptions } from '../testing/harness.js';
+import { NOW_MS, type Plain } from '../testing/harness.js';
+import { RootBench } from '../testing/root-bench.js';
 import { ShapeTree } from '../value/shape.js';
 
 const ROOT = { scope: 'thingsdb' } as const;
 
-let db: Harness;
-/** Another node: it knows only the effects. */
-let follower: RootGroup;
+let { db, follower, change, look, refused } = new RootBench();
 
 beforeEach(() => {
-  db = new Harness();
-  follower = new RootGroup();
-  follower.apply(db.foundation);
+  ({ db, follower, change, look, refused } = new RootBench());
 });
 
 afterEach(() => {
@@ -44,12 +41,6 @@ function histories(root: RootGroup): string[] {
   return [...lines(root).sort(), ...groupLines(root)];
 }
 
-function change(code: string): void {
-  follower.apply(db.effects(code, ROOT));
-}
-
-const look = (code: string): Plain => db.run(code, ROOT);
-const refused = (code: string, options: RunOptions = {}): string => db.error(code, { ...ROOT, ...options });
 const messages = (options: string): Plain => look(`history({${options}}).map(|c| c.load().message)`);
 
 /** Commits in the collection, each with a message of its own. */

@@ -2,13 +2,8 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
-import {
-  type Definition,
-  isSchemaName,
-  type Names,
-  parseDefinition,
-  RESERVED_NAMES,
-} from '../schema/definition.js';
+import { type Definition, isSchemaName, type Names, RESERVED_NAMES } from '../schema/definition.js';
+import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords, ruleOf } from '../schema/rule.js';
 import {
   FIELDS_MAX,

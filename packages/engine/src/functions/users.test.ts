@@ -1,48 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { rootLines } from '../admin/describe.js';
 import { RootGroup } from '../admin/root-group.js';
 import type { PasswordHash } from '../admin/user.js';
-import { groupLines } from '../state/describe.js';
 import { RecordKind } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
-import { Harness, NOW_MS, type Plain, type RunOptions } from '../testing/harness.js';
+import { NOW_MS, type Plain } from '../testing/harness.js';
+import { linesOf, RootBench } from '../testing/root-bench.js';
 
 const ROOT = { scope: 'thingsdb' } as const;
 const NOW_S = Math.floor(NOW_MS / 1000);
 
-let db: Harness;
-/** Another node: it knows only the effects. */
-let follower: RootGroup;
+let { db, follower, change, changed, look, refused } = new RootBench();
 
 beforeEach(() => {
-  db = new Harness();
-  follower = new RootGroup();
-  follower.apply(db.foundation);
+  ({ db, follower, change, changed, look, refused } = new RootBench());
 });
 
 afterEach(() => {
-  expect(lines(follower)).toEqual(lines(db.engine.root));
+  expect(linesOf(follower)).toEqual(linesOf(db.engine.root));
 });
-
-function lines(root: RootGroup): string[] {
-  return [...rootLines(root), ...groupLines(root)];
-}
-
-/** Runs a query of the root scope that must change something; the follower repeats it. */
-function change(code: string, options: RunOptions = {}): void {
-  follower.apply(db.effects(code, { ...ROOT, ...options }));
-}
-
-/** Runs a query of the root scope that changes something and has a result. */
-function changed(code: string): Plain {
-  const outcome = db.outcome(code, ROOT);
-  if (outcome.kind !== 'value' || outcome.change === null) throw new Error(`nothing changed: ${code}`);
-  follower.apply(outcome.change.effects);
-  return db.decode(outcome.result);
-}
-
-const look = (code: string, options: RunOptions = {}): Plain => db.run(code, { ...ROOT, ...options });
-const refused = (code: string, options: RunOptions = {}): string => db.error(code, { ...ROOT, ...options });
 
 /** What user_info tells of a user, or a part of it. */
 const info = (name: string, part = ''): Plain => look(`user_info('${name}').load()${part};`);
@@ -108,16 +83,16 @@ describe('a user', () => {
 
   test('is as before when the query fails or the change is taken back', () => {
     change("new_user('anna'); grant('//stuff', 'anna', FULL); new_token('anna');");
-    const before = lines(db.engine.root);
+    const before = linesOf(db.engine.root);
     const work =
       "del_user('anna'); new_user('anna'); new_user('carl'); grant('/t', 'carl', GRANT); rename_user('carl', 'dora');";
     expect(refused(`${work} raise('stop')`)).toBe('err');
-    expect(lines(db.engine.root)).toEqual(before);
+    expect(linesOf(db.engine.root)).toEqual(before);
     const outcome = db.outcome(work, ROOT);
     if (outcome.kind !== 'value') throw new Error('the query failed');
-    expect(lines(db.engine.root)).not.toEqual(before);
+    expect(linesOf(db.engine.root)).not.toEqual(before);
     takeBack(outcome.change?.undo ?? []);
-    expect(lines(db.engine.root)).toEqual(before);
+    expect(linesOf(db.engine.root)).toEqual(before);
   });
 });
 
@@ -132,9 +107,9 @@ describe('passwords', () => {
 
   test('are hashed before anything is changed, and only the hash is in what other nodes get', () => {
     const code = "new_user('anna'); set_password('anna', 'open sesame');";
-    const before = lines(db.engine.root);
+    const before = linesOf(db.engine.root);
     expect(db.outcome(code, ROOT)).toEqual({ kind: 'hash', password: 'open sesame' });
-    expect(lines(db.engine.root)).toEqual(before);
+    expect(linesOf(db.engine.root)).toEqual(before);
 
     const hashes = new Map([['open sesame', hash(7)]]);
     const effects = db.effects(code, { ...ROOT, hashes });
@@ -362,6 +337,6 @@ test('what was saved is what was there, users, tokens and privileges', () => {
   for (const { kind, id, value } of saved.records.values())
     if (value !== null) loaded.loadRecord(kind, id, value);
   loaded.loadRecord(RecordKind.META, 0, db.engine.root.encodeMeta());
-  expect(lines(loaded)).toEqual(lines(db.engine.root));
+  expect(linesOf(loaded)).toEqual(linesOf(db.engine.root));
   expect(loaded.tokenByPrefix(String(info('anna', '.tokens[0].key')).slice(0, 6))?.user.name).toBe('anna');
 });

@@ -1,51 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { rootLines } from '../admin/describe.js';
 import { RootRestore } from '../admin/restore.js';
-import { RootGroup } from '../admin/root-group.js';
 import { WHITELIST_PATTERN_MAX, WHITELIST_RULES_MAX } from '../admin/whitelist.js';
-import { groupLines } from '../state/describe.js';
 import { takeBack } from '../state/transaction.js';
-import { Harness, type Plain, type RunOptions } from '../testing/harness.js';
+import type { Plain } from '../testing/harness.js';
+import { linesOf, RootBench, reloaded } from '../testing/root-bench.js';
 
 const ROOT = { scope: 'thingsdb' } as const;
 
-let db: Harness;
-/** Another node: it knows only the effects. */
-let follower: RootGroup;
+let { db, follower, change, look, refused } = new RootBench();
 
 beforeEach(() => {
-  db = new Harness();
-  follower = new RootGroup();
-  follower.apply(db.foundation);
+  ({ db, follower, change, look, refused } = new RootBench());
   change("new_user('iris'); grant('@t', 'iris', QUERY);");
 });
 
 afterEach(() => {
-  expect(lines(follower)).toEqual(lines(db.engine.root));
-  expect(lines(reloaded(db.engine.root))).toEqual(lines(db.engine.root));
+  expect(linesOf(follower)).toEqual(linesOf(db.engine.root));
+  expect(linesOf(reloaded(db.engine.root))).toEqual(linesOf(db.engine.root));
 });
 
-function lines(root: RootGroup): string[] {
-  return [...rootLines(root), ...groupLines(root)];
-}
-
-/** What another node reads from the records of a root scope. */
-function reloaded(root: RootGroup): RootGroup {
-  const loaded = new RootGroup();
-  for (const { kind, id, part, value } of root.dirty.freeze(() => undefined).records.values()) {
-    if (value !== null) loaded.loadRecord(kind, id, value, part);
-  }
-  root.dirty.refreeze(() => undefined);
-  loaded.loadRecord(1, 0, root.encodeMeta());
-  return loaded;
-}
-
-function change(code: string): void {
-  follower.apply(db.effects(code, ROOT));
-}
-
-const look = (code: string, options: RunOptions = {}): Plain => db.run(code, { ...ROOT, ...options });
-const refused = (code: string, options: RunOptions = {}): string => db.error(code, { ...ROOT, ...options });
 const lists = (): Plain => look("user_info('iris').load().whitelists");
 const allows = (list: 'rooms' | 'procedures', name: string | null): boolean => {
   const { root } = db.engine;
@@ -87,12 +60,12 @@ describe('a whitelist', () => {
 
   test('stays as it was when the change is taken back, also where the user was deleted', () => {
     change("whitelist_add('iris', 'procedures', 'a'); whitelist_add('iris', 'rooms', /b/)");
-    const before = lines(db.engine.root);
+    const before = linesOf(db.engine.root);
     for (const code of ["whitelist_del('iris', 'procedures')", "del_user('iris')"]) {
       const outcome = db.outcome(code, ROOT);
       if (outcome.kind !== 'value') throw new Error(`no value: ${code}`);
       takeBack(outcome.change?.undo ?? []);
-      expect(lines(db.engine.root)).toEqual(before);
+      expect(linesOf(db.engine.root)).toEqual(before);
     }
   });
 

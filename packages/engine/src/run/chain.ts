@@ -17,7 +17,7 @@ import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
 import { Anonymous, Wrap } from '../value/wrap.js';
 import type { Entry } from './builtin.js';
-import type { Compiler } from './compile.js';
+import type { Compiler } from './compile/compiler.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
 import { whileInUse } from './instance.js';
 import { callClosure } from './invoke.js';

@@ -1,7 +1,7 @@
 import { analyse, LanguageError, parse, parseClosure, type Rules } from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
-import { compileClosureNode, compileProgram } from './compile.js';
+import { compileClosureNode, compileProgram } from './compile/compiler.js';
 import { rulesForText } from './rules.js';
 import type { Runtime } from './runtime.js';
 import type { Unit } from './unit.js';

@@ -1,12 +1,7 @@
 /** Structures from things: what `&{..}`, `ano(..)` and the nested definitions of wrap-only types are made of. */
 import { typeError, valueError } from '../error.js';
-import {
-  type Definition,
-  isSchemaName,
-  type Names,
-  parseDefinition,
-  referencesOf,
-} from '../schema/definition.js';
+import { type Definition, isSchemaName, type Names, referencesOf } from '../schema/definition.js';
+import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords } from '../schema/rule.js';
 import {
   assertStructureSize,

@@ -9,13 +9,10 @@ import {
   type Labels,
   type Names,
   PLAIN_NAMES,
-  parseDefinition,
-  parseRestriction,
-  readStored,
-  readStoredItem,
   referencesOf,
   storedItem,
 } from './definition.js';
+import { parseDefinition, parseRestriction, readStored, readStoredItem } from './parse-definition.js';
 import { nestedDefinition, readDefinition, writeDefinition } from './structure.js';
 
 /** A catalog of names that can be renamed. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
 import type { Value } from '../value/value.js';
-import { parseDefinition } from './definition.js';
 import { mapsDefinition, mapsValue } from './mapping.js';
+import { parseDefinition } from './parse-definition.js';
 import { nestedDefinition } from './structure.js';
 
 const HARNESS = new Harness();

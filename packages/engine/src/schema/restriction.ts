@@ -1,4 +1,5 @@
-import { type Item, readStoredItem, storedItem } from './definition.js';
+import { type Item, storedItem } from './definition.js';
+import { readStoredItem } from './parse-definition.js';
 import { itemTests, type Test } from './rule.js';
 import type { Type } from './type.js';
 

@@ -12,7 +12,8 @@ import { type ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { valueError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { Anonymous } from '../value/wrap.js';
-import { type Definition, DefinitionFlag, readStored } from './definition.js';
+import { type Definition, DefinitionFlag } from './definition.js';
+import { readStored } from './parse-definition.js';
 
 export interface Structure {
   /** The name under which the id is shown; null where ids are hidden. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
 import type { Catalog } from './catalog.js';
-import { parseDefinition } from './definition.js';
+import { parseDefinition } from './parse-definition.js';
 import { isWider } from './widen.js';
 
 /** A collection with two types and two enums. */

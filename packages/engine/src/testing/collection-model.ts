@@ -1,7 +1,7 @@
 /**
  * A simple model of a collection, and a maker of random queries that modify it: each operation is written as query
  * text, and done to the model. Things are records by id; whatever the engine does with references, stubs and shapes,
- * the model only counts.
+ * the model only counts. One table of operations, which is why this file is long.
  */
 import { thingLine } from './state-lines.js';
 

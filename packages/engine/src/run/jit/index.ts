@@ -7,37 +7,19 @@
  * called. Both tiers do exactly the same in the same order, down to the counting of steps, so that a piece of code can
  * move from one to the other at any call.
  */
-import type {
-  Assign,
-  BinaryOp,
-  Call,
-  Chain,
-  Entry,
-  For,
-  Instance,
-  Node,
-  Operation,
-  Return,
-} from '@althing/language';
-import { lookupError, typeError } from '../../error.js';
+import type { Assign, Call, Chain, Node, Return } from '@althing/language';
 import { Closure } from '../../value/closure.js';
-import { List, ThingSet } from '../../value/containers.js';
 import { isTruthy } from '../../value/kinds.js';
-import { Thing } from '../../value/thing.js';
-import { typeName, type Value } from '../../value/value.js';
 import { callMethod, readProperty } from '../chain.js';
-import { lockForReading, unlockReading } from '../dispatch.js';
-import { instanceSteps, makeInstance, wholeInstance } from '../instance.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
-import { literalShape, ownValue } from '../literal.js';
 import { namedBy } from '../named.js';
-import { assignOperator, binaryOperator, prefixOperator, updateInPlace } from '../operators.js';
 import { type Runtime, share, UNTOUCHED } from '../runtime.js';
 import type { Cell } from '../symbols.js';
 import type { Code } from '../unit.js';
-import { isQuiet, quickTest } from './instance.js';
-import { NUMBER_OPERATORS } from './operators.js';
+import { instanceLiteral, thingLiteral } from './literals.js';
+import { loopText } from './loops.js';
+import { compoundAssignment, logical, operation, prefix } from './operations.js';
 import { type Expression, Source } from './source.js';
 
 /** Where the code stands: what the first tier makes of a part of it. */
@@ -57,9 +39,6 @@ const NESTING_MAX = 30;
 
 /** Links of a chain at most, each of which is a call inside a call. */
 const CHAIN_LENGTH_MAX = 4;
-
-/** Properties of a thing that is written out at most. */
-const ENTRIES_MAX = 16;
 
 /** Calls inside the arguments of calls at most: each is compiled for the first tier too. */
 const NESTED_CALLS_MAX = 4;
@@ -86,18 +65,18 @@ function translateInside(
   return translator.isTooDeep ? null : (translator.source.build(`${body}\nreturn null;`) as Code);
 }
 
-class Translator {
+export class Translator {
   readonly source = new Source();
   /** Whether there are statements too deep inside others, so that nothing can come of it. */
   isTooDeep = false;
   private nesting = 0;
   private nestedCalls: number;
-  private readonly around: Surroundings;
-  private readonly rt: Runtime;
+  readonly around: Surroundings;
+  readonly rt: Runtime;
   /** Names of the constants that nearly every translation needs. */
-  private readonly rtName: string;
+  readonly rtName: string;
   /** Labels of the loops around, innermost last. A jump out of all of them is a signal. */
-  private readonly loops: string[] = [];
+  readonly loops: string[] = [];
 
   constructor(around: Surroundings, nestedCalls: number) {
     this.around = around;
@@ -127,7 +106,7 @@ class Translator {
       case 'ternary':
         return this.branches(node.condition, node.then, node.otherwise, isLast);
       case 'for':
-        return this.for(node, isLast);
+        return loopText(this, node, isLast);
       case 'return':
         return this.return(node);
       case 'break':
@@ -175,58 +154,8 @@ class Translator {
     return `${this.rtName}.signal = ${signal};\nreturn null;`;
   }
 
-  private for(node: For, isLast: boolean): string {
-    const { source, rt, rtName } = this;
-    const { mark } = source;
-    const [container, items, length, index] = [source.temp(), source.temp(), source.temp(), source.temp()];
-    const cells = node.names.map((name) => rt.symbols.cell(name));
-    const { code: iterable, counts } = this.iterable(node.iterable);
-    const isCount = `typeof ${container} === "number"`;
-    const save = cells.map((cell) => this.save(cell)).join('');
-    const [first, second, ...others] = cells.map((cell) => source.constant(cell));
-    const itemsOf = source.constant(itemsToIterate);
-    const secondOf = source.constant(secondVariable);
-    const lock = source.constant(lockForReading);
-    const unlock = source.constant(unlockReading);
-    const label = source.label();
-    this.loops.push(label);
-    const body = this.statement(node.body, false);
-    this.loops.pop();
-    source.release(mark);
-    return `${container} = ${iterable};
-${items} = ${counts ? `${isCount} ? null : ` : ''}${itemsOf}(${rtName}, ${container});
-${length} = ${counts ? `${isCount} ? ${container} : ` : ''}${items}.length;
-if (${length} !== 0) {
-${lock}(${container});
-try {
-${save}
-${others.map((name) => `${name}.value = null;`).join('')}
-${label}: for (${index} = 0; ${index} < ${length}; ${index}++) {
-${first}.value = ${counts ? `${isCount} ? ${index} : ` : ''}${items}[${index}];
-${second === undefined ? '' : `${second}.value = ${secondOf}(${container}, ${items}, ${index});`}
-if (--${rtName}.steps < 0) ${rtName}.check();
-${body}
-}
-} finally {
-${unlock}(${container});
-}
-}${isLast ? ` else return ${container};\nreturn null;` : ''}`;
-  }
-
-  /** What a loop goes over: a function that only counts, as most loops do, needs no list. */
-  private iterable(node: Node): { readonly code: string; readonly counts: boolean } {
-    const { source } = this;
-    const counts = node.kind === 'call' ? this.around.rt.functions.function(node.name)?.counts : null;
-    const [only, ...others] = node.kind === 'call' ? node.args : [];
-    if (counts === null || counts === undefined || only === undefined || others.length > 0) {
-      return { code: this.expression(node).code, counts: false };
-    }
-    const { code } = this.expression(only);
-    return { code: `${source.constant(counts)}(${this.rtName}, ${code})`, counts: true };
-  }
-
   /** Notes what a local hides, before it is first assigned. */
-  private save(cell: Cell): string {
+  save(cell: Cell): string {
     const local = this.around.local(cell);
     if (local < 0) return '';
     const untouched = this.source.constant(UNTOUCHED);
@@ -235,7 +164,7 @@ ${unlock}(${container});
   }
 
   /** An expression that evaluates a node once. */
-  private expression(node: Node): Expression {
+  expression(node: Node): Expression {
     this.nesting += 1;
     const expression = this.nesting > NESTING_MAX ? this.firstTier(node) : this.expressionOf(node);
     this.nesting -= 1;
@@ -258,14 +187,14 @@ ${unlock}(${container});
       case 'variable':
         return this.variable(node.name);
       case 'assign':
-        return node.op === '=' ? this.assign(node) : this.compoundAssign(node);
+        return node.op === '=' ? this.assign(node) : compoundAssignment(this, node);
       case 'operation':
-        return this.operation(node);
+        return operation(this, node);
       case 'prefix':
-        return this.prefix(node.ops, node.operand);
+        return prefix(this, node.ops, node.operand);
       case 'and':
       case 'or':
-        return this.logical(node.operands, node.kind);
+        return logical(this, node.operands, node.kind);
       case 'ternary': {
         const test = this.condition(node.condition);
         const yes = this.expression(node.then);
@@ -278,15 +207,15 @@ ${unlock}(${container});
       case 'chain':
         return this.chain(node);
       case 'thing':
-        return this.thing(node, node.entries);
+        return thingLiteral(this, node, node.entries);
       case 'instance':
-        return this.instance(node);
+        return instanceLiteral(this, node);
       default:
         return this.firstTier(node);
     }
   }
 
-  private firstTier(node: Node): Expression {
+  firstTier(node: Node): Expression {
     return { code: `${this.source.constant(this.around.operand(node))}()`, kind: 'any' };
   }
 
@@ -309,7 +238,7 @@ ${unlock}(${container});
     }
   }
 
-  private truth({ code, kind }: Expression): string {
+  truth({ code, kind }: Expression): string {
     if (kind === 'boolean') return code;
     if (kind === 'number') return `(${code} !== 0)`;
     const { source } = this;
@@ -319,7 +248,7 @@ ${unlock}(${container});
     return `((${value} = ${code}) === true || ${value} !== false && ${source.constant(isTruthy)}(${value}))`;
   }
 
-  private variable(name: string): Expression {
+  variable(name: string): Expression {
     const { source, rt } = this;
     const { mark } = source;
     const value = source.temp();
@@ -352,105 +281,6 @@ ${unlock}(${container});
     return { code: `(${parts.join(', ')})`, kind: given.kind };
   }
 
-  private compoundAssign({ name, op, value }: Assign): Expression {
-    if (op === '=') throw new Error('a plain assignment is not compound');
-    const { source, rt } = this;
-    const { mark } = source;
-    const cell = rt.symbols.cell(name);
-    const cellName = source.constant(cell);
-    const none = source.constant(() => {
-      throw lookupError(`there is no variable '${name}' to modify`);
-    });
-    const operate = assignOperator(rt, op);
-    const update = source.constant((left: Value | undefined, right: Value): Value => {
-      if (left === undefined) throw lookupError(`there is no variable '${name}' to modify`);
-      if (left instanceof ThingSet) return updateInPlace(rt, left, op, right);
-      const result = operate(left, right);
-      cell.value = result;
-      return result;
-    });
-    const given = this.expression(value);
-    const right = source.temp();
-    const left = source.temp();
-    const result = source.temp();
-    source.release(mark);
-    const otherwise = `${update}(${left}, ${right})`;
-    const fast = NUMBER_OPERATORS[op.slice(0, -1) as BinaryOp];
-    const evaluated = `${cellName}.value === undefined && ${none}(), ${right} = ${given.code}, ${left} = ${cellName}.value`;
-    if (fast === undefined) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
-    const holds = [`typeof ${left} === "number"`];
-    if (given.kind !== 'number') holds.push(`typeof ${right} === "number"`);
-    const condition = fast.holds(left, right, result);
-    if (condition !== '') holds.push(condition);
-    const changed = `${cellName}.value = ${fast.result(left, right, result)}`;
-    return { code: `(${evaluated}, ${holds.join(' && ')} ? ${changed} : ${otherwise})`, kind: 'any' };
-  }
-
-  private operation({ operands, ops }: Operation): Expression {
-    const { source } = this;
-    const [first, ...others] = operands;
-    if (first === undefined) throw new Error('an operation has operands');
-    let value = this.expression(first);
-    for (const [i, operand] of others.entries()) {
-      const { mark } = source;
-      // The left side has been evaluated when the right one begins, and must survive it.
-      const left = source.temp();
-      const right = this.expression(operand);
-      value = this.binary(ops[i] as BinaryOp, value, left, right);
-      source.release(mark);
-    }
-    return value;
-  }
-
-  private binary(op: BinaryOp, a: Expression, left: string, b: Expression): Expression {
-    const { source } = this;
-    const right = source.temp();
-    const result = source.temp();
-    const otherwise = `${source.constant(binaryOperator(this.rt, op))}(${left}, ${right})`;
-    const evaluated = `${left} = ${a.code}, ${right} = ${b.code}`;
-    const fast = NUMBER_OPERATORS[op];
-    if (fast === undefined) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
-    const holds: string[] = [];
-    if (a.kind !== 'number') holds.push(`typeof ${left} === "number"`);
-    if (b.kind !== 'number') holds.push(`typeof ${right} === "number"`);
-    const condition = fast.holds(left, right, result);
-    if (condition !== '') holds.push(condition);
-    const value = fast.result(left, right, result);
-    const code = holds.length === 0 ? value : `${holds.join(' && ')} ? ${value} : ${otherwise}`;
-    // Every comparison gives a bool; the other operators may give anything when they are not on small ints.
-    const kind = fast.kind === 'boolean' || holds.length === 0 ? fast.kind : 'any';
-    return { code: `(${evaluated}, ${code})`, kind };
-  }
-
-  private prefix(ops: string, operand: Node): Expression {
-    const { source } = this;
-    let value = this.expression(operand);
-    for (const op of [...ops].reverse()) {
-      if (op === '!') value = { code: `!${this.truth(value)}`, kind: 'boolean' };
-      else if (op === '-' && value.kind === 'number') value = { code: `(0 - ${value.code})`, kind: 'number' };
-      else value = { code: `${source.constant(prefixOperator(op))}(${value.code})`, kind: 'any' };
-    }
-    return value;
-  }
-
-  private logical(operands: readonly Node[], kind: 'and' | 'or'): Expression {
-    const { source } = this;
-    const { mark } = source;
-    const value = source.temp();
-    let code = '';
-    for (const [i, operand] of [...operands].reverse().entries()) {
-      const { code: given } = this.expression(operand);
-      if (i === 0) {
-        code = given;
-        continue;
-      }
-      const test = this.truth({ code: `(${value} = ${given})`, kind: 'any' });
-      code = kind === 'and' ? `(${test} ? ${code} : ${value})` : `(${test} ? ${value} : ${code})`;
-    }
-    source.release(mark);
-    return { code, kind: 'any' };
-  }
-
   /** A call of a closure in a variable; while there are procedures, any may have the name, and the first tier decides. */
   private call(node: Call): Expression {
     const { source, rt, rtName } = this;
@@ -474,67 +304,6 @@ ${unlock}(${container});
     const isFree = `(${rtName}.schema.count === 0 || ${named}() === null)`;
     const code = `(${rtName}.procedures.size === 0 && ${isFree} && ${isClosure} && ${takes} ? ${called} : ${otherwise})`;
     return { code, kind: 'any' };
-  }
-
-  private thing(node: Node, entries: readonly Entry[]): Expression {
-    const { source, rt, rtName } = this;
-    if (entries.length > ENTRIES_MAX) return this.firstTier(node);
-    const shape = literalShape(
-      rt,
-      entries.map(({ key }) => key),
-    );
-    if (shape === null || shape.owned) return this.firstTier(node);
-    const { mark } = source;
-    const slots = source.temp();
-    const thing = source.temp();
-    const made = `${slots} = new Array(${entries.length}), ${thing} = new ${source.constant(Thing)}(0, ${source.constant(shape)}, ${slots})`;
-    const set = entries.map(({ key, value }, i) => {
-      const { code, kind } = value === null ? this.variable(key) : this.expression(value);
-      if (kind !== 'any') return `${slots}[${i}] = ${code}`;
-      const own = source.constant(ownValue);
-      return `${slots}[${i}] = ${own}(${rtName}, ${thing}, ${source.constant(key)}, ${code})`;
-    });
-    source.release(mark);
-    return { code: `(${[made, ...set, thing].join(', ')})`, kind: 'any' };
-  }
-
-  /**
-   * An instance whose entries give each field one value, which is checked here if that can be told quickly. The first tier
-   * takes over where the name means another type by then, or the type has changed.
-   */
-  private instance(node: Instance): Expression {
-    const { source, rt, rtName } = this;
-    const { entries } = node.thing;
-    const whole = wholeInstance(
-      rt,
-      node.name,
-      entries.map(({ key }) => key),
-    );
-    const isQuick =
-      entries.length <= ENTRIES_MAX && entries.every(({ value }) => value === null || isQuiet(value));
-    if (whole === null || !isQuick) return this.firstTier(node);
-    const otherwise = this.firstTier(node).code;
-    const { type, shape } = whole;
-    const { mark } = source;
-    const given = source.temp();
-    const [typeConstant, shapeName] = [source.constant(type), source.constant(shape)];
-    const isSame = `${source.constant(namedBy(rt, node.name))}() === ${typeConstant} && ${typeConstant}.shape === ${shapeName} && !${typeConstant}.isWrapOnly`;
-    const set = entries.map(({ key, value }, i) => {
-      const { code } = value === null ? this.variable(key) : this.expression(value);
-      return `${given}[${whole.slots[i]}] = ${code}`;
-    });
-    const value = source.temp();
-    const tests = shape.fields.map(
-      (field) => `(${value} = ${given}[${field.slot}], ${quickTest(field, value, source)})`,
-    );
-    const steps = instanceSteps(shape.fields.length);
-    const hasSteps = `${rtName}.steps >= ${steps}`;
-    const quick = `(${rtName}.steps -= ${steps}, new ${source.constant(Thing)}(0, ${shapeName}, ${given}))`;
-    const slow = `${source.constant((values: Value[]) => makeInstance(rt, type, values))}(${given})`;
-    source.release(mark);
-    const evaluated = [`${given} = new Array(${entries.length})`, ...set].join(', ');
-    const made = `(${evaluated}, ${[...tests, hasSteps].join(' && ')} ? ${quick} : ${slow})`;
-    return { code: `(${isSame} ? ${made} : ${otherwise})`, kind: 'any' };
   }
 
   /** Properties and methods; other chains are for the first tier. */
@@ -566,27 +335,4 @@ ${unlock}(${container});
         : null;
     return code ?? this.around.operand(node);
   }
-}
-
-function itemsToIterate(rt: Runtime, container: Value): readonly Value[] {
-  if (container instanceof List) return container.items;
-  if (container instanceof ThingSet) return Array.from(container.members);
-  if (!(container instanceof Thing)) throw typeError(`cannot iterate over ${typeName(container)}`);
-  rt.load(container);
-  return Array.from(container.shape.index.keys());
-}
-
-/** What the second variable of a loop gets: the index, the id of a thing in a set, or the value of a property. */
-function secondVariable(
-  container: number | List | ThingSet | Thing,
-  items: readonly Value[],
-  index: number,
-): Value {
-  if (typeof container === 'number' || container instanceof List) return index;
-  const item = items[index] as Value;
-  if (item instanceof Thing) return item.id === 0 ? null : item.id;
-  const value = container instanceof Thing && typeof item === 'string' ? container.get(item) : undefined;
-  if (value === undefined) throw new Error('what is iterated is locked and stays as it is');
-  share(value);
-  return value;
 }

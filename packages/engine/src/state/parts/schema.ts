@@ -12,22 +12,14 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import type { Catalog, EnumState, TypeState } from '../../schema/catalog.js';
-import type { EnumDef, MemberDef } from '../../schema/enum.js';
-import { readDefinition, readMethods, writeDefinition, writeMethods } from '../../schema/structure.js';
-import {
-  ENUMS_MAX,
-  type FieldDef,
-  type RelationEnd,
-  TYPES_MAX,
-  type Type,
-  type TypeDef,
-} from '../../schema/type.js';
+import type { EnumDef } from '../../schema/enum.js';
+import { ENUMS_MAX, TYPES_MAX, type Type, type TypeDef } from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import type { Transaction } from '../transaction.js';
-import { readValue, writeValue } from '../value-codec.js';
 import type { GroupPart } from './part.js';
+import { readEnum, readType, writeEnum, writeType } from './schema-codec.js';
 
 const Effect = {
   PUT_TYPE: 0x10,
@@ -38,9 +30,6 @@ const Effect = {
 } as const;
 
 const KINDS = [RecordKind.TYPE, RecordKind.ENUM, RecordKind.INSTANCES, RecordKind.MEMBER_REFS] as const;
-
-/** Stands in the place of the flags of a type, or of the time when an enum was made, for one that is gone. */
-const GONE = 0x80;
 
 /** The state itself is the catalog of the store, which things can not be read without. */
 export class Schema implements GroupPart {
@@ -364,133 +353,4 @@ function encoded(write: (out: ByteWriter) => void): Uint8Array {
 
 export function isSchemaKind(kind: number): boolean {
   return KINDS.some((known) => known === kind);
-}
-
-function writeType(out: ByteWriter, id: number, state: NonNullable<TypeState>): void {
-  out.varint(id);
-  if ('gone' in state) {
-    out.text(state.gone);
-    out.u8(GONE);
-    out.varint(state.generation);
-    return;
-  }
-  out.text(state.name);
-  out.u8(state.flags);
-  out.varint(state.generation);
-  out.varint(state.createdAt);
-  out.varint(state.modifiedAt ?? 0);
-  out.text(state.idName ?? '');
-  out.varint(state.nextField);
-  out.varint(state.fields.length);
-  for (const { id: fieldId, name, definition, relation, initial } of state.fields) {
-    out.varint(fieldId);
-    out.text(name);
-    writeDefinition(out, definition);
-    writeRelation(out, relation);
-    writeValue(out, initial);
-  }
-  writeMethods(out, state.methods);
-}
-
-function readType(
-  input: ByteReader,
-  store: Store,
-): { readonly id: number; readonly state: NonNullable<TypeState> } {
-  const id = input.varint();
-  const name = input.text();
-  const flags = input.u8();
-  const generation = input.varint();
-  if (flags === GONE) return { id, state: { gone: name, generation } };
-  const createdAt = input.varint();
-  const modifiedAt = input.varint();
-  const idName = input.text();
-  const nextField = input.varint();
-  const before = store.schema.type(id).def?.fields ?? [];
-  const fields: FieldDef[] = [];
-  for (let count = input.varint(); count > 0; count--) {
-    const fieldId = input.varint();
-    // A field of the same id is the same field: its values stay.
-    const mark = before.find((field) => field.id === fieldId)?.mark ?? {};
-    fields.push({
-      id: fieldId,
-      name: input.text(),
-      definition: readDefinition(input),
-      relation: readRelation(input),
-      initial: readValue(input, store),
-      mark,
-    });
-  }
-  const def = {
-    id,
-    name,
-    flags,
-    generation,
-    createdAt,
-    modifiedAt: modifiedAt === 0 ? null : modifiedAt,
-    idName: idName === '' ? null : idName,
-    nextField,
-    fields,
-    methods: readMethods(input),
-  };
-  return { id, state: def };
-}
-
-function writeRelation(out: ByteWriter, relation: RelationEnd | null): void {
-  out.u8(relation === null ? 0 : 1);
-  if (relation === null) return;
-  out.varint(relation.type);
-  out.varint(relation.field);
-}
-
-function readRelation(input: ByteReader): RelationEnd | null {
-  return input.u8() === 0 ? null : { type: input.varint(), field: input.varint() };
-}
-
-function writeEnum(out: ByteWriter, id: number, state: NonNullable<EnumState>): void {
-  out.varint(id);
-  if ('gone' in state) {
-    out.text(state.gone);
-    out.u8(GONE);
-    return;
-  }
-  out.text(state.name);
-  out.u8(0);
-  out.varint(state.createdAt);
-  out.varint(state.modifiedAt ?? 0);
-  out.varint(state.nextMember);
-  out.varint(state.members.length);
-  for (const { id: memberId, name, value } of state.members) {
-    out.varint(memberId);
-    out.text(name);
-    writeValue(out, value);
-  }
-  writeMethods(out, state.methods);
-}
-
-function readEnum(
-  input: ByteReader,
-  store: Store,
-): { readonly id: number; readonly state: NonNullable<EnumState> } {
-  const id = input.varint();
-  const name = input.text();
-  const head = input.u8();
-  if (head === GONE) return { id, state: { gone: name } };
-  if (head !== 0) throw new FormatError(`unknown form ${head} of an enum`);
-  const createdAt = input.varint();
-  const modifiedAt = input.varint();
-  const nextMember = input.varint();
-  const members: MemberDef[] = [];
-  for (let count = input.varint(); count > 0; count--) {
-    members.push({ id: input.varint(), name: input.text(), value: readValue(input, store) });
-  }
-  const def = {
-    id,
-    name,
-    createdAt,
-    modifiedAt: modifiedAt === 0 ? null : modifiedAt,
-    nextMember,
-    members,
-    methods: readMethods(input),
-  };
-  return { id, state: def };
 }

@@ -1,0 +1,398 @@
+/**
+ * Compiles a checked syntax tree into JavaScript closures, one for each node. Code is bound to the runtime that it is
+ * compiled for, and runs as often as wanted.
+ */
+import type {
+  Analysis,
+  AssignOp,
+  Entry as AstEntry,
+  Changes,
+  Closure as ClosureNode,
+  If,
+  Node,
+  Program,
+  Return,
+} from '@althing/language';
+import { compileRegex } from '@althing/regex';
+import { Closure } from '../../value/closure.js';
+import { isTruthy } from '../../value/kinds.js';
+import { RegexValue } from '../../value/regex-value.js';
+import { Float } from '../../value/scalars.js';
+import type { Value } from '../../value/value.js';
+import { anonymousLiteral } from '../anonymous.js';
+import { compileCall } from '../call.js';
+import { compileChain } from '../chain.js';
+import { enumLiteral } from '../enum.js';
+import { instanceLiteral } from '../instance.js';
+import { translate } from '../jit/index.js';
+import { Jump, Signal } from '../jump.js';
+import { CALL_HEIGHT, frameHeight } from '../limits.js';
+import type { Runtime } from '../runtime.js';
+import type { Cell } from '../symbols.js';
+import type { Code, Unit } from '../unit.js';
+import { listCode, templateCode, thingCode } from './literals.js';
+import { loopCode } from './loop.js';
+import { isOperators, type Operators, operandsOf, operatorsCode } from './operations.js';
+import type { Jumps, Position } from './position.js';
+import { assignCode, compoundAssignCode, variableCode } from './variables.js';
+
+/** Compiles a whole query text. */
+export function compileProgram(rt: Runtime, program: Program, analysis: Analysis): Unit {
+  const compiler = new Compiler(rt, program.source, analysis, [], true);
+  const body = compiler.sequence(program.statements);
+  return compiler.unit(body, analysis.changes, analysis.changes);
+}
+
+/** Compiles one closure of a text. */
+export function compileClosureNode(rt: Runtime, source: string, node: ClosureNode, analysis: Analysis): Unit {
+  const compiler = new Compiler(rt, source, analysis, node.params, false);
+  const body = compiler.statement(node.body);
+  const flags = analysis.closures.get(node);
+  if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
+  const unit = compiler.unit(body, flags.changes, flags.alone);
+  if (!unit.throwsJumps) warm(unit, rt.hotRuns, () => translate(compiler, node.body, true));
+  return unit;
+}
+
+/** Has a body counted, and moved to the second tier when it has run often enough. */
+function warm(unit: Unit, hotRuns: number, translation: () => Code | null): void {
+  const cold = unit.body;
+  let runs = 0;
+  unit.body = () => {
+    runs += 1;
+    if (runs < hotRuns) return cold();
+    unit.body = translation() ?? cold;
+    return unit.body();
+  };
+}
+
+/** Compiles the body of one query or closure. */
+export class Compiler {
+  readonly rt: Runtime;
+  private readonly source: string;
+  private readonly analysis: Analysis;
+  private readonly params: readonly Cell[];
+  private readonly locals: Cell[] = [];
+  /** The place of each local among them: a text may have very many. */
+  private readonly localPlaces = new Map<Cell, number>();
+  /** Whether assignments bind in the outermost frame, which has nothing to hide. */
+  private readonly outermost: boolean;
+  private level = 0;
+  private nesting = 0;
+  /** The jumps that were compiled so far. */
+  readonly jumps: Jumps = { returns: 0, loops: 0, thrown: 0 };
+  /** Code of the closures, which must be the same in both tiers: a closure is equal only to itself. */
+  private readonly closures = new Map<ClosureNode, Code>();
+
+  constructor(
+    rt: Runtime,
+    source: string,
+    analysis: Analysis,
+    params: readonly string[],
+    outermost: boolean,
+  ) {
+    this.rt = rt;
+    this.source = source;
+    this.analysis = analysis;
+    this.params = params.map((name) => rt.symbols.cell(name));
+    this.outermost = outermost;
+  }
+
+  unit(body: Code, changes: Changes, changesAlone: Changes): Unit {
+    return {
+      params: this.params,
+      locals: this.locals,
+      body,
+      changes,
+      changesAlone,
+      mayChange: changes.collection || changes.thingsdb || changesAlone.collection || changesAlone.thingsdb,
+      returns: this.jumps.returns > 0,
+      throwsJumps: this.jumps.thrown > 0,
+      simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,
+      height: this.nesting + CALL_HEIGHT,
+    };
+  }
+
+  /** Code of an expression in operand position. */
+  operand(node: Node): Code {
+    return this.compile(node, 'operand');
+  }
+
+  /** Code of an expression in statement position. */
+  statement(node: Node): Code {
+    return this.compile(node, 'statement');
+  }
+
+  /** Statements one after another; the value is that of the last. */
+  sequence(statements: readonly Node[]): Code {
+    const { rt } = this;
+    const codes: Code[] = [];
+    /** Whether a jump may come out of the statement. */
+    const jumps: boolean[] = [];
+    const isQuery = this.outermost && this.level === 0;
+    for (const statement of statements) {
+      const before = this.jumps.returns + this.jumps.loops;
+      const code = this.statement(statement);
+      codes.push(isQuery && codes.length > 0 ? statementOf(rt, code) : code);
+      jumps.push(this.jumps.returns + this.jumps.loops > before);
+    }
+    const [first, second] = codes;
+    if (first === undefined) return () => null;
+    if (second === undefined) return first;
+    if (!jumps.slice(0, -1).includes(true)) {
+      if (codes.length === 2) {
+        return () => {
+          first();
+          return second();
+        };
+      }
+      const last = codes[codes.length - 1] as Code;
+      const others = codes.slice(0, -1);
+      return () => {
+        for (const code of others) code();
+        return last();
+      };
+    }
+    return () => {
+      let value: Value = null;
+      for (let i = 0; i < codes.length; i++) {
+        value = (codes[i] as Code)();
+        if (jumps[i] && rt.signal !== Signal.NONE) return null;
+      }
+      return value;
+    };
+  }
+
+  private compile(node: Node, position: Position): Code {
+    const height = frameHeight(node);
+    this.level += height;
+    if (this.level > this.nesting) this.nesting = this.level;
+    const code = isOperators(node, position) ? this.operators(node) : this.compileNode(node, position);
+    this.level -= height;
+    return code;
+  }
+
+  /**
+   * Operators. A text can nest ten times as many of them as of anything else, so this does not recurse from one to the
+   * next: the code of the operands is made first, and kept until all of a node are there.
+   */
+  private operators(root: Operators): Code {
+    const open: { readonly node: Operators; readonly codes: Code[] }[] = [{ node: root, codes: [] }];
+    for (;;) {
+      const { node, codes } = open[open.length - 1] as (typeof open)[number];
+      const operand = operandsOf(node)[codes.length];
+      if (operand === undefined) {
+        const code = operatorsCode(this.rt, node, codes);
+        open.pop();
+        const outer = open[open.length - 1];
+        if (outer === undefined) return code;
+        this.level -= frameHeight(node);
+        outer.codes.push(code);
+      } else if (isOperators(operand, 'operand')) {
+        this.level += frameHeight(operand);
+        if (this.level > this.nesting) this.nesting = this.level;
+        open.push({ node: operand, codes: [] });
+      } else {
+        codes.push(this.operand(operand));
+      }
+    }
+  }
+
+  private compileNode(node: Node, position: Position): Code {
+    switch (node.kind) {
+      case 'nil':
+        return () => null;
+      case 'bool':
+      case 'str':
+        return constant(node.value);
+      case 'int':
+        return constant(node.value as number | bigint);
+      case 'float':
+        return constant(new Float(node.value));
+      case 'regex':
+        return constant(new RegexValue(node.body, node.flags, compileRegex(node.body, node.flags)));
+      case 'template':
+        return templateCode(
+          this.rt,
+          node.parts.map((part) => (typeof part === 'string' ? part : this.operand(part))),
+        );
+      case 'thing':
+        return thingCode(
+          this.rt,
+          node.entries.map(({ key }) => key),
+          this.entryCodes(node.entries),
+        );
+      case 'list':
+        return listCode(
+          this.rt,
+          node.items.map((item) => this.operand(item)),
+        );
+      case 'paren':
+        return this.compile(node.body, position);
+      case 'variable':
+        return variableCode(this.rt, node.name);
+      case 'assign':
+        return this.assign(node.name, node.op, this.operand(node.value));
+      case 'call':
+        return compileCall(
+          this.rt,
+          node.name,
+          node.args.map((arg) => this.operand(arg)),
+        );
+      case 'chain':
+        return compileChain(this, node);
+      case 'prefix':
+      case 'operation':
+      case 'and':
+      case 'or':
+        return this.operators(node);
+      case 'ternary':
+        return this.choice(node.condition, node.then, node.otherwise, position);
+      case 'if':
+        return this.if(node, position);
+      case 'for':
+        return loopCode(this, node, position);
+      case 'return':
+        return this.return(node, position);
+      case 'break':
+        return this.jump(Jump.BREAK, position);
+      case 'continue':
+        return this.jump(Jump.CONTINUE, position);
+      case 'closure':
+        return this.closure(node);
+      case 'block':
+        return position === 'statement' ? this.sequence(node.statements) : this.operandBlock(node.statements);
+      case 'anonymous':
+        return anonymousLiteral(this.rt, node.entries, this.entryCodes(node.entries));
+      case 'instance':
+        return instanceLiteral(this.rt, node.name, node.thing.entries, this.entryCodes(node.thing.entries));
+      case 'enum':
+        return enumLiteral(
+          this.rt,
+          node.name,
+          node.member,
+          node.closure === null ? null : this.operand(node.closure),
+        );
+    }
+  }
+
+  private entryCodes(entries: readonly AstEntry[]): Code[] {
+    return entries.map(({ key, value }) =>
+      value === null ? variableCode(this.rt, key) : this.operand(value),
+    );
+  }
+
+  private assign(name: string, op: AssignOp, value: Code): Code {
+    const cell = this.rt.symbols.cell(name);
+    if (op !== '=') return compoundAssignCode(this.rt, cell, op, value);
+    return assignCode(this.rt, cell, this.local(cell), value);
+  }
+
+  /**
+   * The number of a local of this body, for saving what it hides; -1 for names that need none: parameters, and
+   * everything in the outermost frame.
+   */
+  local(cell: Cell): number {
+    if (this.params.includes(cell)) return -1;
+    let place = this.localPlaces.get(cell);
+    if (place === undefined) {
+      place = this.locals.length;
+      this.locals.push(cell);
+      this.localPlaces.set(cell, place);
+    }
+    return this.outermost ? -1 : place;
+  }
+
+  private choice(condition: Node, then: Node, otherwise: Node, position: Position): Code {
+    const test = this.operand(condition);
+    const yes = this.compile(then, position);
+    const no = this.compile(otherwise, position);
+    return () => (isTruthy(test()) ? yes() : no());
+  }
+
+  private if(node: If, position: Position): Code {
+    if (node.otherwise !== null) return this.choice(node.condition, node.then, node.otherwise, position);
+    const test = this.operand(node.condition);
+    const yes = this.compile(node.then, position);
+    return () => {
+      const value = test();
+      return isTruthy(value) ? yes() : value;
+    };
+  }
+
+  private return(node: Return, position: Position): Code {
+    const { rt } = this;
+    const deep = node.deep === null ? null : this.operand(node.deep);
+    const flags = node.flags === null ? null : this.operand(node.flags);
+    const value = node.value === null ? null : this.operand(node.value);
+    this.jumps.returns += 1;
+    if (position === 'operand') this.jumps.thrown += 1;
+    return () => {
+      if (deep !== null) rt.setDeep(deep());
+      if (flags !== null) rt.addFlags(flags());
+      const returned = value === null ? null : value();
+      rt.returned = returned;
+      if (position === 'operand') throw Jump.RETURN;
+      rt.signal = Signal.RETURN;
+      return null;
+    };
+  }
+
+  private jump(jump: Jump, position: Position): Code {
+    const { rt } = this;
+    if (position === 'operand') {
+      this.jumps.thrown += 1;
+      return () => {
+        throw jump;
+      };
+    }
+    this.jumps.loops += 1;
+    return () => {
+      rt.signal = jump.signal;
+      return null;
+    };
+  }
+
+  /** A block as an operand: jumps inside it must leave the expression around it. */
+  private operandBlock(statements: readonly Node[]): Code {
+    const codes = statements.map((statement) => this.operand(statement));
+    const last = codes[codes.length - 1] as Code;
+    const others = codes.slice(0, -1);
+    return () => {
+      for (const code of others) code();
+      return last();
+    };
+  }
+
+  private closure(node: ClosureNode): Code {
+    const known = this.closures.get(node);
+    if (known !== undefined) return known;
+    const { rt, source, analysis } = this;
+    const text = source.slice(node.start, node.end);
+    const unit = compileClosureNode(rt, source, node, analysis);
+    // One closure for each run of the query: its state must not outlive it.
+    let epoch = -1;
+    let closure: Closure | null = null;
+    const code = (): Closure => {
+      if (closure === null || epoch !== rt.epoch) {
+        closure = new Closure(text, unit);
+        epoch = rt.epoch;
+      }
+      return closure;
+    };
+    this.closures.set(node, code);
+    return code;
+  }
+}
+
+/** A statement of the query itself. */
+function statementOf(rt: Runtime, code: Code): Code {
+  return () => {
+    rt.beginStatement();
+    return code();
+  };
+}
+
+function constant(value: Value): Code {
+  return () => value;
+}

@@ -1,0 +1,11 @@
+/** Where an expression stands: a jump in statement position is a signal, elsewhere it is thrown. */
+export type Position = 'statement' | 'operand';
+
+/** Counts the jumps of a body as they are compiled, so that what is around them knows what may come out. */
+export interface Jumps {
+  returns: number;
+  /** Of loops, as signals. */
+  loops: number;
+  /** Those of both kinds that are thrown. */
+  thrown: number;
+}
