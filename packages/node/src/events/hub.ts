@@ -19,12 +19,10 @@ export interface HubFigures {
   /** Connections that are in a room, and rooms that they are in, each counted once for each of them. */
   readonly listeners: number;
   readonly memberships: number;
-  /** What was pushed to clients, by the kind of push, and to how many of them in all. */
-  readonly pushed: Readonly<Record<keyof typeof Push, number>>;
-  /** Connections that missed events and were told so. */
-  readonly gaps: number;
-  /** Memberships that ended because the user lost the privilege. */
-  readonly revoked: number;
+  /** What was pushed to clients, by its kind, each counted once for each client. */
+  readonly pushed: Readonly<Record<'join' | 'leave' | 'emit' | 'delete', number>>;
+  /** Memberships that ended by themselves: because the user lost the privilege, or the node missed what happened. */
+  readonly ended: Readonly<Record<'revoked' | 'gap', number>>;
 }
 
 /** The listeners of one collection. */
@@ -44,17 +42,16 @@ export class Hub {
   /** The rooms that each listener is in, by collection. */
   private readonly joined = new Map<Listener, Map<GroupId, Set<number>>>();
   private memberships = 0;
-  private readonly pushed = { JOIN: 0, LEAVE: 0, EMIT: 0, DELETE: 0 };
-  private gaps = 0;
-  private revoked = 0;
+  private readonly pushed = { join: 0, leave: 0, emit: 0, delete: 0 };
+  private readonly ended = { revoked: 0, gap: 0 };
 
   constructor(options: HubOptions) {
     this.options = options;
   }
 
   get figures(): HubFigures {
-    const { memberships, pushed, gaps, revoked } = this;
-    return { listeners: this.joined.size, memberships, pushed: { ...pushed }, gaps, revoked };
+    const { memberships, pushed, ended } = this;
+    return { listeners: this.joined.size, memberships, pushed: { ...pushed }, ended: { ...ended } };
   }
 
   /** Rooms of all listeners, each counted once for each of them. */
@@ -77,14 +74,14 @@ export class Hub {
   /** Lets a listener be in rooms, and tells it of those that are new to it. */
   join(listener: Listener, collection: GroupId, rooms: readonly number[]): void {
     for (const room of rooms)
-      if (this.add(listener, collection, room)) this.tell(listener, collection, 'JOIN', room);
+      if (this.add(listener, collection, room)) this.tell(listener, collection, 'join', room);
   }
 
   /** Takes a listener out of rooms, and tells it of those that it was in. */
   leave(listener: Listener, collection: GroupId, rooms: readonly number[]): void {
     for (const room of rooms) {
       if (this.joined.get(listener)?.get(collection)?.has(room) !== true) continue;
-      this.tell(listener, collection, 'LEAVE', room);
+      this.tell(listener, collection, 'leave', room);
       this.remove(listener, collection, room);
     }
   }
@@ -112,7 +109,7 @@ export class Hub {
       for (const listener of listeners) {
         if (listener.id === own) continue;
         listener.push(Push.EMIT, body);
-        this.pushed.EMIT += 1;
+        this.pushed.emit += 1;
       }
     }
   }
@@ -130,8 +127,8 @@ export class Hub {
     if (audience === undefined) return;
     const listeners = new Set([...audience.rooms.values()].flatMap((members) => [...members]));
     for (const listener of listeners) {
+      this.ended.gap += this.joined.get(listener)?.get(collection)?.size ?? 0;
       this.removeAll(listener, collection);
-      this.gaps += 1;
       listener.gap(audience.scope);
     }
   }
@@ -152,7 +149,7 @@ export class Hub {
         const may = allowed.get(key) ?? this.options.mayJoin(collection, userId);
         allowed.set(key, may);
         if (may) continue;
-        this.revoked += collections.get(collection)?.size ?? 0;
+        this.ended.revoked += collections.get(collection)?.size ?? 0;
         this.removeAll(listener, collection);
       }
     }
@@ -164,9 +161,9 @@ export class Hub {
     return except !== null && except.node === nodeId && except.start === incarnation ? except.connection : 0;
   }
 
-  private tell(listener: Listener, collection: GroupId, kind: 'JOIN' | 'LEAVE', room: number): void {
+  private tell(listener: Listener, collection: GroupId, kind: 'join' | 'leave', room: number): void {
     const scope = this.audiences.get(collection)?.scope ?? '';
-    listener.push(Push[kind], roomBody(scope, room));
+    listener.push(kind === 'join' ? Push.JOIN : Push.LEAVE, roomBody(scope, room));
     this.pushed[kind] += 1;
   }
 
@@ -181,7 +178,7 @@ export class Hub {
     for (const listener of [...listeners]) {
       this.remove(listener, collection, room);
       listener.push(Push.DELETE, body);
-      this.pushed.DELETE += 1;
+      this.pushed.delete += 1;
     }
   }
 

@@ -144,7 +144,7 @@ describe.each([
     expect(one.rooms.figures).toMatchObject({
       listeners: 0,
       memberships: 0,
-      pushed: { EMIT: 5, JOIN: 2, LEAVE: 2 },
+      pushed: { emit: 5, join: 2, leave: 2 },
     });
   });
 
@@ -214,7 +214,7 @@ describe.each([
     await run(cluster, 1, "revoke('//stuff', 'iris', JOIN);", '/t');
     await run(cluster, node, ".r.emit('secret');");
     expect(iris.take()).toEqual(['EMIT stuff:2 heard []']);
-    expect(iris.rooms.figures).toMatchObject({ listeners: 0, revoked: 1 });
+    expect(iris.rooms.figures).toMatchObject({ listeners: 0, ended: { revoked: 1, gap: 0 } });
     await run(cluster, 1, "grant('//stuff', 'iris', JOIN);", '/t');
     await iris.join('hall');
     await run(cluster, 1, "del_user('iris');", '/t');
@@ -293,7 +293,7 @@ test('who missed events is told so', async () => {
   one.take();
   one.rooms.replaced(cluster.stuff);
   expect(one.take()).toEqual(['gap @collection:stuff']);
-  expect(one.rooms.figures).toMatchObject({ listeners: 0, gaps: 1 });
+  expect(one.rooms.figures).toMatchObject({ listeners: 0, ended: { revoked: 0, gap: 1 } });
 });
 
 test('a connection has a limit of rooms, also of those that are not there', async () => {

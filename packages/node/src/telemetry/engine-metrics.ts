@@ -8,10 +8,12 @@ import {
   LOGIN_METHODS,
   LOGIN_OUTCOMES,
   OUTCOMES,
+  PUSHES,
   QUEUES,
   REJECTIONS,
   RESULTS,
   type Rejection,
+  ROOM_ENDS,
   SCOPES,
 } from './families.js';
 import type { Metrics } from './metrics.js';
@@ -24,6 +26,12 @@ export interface EngineState {
   readonly bodyBytes: number;
   readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
   readonly tasks: { readonly waiting: number; readonly overdueMs: number };
+  readonly rooms: {
+    readonly listeners: number;
+    readonly memberships: number;
+    readonly pushed: Readonly<Record<(typeof PUSHES)[number], number>>;
+    readonly ended: Readonly<Record<(typeof ROOM_ENDS)[number], number>>;
+  };
   readonly repeated: number;
   readonly cacheLimitBytes: number;
   readonly checkpointAgeMs: number;
@@ -147,6 +155,14 @@ export class EngineMetrics {
     metrics.set('repeated', state.repeated);
     metrics.set('tasksWaiting', state.tasks.waiting);
     metrics.set('tasksOverdue', state.tasks.overdueMs / 1000);
+    metrics.set('listeners', state.rooms.listeners);
+    metrics.set('memberships', state.rooms.memberships);
+    PUSHES.forEach((kind, i) => {
+      metrics.set('pushed', state.rooms.pushed[kind], i);
+    });
+    ROOM_ENDS.forEach((reason, i) => {
+      metrics.set('roomEnds', state.rooms.ended[reason], i);
+    });
     metrics.set('programHits', programs.hits);
     metrics.set('programMisses', programs.misses);
     metrics.set('programBytes', programs.bytes);

@@ -58,6 +58,12 @@ export const CHECKS = ['ok', 'mismatch', 'incomplete'] as const;
 
 export type Rejection = (typeof REJECTIONS)[number];
 
+/** What is sent to connections in rooms. */
+export const PUSHES = ['join', 'leave', 'emit', 'delete'] as const;
+
+/** Why memberships ended that nobody asked to end. */
+export const ROOM_ENDS = ['revoked', 'gap'] as const;
+
 /** From 0.5 ms to 30 s. */
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -105,6 +111,12 @@ export const FAMILIES = {
   ),
   tasksWaiting: gauge('althing_tasks_waiting', 'Scheduled tasks of scopes that this node leads'),
   tasksOverdue: gauge('althing_tasks_overdue_seconds', 'How late the task is that is due for longest'),
+  listeners: gauge('althing_room_listeners', 'Connections of this node that are in a room'),
+  memberships: gauge('althing_room_memberships', 'Rooms that connections of this node are in'),
+  pushed: counter('althing_room_events_total', 'What was sent to connections in rooms', [['kind', PUSHES]]),
+  roomEnds: counter('althing_room_memberships_ended_total', 'Memberships that this node ended', [
+    ['reason', ROOM_ENDS],
+  ]),
   stopped: counter('althing_queries_stopped_total', 'Queries ended by a limit', [['reason', STOPS]]),
   programHits: counter('althing_program_cache_hits_total', 'Queries whose parsed form was there'),
   programMisses: counter('althing_program_cache_misses_total', 'Queries that had to be parsed'),

@@ -42,6 +42,7 @@ export class Publisher {
       waiting: { ...scopes.sessions.queues, ...router.queues },
       repeated: router.repeated,
       tasks: side.tasks.figures,
+      rooms: side.rooms.figures,
       cacheLimitBytes: config.cacheSizeMb * MiB,
       checkpointAgeMs: scopes.checkpointer.ageMs,
       reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,

@@ -1,0 +1,24 @@
+/** The examples of docs/rooms.md, run in order in one collection. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
+
+const page = readFileSync(new URL('../../../../docs/rooms.md', import.meta.url), 'utf8');
+
+const examples = [...page.matchAll(/```js\n([\s\S]*?)```/g)].flatMap(([, code = '']) =>
+  code.trim().split('\n'),
+);
+
+describe('the page on rooms', () => {
+  const db = new Harness();
+
+  test('has examples', () => {
+    expect(examples.length).toBeGreaterThan(15);
+  });
+
+  test.each(examples)('%s', (line) => {
+    const [code = '', expected = ''] = line.split(' // ');
+    if (expected.startsWith('error ')) expect(`error ${db.error(code)}`).toBe(expected);
+    else expect(db.run(code)).toEqual(expected === 'nil' ? null : JSON.parse(expected));
+  });
+});
