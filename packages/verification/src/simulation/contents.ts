@@ -42,8 +42,6 @@ interface Look {
 
 /** The kind of a log record that holds a change. */
 const NORMAL = 1;
-/** Bytes in a log record before the payload of the entry: see `group-log.ts` of the node. */
-const PREFIX_BYTES = 8;
 
 export class Contents {
   /** Payloads of changes by their index; undefined for an entry of Raft's own. */
@@ -70,7 +68,7 @@ export class Contents {
     const high = Math.min(event.last.index, view.lastIndex) + 1;
     if (high <= low + 1) return;
     for (const { index, type, payload } of view.entries(low + 1, high, Number.MAX_SAFE_INTEGER))
-      entries.set(index, type === NORMAL ? payload.slice(PREFIX_BYTES) : undefined);
+      entries.set(index, type === NORMAL ? payload.slice() : undefined);
   }
 
   /** Reads a checkpoint that has just become durable. */
