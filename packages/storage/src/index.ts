@@ -62,7 +62,6 @@ export type {
   ResetGroup,
   SetHardState,
 } from './log/types.js';
-export { noMutants, type StorageMutant, storageMutants } from './mutants.js';
 export type { Checkpoint } from './state/checkpoint.js';
 export type { Applied } from './state/group-meta.js';
 export type { RecordName } from './state/keys.js';

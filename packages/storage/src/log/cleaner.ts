@@ -19,7 +19,6 @@ const SPACE_FACTOR = 4;
 export class Cleaner {
   private readonly segments: Segments;
   private readonly segmentBytes: number;
-  private readonly checksCrc: boolean;
   /** The segment being cleaned; 0 for none. */
   private target = 0;
   private waiting: GroupLog[] = [];
@@ -27,10 +26,9 @@ export class Cleaner {
   private nextIndex = 0;
   private missingBytes = 0;
 
-  constructor(segments: Segments, segmentBytes: number, checksCrc: boolean) {
+  constructor(segments: Segments, segmentBytes: number) {
     this.segments = segments;
     this.segmentBytes = segmentBytes;
-    this.checksCrc = checksCrc;
   }
 
   get isCleaning(): boolean {
@@ -94,7 +92,7 @@ export class Cleaner {
         this.missingBytes = positions.lengthOf(index);
         return false;
       }
-      for (const entry of readWindow(this.segments, log, index, index + 1, this.checksCrc)) {
+      for (const entry of readWindow(this.segments, log, index, index + 1)) {
         batch.addRelocated(log, entry);
       }
     }

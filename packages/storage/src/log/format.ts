@@ -277,8 +277,6 @@ export type DecodedRecord = {
 /**
  * The record at `at`, or undefined if there is none, or none that is whole. Never throws and never reads
  * beyond `end`.
- *
- * @param checksCrc false only for a planted bug
  */
 export function decodeRecord(
   bytes: Buffer,
@@ -286,14 +284,13 @@ export function decodeRecord(
   end: number,
   salt: number,
   format: number,
-  checksCrc = true,
 ): DecodedRecord | undefined {
   const headerBytes = beforePayload(format, KIND_DROP);
   if (at + headerBytes > end) return undefined;
   const length = bytes.readUInt32LE(at);
   if (length < headerBytes || at + length > end) return undefined;
   const crc = bytes.readUInt32LE(at + 4);
-  if (checksCrc && crc32c(bytes, at + 8, at + length, salt) !== crc) return undefined;
+  if (crc32c(bytes, at + 8, at + length, salt) !== crc) return undefined;
   const sequence = readU53LE(bytes, at + 8);
   const group = readU53LE(bytes, at + 24);
   const index = readU53LE(bytes, at + 40);

@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { DamagedLogError, MisuseError } from '../errors.js';
-import type { StorageMutant } from '../mutants.js';
 import { EventQueue } from '../testing/events.js';
 import { LogModel, type ModelState, stateOf, testChain } from '../testing/log-model.js';
+import type { StorageMutant } from '../testing/mutants.js';
+import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
 import type { AppendEntry, LogOperation } from './types.js';
@@ -71,15 +72,15 @@ const steps = fc.array(
 class World {
   readonly events = new EventQueue<DiskOperation>();
   readonly disk = new MemoryDisk({ defer: (operation, complete) => this.events.push(operation, complete) });
-  private readonly mutants: ReadonlySet<StorageMutant>;
+  private readonly stores: StoreClasses;
   private store: LogStore | undefined;
   /** The state after each call; the first is what the store was opened with. */
   private states: LogModel[] = [new LogModel()];
   private acknowledged = 0;
   private payloads = 0;
 
-  constructor(mutants: readonly StorageMutant[] = []) {
-    this.mutants = new Set(mutants);
+  constructor(stores: StoreClasses) {
+    this.stores = stores;
   }
 
   private get latest(): LogModel {
@@ -92,9 +93,8 @@ class World {
   }
 
   private started(): Promise<LogStore> {
-    const { mutants } = this;
-    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, chainHash: testChain, mutants };
-    return LogStore.open(this.disk.attach(), options);
+    const options = { segmentBytes: SEGMENT_BYTES, cacheBytes: 1000, chainHash: testChain };
+    return this.stores.LogStore.open(this.disk.attach(), options);
   }
 
   async do(step: Step): Promise<void> {
@@ -191,8 +191,8 @@ class World {
   }
 }
 
-async function play(history: readonly Step[], mutants: readonly StorageMutant[] = []): Promise<void> {
-  const world = new World(mutants);
+async function play(history: readonly Step[], stores = SOUND_STORES): Promise<void> {
+  const world = new World(stores);
   await world.open();
   for (const step of history) await world.do(step);
   await world.do({ kind: 'run', count: 3 });
@@ -211,8 +211,9 @@ describe('LogStore over crashes', () => {
   test.each<StorageMutant>(['ack_before_sync', 'unsynced_tail_trusted'])(
     'finds the planted bug %s',
     async (mutant) => {
+      const planted = await new StoragePlanter().plant(new Set([mutant]));
       const found = await fc.check(
-        fc.asyncProperty(steps, (history) => play(history, [mutant])),
+        fc.asyncProperty(steps, (history) => play(history, planted)),
         { numRuns: 2000, seed: 7, endOnFailure: true },
       );
       expect(found.failed).toBe(true);
@@ -222,7 +223,7 @@ describe('LogStore over crashes', () => {
 });
 
 describe('LogStore and lost tails', () => {
-  async function lostTail(mutants: readonly StorageMutant[]): Promise<unknown> {
+  async function lostTail(stores: StoreClasses): Promise<unknown> {
     const disk = new MemoryDisk();
     const store = await LogStore.open(disk, { segmentBytes: SEGMENT_BYTES });
     const entry: AppendEntry = {
@@ -240,20 +241,20 @@ describe('LogStore and lost tails', () => {
     await store.appended([{ ...entry, index: 2, previousHash: 1, hash: 2 }]);
     await store.close();
     disk.overwrite('segment-000000000001', before);
-    return LogStore.open(disk, { segmentBytes: SEGMENT_BYTES, mutants: new Set(mutants) }).then(
+    return stores.LogStore.open(disk, { segmentBytes: SEGMENT_BYTES }).then(
       (opened) => opened.view(1).lastIndex,
       (error: unknown) => error,
     );
   }
 
   test('a log that ends before its high-water mark is refused', async () => {
-    const error = await lostTail([]);
+    const error = await lostTail(SOUND_STORES);
     expect(error).toBeInstanceOf(DamagedLogError);
     expect(error).toMatchObject({ segment: 'segment-000000000001', offset: 600 });
     expect(String(error)).toContain('records 2 to 2, which were acknowledged, are gone');
   });
 
   test('the planted bug lost_tail_not_noticed opens it', async () => {
-    expect(await lostTail(['lost_tail_not_noticed'])).toBe(1);
+    expect(await lostTail(await new StoragePlanter().plant(new Set(['lost_tail_not_noticed'])))).toBe(1);
   });
 });

@@ -13,6 +13,7 @@ import {
 } from '../errors.js';
 import { EventQueue } from '../testing/events.js';
 import { stateOf } from '../testing/log-model.js';
+import { StoragePlanter } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import { LogStore } from './log-store.js';
 import type { AppendEntry, LogOperation } from './types.js';
@@ -495,8 +496,8 @@ describe.each([1, 2])('damage to segments of format %i', (format) => {
     const at = content.lastIndexOf('xxxxxxxx') + 4;
     disk.flip(segment(1), at * 8);
     await expect(LogStore.open(disk, OPTIONS)).rejects.toThrow(DamagedLogError);
-    const mutants = new Set(['crc_ignored'] as const);
-    const store = await LogStore.open(disk, { ...OPTIONS, mutants });
+    const planted = await new StoragePlanter().plant(new Set(['crc_ignored']));
+    const store = await planted.LogStore.open(disk, OPTIONS);
     expect(texts(store, 1).some((text) => /[^x]/.test(text))).toBe(true);
   });
 

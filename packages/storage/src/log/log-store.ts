@@ -10,7 +10,6 @@ import {
   StorePoisonedError,
 } from '../errors.js';
 import type { MarkFile } from '../mark.js';
-import type { StorageMutant } from '../mutants.js';
 import { Accepted } from './accepted.js';
 import { Cleaner } from './cleaner.js';
 import {
@@ -63,7 +62,6 @@ export class LogStore {
   private readonly cache: TailCache;
   private readonly batch: WriteBatch;
   private readonly cleaner: Cleaner;
-  private readonly checksCrc: boolean;
 
   private waiting: Waiting[] = [];
   private waitingBytes = 0;
@@ -101,10 +99,9 @@ export class LogStore {
     this.nextSequence = recovered.nextSequence;
     this.previousCrc = recovered.previousCrc;
     this.groupsById = new Map([...recovered.logs].map(([id, log]) => [id, new Group(log)]));
-    this.checksCrc = !this.has('crc_ignored');
     this.cache = new TailCache(settings.cacheBytes);
-    this.batch = new WriteBatch((log, index) => linkAt(this.segments, log, index, this.checksCrc));
-    this.cleaner = new Cleaner(this.segments, settings.segmentBytes, this.checksCrc);
+    this.batch = new WriteBatch((log, index) => linkAt(this.segments, log, index));
+    this.cleaner = new Cleaner(this.segments, settings.segmentBytes);
   }
 
   /**
@@ -225,12 +222,12 @@ export class LogStore {
   /** The chain hash at an index of a durable log, for its view. */
   hashAt(log: GroupLog, index: number): number | undefined {
     const remembered = log.remembered(index);
-    return remembered?.hash ?? linkAt(this.segments, log, index, this.checksCrc)?.hash;
+    return remembered?.hash ?? linkAt(this.segments, log, index)?.hash;
   }
 
   /** Reads entries of a durable log, for its view. */
   read(log: GroupLog, low: number, high: number, maxBytes: number): LogEntry[] {
-    return readEntries(this.segments, log, low, high, maxBytes, this.checksCrc);
+    return readEntries(this.segments, log, low, high, maxBytes);
   }
 
   private refuse(done: AppendDone): boolean {
@@ -347,7 +344,6 @@ export class LogStore {
     const { active } = this.segments;
     const { bytes, lastCrc } = this.batch.seal(this.previousCrc, active.salt);
     this.busy = true;
-    const early = this.has('ack_before_sync');
     const { observe } = this.settings;
     const begun = observe?.now() ?? 0;
     const written = (error: Error | undefined): void => {
@@ -357,11 +353,10 @@ export class LogStore {
         return;
       }
       observe?.written(observe.now() - begun, this.batch.records.length, this.batch.bytes);
-      if (!early) this.written(taken, lastCrc);
+      this.written(taken, lastCrc);
       this.afterWrite();
     };
     active.file.write([bytes], active.end, written, true);
-    if (early) this.written(taken, lastCrc);
   }
 
   /** The batch is durable: it becomes visible, and those who wait for it are told. */
@@ -496,10 +491,6 @@ export class LogStore {
 
   private *logs(): Iterable<GroupLog> {
     for (const { log } of this.groupsById.values()) yield log;
-  }
-
-  private has(mutant: StorageMutant): boolean {
-    return this.settings.mutants.has(mutant);
   }
 }
 

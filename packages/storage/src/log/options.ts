@@ -1,5 +1,4 @@
 import { demand } from '../errors.js';
-import { noMutants, type StorageMutant } from '../mutants.js';
 import {
   SEGMENT_FORMAT_FIRST,
   SEGMENT_FORMAT_NEWEST,
@@ -30,8 +29,6 @@ export type LogStoreOptions = {
   readonly chainHash?: ChainHash;
   /** Called with each durable write: how long it took, and what was in it. */
   readonly observe?: WriteObserver;
-  /** Planted bugs, for tests of the tests. */
-  readonly mutants?: ReadonlySet<StorageMutant>;
 };
 
 export interface WriteObserver {
@@ -66,7 +63,6 @@ export function logStoreSettings(options: LogStoreOptions): LogStoreSettings {
     observe: options.observe ?? null,
     chainHash: options.chainHash ?? null,
     format: options.format ?? SEGMENT_FORMAT_FIRST,
-    mutants: options.mutants ?? noMutants,
   };
   const { segmentBytes, maxAppendBytes } = settings;
   demandFormat(settings.format);

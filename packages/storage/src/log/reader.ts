@@ -27,7 +27,6 @@ export function readEntries(
   low: number,
   high: number,
   maxBytes: number,
-  checksCrc: boolean,
 ): LogEntry[] {
   demand(log.firstIndex <= low && low <= high && high <= log.lastIndex + 1, 'a read outside of the log');
   const entries: LogEntry[] = [];
@@ -43,7 +42,7 @@ export function readEntries(
       continue;
     }
     const end = windowEnd(log, index, high, Math.max(room, 0));
-    for (const { term, type, hash, payload } of readWindow(segments, log, index, end, checksCrc)) {
+    for (const { term, type, hash, payload } of readWindow(segments, log, index, end)) {
       room -= payload.length;
       if (room < 0 && entries.length > 0) return entries;
       entries.push({ index, term, type, hash, payload });
@@ -54,13 +53,7 @@ export function readEntries(
 }
 
 /** Reads entries `low` to `high - 1`, which lie one after the other in one segment, and verifies them. */
-export function readWindow(
-  segments: Segments,
-  log: GroupLog,
-  low: number,
-  high: number,
-  checksCrc: boolean,
-): StoredEntry[] {
+export function readWindow(segments: Segments, log: GroupLog, low: number, high: number): StoredEntry[] {
   const { positions } = log;
   const segment = segments.get(positions.segmentOf(low));
   const start = positions.positionOf(low);
@@ -70,22 +63,23 @@ export function readWindow(
   let expected = low === log.firstIndex ? log.base.link : undefined;
   for (let index = low; index < high; index++) {
     const at = positions.positionOf(index) - start;
-    const record = decodeRecord(bytes, at, bytes.length, segment.salt, segment.format, checksCrc);
+    const record = decodeRecord(bytes, at, bytes.length, segment.salt, segment.format);
     const term = log.term(index);
     if (
       record === undefined ||
       record.kind !== KIND_ENTRY ||
       record.group !== log.id ||
-      (checksCrc && (record.index !== index || record.term !== term))
+      record.index !== index ||
+      record.term !== term
     ) {
       throw damagedEntry(segment, start + at, log.id, index, 'does not hold its checksum or is another one');
     }
     const previous = previousOf(bytes, record);
     const link = linkOf(bytes, at, segment.format);
-    if (checksCrc && expected !== undefined && !isSameLink(previous, expected)) {
+    if (expected !== undefined && !isSameLink(previous, expected)) {
       throw damagedEntry(segment, start + at, log.id, index, 'does not follow the entry before it');
     }
-    if (checksCrc && !holdsItsHash(bytes, record, previous, link, segments.chainHash)) {
+    if (!holdsItsHash(bytes, record, previous, link, segments.chainHash)) {
       throw damagedEntry(segment, start + at, log.id, index, 'does not hold its chain hash');
     }
     expected = link;
@@ -104,16 +98,11 @@ export function readWindow(
 }
 
 /** The link of an entry, or of the base. */
-export function linkAt(
-  segments: Segments,
-  log: GroupLog,
-  index: number,
-  checksCrc: boolean,
-): ChainLink | undefined {
+export function linkAt(segments: Segments, log: GroupLog, index: number): ChainLink | undefined {
   const { base } = log;
   if (index === log.lastIndex) return log.lastLink;
   if (index < base.index || index > log.lastIndex) return undefined;
-  const [after] = readWindow(segments, log, index + 1, index + 2, checksCrc);
+  const [after] = readWindow(segments, log, index + 1, index + 2);
   // A base of format 1 does not hold its chain hash, and the entry behind it may be of a format without digests.
   if (index === base.index) return { hash: base.link.hash ?? after?.previous.hash, digest: base.link.digest };
   return after?.previous;

@@ -62,7 +62,7 @@ async function recovered(records: readonly Written[], format: number): Promise<s
   const file = await disk.open('segment-000000000001');
   const segment: Segment = { number: 1, file, format, salt: 0, bytes: content.length, end: at, live: 0 };
   segments.adopt(segment);
-  const recovery = new GroupRecovery({ links: true, chainHash: null });
+  const recovery = new GroupRecovery(null);
   for (let from = SEGMENT_HEADER_BYTES; from < at; ) {
     const record = decodeRecord(content, from, content.length, 0, format)!;
     recovery.take(record, content, segment);

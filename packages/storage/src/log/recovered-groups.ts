@@ -20,14 +20,6 @@ import { holdsItsHash, readWindow } from './reader.js';
 import { type Segment, type Segments, segmentName } from './segments.js';
 import type { ChainHash } from './types.js';
 
-/** What is checked of entries besides their checksums. */
-export type EntryChecks = {
-  /** Whether an entry follows the one before it; false only for a planted bug. */
-  readonly links: boolean;
-  /** How a chain hash is computed, so that those of the entries can be compared; null: they are believed. */
-  readonly chainHash: ChainHash | null;
-};
-
 /**
  * Builds the groups from the records of the log, in their order.
  *
@@ -38,10 +30,11 @@ export type EntryChecks = {
  */
 export class GroupRecovery {
   private readonly groups = new Map<number, RecoveringGroup>();
-  private readonly checks: EntryChecks;
+  private readonly chainHash: ChainHash | null;
 
-  constructor(checks: EntryChecks) {
-    this.checks = checks;
+  /** @param chainHash how chain hashes are computed; null: those of the entries are believed */
+  constructor(chainHash: ChainHash | null) {
+    this.chainHash = chainHash;
   }
 
   /** Takes in the next record. `content` is the segment's. */
@@ -52,7 +45,7 @@ export class GroupRecovery {
     }
     let group = this.groups.get(record.group);
     if (group === undefined) {
-      group = new RecoveringGroup(record.group, this.checks);
+      group = new RecoveringGroup(record.group, this.chainHash);
       this.groups.set(record.group, group);
     }
     group.take(record, content, segment);
@@ -82,7 +75,7 @@ type LooseEntry = {
 class RecoveringGroup {
   /** A dense range of entries. Until the base is known it starts where the first entry was met. */
   private log: GroupLog;
-  private readonly checks: EntryChecks;
+  private readonly chainHash: ChainHash | null;
   private base: LogBase | undefined;
   private basePlace: RecordPlace = { segment: 0, length: 0 };
   /** The range is empty and its beginning not known: any entry may start it. */
@@ -91,9 +84,9 @@ class RecoveringGroup {
   /** No loose entry has a higher index. */
   private looseMax = 0;
 
-  constructor(id: number, checks: EntryChecks) {
+  constructor(id: number, chainHash: ChainHash | null) {
     this.log = new GroupLog(id);
-    this.checks = checks;
+    this.chainHash = chainHash;
   }
 
   take(record: DecodedRecord, content: Buffer, segment: Segment): void {
@@ -145,8 +138,7 @@ class RecoveringGroup {
     if (!isWholeEntry(record)) throw damaged(segment, position, 'an entry without a chain hash');
     const previous = previousOf(content, record);
     const link = linkOf(content, position, record.format);
-    const { links, chainHash } = this.checks;
-    if (links && !holdsItsHash(content, record, previous, link, chainHash)) {
+    if (!holdsItsHash(content, record, previous, link, this.chainHash)) {
       throw damaged(
         segment,
         position,
@@ -202,7 +194,7 @@ class RecoveringGroup {
   }
 
   private push(index: number, entry: LooseEntry): void {
-    if (this.checks.links && !isSameLink(entry.previous, this.log.lastLink)) {
+    if (!isSameLink(entry.previous, this.log.lastLink)) {
       const missing = `entry ${index} of group ${this.log.id} does not follow the entry before it`;
       throw new DamagedLogError({ segment: segmentName(entry.segment), offset: entry.position, missing });
     }
@@ -274,7 +266,7 @@ class RecoveringGroup {
 
 /** An entry of the dense range in the form of a loose one. */
 function readLoose(segments: Segments, log: GroupLog, index: number): LooseEntry | undefined {
-  const [entry] = readWindow(segments, log, index, index + 1, true);
+  const [entry] = readWindow(segments, log, index, index + 1);
   if (entry === undefined) return undefined;
   const { positions } = log;
   return {

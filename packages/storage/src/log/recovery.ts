@@ -79,7 +79,7 @@ async function recoverSegments(
   }
   scan.checkMark();
   const logs = scan.groups.finish(segments);
-  if (!settings.mutants.has('unsynced_tail_trusted')) await scan.makeTailDurable();
+  await scan.makeTailDurable();
   await disk.sync();
   for (const { name } of entries) {
     const number = segmentNumber(name);
@@ -131,7 +131,6 @@ class Scan {
   previousCrc = 0;
   private readonly settings: LogStoreSettings;
   private readonly markedSequence: number;
-  private readonly checksCrc: boolean;
   /** The last segment with its content, and what of it is not known to be durable. */
   private tail: { segment: Segment; content: Buffer; unsureFrom: number; tornTo: number } | undefined;
   private previousEnd = 0;
@@ -141,8 +140,7 @@ class Scan {
   constructor(settings: LogStoreSettings, markedSequence: number) {
     this.settings = settings;
     this.markedSequence = markedSequence;
-    this.checksCrc = !settings.mutants.has('crc_ignored');
-    this.groups = new GroupRecovery({ links: this.checksCrc, chainHash: settings.chainHash });
+    this.groups = new GroupRecovery(settings.chainHash);
   }
 
   async segment(disk: Disk, segments: Segments, number: number, isLast: boolean): Promise<void> {
@@ -177,7 +175,7 @@ class Scan {
 
   /** The log must not end before what is known to be durable. */
   checkMark(): void {
-    if (this.nextSequence > this.markedSequence || this.settings.mutants.has('lost_tail_not_noticed')) return;
+    if (this.nextSequence > this.markedSequence) return;
     const segment = this.tail?.segment;
     throw new DamagedLogError({
       segment: segment === undefined ? MARK_NAME : segmentName(segment.number),
@@ -270,7 +268,7 @@ class Scan {
     at: number,
     ordinal: number,
   ): DecodedRecord | undefined {
-    const record = decodeRecord(content, at, content.length, segment.salt, segment.format, this.checksCrc);
+    const record = decodeRecord(content, at, content.length, segment.salt, segment.format);
     return record !== undefined && this.continues(record, ordinal) ? record : undefined;
   }
 

@@ -1,6 +1,5 @@
 import type { Disk } from '../disk/disk.js';
 import { DiskFullError, demand, isDiskFull, MisuseError, type StorageError } from '../errors.js';
-import type { StorageMutant } from '../mutants.js';
 import type { GroupHandle } from './group-handle.js';
 import { type Applied, checkApplied, encodeMeta, type GroupMeta } from './group-meta.js';
 import type { Journal } from './journal.js';
@@ -19,7 +18,6 @@ const PART_BYTES = 64 * 1024;
 export type CheckpointHost = {
   readonly disk: Disk;
   readonly journal: Journal;
-  readonly mutants: ReadonlySet<StorageMutant>;
   readonly slabBytes: number;
   /** The handle of the group, once something of it is stored. */
   register(group: number, meta: GroupMeta): GroupHandle;
@@ -100,7 +98,6 @@ export class Checkpoint {
     );
     this.isOpen = false;
     try {
-      if (this.host.mutants.has('applied_index_outside_batch')) await this.write({ ...this.meta, applied });
       if (this.redo === undefined) await this.commitAtOnce(applied);
       else await this.commitByFile(this.redo, applied);
     } finally {

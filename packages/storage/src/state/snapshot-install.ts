@@ -1,5 +1,4 @@
 import { demand, SnapshotRefusedError } from '../errors.js';
-import type { StorageMutant } from '../mutants.js';
 import { putMeta } from './checkpoint.js';
 import type { GroupHandle } from './group-handle.js';
 import type { Applied, GroupMeta } from './group-meta.js';
@@ -13,7 +12,6 @@ import { encodeValue } from './values.js';
 /** The part of the store that an installation needs. */
 export type InstallHost = {
   readonly journal: Journal;
-  readonly mutants: ReadonlySet<StorageMutant>;
   /** The group as it is now, if anything of it is stored. */
   current(group: number): GroupHandle | undefined;
   register(group: number, meta: GroupMeta): GroupHandle;
@@ -77,7 +75,7 @@ export class SnapshotInstaller {
     this.state = 'ended';
     try {
       await this.host.journal.flush();
-      if (!this.switchesEarly) await this.switch(header);
+      await this.switch(header);
       return header.applied;
     } finally {
       this.host.ended(this.group);
@@ -115,14 +113,13 @@ export class SnapshotInstaller {
       throw new SnapshotRefusedError('wrong_group', `it is of group ${header.group}, not of ${this.group}`);
     }
     this.refuseOlder(header);
-    await this.stage(header);
+    await this.stage();
   }
 
   /** From now on a crash leaves garbage that has a name. */
-  private async stage(header: SnapshotHeader): Promise<void> {
+  private async stage(): Promise<void> {
     this.isStaged = true;
     await this.host.journal.write((batch) => markGarbage(batch, this.group, this.generation));
-    if (this.switchesEarly) await this.switch(header);
   }
 
   /** One batch: the group has the new generation, and the old one is garbage. */
@@ -136,10 +133,6 @@ export class SnapshotInstaller {
     });
     this.host.register(this.group, meta);
     if (before !== undefined) this.host.clear(this.group, before);
-  }
-
-  private get switchesEarly(): boolean {
-    return this.host.mutants.has('snapshot_install_not_atomic');
   }
 
   private async put(records: readonly StateRecord[]): Promise<void> {

@@ -42,7 +42,6 @@ export class SnapshotSource {
   private readonly view: KeyValueSnapshot;
   private readonly generation: number;
   private readonly chunkBytes: number;
-  private readonly checksCrc: boolean;
   private readonly onClose: () => void;
   private readonly headerBytes: Buffer;
   /** The beginnings of the chunks that were made so far, from chunk 1. */
@@ -55,7 +54,6 @@ export class SnapshotSource {
     group: number,
     meta: GroupMeta,
     chunkBytes: number,
-    checksCrc: boolean,
     onClose: () => void,
   ) {
     this.header = { group, applied: meta.applied };
@@ -63,7 +61,6 @@ export class SnapshotSource {
     this.view = view;
     this.generation = meta.generation;
     this.chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
-    this.checksCrc = checksCrc;
     this.onClose = onClose;
     this.headerBytes = encodeHeader(this.header);
     const { from } = recordRange(group, meta.generation);
@@ -81,14 +78,7 @@ export class SnapshotSource {
     const known = Math.max(1, Math.min(from, this.boundaries.length));
     const start = this.boundaries[known - 1];
     if (start === undefined) return;
-    const reader = new PieceReader(
-      this.store,
-      this.view,
-      this.header.group,
-      this.generation,
-      start,
-      this.checksCrc,
-    );
+    const reader = new PieceReader(this.store, this.view, this.header.group, this.generation, start);
     try {
       let { records, total } = start;
       for (let sequence = known; ; sequence++) {
@@ -126,7 +116,6 @@ export class SnapshotSource {
 class PieceReader {
   private readonly cursor: KeyValueCursor;
   private readonly group: number;
-  private readonly checksCrc: boolean;
   private pairs: readonly KeyValuePair[] = [];
   private at = 0;
   private key: Buffer;
@@ -138,12 +127,10 @@ class PieceReader {
     group: number,
     generation: number,
     start: Boundary,
-    checksCrc: boolean,
   ) {
     const { to } = recordRange(group, generation);
     this.cursor = store.iterate({ from: start.from, to }, { snapshot });
     this.group = group;
-    this.checksCrc = checksCrc;
     this.key = start.from;
     this.offset = start.offset;
   }
@@ -183,7 +170,7 @@ class PieceReader {
     const name = nameOfRecord(key);
     if (name === undefined)
       throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, this.group);
-    const payload = decodeValue(key, value, this.checksCrc, this.group);
+    const payload = decodeValue(key, value, this.group);
     const end = Math.min(payload.length, this.offset + room);
     const data = payload.subarray(this.offset, end);
     const more = end < payload.length;

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type DiskOperation, MemoryDisk } from '../disk/memory-disk.js';
 import { MemoryStore, type StoreOperation } from '../kv/memory-store.js';
-import type { StorageMutant } from '../mutants.js';
 import { EventQueue } from '../testing/events.js';
+import type { StorageMutant } from '../testing/mutants.js';
+import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import type { SnapshotChunk } from './snapshot-format.js';
 import { StateStore } from './state-store.js';
@@ -74,14 +75,14 @@ class World {
   readonly medium = new MemoryStore({
     defer: (operation, complete) => this.events.push(operation, complete),
   });
-  private readonly mutants: ReadonlySet<StorageMutant>;
+  private readonly stores: StoreClasses;
   private store: StateStore | undefined;
   /** For each group what it may hold; more than one while something is under way. */
   private readonly model = new Map<number, (GroupState | undefined)[]>();
   private values = 0;
 
-  constructor(mutants: readonly StorageMutant[] = []) {
-    this.mutants = new Set(mutants);
+  constructor(stores: StoreClasses) {
+    this.stores = stores;
     for (let id = 0; id < GROUPS; id++) this.model.set(id, [undefined]);
   }
 
@@ -92,10 +93,9 @@ class World {
 
   private opened(): Promise<StateStore> {
     const store = this.medium.attach();
-    return StateStore.open({
+    return this.stores.StateStore.open({
       store,
       disk: this.disk.attach(),
-      mutants: this.mutants,
       slabBytes: 400,
       chunkBytes: 1024,
     });
@@ -234,8 +234,8 @@ function textOf(state: GroupState | undefined): string {
   return state === undefined ? 'none' : JSON.stringify([state.index, [...state.records].sort()]);
 }
 
-async function play(steps: readonly Step[], mutants: readonly StorageMutant[] = []): Promise<void> {
-  const world = new World(mutants);
+async function play(steps: readonly Step[], stores = SOUND_STORES): Promise<void> {
+  const world = new World(stores);
   await world.open();
   for (const one of steps) await world.do(one);
   await world.close();
@@ -253,8 +253,9 @@ describe('StateStore over crashes', () => {
   test.each<StorageMutant>(['applied_index_outside_batch', 'snapshot_install_not_atomic'])(
     'finds the planted bug %s',
     async (mutant) => {
+      const planted = await new StoragePlanter().plant(new Set([mutant]));
       const found = await fc.check(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => play(steps, [mutant])),
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => play(steps, planted)),
         { numRuns: 2000, seed: 7, endOnFailure: true },
       );
       expect(found.failed).toBe(true);

@@ -19,8 +19,8 @@ import {
 } from '../errors.js';
 import { LevelStore } from '../kv/level-store.js';
 import { MemoryStore, type StoreOperation } from '../kv/memory-store.js';
-import type { StorageMutant } from '../mutants.js';
 import { EventQueue } from '../testing/events.js';
+import { SOUND_STORES, StoragePlanter } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import { groupKey, journalKey, nameRecord, recordKeyBuffer, storeKey } from './keys.js';
 import type { SnapshotChunk } from './snapshot-format.js';
@@ -36,13 +36,13 @@ class Bench {
   readonly medium = new MemoryStore();
   readonly disk = new MemoryDisk();
 
-  open(extra: Extra = {}): Promise<StateStore> {
-    return StateStore.open({ store: this.medium.attach(), disk: this.disk.attach(), ...extra });
+  open(extra: Extra = {}, stores = SOUND_STORES): Promise<StateStore> {
+    return stores.StateStore.open({ store: this.medium.attach(), disk: this.disk.attach(), ...extra });
   }
 
-  async reopen(store: StateStore, extra: Extra = {}): Promise<StateStore> {
+  async reopen(store: StateStore, extra: Extra = {}, stores = SOUND_STORES): Promise<StateStore> {
     await store.close();
-    return this.open(extra);
+    return this.open(extra, stores);
   }
 }
 
@@ -427,19 +427,17 @@ describe('snapshots', () => {
 
   test('cut off by a crash leave the old state, and nothing else in the end', async () => {
     const chunks = await chunksOf(await (await donor()).openSnapshot(1));
-    for (const mutants of [
-      new Set<StorageMutant>(),
-      new Set<StorageMutant>(['snapshot_install_not_atomic']),
-    ]) {
+    const planted = await new StoragePlanter().plant(new Set(['snapshot_install_not_atomic']));
+    for (const stores of [SOUND_STORES, planted]) {
       const bench = new Bench();
-      let store = await bench.open({ mutants });
+      let store = await bench.open({}, stores);
       await checkpoint(store, 1, 3, { 77: 'old' });
       const installer = store.installSnapshot(1);
       for (const chunk of chunks.slice(0, 4)) await installer.write(chunk);
       bench.medium.crash(seeded(1));
       bench.disk.crash(seeded(1));
       store = await bench.open();
-      const isPlanted = mutants.size > 0;
+      const isPlanted = stores === planted;
       expect(store.applied(1)?.index).toBe(isPlanted ? 9 : 3);
       const records = (await contentOf(store, 1)).size;
       if (isPlanted) expect(records).toBeLessThan(50);
@@ -546,7 +544,8 @@ describe('damage', () => {
     await expect(contentOf(store, 1)).rejects.toThrow(DamagedStateError);
     await expect(store.verify()).rejects.toMatchObject({ code: 'damaged_state', group: 1 });
     await expect(chunksOf(await store.openSnapshot(1))).rejects.toThrow(DamagedStateError);
-    const mutant = await bench.reopen(store, { mutants: new Set(['crc_ignored'] as const) });
+    const planted = await new StoragePlanter().plant(new Set(['crc_ignored']));
+    const mutant = await bench.reopen(store, {}, planted);
     expect(mutant.read(1, 1, 2)?.toString()).not.toBe('two');
   });
 

@@ -10,7 +10,6 @@ import {
 } from '../errors.js';
 import type { KeyRange, KeyValuePair, KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
 import { MarkFile } from '../mark.js';
-import { noMutants, type StorageMutant } from '../mutants.js';
 import { applyRedo, Checkpoint, type CheckpointHost } from './checkpoint.js';
 import { BusyGroups, GroupHandle } from './group-handle.js';
 import { type Applied, decodeMeta, type GroupMeta, NOTHING_APPLIED } from './group-meta.js';
@@ -47,8 +46,6 @@ export type StateStoreOptions = {
   readonly chunkBytes?: number;
   /** Bytes of a checkpoint that are written at once. Default 512 KiB. */
   readonly slabBytes?: number;
-  /** Planted bugs, for tests of the tests. */
-  readonly mutants?: ReadonlySet<StorageMutant>;
 };
 
 /** One record of a group. */
@@ -74,8 +71,6 @@ export class StateStore {
   private readonly mark: MarkFile;
   private readonly chunkBytes: number;
   private readonly slabBytes: number;
-  private readonly mutants: ReadonlySet<StorageMutant>;
-  private readonly checksCrc: boolean;
   private readonly groupsById = new Map<number, GroupHandle>();
   private readonly busy = new BusyGroups();
   private readonly snapshots = new Set<SnapshotSource>();
@@ -117,8 +112,6 @@ export class StateStore {
     this.sweeper = new Sweeper(options.store, journal);
     this.chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
     this.slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;
-    this.mutants = options.mutants ?? noMutants;
-    this.checksCrc = !this.mutants.has('crc_ignored');
   }
 
   /**
@@ -133,7 +126,7 @@ export class StateStore {
     const { key } = handle;
     nameRecord(key, kind, id, part);
     const value = this.store.getSync(key);
-    return value === undefined ? undefined : decodeValue(key, value, this.checksCrc, group);
+    return value === undefined ? undefined : decodeValue(key, value, group);
   }
 
   /**
@@ -213,11 +206,11 @@ export class StateStore {
       await view.close();
       return undefined;
     }
-    const meta = decodeMeta(decodeValue(key, value, this.checksCrc, group), group);
+    const meta = decodeMeta(decodeValue(key, value, group), group);
     const close = (): void => {
       this.snapshots.delete(source);
     };
-    const source = new SnapshotSource(this.store, view, group, meta, this.chunkBytes, this.checksCrc, close);
+    const source = new SnapshotSource(this.store, view, group, meta, this.chunkBytes, close);
     this.snapshots.add(source);
     return source;
   }
@@ -238,7 +231,7 @@ export class StateStore {
     this.assertOpen();
     const key = storeKey('identity');
     const value = this.store.getSync(key);
-    return value === undefined ? undefined : decodeValue(key, value, this.checksCrc);
+    return value === undefined ? undefined : decodeValue(key, value);
   }
 
   /** Sets the identity, once and for all. Throws `MisuseError` if there is another one. */
@@ -264,7 +257,7 @@ export class StateStore {
     let bytes = 0;
     for await (const pairs of this.fetch({ from: Buffer.alloc(0), to: Buffer.of(0xff) })) {
       for (const [key, value] of pairs) {
-        decodeValue(key, value, true, ownerOfRecord(key)?.group);
+        decodeValue(key, value, ownerOfRecord(key)?.group);
         records++;
         bytes += key.length + value.length;
       }
@@ -332,7 +325,7 @@ export class StateStore {
       for (const [key, value] of pairs) {
         const group = groupOfKey(key);
         if (group === undefined) throw new DamagedStateError(`${key.toString('hex')} is no key of a group`);
-        const meta = decodeMeta(decodeValue(key, value, this.checksCrc, group), group);
+        const meta = decodeMeta(decodeValue(key, value, group), group);
         this.groupsById.set(group, new GroupHandle(group, meta));
         this.useGeneration(meta.generation);
       }
@@ -343,7 +336,7 @@ export class StateStore {
     for await (const pairs of this.fetch(ALL_CLEARINGS)) {
       for (const [key, value] of pairs) {
         const generation = generationOfClearingKey(key);
-        const owner = ownerOfRecord(decodeValue(key, value, this.checksCrc));
+        const owner = ownerOfRecord(decodeValue(key, value));
         if (owner?.generation !== generation)
           throw new DamagedStateError(`${key.toString('hex')} names no garbage`);
         this.sweeper.add(owner);
@@ -379,7 +372,6 @@ export class StateStore {
     return {
       disk: this.disk,
       journal: this.journal,
-      mutants: this.mutants,
       slabBytes: this.slabBytes,
       register: (group, meta) => this.register(group, meta),
       nextRedoFile: () => this.nextRedoFile++,
@@ -390,7 +382,6 @@ export class StateStore {
   private installHost(): InstallHost {
     return {
       journal: this.journal,
-      mutants: this.mutants,
       current: (group) => this.groupsById.get(group),
       register: (group, meta) => this.register(group, meta),
       clear: (group, generation) => this.clear({ group, generation }),
@@ -445,7 +436,7 @@ export class StateStore {
     const name = nameOfRecord(key);
     if (name === undefined)
       throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, group);
-    return { ...name, value: decodeValue(key, value, this.checksCrc, group) };
+    return { ...name, value: decodeValue(key, value, group) };
   }
 
   private assertOpen(): void {

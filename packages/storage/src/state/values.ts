@@ -40,15 +40,13 @@ export function writeValue(
 /**
  * The payload of a value, without a copy.
  *
- * @param checksCrc false only for a planted bug
  * @throws DamagedStateError, NewerFormatError
  */
-export function decodeValue(key: Buffer, value: Buffer, checksCrc = true, group?: number): Buffer {
+export function decodeValue(key: Buffer, value: Buffer, group?: number): Buffer {
   if (value.length < VALUE_HEADER_BYTES) throw damagedValue(key, group);
   const crc = (value[0]! | (value[1]! << 8) | (value[2]! << 16) | (value[3]! << 24)) >>> 0;
-  if (checksCrc && crc32c(value, 4, value.length, crc32c(key)) !== crc) throw damagedValue(key, group);
-  if (value[4] !== VALUE_FORMAT && checksCrc)
-    throw new NewerFormatError('A stored value', value[4]!, VALUE_FORMAT);
+  if (crc32c(value, 4, value.length, crc32c(key)) !== crc) throw damagedValue(key, group);
+  if (value[4] !== VALUE_FORMAT) throw new NewerFormatError('A stored value', value[4]!, VALUE_FORMAT);
   return value.subarray(VALUE_HEADER_BYTES);
 }
 

@@ -1,7 +1,7 @@
 /** The consensus thread of a simulated process: that of a real one, on a simulated clock, disk and network. */
 
 import { ConsensusSide, type Event, type GroupId, logChainHash } from '@althing/node/parts';
-import { LogStore, type LogView } from '@althing/storage';
+import type { LogStore, LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
 import { Connections, type ConnectionsOptions } from './connections.js';
 import type { Machine } from './machine.js';
@@ -35,12 +35,11 @@ const DISK_LOOK_MS = 300;
 
 export async function openConsensus(options: SimulatedConsensusOptions): Promise<SimulatedConsensus> {
   const { machine, swarm, planted, now, thread, draw, emit, engineSilence } = options;
-  const log = await LogStore.open(machine.logDisk.attach(), {
+  const log = await planted.storage.LogStore.open(machine.logDisk.attach(), {
     segmentBytes: swarm.segmentBytes,
     cacheBytes: swarm.logCacheBytes,
     storeId: machine.logId,
     chainHash: logChainHash,
-    mutants: planted.storage,
   });
   checkDurable(machine, log);
   const lease = { clock_ms: now, tick_ms: swarm.tickMs };

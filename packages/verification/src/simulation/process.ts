@@ -27,7 +27,7 @@ import {
   State,
   type StateCheck,
 } from '@althing/node/parts';
-import { DiskFullError, type LogView, StateStore } from '@althing/storage';
+import { DiskFullError, type LogView, type StateStore } from '@althing/storage';
 import { type Message, membersOf, type TraceEvent } from 'raft-ts';
 import type { Frame } from './connections.js';
 import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
@@ -264,12 +264,11 @@ export class Process {
     const store = machine.stateStore.attach();
     // LevelDB turns what its log holds into a table when it is opened: it is durable then, even if a killed process wrote it.
     await store.flush();
-    return StateStore.open({
+    return world.planted.storage.StateStore.open({
       store,
       disk: machine.stateDisk.attach(),
       chunkBytes: world.swarm.chunkBytes,
       slabBytes: world.swarm.slabBytes,
-      mutants: world.planted.storage,
     });
   }
 

@@ -1,13 +1,12 @@
 /** One simulated life of a cluster: a storm, then healing, then everything is looked at. */
 
 import { LAG_LOW_MS, ROOT_GROUP } from '@althing/node/parts';
-import { Planter } from 'raft-ts/testing';
 import { checkHistory } from './check-history.js';
 import { checkIndexes } from './check-order.js';
 import { checkRights } from './check-rights.js';
 import type { Operation } from './history.js';
 import type { Machine } from './machine.js';
-import { plantedBy } from './mutants.js';
+import { Planters, plantedBy } from './mutants.js';
 import type { Process } from './process.js';
 import { Draw } from './random.js';
 import { compareStates } from './same-state.js';
@@ -36,11 +35,11 @@ const CORE_MS = 60_000;
 const ATTEMPTS_MAX = 10;
 
 /**
- * @param planter kept by callers that live many lives, so that each planted bug is loaded once
+ * @param planters kept by callers that live many lives, so that each planted bug is loaded once
  * @throws Violation, Anomaly, and what else goes wrong
  */
-export async function simulate(options: WorldOptions, planter = new Planter()): Promise<SimulationReport> {
-  const world = new World(options, await plantedBy(options.mutants ?? new Set(), planter));
+export async function simulate(options: WorldOptions, planters = new Planters()): Promise<SimulationReport> {
+  const world = new World(options, await plantedBy(options.mutants ?? new Set(), planters));
   const rejected = (error: unknown): void => world.violate(error);
   process.on('unhandledRejection', rejected);
   try {

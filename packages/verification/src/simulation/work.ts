@@ -1,8 +1,8 @@
 /** What a child process of the pool does: lives, one after the other. */
 import { inspect } from 'node:util';
-import { Planter } from 'raft-ts/testing';
 import type { Cut } from './cut.js';
 import { Anomaly } from './history.js';
+import { Planters } from './mutants.js';
 import { simulate } from './simulate.js';
 import { Violation } from './watcher.js';
 
@@ -34,9 +34,9 @@ export interface Result {
 }
 
 export function workAsChild(): void {
-  const planter = new Planter();
+  const planters = new Planters();
   process.on('message', (assignment: Assignment) => {
-    live(assignment, planter).then((result) => process.send?.(result));
+    live(assignment, planters).then((result) => process.send?.(result));
   });
 }
 
@@ -58,7 +58,7 @@ export function resultOf(seed: number): Result {
 }
 
 /** Lives a life; what goes wrong is told by the result. */
-export async function live({ seed, mutants, cut }: Assignment, planter = new Planter()): Promise<Result> {
+export async function live({ seed, mutants, cut }: Assignment, planters = new Planters()): Promise<Result> {
   const decisions: string[] = [];
   const kinds = new Set<string>();
   const onDecision = (name: string, kind: string): void => {
@@ -69,7 +69,7 @@ export async function live({ seed, mutants, cut }: Assignment, planter = new Pla
   try {
     result = {
       ...result,
-      ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision }, planter)),
+      ...(await simulate({ seed, mutants: new Set(mutants), cut, onDecision }, planters)),
     };
   } catch (error) {
     result = { ...result, error: textOf(error), broken: brokenBy(error) };
