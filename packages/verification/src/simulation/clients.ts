@@ -1,4 +1,5 @@
 /** Clients that work at the same time, each one operation after the other, at whatever node. */
+import { LEVEL_NEWEST } from '@althing/engine';
 import {
   type FailedReply,
   type GroupId,
@@ -12,6 +13,7 @@ import type { Action, Operation } from './history.js';
 import type { Machine } from './machine.js';
 import type { Process } from './process.js';
 import { Draw } from './random.js';
+import { Violation } from './watcher.js';
 import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
 import type { World } from './world.js';
 
@@ -284,7 +286,7 @@ export class Clients {
 
   /** Sends a query to a process. It gets exactly one answer, from there or from lack of patience. */
   ask(process: Process, question: Question, answer: Answer): void {
-    const { scheduler } = this.world;
+    const { scheduler, swarm } = this.world;
     const { code } = question;
     let open = true;
     const end: Answer = (outcome, value, index, error) => {
@@ -305,9 +307,27 @@ export class Clients {
     this.world.note(() => `ask ${code}`, process.machine);
     scheduler.after(this.draw.exponential(1), () => {
       if (!process.alive || !process.isOpen) return end('failed', null, 0, 'connection refused');
-      process.engineThread.after(0, () => handle(process, question, back));
+      process.engineThread.after(0, () => {
+        const deadline = scheduler.now + swarm.waitMs;
+        const isNamed = question.key !== null || question.name !== null;
+        // Before, a refusal can't be kept from a copy of the request that is still on its way.
+        const mayRepeat = isNamed && process.root?.level === LEVEL_NEWEST;
+        handle(process, question, back, (reply) => {
+          if (mayRepeat && scheduler.now < deadline - 1) this.checkPatience(reply, deadline - scheduler.now);
+        });
+      });
     });
     scheduler.after(PATIENCE_MS, () => end('unknown', null, 0, 'no answer'));
+  }
+
+  /**
+   * A node does not give up a request that it can repeat before its time is over: it finds out what became of
+   * the change.
+   */
+  private checkPatience({ error, outcome }: FailedReply, leftMs: number): void {
+    if (outcome !== 'unknown') return;
+    const text = `a request that could be repeated was given up ${leftMs} ms too early: ${error.message}`;
+    this.world.violate(new Violation('I16', text));
   }
 
   /** A node to ask: mostly the leader. */
@@ -345,7 +365,12 @@ function outcomeOf(reply: FailedReply): Operation['outcome'] {
 }
 
 /** Sends a query to the router of a node, as a listener does. */
-function handle(process: Process, question: Question, answer: Answer): void {
+function handle(
+  process: Process,
+  question: Question,
+  answer: Answer,
+  failed: (reply: FailedReply) => void,
+): void {
   const { root, side } = process;
   const { collection, code, key, name, user: userName = ADMIN } = question;
   const user = root?.usersByName.get(userName);
@@ -354,6 +379,7 @@ function handle(process: Process, question: Question, answer: Answer): void {
     if (reply.ok) {
       answer('ok', JSON.parse(String(reply.result)), reply.index ?? 0, '');
     } else {
+      failed(reply);
       const { code: number, message } = reply.error;
       const outcome = outcomeOf(reply);
       answer(outcome, outcome === 'failed' ? number : null, 0, `${statusOfReply(reply)} ${message}`);

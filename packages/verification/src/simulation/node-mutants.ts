@@ -26,6 +26,7 @@ export const NODE_MUTANTS = {
   number_made_twice: 'a change that a client repeats under its number is made again',
   undecided_not_sent:
     'a leader is not told that an earlier attempt may have made the change, and refuses the next one',
+  refusals_not_kept: 'a request that fails is given up where a copy of it may still be on its way',
   lost_told_as_undone: 'a leader that had to take a change back says that it will never be made',
   forwarded_again_as_new: 'a request that is sent to a leader once more gets another name',
   names_not_in_entries: 'entries do not name the request that they came from',
@@ -230,6 +231,7 @@ export class NodeBugs {
   private changeSession(session: GroupSession): void {
     const { on } = this;
     this.captureLate(session);
+    if (on.has('refusals_not_kept')) Object.defineProperty(session, 'keepsRefusals', { get: () => false });
     if (on.has('results_not_in_checkpoints')) {
       session.captureResults = () => ({ write: () => {}, written: () => {} });
     }
