@@ -1,14 +1,15 @@
-/** A node comes back that lacks something of each of many groups: group hosts and connections are real. */
+/** A node comes back that lacks something of each of many groups: consensus sides and connections are real. */
 import { LogStore, MemoryDisk } from '@althing/storage';
 import { afterEach, expect, test } from '@jest/globals';
 import { genesisOf, membershipOf, type RaftOptions } from 'raft-ts';
+import { systemClock } from '../base/clock.js';
 import { encodeMembership } from '../between/membership.js';
-import type { Applied } from '../between/protocol.js';
+import type { Applied, Event } from '../between/protocol.js';
 import { FrameKind } from '../peers/frames.js';
-import { Links } from '../peers/links.js';
-import { introduce, TestNode } from '../peers/testing.js';
+import { TestNode } from '../peers/testing.js';
 import { until } from '../testing/until.js';
-import { GroupHost } from './group-host.js';
+import { ConsensusSide } from './consensus-side.js';
+import type { Network, NetworkEvents } from './network.js';
 
 const GROUPS = 300;
 /** Together more than the transport takes as one frame. */
@@ -22,85 +23,115 @@ const ORIGIN = originOf(membershipOf([1], [2]));
 
 class Side {
   readonly node: TestNode;
-  readonly host: GroupHost;
+  readonly consensus: ConsensusSide;
+  /** `up 2`, `down 2`. */
+  readonly changes: string[];
   /** The largest frame of Raft that left, in bytes, and how many were refused. */
   largest = 0;
   refused = 0;
   /** The most that waited to be sent, in bytes. */
   mostWaiting = 0;
-  private readonly timer: NodeJS.Timeout;
-  private readonly leading = new Set<number>();
 
   static async start(nodeId: number): Promise<Side> {
     const log = await LogStore.open(new MemoryDisk().attach(), { cacheBytes: 1024 });
-    const links: { now: Links | null } = { now: null };
+    // The network says nothing before its side is there.
+    let events: NetworkEvents | null = null;
+    const changes: string[] = [];
     const node = await TestNode.start(nodeId, {
-      onFrame: (from, kind, payload) => links.now?.frame(from, kind, payload),
-      onLow: (to) => links.now?.roomFor(to),
+      onFrame: (from, kind, payload) => events?.frame(from, kind, payload),
+      onLow: (to) => events?.low(to),
+      onBroke: (to) => events?.broke(to),
+      onPeer: (to, state) => {
+        changes.push(`${state} ${to}`);
+        events?.peer(to, state === 'up', { version: '', protocol: 0 });
+      },
     });
-    return new Side(nodeId, node, log, links);
+    return new Side(nodeId, node, changes, log, (told) => {
+      events = told;
+    });
   }
 
-  private constructor(nodeId: number, node: TestNode, log: LogStore, own: { now: Links | null }) {
+  private constructor(
+    nodeId: number,
+    node: TestNode,
+    changes: string[],
+    log: LogStore,
+    listen: (events: NetworkEvents) => void,
+  ) {
     this.node = node;
-    const { transport } = node;
-    const links = new Links({
-      sender: {
-        send: (to, kind, payload, bulk) => {
-          const sent = transport.send(to, kind, payload, bulk);
-          if (!sent && transport.isUp(to)) this.refused += 1;
-          if (kind === FrameKind.RAFT) this.largest = Math.max(this.largest, payload.length);
-          this.mostWaiting = Math.max(this.mostWaiting, transport.waiting(to, 'all'));
-          return sent;
-        },
-        waiting: (to, which) => transport.waiting(to, which),
-      },
-      emit: () => {},
-      receive: (group, message) => this.host.receive(group, message),
-      unsent: (group, to) => this.host.unsent(group, to),
-      room: (group, to) => this.host.roomFor(group, to),
-      malformed: (_, problem) => {
-        throw new Error(problem);
-      },
-    });
-    own.now = links;
-    this.host = new GroupHost({
+    this.changes = changes;
+    const settings = {
       nodeId,
-      log,
       raft: RAFT,
-      random: () => 7,
-      emit: (event) => {
-        if (event.kind === 'failed') throw new Error(event.failure.message);
-        if (event.kind !== 'leading') return;
-        this.leading.add(event.group);
-        const { group, epoch } = event;
-        this.host.handle({ kind: 'propose', group, epoch, payloads: [PAYLOAD] });
-      },
-      transmit: (group, messages) => links.transmit(group, messages),
-      hasRoom: (group, to) => links.hasRoom(group, to),
-      isUp: (other) => transport.isUp(other),
+      tickMs: TICK_MS,
+      engineSilenceMs: 1000,
       logTail: 0,
       lowDiskBytes: 0,
+      diskLookMs: 1000,
+      balances: false,
+    };
+    this.consensus = new ConsensusSide(settings, {
+      clock: systemClock,
+      disk: { log, look: () => Promise.resolve() },
+      line: { emit: (event) => this.take(event), silence: () => 0, noteRoot: () => {} },
+      connect: (events) => {
+        listen(events);
+        return this.network();
+      },
+      random: () => 7,
     });
-    this.timer = setInterval(() => this.host.tick(), TICK_MS);
+  }
+
+  private network(): Network {
+    const { transport } = this.node;
+    return {
+      send: (to, kind, payload, bulk) => {
+        const sent = transport.send(to, kind, payload, bulk);
+        if (!sent && transport.isUp(to)) this.refused += 1;
+        if (kind === FrameKind.RAFT) this.largest = Math.max(this.largest, payload.length);
+        this.mostWaiting = Math.max(this.mostWaiting, transport.waiting(to, 'all'));
+        return sent;
+      },
+      waiting: (to, which) => transport.waiting(to, which),
+      isUp: (other) => transport.isUp(other),
+      setMembers: (members, gone) => transport.setPeers(members, gone),
+      invite: () => Promise.resolve('nobody is invited'),
+      renewTls: () => {},
+      close: () => this.node.close(),
+    };
+  }
+
+  /** Takes what the engine side would be told. */
+  private take(event: Event): void {
+    if (event.kind === 'failed') throw new Error(event.failure.message);
+    if (event.kind === 'log' && event.level === 'error') throw new Error(event.message);
+    if (event.kind !== 'leading') return;
+    const { group, epoch } = event;
+    this.consensus.handle({ kind: 'propose', group, epoch, payloads: [PAYLOAD] });
   }
 
   openAll(): void {
     for (let group = 1; group <= GROUPS; group++) {
-      this.host.handle({ kind: 'open', group, applied: ORIGIN, isNew: true, campaign: false });
+      this.consensus.handle({ kind: 'open', group, applied: ORIGIN, isNew: true, campaign: false });
     }
   }
 
   /** Groups in which the one proposal, which is behind an entry that says nothing, is committed here. */
   get committed(): number {
     const ids = Array.from({ length: GROUPS }, (_, i) => i + 1);
-    return ids.filter((group) => (this.host.status(group)?.commitIndex ?? 0) >= ORIGIN.index + 2).length;
+    return ids.filter((group) => (this.consensus.host.status(group)?.commitIndex ?? 0) >= ORIGIN.index + 2)
+      .length;
   }
 
   close(): Promise<void> {
-    clearInterval(this.timer);
-    return this.node.close();
+    return this.consensus.close();
   }
+}
+
+/** Tells each of them where both are. */
+function introduce(...known: readonly Side[]): void {
+  const peers = known.map(({ node }) => node.address);
+  for (const { consensus } of known) consensus.handle({ kind: 'peers', peers });
 }
 
 const sides: Side[] = [];
@@ -117,15 +148,15 @@ test('gets it in frames that are not too large, a little at a time, and hears he
   const follower = await Side.start(2);
   sides.push(follower);
   follower.openAll();
-  introduce(leader.node, follower.node);
+  introduce(leader, follower);
   await until(() => follower.committed === GROUPS, 'the other node has everything', 60_000);
 
   expect(leader.refused).toBe(0);
   expect(leader.largest).toBeLessThan(1024 * 1024 + 2 * PAYLOAD.length);
   expect(leader.mostWaiting).toBeLessThan(8 * 1024 * 1024);
   // Whoever hears no heartbeat for long looks for another leader, and is a down node for the other.
-  expect(leader.node.changes).toEqual(['up 2']);
-  expect(follower.node.changes).toEqual(['up 1']);
+  expect(leader.changes).toEqual(['up 2']);
+  expect(follower.changes).toEqual(['up 1']);
 }, 90_000);
 
 function originOf(membership: ReturnType<typeof membershipOf>): Applied {

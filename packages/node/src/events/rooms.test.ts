@@ -1,7 +1,8 @@
 import { ErrorCode, type User } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import type { Reply } from '../groups/request.js';
-import { MiniCluster, outcome } from '../testing/mini-cluster.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
 import { Float64, type Packable, packed, unpacked } from '../testing/msgpack.js';
 import { decodeEmit, decodeRooms } from './bodies.js';
 import { type Listener, Push } from './listener.js';

@@ -2,7 +2,7 @@
  * The scopes of a node over a real log and a real state, all in memory and in one thread: a test decides when
  * commands and events travel, and when the process ends. No part of the package's door.
  */
-import { bootstrap, DEFAULT_LIMITS, type Engine, type Target, type User } from '@althing/engine';
+import { bootstrap, type Engine, type Target, type User } from '@althing/engine';
 import { LogStore, MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import type { Clock } from '../base/clock.js';
 import type { Command, Event } from '../between/protocol.js';
@@ -11,6 +11,7 @@ import { logChainHash } from '../consensus/group-log.js';
 import type { Network } from '../consensus/network.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { Checkpointer } from '../state/checkpointer.js';
+import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from '../testing/still-ports.js';
 import type { GroupSession } from './group-session.js';
 import type { Reply } from './request.js';
 import type { Sessions } from './sessions.js';
@@ -218,11 +219,7 @@ export class TestBench {
         cluster: CLUSTER,
         name: 'n',
         port: 9220,
-        engine: {
-          limits: DEFAULT_LIMITS,
-          quotas: { tokensPerUser: 10, users: 100, collections: 100, procedures: 100, tasks: 500 },
-          programCacheBytes: 1_000_000,
-        },
+        engine: engineOf(10),
         requestTimeoutMs: 1000,
         replaceAfterMs: 1000,
         checkpointIntervalMs: 0,
@@ -233,27 +230,8 @@ export class TestBench {
       },
       {
         clock: { ...STILL, soon: queueMicrotask },
-        environment: {
-          now: () => 1_700_000_000_000,
-          monotonic: STILL.now,
-          randomBytes: (count) => new Uint8Array(count),
-          random: () => 0.5,
-          heapUsed: () => 0,
-          heapFull: () => false,
-          log: () => {},
-          node: null,
-        },
-        disk: {
-          state,
-          reserve: {
-            hasReserve: false,
-            releaseReserve: () => Promise.resolve(),
-            restoreReserve: () => Promise.resolve(),
-          },
-          freeBytes: () => Promise.resolve(this.freeBytes),
-          bytesToReopen: () => Promise.resolve(1),
-          reserveBytes: 0,
-        },
+        environment: stillEnvironment({ now: () => 1_700_000_000_000, monotonic: STILL.now }),
+        disk: { ...roomyDisk(state), freeBytes: () => Promise.resolve(this.freeBytes) },
         line: this,
         hasher: {
           hash: () => {
@@ -261,22 +239,12 @@ export class TestBench {
           },
         },
         reports: {
+          ...silentReports(onFailure),
           disk: (event) => {
             if (event.kind === 'level' && event.level === 'full') this.timesFull += 1;
           },
-          members: () => {},
-          changedItself: () => {},
-          snapshotInstalled: () => {},
-          checkpointed: () => {},
-          checkpointHadNoRoom: () => {},
-          stateChecked: () => {},
-          taskRan: () => {},
-          defect: onFailure,
-          diverged: () => onFailure(new Error('the states differ')),
-          failed: (_message, error) => onFailure(error),
         },
-        departs: () => Promise.resolve(),
-        status: () => ({ status: 'READY', committed: 0, stored: 0 }),
+        ...READY,
       },
     );
   }

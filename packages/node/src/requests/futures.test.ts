@@ -1,7 +1,8 @@
 import { ErrorCode } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import type { Reply, Terms } from '../groups/request.js';
-import { MiniCluster, outcome, type QueryOptions } from '../testing/mini-cluster.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome, type QueryOptions } from '../testing/mini-node.js';
 
 /** What a query answers when nothing stands in its way. */
 async function value(cluster: MiniCluster, node: number, code: string, terms?: Partial<Terms>) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { MiniCluster, outcome } from '../testing/mini-cluster.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
 import { TaskQueue } from './task-queue.js';
 
 /** What a query in the collection answers. */

@@ -2,7 +2,8 @@ import { ErrorCode } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../../groups/request.js';
 import { CallKind } from '../../members/calls.js';
-import { MiniCluster, outcome } from '../../testing/mini-cluster.js';
+import { MiniCluster } from '../../testing/mini-cluster.js';
+import { outcome } from '../../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../../groups/request.js';
 import { statusOfReply } from '../../listen/http/reply.js';
-import { MiniCluster, outcome, type QueryOptions } from '../../testing/mini-cluster.js';
+import { MiniCluster } from '../../testing/mini-cluster.js';
+import { outcome, type QueryOptions } from '../../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {

@@ -1,0 +1,240 @@
+/** A node of a `MiniCluster`: a real engine side, and a line to the logs that the test moves by hand. */
+import { bootstrap, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/engine';
+import type { Founder } from '../between/cluster-record.js';
+import { type Command, type GroupId, type NodeEvent, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { EngineSide } from '../engine-side/engine-side.js';
+import type { EnginePorts } from '../engine-side/ports.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
+import type { State } from '../groups/state.js';
+import type { CallKind } from '../members/calls.js';
+import type { Router } from '../requests/router.js';
+import type { MiniCluster } from './mini-cluster.js';
+import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './still-ports.js';
+
+const TIMEOUT_MS = 1000;
+
+export class MiniNode {
+  readonly id: NodeId;
+  /** Events wait while this holds: the node lags behind. */
+  lags = false;
+  /** Those of the root scope alone wait while this holds. */
+  lagsInRoot = false;
+  private readonly cluster: MiniCluster;
+  private readonly members: readonly NodeId[];
+  private readonly side: EngineSide;
+  /** Groups that the engine side has opened: of others it is told nothing. */
+  private readonly opened = new Set<GroupId>();
+  private early: NodeEvent[] = [];
+  private readonly underWay = new Map<number, CallKind>();
+
+  constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[], state: State) {
+    this.cluster = cluster;
+    this.id = id;
+    this.members = members;
+    this.side = new EngineSide(
+      {
+        incarnation: 1,
+        cluster: { clusterId: new Uint8Array(16), founders: members.map(founderOf) },
+        ...founderOf(id),
+        engine: engineOf(100),
+        requestTimeoutMs: cluster.options.waitMs?.(id) ?? TIMEOUT_MS,
+        replaceAfterMs: TIMEOUT_MS,
+        checkpointIntervalMs: TIMEOUT_MS,
+        checkpointBytes: Number.MAX_SAFE_INTEGER,
+        cacheBytes: Number.MAX_SAFE_INTEGER,
+        garbageIntervalMs: TIMEOUT_MS,
+        stateCheckIntervalMs: 0,
+      },
+      this.ports(state),
+    );
+  }
+
+  get engine(): Engine {
+    return this.side.engine;
+  }
+
+  get router(): Router {
+    return this.side.router;
+  }
+
+  get rooms(): EngineSide['rooms'] {
+    return this.side.rooms;
+  }
+
+  get sessions(): EngineSide['scopes']['sessions'] {
+    return this.side.scopes.sessions;
+  }
+
+  session(group: GroupId): GroupSession {
+    const session = this.sessions.ofGroup(group);
+    if (session === undefined) throw new Error(`node ${this.id} does not have group ${group}`);
+    return session;
+  }
+
+  /** Runs a query as `admin`: in a collection, or in `/t` or `/n...`. */
+  query(scope: string, code: string, options: QueryOptions = {}): Promise<Reply> {
+    const user = this.engine.root.usersByName.get(options.user ?? 'admin');
+    if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
+    const terms = options.terms === undefined ? null : { ...ORDINARY_TERMS, ...options.terms };
+    return new Promise((resolve) => {
+      this.router.handle(
+        {
+          scope: scopeOf(scope),
+          user,
+          body: { type: 'query', code, vars: wireValues(options.vars) },
+          format: 'json',
+          client: options.client ?? STAYS,
+          terms,
+          ...(options.id === undefined ? {} : { id: options.id }),
+        },
+        resolve,
+      );
+    });
+  }
+
+  /** Runs a procedure as `admin`. */
+  run(scope: string, name: string): Promise<Reply> {
+    const user = this.engine.root.usersByName.get('admin');
+    if (user === undefined) throw new Error(`node ${this.id} knows no such user`);
+    const body = { type: 'run', name, args: null } as const;
+    const request = { scope: scopeOf(scope), user, body, format: 'json', client: STAYS } as const;
+    return new Promise((resolve) => {
+      this.router.handle(request, resolve);
+    });
+  }
+
+  async bootstrap(): Promise<void> {
+    const members = this.members.map((nodeId) => ({
+      ...founderOf(nodeId),
+      number: nodeId,
+      leaving: false,
+    }));
+    const { root } = this.engine;
+    const change = bootstrap(root, 0, PASSWORD, members, LEVEL_NEWEST);
+    const collectionEvents = root.collectionEvents.splice(0);
+    this.session(0).propose({ ...change, collectionEvents }, { ok: true, result: '' }, () =>
+      root.confirmLevel(),
+    );
+    await this.cluster.settle();
+  }
+
+  tell(event: NodeEvent): void {
+    this.cluster.later(() => this.take(event));
+  }
+
+  /** Catches up with what came while it lagged behind. */
+  catchUp(): void {
+    this.lags = false;
+    this.lagsInRoot = false;
+    for (const event of this.early.splice(0)) this.tell(event);
+  }
+
+  private take(event: NodeEvent): void {
+    if (this.waits(event)) this.early.push(event);
+    else this.side.handle(event);
+  }
+
+  private waits(event: NodeEvent): boolean {
+    if (!('group' in event)) return false;
+    return this.lags || (this.lagsInRoot && event.group === ROOT_GROUP) || !this.opened.has(event.group);
+  }
+
+  private ports(state: State): EnginePorts {
+    const { cluster, id } = this;
+    const now = (): number => cluster.now + (cluster.options.clockAheadMs?.(id) ?? 0);
+    const unexpected = (error: unknown): never => {
+      throw error;
+    };
+    return {
+      clock: {
+        now: () => cluster.now,
+        after: (ms, work) => cluster.delay(ms, work),
+        every: () => () => {},
+        soon: (work) => cluster.later(work),
+      },
+      environment: {
+        ...stillEnvironment({ now, monotonic: () => cluster.now }, id),
+        log: () => cluster.options.logged?.(id),
+      },
+      disk: roomyDisk(state),
+      line: { send: (command) => this.obey(command) },
+      hasher: { hash: async () => PASSWORD },
+      reports: silentReports(unexpected),
+      ...READY,
+    };
+  }
+
+  private obey(command: Command): void {
+    const { cluster } = this;
+    switch (command.kind) {
+      case 'open':
+        this.opened.add(command.group);
+        for (const event of this.early.splice(0)) this.tell(event);
+        return;
+      case 'propose':
+        cluster.log(command.group).propose(this.id, command.epoch, command.payloads);
+        return;
+      case 'read':
+        cluster.log(command.group).read(this.id, command.id);
+        return;
+      case 'call': {
+        const { to, id, payload } = command;
+        const kind = payload[0] as CallKind;
+        const failed = (): void => this.take({ kind: 'returned', id, payload: null });
+        cluster.noteCall(this.id, to, id, payload);
+        cluster.node(to).underWay.set(id * 100 + this.id, kind);
+        cluster.carry(
+          { from: this.id, to, what: 'call', kind },
+          () => cluster.node(to).take({ kind: 'called', from: this.id, id, payload }),
+          failed,
+        );
+        return;
+      }
+      case 'return': {
+        const { to, id, payload } = command;
+        const kind = this.underWay.get(id * 100 + to) as CallKind;
+        cluster.carry(
+          { from: this.id, to, what: 'return', kind },
+          () => cluster.node(to).take({ kind: 'returned', id, payload }),
+          () => cluster.node(to).take({ kind: 'returned', id, payload: null }),
+        );
+        return;
+      }
+      default:
+    }
+  }
+}
+
+export interface QueryOptions {
+  /** Its name in logs. */
+  readonly id?: string;
+  readonly user?: string;
+  readonly vars?: ReadonlyMap<string, number | string>;
+  readonly terms?: Partial<Terms>;
+  readonly client?: Client;
+}
+
+/** The JSON of an answer, or the code of its error. */
+export function outcome(reply: Reply): unknown {
+  return reply.ok ? JSON.parse(String(reply.result)) : reply.error.code;
+}
+
+const STAYS: Client = { gone: false };
+
+function founderOf(nodeId: NodeId): Founder {
+  return { nodeId, name: `n${nodeId}`, host: 'localhost', port: 9220 };
+}
+
+const PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 1, r: 1, p: 1 };
+
+function scopeOf(text: string) {
+  if (text === '/t') return { kind: 'thingsdb' } as const;
+  if (!text.startsWith('/n')) return { kind: 'collection', name: text } as const;
+  return { kind: 'node', id: text === '/n' ? null : Number(text.slice(2)) } as const;
+}
+
+/** Variables as a client would send them. */
+function wireValues(vars: ReadonlyMap<string, number | string> | undefined): WireValues | null {
+  return vars === undefined ? null : { format: 'json', data: JSON.stringify(Object.fromEntries(vars)) };
+}
