@@ -34,6 +34,7 @@ import {
   GroupNeeded,
   HashNeeded,
   NO_IDS,
+  type Outlet,
   type Quotas,
   Runtime,
   share,
@@ -70,6 +71,8 @@ export interface Call {
   readonly spentMs?: number;
   /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
   readonly mayEmit?: boolean;
+  /** Takes what code says by `log`; null for nobody. */
+  readonly outlet?: Outlet | null;
 }
 
 export interface QueryBody {
@@ -90,7 +93,7 @@ export interface ProcedureBody {
 export type RoomBody = EmitBody | FindRoomsBody;
 
 /** What a part of a call starts with. */
-interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh'> {
+interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh' | 'outlet'> {
   /** The run of a task that it is a part of. */
   readonly run?: TaskRun | null;
 }
@@ -545,7 +548,7 @@ export class Engine {
     }
     const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
     if (writes && !options.mayChange) return { kind: 'needs_change' };
-    const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run };
+    const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run, outlet: rest.outlet };
     const transaction = this.begin(start, rest.target, writes, rest.deep, null);
     try {
       if (next !== undefined && closure !== null) {
@@ -587,7 +590,7 @@ export class Engine {
     const { scope } = rest;
     if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
     const { runtime: rt, packing } = this;
-    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
     const transaction = this.begin(start, rest.target, false, rest.deep, null);
     try {
       const data = packRequest(request, { ...packing, store: scope.store });
@@ -612,7 +615,7 @@ export class Engine {
       return null;
     }
     const { scope } = rest;
-    const start = { ...options, scope, user, spentMs: rest.spentMs };
+    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
     const transaction = this.begin(start, rest.target, false, rest.deep, null);
     try {
       this.charge(answer.data.length);
@@ -656,8 +659,18 @@ export class Engine {
     transaction: Transaction,
   ): Outcome & { readonly kind: 'more' } {
     const { runtime: rt } = this;
-    const { deep, flags, run } = rt;
-    const rest = new Continuation({ scope, target, userId: user.id, format, value, deep, flags, run });
+    const { deep, flags, run, outlet } = rt;
+    const rest = new Continuation({
+      scope,
+      target,
+      userId: user.id,
+      format,
+      value,
+      deep,
+      flags,
+      run,
+      outlet,
+    });
     rest.secrets.push(...rt.secrets);
     rest.add(rt.futures);
     rest.pin(scope.store, this.charge);
@@ -678,12 +691,32 @@ export class Engine {
     deep: number,
     source: string | null,
   ): Transaction {
-    const { scope, user, spentMs = 0, hashes = NO_HASHES, fresh = NOTHING_FRESH, run = null } = start;
+    const {
+      scope,
+      user,
+      spentMs = 0,
+      hashes = NO_HASHES,
+      fresh = NOTHING_FRESH,
+      run = null,
+      outlet = null,
+    } = start;
     this.effects.rewind();
     const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
     const access = new Access(this.root, user, target);
     const { limits } = this.options;
-    this.runtime.begin({ scope, transaction, access, limits, spentMs, deep, hashes, source, fresh, run });
+    this.runtime.begin({
+      scope,
+      transaction,
+      access,
+      limits,
+      spentMs,
+      deep,
+      hashes,
+      source,
+      fresh,
+      run,
+      outlet,
+    });
     return transaction;
   }
 

@@ -77,7 +77,7 @@ export {
 export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
-export type { Quotas, TaskRun } from './run/runtime.js';
+export type { Outlet, Quotas, TaskRun } from './run/runtime.js';
 export { NAME } from './schema/name.js';
 export { writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';

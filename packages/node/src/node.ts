@@ -245,11 +245,12 @@ export class Node implements RunningNode {
 
   private openDoors(): Promise<Doors> {
     const { config, log, identity } = this.parts;
-    const { engine, router } = this.side;
+    const { engine, router, rooms } = this.side;
     return Doors.open({
       config,
       engine,
       router,
+      rooms,
       hasher: this.hasher,
       transfers: this.backups.transfers,
       wait: (done) => this.consensus.bridge.waitFor(done, WAIT_IN_PLACE_MS),

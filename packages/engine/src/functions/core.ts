@@ -119,10 +119,12 @@ export const CORE: readonly Entry[] = [
     },
   }),
   func('log', {
-    doc: 'Writes a text to the log of the node.',
+    doc: 'Writes a text to the log of the node, and sends it to a client of the native protocol as a warning.',
     params: [p.any('value')],
     run: (rt, value) => {
-      rt.environment.log(toText(value));
+      const text = toText(value);
+      rt.environment.log(text);
+      rt.outlet?.log(text);
       return null;
     },
   }),

@@ -14,7 +14,7 @@ import { ErrorValue } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
-import type { Runtime, TaskRun } from './runtime.js';
+import type { Outlet, Runtime, TaskRun } from './runtime.js';
 
 /** Futures of one node that wait for their turn, at most. */
 export const FUTURES_MAX = 2000;
@@ -34,6 +34,8 @@ export interface Beginning {
   readonly flags: number;
   /** The run of a task that it is; null for a call. */
   readonly run: TaskRun | null;
+  /** Takes what code says by `log`; null for nobody. */
+  readonly outlet: Outlet | null;
 }
 
 /** A call of which futures are still to run. */
@@ -46,6 +48,7 @@ export class Continuation implements Beginning {
   readonly deep: number;
   readonly flags: number;
   readonly run: TaskRun | null;
+  readonly outlet: Outlet | null;
   /** What may be said of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
@@ -56,7 +59,7 @@ export class Continuation implements Beginning {
   private lastAsked = 0;
   private readonly pinned: Thing[] = [];
 
-  constructor({ scope, target, userId, format, value, deep, flags, run }: Beginning) {
+  constructor({ scope, target, userId, format, value, deep, flags, run, outlet }: Beginning) {
     this.scope = scope;
     this.target = target;
     this.userId = userId;
@@ -65,6 +68,7 @@ export class Continuation implements Beginning {
     this.deep = deep;
     this.flags = flags;
     this.run = run;
+    this.outlet = outlet;
   }
 
   /** The future whose turn it is. */

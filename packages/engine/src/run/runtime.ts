@@ -68,6 +68,13 @@ export interface Execution {
   readonly hashes: ReadonlyMap<string, PasswordHash>;
   /** The run of a task that it is a part of; null for none. */
   readonly run: TaskRun | null;
+  /** Takes what code says by `log`, besides the log of the node; null for nobody. */
+  readonly outlet: Outlet | null;
+}
+
+/** Takes what code says to who asked for it to run. */
+export interface Outlet {
+  log(text: string): void;
 }
 
 /** A run of a task, as the functions of tasks know it. */
@@ -180,6 +187,8 @@ export class Runtime {
 
   /** The run of a task that the query is a part of; null for none. */
   run: TaskRun | null = null;
+  /** Takes what code says by `log`, besides the log of the node. */
+  outlet: Outlet | null = null;
 
   /** Futures that the query made, in that order. */
   futures: Future[] = [];
@@ -356,6 +365,7 @@ export class Runtime {
     this.fresh = execution.fresh;
     this.isCommitted = false;
     this.run = execution.run;
+    this.outlet = execution.outlet;
     this.deep = execution.deep;
     this.defaultDeep = execution.deep;
     this.flags = 0;

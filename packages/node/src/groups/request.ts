@@ -1,6 +1,7 @@
 import {
   ErrorCode,
   type Format,
+  type Outlet,
   QueryError,
   type RoomKey,
   type ScopeName,
@@ -51,6 +52,34 @@ export interface Request<Body extends RequestBody = RequestBody> {
   readonly terms?: Terms | null;
   /** Milliseconds that it may wait at most, if less than others. */
   readonly waitMs?: number;
+  /** Collects what code says by `log`; nothing where nobody wants to know. */
+  readonly logs?: LogTexts;
+}
+
+/** Texts of one request at most, and their characters; the log of the node has all. */
+const LOG_TEXTS_MAX = 100;
+const LOG_LENGTH_MAX = 64 * 1024;
+
+/** What code said by `log` in the last attempt of a request, as far as it fits. */
+export class LogTexts implements Outlet {
+  private all: string[] = [];
+  private left = LOG_LENGTH_MAX;
+
+  get texts(): readonly string[] {
+    return this.all;
+  }
+
+  log(text: string): void {
+    if (this.all.length >= LOG_TEXTS_MAX || text.length > this.left) return;
+    this.left -= text.length;
+    this.all.push(text);
+  }
+
+  /** Another attempt begins, or another request. */
+  clear(): void {
+    if (this.all.length > 0) this.all = [];
+    this.left = LOG_LENGTH_MAX;
+  }
 }
 
 export interface Terms {

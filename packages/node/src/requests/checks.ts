@@ -101,12 +101,13 @@ export class Checks {
     if (target !== 'node' && engine.root.restoring !== '') throw new StaleRefusal(RESTORING, ROOT_GROUP);
     let call: Call;
     let spentMs = request.readMs ?? 0;
+    const outlet = request.logs ?? null;
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
       const begun = isLong(request) ? monotonic() : 0;
       const prepared = this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
-      call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs };
+      call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs, outlet };
     } else if (body.type === 'run') {
       const procedure = scope.procedure(body.name);
       if (procedure === undefined) {
@@ -118,7 +119,7 @@ export class Checks {
         const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
         throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
       }
-      call = { scope, user, format, body: { kind: 'run', procedure, args: body.args }, spentMs };
+      call = { scope, user, format, body: { kind: 'run', procedure, args: body.args }, spentMs, outlet };
     } else {
       this.require(request, target, Privilege.JOIN);
       call = { scope, user, format, body: roomCall(body), spentMs };

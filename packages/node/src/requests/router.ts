@@ -689,6 +689,7 @@ export class Router {
       return null;
     }
     if (this.standsInLane(pending, programOf(call))) return null;
+    pending.request.logs?.clear();
     const outcome = engine.run(pending.looksElsewhere ? { ...call, fresh: pending } : call);
     this.ran(call, monotonic() - pending.attemptedAt);
     if (outcome.kind === 'asks' || outcome.kind === 'waits')

@@ -2,6 +2,7 @@ import { type Engine, ErrorCode } from '@althing/engine';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { delay } from '../../base/timers.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
+import type { Rooms } from '../../events/rooms.js';
 import type { ProgramRequest, Reply } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
 import type { Counters } from '../../requests/counters.js';
@@ -26,6 +27,7 @@ export interface DoorsOptions
   readonly config: Config;
   readonly engine: Engine;
   readonly router: Router;
+  readonly rooms: Rooms;
   readonly hasher: PasswordHasher;
   readonly figures: EngineMetrics;
   readonly counters: Counters;
@@ -81,6 +83,7 @@ export class Doors {
       authenticator,
       root: engine.root,
       handle,
+      rooms: options.rooms,
       refusal,
       stale,
       shared,

@@ -7,7 +7,17 @@
  */
 import { QueryError, type RootGroup, type User } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
-import type { ChangeOutcome, Client, ProgramRequest, Reply, Respond } from '../../groups/request.js';
+import { decodeEmit, decodeRooms } from '../../events/bodies.js';
+import type { Listener } from '../../events/listener.js';
+import type { Rooms } from '../../events/rooms.js';
+import {
+  type ChangeOutcome,
+  type Client,
+  LogTexts,
+  type ProgramRequest,
+  type Reply,
+  type Respond,
+} from '../../groups/request.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
 import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
@@ -28,7 +38,7 @@ import {
 } from './answers.js';
 import { EVENT_ID, type Header, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
-import { readAuth, readRequest } from './requests.js';
+import { readAuth, readRequest, scopeOf } from './requests.js';
 import { Session } from './session.js';
 import { UNSENT_MAX } from './socket-wire.js';
 import type { Wire } from './wire.js';
@@ -46,6 +56,7 @@ export interface ConnectionHost {
   /** Whether the node asks clients to go elsewhere. */
   readonly isLeaving: () => boolean;
   readonly shared: SharedLimits;
+  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end'>;
   /** Arrays and maps inside each other at most. */
   readonly nestingMax: number;
   /** Bytes that a package may have. */
@@ -88,7 +99,9 @@ interface Waiting {
   readonly memory: Bytes;
 }
 
-export class Connection implements PackageSink, Client {
+export class Connection implements PackageSink, Client, Listener {
+  /** Unique among all connections that this start of the node has had. */
+  readonly id: number;
   private readonly host: ConnectionHost;
   private readonly wire: Wire;
   private readonly loggedIn: () => void;
@@ -102,13 +115,19 @@ export class Connection implements PackageSink, Client {
   private isPaused = false;
   /** Bytes of answers that count against the memory of all. */
   private lent = 0;
+  /** What code says by `log` in the request that is being carried out. */
+  private readonly logs = new LogTexts();
   private closed = false;
   /** Set where packages are refused before their end has come. */
   private refused: QueryError | null = null;
   private readonly stranger: Bytes;
 
-  /** @param loggedIn called when the connection has logged in for the first time */
-  constructor(host: ConnectionHost, wire: Wire, loggedIn: () => void) {
+  /**
+   * @param id unique among all connections of this start of the node, and above 0
+   * @param loggedIn called when the connection has logged in for the first time
+   */
+  constructor(id: number, host: ConnectionHost, wire: Wire, loggedIn: () => void) {
+    this.id = id;
     this.host = host;
     this.loggedIn = loggedIn;
     this.wire = wire;
@@ -120,8 +139,9 @@ export class Connection implements PackageSink, Client {
     return this.closed;
   }
 
-  get isLoggedIn(): boolean {
-    return this.session !== null;
+  /** The user that it is logged in as; 0 for nobody. */
+  get userId(): number {
+    return this.session?.userId ?? 0;
   }
 
   /** Whether a request is not answered yet. */
@@ -181,6 +201,7 @@ export class Connection implements PackageSink, Client {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.host.rooms.end(this);
     this.host.shared.memory.give(this.lent);
     this.lent = 0;
     for (const { memory, bytes } of this.waiting) memory.give(bytes);
@@ -197,6 +218,11 @@ export class Connection implements PackageSink, Client {
       return;
     }
     this.wire.send(type, EVENT_ID, data);
+  }
+
+  /** Events of a collection were missed: its client has to join again. */
+  gap(scope: string): void {
+    this.giveUp(`events of ${scope} were missed while the node caught up: connect and join again`);
   }
 
   /** Ends the connection, and tells why, as far as its client still reads. */
@@ -282,6 +308,7 @@ export class Connection implements PackageSink, Client {
     };
     try {
       if (header.type === PackageType.AUTH) this.logIn(header.id, data, done, fail);
+      else if (header.type >= PackageType.JOIN) this.requestRooms(header, data, done, fail);
       else this.request(header, data, done, fail);
     } catch (error) {
       if (error instanceof QueryError) {
@@ -332,10 +359,7 @@ export class Connection implements PackageSink, Client {
     fail: (error: QueryError, outcome?: ChangeOutcome | null) => void,
   ): void {
     const { host } = this;
-    const user = this.user();
-    const refusal = host.stale() ?? host.refusal();
-    if (refusal !== null) throw refusal;
-    if (host.shared.isQueueFull) throw QUEUE_FULL;
+    const user = this.served();
     const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
@@ -349,8 +373,11 @@ export class Connection implements PackageSink, Client {
       terms: options?.terms ?? null,
       ...(options === null || options.timeoutMs === null ? {} : { waitMs: options.timeoutMs }),
       id: host.ids.idOf(null),
+      logs: this.logs,
     };
-    host.handle(request, (reply) => {
+    this.logs.clear();
+    const respond = (reply: Reply): void => {
+      for (const text of this.logs.texts) this.push(PackageType.WARN, warnData(WarnCode.LOG, text));
       if (!reply.ok) {
         fail(reply.error, options === null ? null : (reply.outcome ?? 'none'));
         return;
@@ -358,14 +385,59 @@ export class Connection implements PackageSink, Client {
       if (!done()) return;
       this.answer(header.id, reply, options !== null);
       this.advance();
-    });
+    };
+    host.handle(request, (reply) => host.rooms.answer(this, scope, reply, respond));
   }
 
-  /** @throws QueryError when the connection is not logged in, or not any more */
-  private user(): User {
+  /** JOIN, LEAVE, EMIT and EMIT_PEER. */
+  private requestRooms(
+    { type, id }: Header,
+    data: Buffer,
+    done: () => boolean,
+    fail: (error: QueryError) => void,
+  ): void {
+    const { rooms, isLeaving, ids } = this.host;
+    const user = this.served();
+    if (isLeaving()) throw LEAVING;
+    const isEmit = type === PackageType.EMIT || type === PackageType.EMIT_PEER;
+    const respond = (reply: Reply): void => {
+      if (!reply.ok) {
+        fail(reply.error);
+        return;
+      }
+      if (!done()) return;
+      if (isEmit) this.send(PackageType.OK, id, null);
+      else this.answer(id, reply, false);
+      // The events of a JOIN follow its answer, and come before what the next request brings.
+      if (type === PackageType.JOIN) queueMicrotask(() => this.advance());
+      else this.advance();
+    };
+    if (isEmit) {
+      const { scope, ...emitted } = decodeEmit(data);
+      const except = type === PackageType.EMIT_PEER ? this : null;
+      const own = { scope: scopeOf(scope), user, client: this, id: ids.idOf(null) };
+      rooms.emit({ ...emitted, ...own, listener: this, except }, respond);
+      return;
+    }
+    const named = decodeRooms(data);
+    const request = { scope: scopeOf(named.scope), user, listener: this, rooms: named.rooms, client: this };
+    if (type === PackageType.JOIN) rooms.join(request, respond);
+    else rooms.leave(request, respond);
+  }
+
+  /**
+   * The user, once it is clear that requests are served.
+   *
+   * @throws QueryError when the connection is not logged in, or not any more, or nobody is served
+   */
+  private served(): User {
+    const { now, stale, refusal, shared } = this.host;
     if (this.session === null) throw NOT_LOGGED_IN;
-    const user = this.session.check(this.host.now());
+    const user = this.session.check(now());
     if (user instanceof QueryError) throw user;
+    const refused = stale() ?? refusal();
+    if (refused !== null) throw refused;
+    if (shared.isQueueFull) throw QUEUE_FULL;
     return user;
   }
 

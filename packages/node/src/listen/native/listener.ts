@@ -76,6 +76,8 @@ export class NativeListener {
   private readonly slow = new Map<Line, Progress>();
   private readonly timer: NodeJS.Timeout;
   private isLeaving = false;
+  /** The id of the newest connection. */
+  private lastId = 0;
   private onIdle: (() => void) | null = null;
 
   constructor(options: NativeOptions) {
@@ -220,7 +222,8 @@ export class NativeListener {
   }
 
   private lineOf(wire: Wire, loggedIn: () => void = () => {}): Line {
-    const connection = new Connection(this.host, wire, () => {
+    this.lastId += 1;
+    const connection = new Connection(this.lastId, this.host, wire, () => {
       this.logins.delete(line.loginDeadline);
       line.loginDeadline = 0;
       loggedIn();

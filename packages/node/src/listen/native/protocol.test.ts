@@ -320,6 +320,35 @@ describe('QUERY and RUN', () => {
   });
 });
 
+test('what code says by log comes before its answer, that of the last attempt alone, in whole texts', async () => {
+  const line = await loggedIn();
+  line.send(34, 3, encodeMessagePack(['//stuff', 'log("hey"); log(12); 1']));
+  expect(await line.next()).toBe('19000000ffff05fa82a97761726e5f636f646502a87761726e5f6d7367a3686579');
+  expect(decodeMessagePack(Buffer.from(await line.next(), 'hex').subarray(8))).toEqual(
+    new Map<string, WireValue>([
+      ['warn_code', 2n],
+      ['warn_msg', '12'],
+    ]),
+  );
+  expect(shown(await line.next())).toBe(1n);
+  // A password has to be hashed in between, and the call runs again.
+  line.send(
+    34,
+    4,
+    encodeMessagePack(['/t', "new_user('eve'); log('once'); set_password('eve', 'secret-word');"]),
+  );
+  expect(await line.next()).toContain(Buffer.from('once').toString('hex'));
+  expect(shown(await line.next())).toBe(null);
+  line.send(
+    34,
+    5,
+    encodeMessagePack(['//stuff', 'future(|| log("later")); for (i in range(1000)) log(i); nil']),
+  );
+  let count = 0;
+  while ((await line.next()).slice(12, 14) === '05') count += 1;
+  expect(count).toBe(100);
+});
+
 describe('a Unix socket', () => {
   const path = () => join(node.folder, 'clients.sock');
 

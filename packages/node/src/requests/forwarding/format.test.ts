@@ -31,6 +31,7 @@ const plain: ForwardedRequest = {
   id: null,
   knowsOutcomes: false,
   undecided: false,
+  wantsLogs: false,
   body: Uint8Array.of(1, 2, 3),
 };
 
@@ -44,6 +45,7 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, key: { key: 'k', body: new Uint8Array(16).fill(5) }, id: 'abc-2' },
   { ...plain, knowsOutcomes: true },
   { ...plain, knowsOutcomes: true, undecided: true, id: 'abc-3' },
+  { ...plain, knowsOutcomes: true, wantsLogs: true },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
 ];
 

@@ -5,7 +5,7 @@
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
  *              deadline:varint user:varint format:u8 scope key? id? client? body
  *   flags   := 1 a key, 2 an id; since version 4 of the protocol between nodes also 4: the sender knows outcomes, 8: an earlier
- *              attempt may have made the change, and 16: a client's name
+ *              attempt may have made the change, 16: a client's name, and 32: the sender wants to know what code says by `log`
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
@@ -21,6 +21,7 @@
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
  *     5 busy                                             nothing was done now: too much is under way
+ *     6 logged     count:varint text* answer             what code said by `log`, to a sender that wants to know (*)
  *
  * Fields marked with (*) are sent only to a sender that knows outcomes. To such a one an error without these
  * flags means that no attempt made the change, and none that has come so far will; with flag 8, that none ever
@@ -57,6 +58,7 @@ const WITH_ID = 2;
 const KNOWS_OUTCOMES = 4;
 const UNDECIDED = 8;
 const WITH_CLIENT = 16;
+const WANTS_LOGS = 32;
 
 export interface ForwardedRequest {
   readonly group: number;
@@ -80,6 +82,8 @@ export interface ForwardedRequest {
    * know outcomes.
    */
   readonly undecided: boolean;
+  /** Whether the sender wants to know what code says by `log`. */
+  readonly wantsLogs: boolean;
   /** See `encodeBody`. */
   readonly body: Uint8Array;
 }
@@ -114,10 +118,12 @@ export function encodeBody(body: RequestBody, toMsgpack: (values: WireValues) =>
 }
 
 export function encodeRequest(request: ForwardedRequest): Uint8Array {
-  const { key, name, id, body, scope, knowsOutcomes, undecided } = request;
+  const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs } = request;
   const out = new ByteWriter(body.length + 128);
   out.u8(VERSION);
-  const outcomes = knowsOutcomes ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) : 0;
+  const outcomes = knowsOutcomes
+    ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0)
+    : 0;
   const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
   out.u8(names | (id === null ? 0 : WITH_ID) | outcomes);
   out.varint(request.group);
@@ -149,7 +155,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
   const input = new ByteReader(payload);
   expectVersion(input);
   const flags = input.u8();
-  if (flags > (WITH_KEY | WITH_ID | KNOWS_OUTCOMES | UNDECIDED | WITH_CLIENT))
+  if (flags > (WITH_KEY | WITH_ID | KNOWS_OUTCOMES | UNDECIDED | WITH_CLIENT | WANTS_LOGS))
     throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
   return {
     group: input.varint(),
@@ -166,6 +172,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     name: (flags & WITH_CLIENT) === 0 ? null : readName(input),
     knowsOutcomes: (flags & KNOWS_OUTCOMES) !== 0,
     undecided: (flags & UNDECIDED) !== 0,
+    wantsLogs: (flags & WANTS_LOGS) !== 0,
     body: input.bytes(input.remaining),
   };
 }
@@ -210,8 +217,26 @@ export function encodeAnswer(answer: ForwardedAnswer, knowsOutcomes: boolean): U
   return out.take();
 }
 
-/** @throws FormatError */
-export function decodeAnswer(payload: Uint8Array): ForwardedAnswer {
+/** An answer with what code said by `log`. */
+export function withLogs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
+  if (texts.length === 0) return answer;
+  const out = new ByteWriter(answer.length + 256);
+  out.u8(VERSION);
+  out.u8(Kind.LOGGED);
+  out.varint(texts.length);
+  for (const text of texts) out.text(text);
+  out.bytes(answer);
+  return out.take();
+}
+
+/**
+ * @param logged takes what code said by `log`
+ * @throws FormatError
+ */
+export function decodeAnswer(
+  payload: Uint8Array,
+  logged: (text: string) => void = () => {},
+): ForwardedAnswer {
   const input = new ByteReader(payload);
   expectVersion(input);
   const kind = input.u8();
@@ -245,12 +270,16 @@ export function decodeAnswer(payload: Uint8Array): ForwardedAnswer {
       return { kind: kind === Kind.LOST ? 'lost' : 'late', unknown: input.u8() !== 0 };
     case Kind.BUSY:
       return { kind: 'busy' };
+    case Kind.LOGGED: {
+      for (let count = input.varint(); count > 0; count--) logged(input.text());
+      return decodeAnswer(input.bytes(input.remaining));
+    }
     default:
       throw new FormatError(`a forwarded answer of the unknown kind ${kind}`);
   }
 }
 
-const Kind = { RESULT: 0, ERROR: 1, ELSEWHERE: 2, LOST: 3, LATE: 4, BUSY: 5 } as const;
+const Kind = { RESULT: 0, ERROR: 1, ELSEWHERE: 2, LOST: 3, LATE: 4, BUSY: 5, LOGGED: 6 } as const;
 
 /** Flags of a result. */
 const PACKED = 1;

@@ -8,6 +8,7 @@ import type { GroupSession } from '../../groups/group-session.js';
 import {
   type Client,
   type FailedReply,
+  LogTexts,
   ORDINARY_TERMS,
   type Reply,
   type RequestBody,
@@ -21,6 +22,7 @@ import {
   encodeRequest,
   type ForwardedAnswer,
   type ForwardedRequest,
+  withLogs,
 } from './format.js';
 import { type End, PendingRequest } from './pending-request.js';
 import { RequestsUnderWay } from './requests-under-way.js';
@@ -160,7 +162,7 @@ export class Forwarder {
       if (!pending.ended) work();
     };
     calls.call(to, kind, payload, Math.max(1, pending.deadline - monotonic())).then(
-      (bytes) => over(() => then.answered(decodeAnswer(bytes))),
+      (bytes) => over(() => then.answered(answerOf(bytes, pending))),
       (error: unknown) => {
         if (!(error instanceof CallError)) throw error;
         over(() => then.failed(error));
@@ -198,6 +200,7 @@ export class Forwarder {
       id: protocolOf(to) >= PROTOCOL_WITH_IDS ? (request.id ?? null) : null,
       knowsOutcomes,
       undecided: knowsOutcomes && pending.unknown,
+      wantsLogs: request.logs !== undefined,
       body: pending.body,
     });
   }
@@ -283,12 +286,14 @@ export class Forwarder {
     const deadline = monotonic() + request.deadlineMs;
     this.taken += 1;
     this.takenBytes += bytes;
+    const logs = request.wantsLogs ? new LogTexts() : null;
     return new Promise((resolve) => {
       let begun = false;
       const done = (end: End): void => {
         this.taken -= 1;
         this.takenBytes -= bytes;
-        resolve(encodeAnswer(end, request.knowsOutcomes));
+        const answer = encodeAnswer(end, request.knowsOutcomes);
+        resolve(logs === null ? answer : withLogs(answer, logs.texts));
       };
       const cancel = delay(request.deadlineMs, () => {
         if (begun) return;
@@ -300,7 +305,7 @@ export class Forwarder {
         if (begun) return;
         begun = true;
         cancel();
-        this.start(from, request, group, deadline, done);
+        this.start(from, request, group, deadline, logs, done);
       });
     });
   }
@@ -310,6 +315,7 @@ export class Forwarder {
     message: ForwardedRequest,
     group: GroupId | null,
     deadline: number,
+    logs: LogTexts | null,
     onEnd: (end: End) => void,
   ): void {
     const { root, decodeBody, begin, ended } = this.options;
@@ -324,7 +330,9 @@ export class Forwarder {
     try {
       const body = decodeBody(Buffer.from(message.body));
       const terms = key === null && name === null ? null : { ...ORDINARY_TERMS, key, name };
-      const request = { scope, user, body, format, client: STAYS, terms, ...(id === null ? {} : { id }) };
+      const named = id === null ? {} : { id };
+      const logging = logs === null ? {} : { logs };
+      const request = { scope, user, body, format, client: STAYS, terms, ...named, ...logging };
       const forwarded = { origin: from, incarnation, sequence, low };
       const pending = new PendingRequest({
         request,
@@ -345,6 +353,12 @@ export class Forwarder {
       onEnd({ kind: 'reply', reply: { ok: false, error, outcome } });
     }
   }
+}
+
+/** An answer; what code said by `log` goes to who asked. */
+function answerOf(bytes: Uint8Array, { request: { logs } }: PendingRequest): ForwardedAnswer {
+  logs?.clear();
+  return decodeAnswer(bytes, (text) => logs?.log(text));
 }
 
 /** Another node waits as long as its deadline. */
