@@ -7,7 +7,7 @@ import { Room } from '../value/room.js';
 import { plainShape, type Shape } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { ARRAY } from './list.js';
+import { ARRAY } from './list-receivers.js';
 import { SET } from './set.js';
 import { THING } from './thing.js';
 

@@ -1,35 +1,19 @@
 import { lookupError, typeError } from '../error.js';
-import {
-  type Entry,
-  MODIFIES,
-  MODIFIES_STORED,
-  method,
-  type Receiver,
-  variadicMethod,
-} from '../run/builtin.js';
-import { lockForReading, unlockReading } from '../run/dispatch.js';
-import { type Callback, withCallback } from '../run/invoke.js';
+import { type Entry, method } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { Closure } from '../value/closure.js';
 import { compare } from '../value/compare.js';
-import { copyList, List, listOfItems, toItem } from '../value/containers.js';
-import { equals, isTruthy } from '../value/kinds.js';
-import { add } from '../value/numbers.js';
+import { copyList, List, listOfItems } from '../value/containers.js';
+import { equals } from '../value/kinds.js';
 import { Room } from '../value/room.js';
-import { isNumeric } from '../value/scalar-compare.js';
-import { Float } from '../value/scalars.js';
-import { Tag } from '../value/tag.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { ValueIndex } from '../value/value-index.js';
+import { LIST_CALLING } from './list-calling.js';
+import { LIST_CHANGING } from './list-changing.js';
+import { ARRAY, noItem } from './list-receivers.js';
 import { idOf } from './thing.js';
-
-export const LIST: Receiver<List> = { tags: [Tag.LIST] };
-
-/** Lists and tuples. */
-export const ARRAY: Receiver<List> = { tags: [Tag.LIST, Tag.TUPLE] };
 
 /** Methods of lists and tuples that call no closure. */
 const READING: readonly Entry[] = [
@@ -152,331 +136,18 @@ const READING: readonly Entry[] = [
   }),
 ];
 
-/** Methods of lists and tuples that call a closure for the items. */
-const CALLING: readonly Entry[] = [
-  method(ARRAY, 'count', {
-    doc: 'The number of items for which a closure is true, or that equal another value.',
-    params: [p.any('closure or value')],
-    run: (rt, list, test) => {
-      if (!(test instanceof Closure)) return countEqual(rt, list, test);
-      let count = 0;
-      whileReading(rt, list, test, (callback, items) => {
-        for (let i = 0; i < items.length; i++)
-          if (isTruthy(callback.callItem(items[i] as Value, i))) count += 1;
-      });
-      return count;
-    },
-  }),
-  method(ARRAY, 'each', {
-    doc: 'Calls a closure with each item and its index.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, { items }, closure) => {
-      if (items.length === 0) return null;
-      return withCallback(rt, closure, (callback) => {
-        for (let i = 0; i < items.length; i++) callback.callItem(items[i] as Value, i);
-        return null;
-      });
-    },
-  }),
-  method(ARRAY, 'every', {
-    doc: 'Whether a closure is true for all items.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, { items }, closure) => {
-      if (items.length === 0) return true;
-      return withCallback(rt, closure, (callback) => {
-        for (let i = 0; i < items.length; i++)
-          if (!isTruthy(callback.callItem(items[i] as Value, i))) return false;
-        return true;
-      });
-    },
-  }),
-  method(ARRAY, 'filter', {
-    doc: 'A new list of the items for which a closure is true.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, list, closure) => {
-      const { items } = list;
-      if (items.length === 0) return new List([]);
-      return withCallback(rt, closure, (callback) => {
-        const kept: Value[] = [];
-        for (let i = 0; i < items.length; i++) {
-          const item = items[i] as Value;
-          if (isTruthy(callback.callItem(item, i))) kept.push(item);
-        }
-        return listOfItems(kept, list);
-      });
-    },
-  }),
-  method(ARRAY, 'find', {
-    doc: 'The first item for which a closure is true; else the alternative, or nil.',
-    params: [p.closure('closure'), p.optional(p.lazy('alternative'))],
-    lock: 'read',
-    run: (rt, { items }, closure, alternative) => {
-      const index = findIndex(rt, items, closure);
-      if (index >= 0) return items[index] as Value;
-      return alternative === undefined ? null : alternative();
-    },
-  }),
-  method(ARRAY, 'find_index', {
-    doc: 'The index of the first item for which a closure is true, or nil.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, { items }, closure) => {
-      const index = findIndex(rt, items, closure);
-      return index < 0 ? null : index;
-    },
-  }),
-  method(ARRAY, 'map', {
-    doc: 'A new list of what a closure gives for each item and its index.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, { items }, closure) => {
-      const result = new List(new Array<Value>(items.length));
-      if (items.length === 0) return result;
-      return withCallback(rt, closure, (callback) => {
-        const mapped = result.items;
-        for (let i = 0; i < mapped.length; i++) {
-          mapped[i] = toItem(callback.callItem(items[i] as Value, i), result);
-        }
-        return result;
-      });
-    },
-  }),
-  method(ARRAY, 'reduce', {
-    doc: 'What a closure makes of all items: it is called with the result so far (first an initial value, or the first item), the item and its index.',
-    params: [p.closure('closure'), p.optional(p.any('initial value'))],
-    lock: 'read',
-    run: (rt, { items }, closure, initial) => {
-      if (items.length === 0) {
-        if (initial === undefined) throw noItem('reduce');
-        return initial;
-      }
-      return withCallback(rt, closure, (callback) => {
-        let result = initial === undefined ? (items[0] as Value) : initial;
-        for (let i = initial === undefined ? 1 : 0; i < items.length; i++) {
-          result = callback.callStep(result, items[i] as Value, i);
-        }
-        return result;
-      });
-    },
-  }),
-  method(ARRAY, 'some', {
-    doc: 'Whether a closure is true for at least one item.',
-    params: [p.closure('closure')],
-    lock: 'read',
-    run: (rt, { items }, closure) => findIndex(rt, items, closure) >= 0,
-  }),
-  method(ARRAY, 'sum', {
-    doc: 'The sum of the items, or of what a closure gives for them.',
-    params: [p.optional(p.closure('closure'))],
-    run: (rt, list, closure) => {
-      const sum = new Sum();
-      if (closure === undefined) {
-        rt.charge(list.length);
-        for (const item of list.items) sum.add(item);
-      } else {
-        whileReading(rt, list, closure, (callback, items) => {
-          for (let i = 0; i < items.length; i++) sum.add(callback.callItem(items[i] as Value, i));
-        });
-      }
-      return sum.value;
-    },
-  }),
-];
-
-/** Methods that modify a list. */
-const WRITING: readonly Entry[] = [
-  method(LIST, 'clear', {
-    doc: 'Removes all items.',
-    params: [],
-    lock: 'write',
-    changes: MODIFIES,
-    run: (rt, list) => {
-      rt.transaction.spliceList(list, 0, list.length, []);
-      return null;
-    },
-  }),
-  method(LIST, 'extend', {
-    doc: 'Appends the items of another list; returns the new length.',
-    params: [p.array('items')],
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, { items }) => {
-      rt.transaction.spliceList(list, list.length, 0, items === list.items ? items.slice() : items);
-      return list.length;
-    },
-  }),
-  method(LIST, 'extend_unique', {
-    doc: 'Appends those items of another list that it does not have yet; returns the new length.',
-    params: [p.array('items')],
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, other) => {
-      const added = missingFrom(rt, list, other);
-      rt.transaction.spliceList(list, list.length, 0, added);
-      return list.length;
-    },
-  }),
-  method(LIST, 'fill', {
-    doc: 'Replaces every item by a value; returns the list itself.',
-    params: [p.any('value')],
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, value) => {
-      rt.transaction.fillList(list, value);
-      return list;
-    },
-  }),
-  method(LIST, 'pop', {
-    doc: 'Removes the last item and returns it.',
-    params: [],
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list) => {
-      const last = list.length - 1;
-      if (last < 0) throw noItem('pop');
-      return rt.transaction.spliceList(list, last, 1, [])[0] as Value;
-    },
-  }),
-  variadicMethod(LIST, 'push', {
-    doc: 'Appends values; returns the new length.',
-    params: [],
-    rest: p.any('value'),
-    min: 1,
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, values) => {
-      if (values.length === 1) rt.transaction.append(list, values[0] as Value);
-      else rt.transaction.spliceList(list, list.length, 0, values);
-      return list.length;
-    },
-  }),
-  method(LIST, 'remove', {
-    doc: 'Removes the items for which a closure is true, at most so many (from the end when the limit is negative); returns a list of them.',
-    params: [p.closure('closure'), p.optional(p.int('limit'))],
-    lock: 'write',
-    changes: MODIFIES,
-    run: (rt, list, closure, limit = Number.POSITIVE_INFINITY) => {
-      if (list.length === 0 || limit === 0) return new List([]);
-      const positions = withCallback(rt, closure, (callback) =>
-        limit > 0
-          ? positionsFromStart(list.items, callback, limit)
-          : positionsFromEnd(list.items, callback, -Number(limit)),
-      );
-      const removed = rt.transaction.removeItems(list, positions);
-      return listOfItems(removed, list);
-    },
-  }),
-  method(LIST, 'shift', {
-    doc: 'Removes the first item and returns it.',
-    params: [],
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list) => {
-      if (list.length === 0) throw noItem('shift');
-      rt.charge(list.length);
-      return rt.transaction.spliceList(list, 0, 1, [])[0] as Value;
-    },
-  }),
-  variadicMethod(LIST, 'splice', {
-    doc: 'Removes so many items from an index on, puts others in their place, and returns a list of the removed ones.',
-    params: [p.int('start'), p.int('count')],
-    rest: p.any('value'),
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, from, count, values) => {
-      const { length } = list.items;
-      const offset = Number(from) < 0 ? Number(from) + length : Number(from);
-      const start = Math.min(Math.max(offset, 0), length);
-      const wanted = Number(count) + Math.min(offset, 0);
-      const removed = Math.min(Math.max(wanted, 0), length - start);
-      rt.charge(length - start);
-      return listOfItems(rt.transaction.spliceList(list, start, removed, values), list);
-    },
-  }),
-  variadicMethod(LIST, 'unshift', {
-    doc: 'Puts values in front; returns the new length.',
-    params: [],
-    rest: p.any('value'),
-    min: 1,
-    lock: 'write',
-    changes: MODIFIES_STORED,
-    run: (rt, list, values) => {
-      rt.charge(list.length);
-      rt.transaction.spliceList(list, 0, 0, values);
-      return list.length;
-    },
-  }),
-];
-
 /** Methods of lists and tuples, except those for sorting and copying. */
-export const LISTS: readonly Entry[] = [...READING, ...CALLING, ...WRITING];
+export const LISTS: readonly Entry[] = [...READING, ...LIST_CALLING, ...LIST_CHANGING];
 
 /** Units charged for each item that is put into an index, and for each that is taken out of a tuple. */
 const PER_INDEXED = 64;
 const PER_FLAT = 16;
-
-/** Below this product of lengths, looking for each item in turn is faster than an index. */
-const INDEX_FROM = 256;
-
-function missingFrom(rt: Runtime, list: List, other: List): Value[] {
-  const added: Value[] = [];
-  if (list.inner + other.inner === 0 && list.length * other.items.length <= INDEX_FROM) {
-    for (const item of other.items) {
-      if (!includes(list.items, item) && !includes(added, item)) added.push(item);
-    }
-    return added;
-  }
-  rt.charge(list.length + list.inner + other.items.length + other.inner);
-  const index = new ValueIndex(rt);
-  for (const item of list.items) index.add(item);
-  for (const item of other.items) if (index.add(item)) added.push(item);
-  return added;
-}
-
-function includes(items: readonly Value[], value: Value): boolean {
-  for (const item of items) if (equals(item, value)) return true;
-  return false;
-}
 
 function indexOf(rt: Runtime, list: List, value: Value): number {
   const { items } = list;
   rt.charge(items.length + (value instanceof List ? list.inner : 0));
   for (let i = 0; i < items.length; i++) if (equals(items[i] as Value, value)) return i;
   return -1;
-}
-
-function countEqual(rt: Runtime, list: List, value: Value): number {
-  rt.charge(list.length + (value instanceof List ? list.inner : 0));
-  let count = 0;
-  for (const item of list.items) if (equals(item, value)) count += 1;
-  return count;
-}
-
-function findIndex(rt: Runtime, items: readonly Value[], closure: Closure): number {
-  if (items.length === 0) return -1;
-  return withCallback(rt, closure, (callback) => {
-    for (let i = 0; i < items.length; i++) if (isTruthy(callback.callItem(items[i] as Value, i))) return i;
-    return -1;
-  });
-}
-
-/** For methods that take the lock of an iteration only after their arguments are evaluated. */
-function whileReading(
-  rt: Runtime,
-  list: List,
-  closure: Closure,
-  work: (callback: Callback, items: readonly Value[]) => void,
-): void {
-  if (list.length === 0) return;
-  lockForReading(list);
-  try {
-    withCallback(rt, closure, (callback) => work(callback, list.items));
-  } finally {
-    unlockReading(list);
-  }
 }
 
 /** The last item starts as the best one; the others replace it from left to right when they are better. */
@@ -509,62 +180,9 @@ function plainCopy(rt: Runtime, list: List): List {
   return copyList(list);
 }
 
-function positionsFromStart(
-  items: readonly Value[],
-  callback: Callback,
-  limit: number | bigint,
-): readonly number[] {
-  const positions: number[] = [];
-  for (let i = 0; i < items.length && positions.length < limit; i++) {
-    if (isTruthy(callback.callItem(items[i] as Value, i))) positions.push(i);
-  }
-  return positions;
-}
-
-function positionsFromEnd(items: readonly Value[], callback: Callback, limit: number): readonly number[] {
-  const positions: number[] = [];
-  for (let i = items.length - 1; i >= 0 && positions.length < limit; i--) {
-    if (isTruthy(callback.callItem(items[i] as Value, i))) positions.push(i);
-  }
-  return positions.reverse();
-}
-
 function idOfItem(item: Value): Value {
   if (item instanceof Thing) return idOf(item);
   if (item instanceof Task) return item.state?.id ?? null;
   if (item instanceof Room) return item.id === 0 ? null : item.id;
   throw lookupError(`map_id() takes a list of things, rooms or tasks, not of ${typeName(item)}`);
-}
-
-function noItem(name: string): ReturnType<typeof lookupError> {
-  return lookupError(`${name}() of an empty list`);
-}
-
-/** Adds ints exactly; from the first float on it is a sum of floats. */
-class Sum {
-  private int: number | bigint = 0;
-  private float: number | null = null;
-
-  add(value: Value): void {
-    if (this.float === null) {
-      if (typeof value === 'number' && typeof this.int === 'number') {
-        const sum = this.int + value;
-        if (Number.isSafeInteger(sum)) {
-          this.int = sum;
-          return;
-        }
-      }
-    } else if (isNumeric(value)) {
-      this.float += value instanceof Float ? value.value : Number(value);
-      return;
-    }
-    if (!isNumeric(value)) throw typeError(`sum() adds ints, floats and bools, not ${typeName(value)}`);
-    const sum = add(this.int, value);
-    if (sum instanceof Float) this.float = sum.value;
-    else if (typeof sum === 'number' || typeof sum === 'bigint') this.int = sum;
-  }
-
-  get value(): Value {
-    return this.float === null ? this.int : new Float(this.float);
-  }
 }

@@ -13,15 +13,22 @@ import { parseDefinition } from '../schema/parse-definition.js';
 import { refusal } from '../schema/rule.js';
 import { type Field, type FieldDef, type Type, type TypeDef, TypeFlag } from '../schema/type.js';
 import { isWider } from '../schema/widen.js';
-import { Closure } from '../value/closure.js';
-import { copyList, List, ThingSet } from '../value/containers.js';
-import { Member } from '../value/member.js';
-import { Room } from '../value/room.js';
+import type { Closure } from '../value/closure.js';
+import { List } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { Wrap } from '../value/wrap.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
+import {
+  adopt,
+  fieldOf,
+  fill,
+  isFlat,
+  ownCopy,
+  releaseValues,
+  restore,
+  snapshot,
+} from './mod-type-values.js';
 import { relate } from './relate.js';
 import {
   assertFreePart,
@@ -167,25 +174,6 @@ function addWithValue(call: Call, name: string, definition: Definition, init: Va
   fill(rt, name, values);
 }
 
-/** Gives instances values of a property that they have just got. */
-function fill(
-  rt: Runtime,
-  name: string,
-  values: readonly { readonly thing: Thing; readonly value: Value }[],
-): void {
-  for (const { thing, value } of values) {
-    const field = fieldOf(rt, thing, name);
-    rt.transaction.placeField(thing, field, value);
-  }
-}
-
-function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
-  rt.load(thing);
-  const field = thing.field(name);
-  if (field === undefined) throw new Error(`an instance has no property ${name}`);
-  return field;
-}
-
 /** Calls a closure with each instance, which gives the value of a property that was just added. */
 function fillByCallback(call: Call, before: TypeDef, name: string, closure: Closure): void {
   const { rt, type } = call;
@@ -200,7 +188,7 @@ function fillByCallback(call: Call, before: TypeDef, name: string, closure: Clos
       }
     });
   } catch (error) {
-    releaseValues(call, name);
+    releaseValues(rt, type, name);
     rt.schemaEditor.putType(before);
     throw failed(type, name, error);
   }
@@ -212,20 +200,9 @@ function failed(type: Type, name: string, error: unknown): unknown {
   return operationError(`type \`${type.name}\`, property \`${name}\`: nothing was changed: ${error.message}`);
 }
 
-/** Takes a value that refers to things, or lies in pieces, out of all instances: what is left can be forgotten at any time. */
-function releaseValues({ rt, type }: Call, name: string): void {
-  const field = type.shape?.fields.find((other) => other.name === name);
-  if (field === undefined || isScalar(field.definition)) return;
-  for (const thing of eachInstance(rt, type)) {
-    rt.load(thing);
-    const value = thing.get(name);
-    if (value !== undefined && !isPlainScalar(value)) rt.transaction.placeUnchecked(thing, name, null);
-  }
-}
-
 function del(call: Call, name: string): void {
   assertCount(call, 3);
-  const { type } = call;
+  const { rt, type } = call;
   const def = defOf(type);
   if (def.idName === name) {
     put(call, { ...def, idName: null });
@@ -238,7 +215,7 @@ function del(call: Call, name: string): void {
   const field = def.fields.find((other) => other.name === name);
   if (field === undefined) throw noPart(type, name);
   assertUnrelated(type, field);
-  releaseValues(call, name);
+  releaseValues(rt, type, name);
   put(call, { ...def, fields: def.fields.filter((other) => other !== field) });
 }
 
@@ -369,18 +346,6 @@ function modByCallback(
   }
 }
 
-/** Restricts the things that a property holds, if its definition demands that. */
-function adopt(rt: Runtime, type: Type, name: string): void {
-  const field = type.shape?.fields.find((other) => other.name === name);
-  const restriction = field?.rule.restriction ?? null;
-  if (restriction === null) return;
-  for (const thing of eachInstance(rt, type)) {
-    rt.load(thing);
-    const value = thing.get(name);
-    if (value instanceof Thing) rt.transaction.demandRestriction(value, restriction);
-  }
-}
-
 function all(call: Call): void {
   assertCount(call, 3);
   const { rt, type } = call;
@@ -399,31 +364,6 @@ function all(call: Call): void {
     for (const { thing, values } of kept) for (const [key, value] of values) restore(rt, thing, key, value);
     throw error;
   }
-}
-
-/** A value as it is now: a list or set with the items that it has now. */
-function snapshot(value: Value): Value {
-  if (value instanceof List) return copyList(value);
-  return value instanceof ThingSet ? new ThingSet(value.members) : value;
-}
-
-/** Puts a value back, unless it is there. */
-function restore(rt: Runtime, thing: Thing, name: string, value: Value): void {
-  rt.load(thing);
-  const now = thing.get(name);
-  if (now === undefined || now === value || isSame(now, value)) return;
-  const field = fieldOf(rt, thing, name);
-  if (field.relation === null) rt.transaction.placeUnchecked(thing, name, value);
-  else rt.transaction.placeField(thing, field, value);
-}
-
-function isSame(a: Value, b: Value): boolean {
-  if (a instanceof List && b instanceof List) {
-    return a.length === b.length && a.items.every((item, i) => item === b.items[i]);
-  }
-  if (!(a instanceof ThingSet) || !(b instanceof ThingSet) || a.members.size !== b.members.size) return false;
-  for (const member of a.members) if (!b.members.has(member)) return false;
-  return true;
 }
 
 function setFlag(call: Call, flag: number): void {
@@ -465,50 +405,4 @@ function noPart(type: Type, name: string): QueryError {
 
 function assertUnrelated(type: Type, { name, relation }: FieldDef): void {
   if (relation !== null) throw typeError(`type \`${type.name}\`, property \`${name}\`: it is in a relation`);
-}
-
-/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
-function isFlat(value: Value): boolean {
-  if (value instanceof List) return value.items.every(isPlainScalar);
-  if (value instanceof ThingSet) return value.members.size === 0;
-  return isPlainScalar(value);
-}
-
-function isPlainScalar(value: Value): boolean {
-  return !(
-    value instanceof Thing ||
-    value instanceof List ||
-    value instanceof ThingSet ||
-    value instanceof Member ||
-    value instanceof Room ||
-    value instanceof Wrap
-  );
-}
-
-/** Whether values of a definition refer to no thing or member, and lie in one piece. */
-function isScalar({ base }: Definition): boolean {
-  switch (base.kind) {
-    case 'plain':
-      return (
-        base.name !== 'any' &&
-        base.name !== 'thing' &&
-        base.name !== 'enum' &&
-        base.name !== 'room' &&
-        base.name !== 'task'
-      );
-    case 'int':
-    case 'float':
-    case 'str':
-    case 'bool':
-    case 'form':
-    case 'pattern':
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** A list or set of one's own; other values are shared. */
-function ownCopy(value: Value): Value {
-  return value instanceof Closure ? methodFrom(value) : snapshot(value);
 }

@@ -12,7 +12,7 @@ import { Float } from '../value/scalars.js';
 import { sortedOrder } from '../value/sorted-order.js';
 import { hasPairs } from '../value/text.js';
 import { typeName, type Value } from '../value/value.js';
-import { ARRAY } from './list.js';
+import { ARRAY } from './list-receivers.js';
 
 /** Sorting, which is stable in both directions. */
 export const SORT: readonly Entry[] = [

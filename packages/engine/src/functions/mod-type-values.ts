@@ -1,0 +1,125 @@
+import { eachInstance } from '../run/instances.js';
+import type { Runtime } from '../run/runtime.js';
+import { methodFrom } from '../run/structure.js';
+import type { Definition } from '../schema/definition.js';
+import type { Field, Type } from '../schema/type.js';
+import { Closure } from '../value/closure.js';
+import { copyList, List, ThingSet } from '../value/containers.js';
+import { Member } from '../value/member.js';
+import { Room } from '../value/room.js';
+import { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { Wrap } from '../value/wrap.js';
+
+/** Gives instances values of a property that they have just got. */
+export function fill(
+  rt: Runtime,
+  name: string,
+  values: readonly { readonly thing: Thing; readonly value: Value }[],
+): void {
+  for (const { thing, value } of values) {
+    const field = fieldOf(rt, thing, name);
+    rt.transaction.placeField(thing, field, value);
+  }
+}
+
+export function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
+  rt.load(thing);
+  const field = thing.field(name);
+  if (field === undefined) throw new Error(`an instance has no property ${name}`);
+  return field;
+}
+
+/** Takes a value that refers to things, or lies in pieces, out of all instances: what is left can be forgotten at any time. */
+export function releaseValues(rt: Runtime, type: Type, name: string): void {
+  const field = type.shape?.fields.find((other) => other.name === name);
+  if (field === undefined || isScalar(field.definition)) return;
+  for (const thing of eachInstance(rt, type)) {
+    rt.load(thing);
+    const value = thing.get(name);
+    if (value !== undefined && !isPlainScalar(value)) rt.transaction.placeUnchecked(thing, name, null);
+  }
+}
+
+/** Restricts the things that a property holds, if its definition demands that. */
+export function adopt(rt: Runtime, type: Type, name: string): void {
+  const field = type.shape?.fields.find((other) => other.name === name);
+  const restriction = field?.rule.restriction ?? null;
+  if (restriction === null) return;
+  for (const thing of eachInstance(rt, type)) {
+    rt.load(thing);
+    const value = thing.get(name);
+    if (value instanceof Thing) rt.transaction.demandRestriction(value, restriction);
+  }
+}
+
+/** A value as it is now: a list or set with the items that it has now. */
+export function snapshot(value: Value): Value {
+  if (value instanceof List) return copyList(value);
+  return value instanceof ThingSet ? new ThingSet(value.members) : value;
+}
+
+/** Puts a value back, unless it is there. */
+export function restore(rt: Runtime, thing: Thing, name: string, value: Value): void {
+  rt.load(thing);
+  const now = thing.get(name);
+  if (now === undefined || now === value || isSame(now, value)) return;
+  const field = fieldOf(rt, thing, name);
+  if (field.relation === null) rt.transaction.placeUnchecked(thing, name, value);
+  else rt.transaction.placeField(thing, field, value);
+}
+
+function isSame(a: Value, b: Value): boolean {
+  if (a instanceof List && b instanceof List) {
+    return a.length === b.length && a.items.every((item, i) => item === b.items[i]);
+  }
+  if (!(a instanceof ThingSet) || !(b instanceof ThingSet) || a.members.size !== b.members.size) return false;
+  for (const member of a.members) if (!b.members.has(member)) return false;
+  return true;
+}
+
+/** Whether a value can lie in the type instead of in each instance: it refers to no thing, member, room or piece of a list. */
+export function isFlat(value: Value): boolean {
+  if (value instanceof List) return value.items.every(isPlainScalar);
+  if (value instanceof ThingSet) return value.members.size === 0;
+  return isPlainScalar(value);
+}
+
+function isPlainScalar(value: Value): boolean {
+  return !(
+    value instanceof Thing ||
+    value instanceof List ||
+    value instanceof ThingSet ||
+    value instanceof Member ||
+    value instanceof Room ||
+    value instanceof Wrap
+  );
+}
+
+/** Whether values of a definition refer to no thing or member, and lie in one piece. */
+function isScalar({ base }: Definition): boolean {
+  switch (base.kind) {
+    case 'plain':
+      return (
+        base.name !== 'any' &&
+        base.name !== 'thing' &&
+        base.name !== 'enum' &&
+        base.name !== 'room' &&
+        base.name !== 'task'
+      );
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'bool':
+    case 'form':
+    case 'pattern':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** A list or set of one's own; other values are shared. */
+export function ownCopy(value: Value): Value {
+  return value instanceof Closure ? methodFrom(value) : snapshot(value);
+}
