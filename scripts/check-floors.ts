@@ -28,6 +28,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   peers: BETWEEN,
   consensus: PEERS,
   // The engine thread.
+  modules: BASE,
   groups: BETWEEN,
   members: GROUPS,
   state: MEMBERS,
@@ -36,7 +37,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'engine-side': EVENTS,
   listen: EVENTS,
   // Sees both sides.
-  operate: [...new Set([...LISTEN, 'engine-side', ...CONSENSUS])],
+  operate: [...new Set([...LISTEN, 'engine-side', 'modules', ...CONSENSUS])],
 };
 
 /** First lines of the page of a folder. */

@@ -15,6 +15,7 @@ import { engineClock } from './engine-side/system-clock.js';
 import { Doors } from './listen/doors/doors.js';
 import type { Certificates } from './listen/tls/certificates.js';
 import type { NodeCertificates } from './listen/tls/node-certificates.js';
+import { ModuleManager } from './modules/manager.js';
 import { NodeBackups } from './operate/backup/node-backups.js';
 import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
@@ -38,6 +39,9 @@ import { watchThread } from './telemetry/thread-watch.js';
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
+/** How long a start waits for modules that are being configured, in milliseconds. */
+const MODULES_WAIT_MS = 120_000;
+
 /** How long a listener that has nothing else to do waits in place for an answer, in milliseconds. */
 const WAIT_IN_PLACE_MS = 20;
 
@@ -53,6 +57,7 @@ export class Node implements RunningNode {
   private readonly audit: AuditLog;
   private readonly local: LocalNode;
   private readonly side: EngineSide;
+  private readonly modules: ModuleManager;
   private readonly backups: NodeBackups;
   private readonly publisher: Publisher;
   private readonly localRead: LocalRead;
@@ -96,6 +101,7 @@ export class Node implements RunningNode {
     this.local = this.makeLocalNode();
     const onDefect = (error: unknown): void => this.side.noteDefect(error);
     const { figures, audit } = this;
+    this.modules = this.makeModules();
     this.side = new EngineSide(
       engineSettings(config, level, { nodeId: identity.nodeId, incarnation, cluster }),
       {
@@ -117,6 +123,7 @@ export class Node implements RunningNode {
         status: () => this.local.state(),
         figures,
         changed: (request, events, isKnown) => audit.changed(request, events, isKnown),
+        askModule: (ask, answer) => this.modules.ask(ask, answer),
       },
     );
     const { engine, router, scopes, members, calls } = this.side;
@@ -149,6 +156,7 @@ export class Node implements RunningNode {
       figures,
       side: this.side,
       folder,
+      modules: this.modules,
       doors: () => this.doors,
     });
     this.localRead = new LocalRead({
@@ -177,6 +185,7 @@ export class Node implements RunningNode {
       ...connected,
       side: this.side,
       backups: this.backups,
+      modules: this.modules,
       leaving: this.leaving,
       doors: () => this.doors,
       rest: () => this.rest(),
@@ -215,6 +224,7 @@ export class Node implements RunningNode {
     ending.stops(() => this.rest());
     ending.stops(watchThread(this.parts.metrics, 'engine'));
     const isFirstStart = await opening.groups();
+    await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
     this.doors = await this.openDoors();
     ending.stops(() => this.doors?.close());
     this.readLocally();
@@ -237,9 +247,27 @@ export class Node implements RunningNode {
       connections: () => this.doors?.connections ?? 0,
       counters: () => this.counters,
       backups: () => this.backups.scheduled,
+      modules: () => this.modules,
       log,
       stop: () => this.stop('drain'),
       monotonic: engineClock.now,
+    });
+  }
+
+  private makeModules(): ModuleManager {
+    const { config, log } = this.parts;
+    return new ModuleManager({
+      config,
+      root: () => this.side.engine.root,
+      whenCommitted: (callback) => {
+        const session = this.side.scopes.sessions.ofGroup(ROOT_GROUP);
+        if (session?.readable !== true) callback(false);
+        else
+          session.settle({ kind: 'value', result: '', change: null, secret: null }, ({ ok }) => callback(ok));
+      },
+      log,
+      monotonic: engineClock.now,
+      counted: (outcome) => this.figures.moduleAnswered(outcome),
     });
   }
 
@@ -286,6 +314,7 @@ export class Node implements RunningNode {
     status.level = side.engine.root.level;
     side.consider();
     this.backups.scheduled.consider();
+    this.modules.consider();
     this.publisher.consider();
   }
 

@@ -116,10 +116,10 @@ describe('the file', () => {
   });
 
   test('a key that only ThingsDB needs is a warning', () => {
-    const { warnings } = load({ file: '[thingsdb]\nmodules_path = /m\nhttp_api_port = 9211\nzone = 3\n' });
+    const { warnings } = load({ file: '[thingsdb]\nshutdown_period = 6\nhttp_api_port = 9211\nzone = 3\n' });
 
     expect(warnings).toEqual([
-      'modules_path (althing.conf line 2) is ignored: there are no modules',
+      'shutdown_period (althing.conf line 2) is ignored: see drain_delay_ms and shutdown_timeout_ms',
       'zone (althing.conf line 4) is ignored: there are no zones',
     ]);
   });

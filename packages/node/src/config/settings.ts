@@ -261,6 +261,34 @@ const sockets = {
   ),
 };
 
+const modules = {
+  enable_modules: setting(
+    choice('off', 'local', 'deploy'),
+    'off',
+    'Which programs this node runs as modules: none, those that operators put into the folders of `modules_path`, or also code that `deploy_module()` gave to the cluster. Who has CHANGE on `@thingsdb` decides then what runs with the rights of this process.',
+  ),
+  modules_path: optional(
+    path(),
+    'Folder with the folders of the modules, one for each; by default `modules` below `storage_path`.',
+  ),
+  python_interpreter: setting(text(1, 1024), 'python3', 'Program that modules ending with `.py` are run by.'),
+  module_timeout: setting(
+    integer(0, 86_400),
+    600,
+    'Seconds after which a request that a module has not answered fails with `cancelled_err`; 0 for never. The answer to the client comes within `request_timeout_ms` in any case.',
+  ),
+  module_answer_limit_mb: setting(
+    size('MB', 1, 1024),
+    64,
+    'Largest answer of a module, in MB; one that sends a larger one is ended and started again.',
+  ),
+  wait_for_modules: setting(
+    flag(),
+    false,
+    'Whether this node serves only when all modules are configured, or can not be started; after two minutes it serves in any case.',
+  ),
+};
+
 const users = {
   credential_cache_ms: setting(
     duration(0, 3_600_000),
@@ -402,6 +430,7 @@ export const settings = {
   ...queries,
   ...http,
   ...sockets,
+  ...modules,
   ...users,
   ...storage,
   ...cluster,
@@ -414,6 +443,7 @@ export const sections: readonly { readonly title: string; readonly keys: readonl
   { title: 'Queries', keys: keysOf(queries) },
   { title: 'HTTP', keys: keysOf(http) },
   { title: 'Native protocol', keys: keysOf(sockets) },
+  { title: 'Modules', keys: keysOf(modules) },
   { title: 'Users and quotas', keys: keysOf(users) },
   { title: 'Storage', keys: keysOf(storage) },
   { title: 'Cluster', keys: keysOf(cluster) },
@@ -557,9 +587,6 @@ export interface Rule {
  * Keys of ThingsDB that Althing does not need: an existing file is understood, with a word on each.
  */
 export const foreignKeys: ReadonlyMap<string, string> = new Map([
-  ['modules_path', 'there are no modules'],
-  ['python_interpreter', 'there are no modules'],
-  ['wait_for_modules', 'there are no modules'],
   ['gcloud_key_file', 'there are no cloud backups'],
   ['threshold_full_storage', 'checkpoints follow checkpoint_interval_ms and checkpoint_size_mb'],
   ['threshold_query_cache', 'every query is cached; see program_cache_mb'],

@@ -108,7 +108,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, changed } = ports;
+    const { clock, hasher, figures, changed, askModule } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -122,6 +122,7 @@ export class EngineSide {
       delay: clock.after,
       ...(figures === undefined ? {} : { figures }),
       ...(changed === undefined ? {} : { changed }),
+      ...(askModule === undefined ? {} : { askModule }),
     });
   }
 

@@ -88,6 +88,8 @@ export interface EnginePorts {
   /** See `MembersOptions`. */
   readonly departs: MembersOptions['departs'];
   readonly status: MembersOptions['state'];
+  /** Sends requests to the modules of this node; without it there are none. */
+  readonly askModule?: NonNullable<RouterOptions['askModule']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
   readonly changed?: NonNullable<RouterOptions['changed']>;

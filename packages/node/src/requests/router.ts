@@ -118,8 +118,11 @@ export class Router {
       delay,
       advance: (pending) => this.advance(pending),
       expire: (pending) => {
-        const unknown = pending.unknown || pending.called || (pending.asked && pending.mayChange);
-        pending.end({ kind: 'late', unknown });
+        if (pending.asked && !pending.mayChange) {
+          pending.end({ kind: 'reply', reply: failed(MODULE_SILENT) });
+          return;
+        }
+        pending.end({ kind: 'late', unknown: pending.unknown || pending.called || pending.asked });
       },
     });
     this.repetitions = new Repetitions({
@@ -752,6 +755,11 @@ const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;
+
+const MODULE_SILENT = new QueryError(
+  ErrorCode.CANCELLED,
+  'no answer of a module came within request_timeout_ms; nothing was changed',
+);
 
 const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
 

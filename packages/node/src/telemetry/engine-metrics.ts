@@ -7,6 +7,8 @@ import {
   LEVELS,
   LOGIN_METHODS,
   LOGIN_OUTCOMES,
+  MODULE_CONDITIONS,
+  MODULE_OUTCOMES,
   OUTCOMES,
   PUSHES,
   QUEUES,
@@ -37,6 +39,7 @@ export interface EngineState {
   readonly checkpointAgeMs: number;
   readonly reserveBytes: number;
   readonly isDiskFull: boolean;
+  readonly modules: Readonly<Record<(typeof MODULE_CONDITIONS)[number], number>>;
 }
 
 type RequestOutcome = (typeof OUTCOMES)[number];
@@ -105,6 +108,10 @@ export class EngineMetrics {
 
   forwarded(outcome: (typeof FORWARDINGS)[number]): void {
     this.metrics.add('forwarded', FORWARDINGS.indexOf(outcome));
+  }
+
+  moduleAnswered(outcome: (typeof MODULE_OUTCOMES)[number]): void {
+    this.metrics.add('moduleRequests', MODULE_OUTCOMES.indexOf(outcome));
   }
 
   loggedIn(method: (typeof LOGIN_METHODS)[number], outcome: (typeof LOGIN_OUTCOMES)[number]): void {
@@ -179,6 +186,9 @@ export class EngineMetrics {
     metrics.set('checkpointAge', state.checkpointAgeMs / 1000);
     metrics.set('reserveBytes', state.reserveBytes);
     metrics.set('diskFull', Number(state.isDiskFull));
+    MODULE_CONDITIONS.forEach((condition, i) => {
+      metrics.set('modules', state.modules[condition], i);
+    });
   }
 
   private finished(series: number, outcome: RequestOutcome, error: QueryError): void {

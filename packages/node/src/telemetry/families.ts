@@ -54,6 +54,8 @@ export const COLLECTIONS_OF_GARBAGE = ['minor', 'major', 'other'] as const;
 export const CERTIFICATES = ['node', 'client_ca', 'api_client_ca'] as const;
 export const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const;
 export const REFUSALS = ['secret', 'cluster', 'removed', 'version', 'garbage', 'damaged'] as const;
+export const MODULE_CONDITIONS = ['running', 'starting', 'failed', 'off'] as const;
+export const MODULE_OUTCOMES = ['ok', 'error', 'cancelled', 'refused'] as const;
 export const CHECKS = ['ok', 'mismatch', 'incomplete'] as const;
 
 export type Rejection = (typeof REJECTIONS)[number];
@@ -98,6 +100,10 @@ export const FAMILIES = {
   repeated: counter('althing_requests_repeated_total', 'Repetitions answered with the first result'),
   bodyBytes: gauge('althing_request_body_bytes', 'Bodies held in memory while they come in'),
   connections: gauge('althing_connections', 'Open connections of clients'),
+  modules: gauge('althing_modules', 'Modules of this node', [['status', MODULE_CONDITIONS]]),
+  moduleRequests: counter('althing_module_requests_total', 'Requests to modules that were answered', [
+    ['outcome', MODULE_OUTCOMES],
+  ]),
   logins: counter('althing_logins_total', 'Logins that were checked', [
     ['method', LOGIN_METHODS],
     ['outcome', LOGIN_OUTCOMES],

@@ -2,6 +2,7 @@ import type { DataFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { Doors } from '../../listen/doors/doors.js';
+import type { ModuleManager } from '../../modules/manager.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 
 export interface PublisherOptions {
@@ -9,6 +10,7 @@ export interface PublisherOptions {
   readonly figures: Pick<EngineMetrics, 'publish'>;
   readonly side: EngineSide;
   readonly folder: DataFolder;
+  readonly modules: Pick<ModuleManager, 'conditions'>;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
 }
@@ -31,7 +33,7 @@ export class Publisher {
   consider(): void {
     if (performance.now() - this.publishedAt < PUBLISH_MS) return;
     this.publishedAt = performance.now();
-    const { config, figures, side, folder } = this.options;
+    const { config, figures, side, folder, modules } = this.options;
     const { engine, router, scopes, disk } = side;
     const doors = this.options.doors();
     figures.publish({
@@ -47,6 +49,7 @@ export class Publisher {
       checkpointAgeMs: scopes.checkpointer.ageMs,
       reserveBytes: folder.hasReserve ? config.diskReserveMb * MiB : 0,
       isDiskFull: disk.level !== 'ok',
+      modules: modules.conditions,
     });
   }
 }

@@ -44,6 +44,7 @@ beforeEach(() => {
         httpStatusPort: 0,
         listenNodePort: 9220,
         storagePath: './data',
+        pythonInterpreter: 'python3',
         resultSizeLimit: 1000,
         clusterSecret: secret,
         tlsClientCaFile: undefined,
@@ -73,6 +74,14 @@ beforeEach(() => {
     log,
     stop: () => done.push('stop'),
     backups: () => null,
+    modules: () => ({
+      path: './data/modules',
+      deploys: false,
+      look: () => {
+        throw new Error('there are no modules');
+      },
+      restart: () => {},
+    }),
     monotonic: () => 12_345,
   });
 });

@@ -6,6 +6,7 @@ import {
   ErrorCode,
   type GroupEntry,
   type MemberInfo,
+  type ModulesView,
   type NodeCounters,
   type NodeEntry,
   type NodeInfo,
@@ -45,6 +46,7 @@ export interface LocalNodeOptions {
     | 'listenNodePort'
     | 'storagePath'
     | 'resultSizeLimit'
+    | 'pythonInterpreter'
     | 'clusterSecret'
     | 'tlsClientCaFile'
     | 'peerTls'
@@ -65,6 +67,7 @@ export interface LocalNodeOptions {
   readonly counters: () => Counters;
   /** Those that the node takes by itself; null until it is far enough. */
   readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
+  readonly modules: () => ModulesView & { readonly path: string };
   /** Level of the log by its name there. */
   readonly log: { level: string };
   readonly stop: () => void;
@@ -119,12 +122,16 @@ export class LocalNode implements NodeView {
       cached_queries: engine().cachedPrograms,
       threshold_query_cache: 0,
       cache_expiration_time: 0,
-      python_interpreter: '',
-      modules_path: '',
+      python_interpreter: config.pythonInterpreter,
+      modules_path: `${this.options.modules().path}/`,
       platform: process.platform,
       architecture: process.arch === 'x64' ? 'amd64' : process.arch,
       libwebsockets_version: BUILT_IN,
     };
+  }
+
+  get modules(): ModulesView {
+    return this.options.modules();
   }
 
   get backups(): BackupsView {

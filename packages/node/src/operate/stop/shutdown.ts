@@ -6,6 +6,7 @@ import { type Config, ExitCode } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { State } from '../../groups/state.js';
 import type { Doors } from '../../listen/doors/doors.js';
+import type { ModuleManager } from '../../modules/manager.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { NodeBackups } from '../backup/node-backups.js';
 import { STOPPING, type StopReason } from '../start/running-node.js';
@@ -27,6 +28,7 @@ export interface ShutdownParts {
   readonly consensus: NodeConsensus;
   readonly side: EngineSide;
   readonly backups: NodeBackups;
+  readonly modules: Pick<ModuleManager, 'cancel' | 'stop'>;
   readonly leaving: Leaving;
   /** Null until they are open. */
   readonly doors: () => Doors | null;
@@ -74,7 +76,7 @@ export class Shutdown {
   }
 
   private async run(grace: GracePeriod): Promise<void> {
-    const { config, log, state, folder, status, consensus, side, backups, leaving } = this.parts;
+    const { config, log, state, folder, status, consensus, side, backups, modules, leaving } = this.parts;
     const { scopes, members } = side;
     this.turnAway();
     side.tasks.halt();
@@ -86,13 +88,17 @@ export class Shutdown {
     }
     status.phase = Phase.DRAINING;
     if (isGone) this.refused = STOPPING;
+    // Who waits for a module is answered before the connections are closed.
+    modules.cancel();
     await grace.wait(this.parts.doors()?.drain() ?? Promise.resolve());
     this.refused = STOPPING;
+    const ended = modules.stop();
     await grace.wait(backedUp);
     // The data of a removed node are of no use any more.
     if (!grace.lost && !isGone) {
       for (const session of scopes.sessions.all) await grace.wait(scopes.checkpointer.flush(session));
     }
+    await grace.wait(ended);
     this.parts.rest();
     await scopes.abandon(STOPPING);
     // Acknowledged changes are durable: whatever takes too long from here on can as well be cut off.

@@ -1,0 +1,211 @@
+/** The modules of this node: follows what is committed of their definitions, and takes requests to them. */
+import { join } from 'node:path';
+import {
+  ErrorCode,
+  type ModuleAnswer,
+  type ModuleAsk,
+  type ModuleLook,
+  type ModulesView,
+  type RootGroup,
+} from '@althing/engine';
+import { delayed } from '../base/timers.js';
+import type { Config } from '../config/index.js';
+import type { Logger } from '../telemetry/logger.js';
+import { type Condition, type Defined, ModuleLife } from './life.js';
+import { failure } from './module-process.js';
+import { NOT_INSTALLED } from './program.js';
+
+export interface ModuleManagerOptions {
+  readonly config: Pick<
+    Config,
+    'enableModules' | 'storagePath' | 'pythonInterpreter' | 'moduleTimeout' | 'moduleAnswerLimitMb'
+  > & { readonly modulesPath?: string | undefined };
+  readonly root: () => RootGroup;
+  /** Calls back when what the root state holds now is committed: with true, or with false when that is not known. */
+  readonly whenCommitted: (callback: (isCommitted: boolean) => void) => void;
+  readonly log: Logger;
+  readonly monotonic: () => number;
+  /** Counts requests when they are answered. */
+  readonly counted?: (outcome: ModuleOutcome) => void;
+  /** Overrides what is usual, for tests: see `LifeOptions`. */
+  readonly pauseMs?: number;
+  readonly termMs?: number;
+}
+
+/** How a request to a module came out. */
+export type ModuleOutcome = 'ok' | 'error' | 'cancelled' | 'refused';
+
+const MiB = 1024 * 1024;
+
+export class ModuleManager implements ModulesView {
+  private readonly options: ModuleManagerOptions;
+  private readonly lives = new Map<number, ModuleLife>();
+  /** Version of the definitions that were taken up last. */
+  private seen = -1;
+  private isLooking = false;
+  private isOver = false;
+  /** Whether the state of this node is complete, and modules may be started by it. */
+  private isOpen = false;
+  /** Ends that are under way. */
+  private readonly ends = new Set<Promise<void>>();
+
+  constructor(options: ModuleManagerOptions) {
+    this.options = options;
+    const { config, log } = options;
+    if (config.enableModules !== 'off' && process.getuid?.() === 0) {
+      log.warn(
+        { event: 'modules_as_root' },
+        'modules run as root, which this node runs as: run it as another user',
+      );
+    }
+  }
+
+  /** Folder with the folders of all modules. */
+  get path(): string {
+    const { modulesPath, storagePath } = this.options.config;
+    return modulesPath ?? join(storagePath, 'modules');
+  }
+
+  get deploys(): boolean {
+    return this.options.config.enableModules === 'deploy';
+  }
+
+  /** How many modules are in which condition. */
+  get conditions(): Readonly<Record<Condition, number>> {
+    const counts = { running: 0, starting: 0, failed: 0, off: 0 };
+    for (const { condition } of this.lives.values()) counts[condition] += 1;
+    return counts;
+  }
+
+  /** Whether all that are defined can be called, or will not be. */
+  get isSettled(): boolean {
+    return (
+      this.seen === this.options.root().modules.version &&
+      [...this.lives.values()].every((life) => life.isSettled)
+    );
+  }
+
+  /**
+   * Begins to start modules: the state is as it was when the node ended.
+   *
+   * @param waitMs how long to wait until all are configured, or can not be started, in milliseconds
+   */
+  async open(waitMs: number): Promise<void> {
+    this.isOpen = true;
+    this.consider();
+    const end = this.options.monotonic() + waitMs;
+    while (this.options.monotonic() < end && !this.isSettled && !this.isOver) await delayed(SETTLING_LOOK_MS);
+  }
+
+  /** Takes up definitions that changed, once they are committed. To be called often. */
+  consider(): void {
+    const { modules } = this.options.root();
+    const { version } = modules;
+    if (!this.isOpen || version === this.seen || this.isLooking || this.isOver) return;
+    const defined = [...modules.byId.values()].map(
+      (module): Defined => ({ module, code: modules.codeOf(module.id) }),
+    );
+    this.isLooking = true;
+    this.options.whenCommitted((isCommitted) => {
+      this.isLooking = false;
+      if (!isCommitted || this.isOver) return;
+      this.seen = version;
+      this.follow(defined);
+    });
+  }
+
+  look(id: number): ModuleLook {
+    const status = this.options.root().modules.byId.has(id) ? 'module not loaded' : NOT_INSTALLED;
+    return this.lives.get(id)?.look() ?? { status, file: null, manifest: null, tasks: 0, restarts: 0 };
+  }
+
+  restart(id: number): void {
+    this.lives.get(id)?.start();
+  }
+
+  ask({ module, data }: ModuleAsk, given: (answer: ModuleAnswer) => void): void {
+    this.consider();
+    const answer = (told: ModuleAnswer): void => {
+      this.options.counted?.(outcomeOf(told));
+      given(told);
+    };
+    const life = this.lives.get(module);
+    if (this.isOver) answer(failure(ErrorCode.CANCELLED, ENDING));
+    else if (life !== undefined) life.ask(data, answer);
+    else if (this.options.root().modules.byId.has(module)) {
+      answer(failure(ErrorCode.OPERATION, 'the module is not loaded yet'));
+    } else answer(failure(ErrorCode.CANCELLED, DELETED));
+  }
+
+  /** Fails all requests, now and from now on: the node is about to stop. */
+  cancel(): void {
+    this.isOver = true;
+    for (const life of this.lives.values()) life.cancel(ENDING);
+  }
+
+  /** Ends all processes; fulfilled when none is left. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    for (const life of this.lives.values()) this.endOf(life.end(ENDING, false));
+    this.lives.clear();
+    await Promise.all(this.ends);
+  }
+
+  private follow(all: readonly Defined[]): void {
+    const ids = new Set(all.map(({ module }) => module.id));
+    for (const [id, life] of this.lives) {
+      if (ids.has(id)) continue;
+      this.lives.delete(id);
+      this.endOf(life.end(DELETED, true));
+    }
+    for (const defined of all) {
+      const life = this.lives.get(defined.module.id);
+      if (life === undefined) this.begin(defined);
+      else life.update(defined);
+    }
+  }
+
+  private begin(defined: Defined): void {
+    const { config, log, monotonic, pauseMs = PAUSE_MS, termMs = TERM_MS } = this.options;
+    const life = new ModuleLife(
+      {
+        mode: config.enableModules,
+        modulesPath: this.path,
+        python: config.pythonInterpreter,
+        answerBytesMax: config.moduleAnswerLimitMb * MiB,
+        timeoutMs: config.moduleTimeout * 1000,
+        log,
+        monotonic,
+        pauseMs,
+        termMs,
+      },
+      defined,
+    );
+    this.lives.set(defined.module.id, life);
+    life.start();
+  }
+
+  private endOf(end: Promise<void>): void {
+    this.ends.add(end);
+    end.finally(() => this.ends.delete(end));
+  }
+}
+
+/** Milliseconds before the first start after an unexpected end. */
+const PAUSE_MS = 100;
+
+/** How long a process has to end by itself, in milliseconds. */
+const TERM_MS = 5000;
+
+/** Time between two looks whether modules are configured, in milliseconds. */
+const SETTLING_LOOK_MS = 50;
+
+const ENDING = 'the node is about to stop';
+const DELETED = 'the module was deleted';
+
+function outcomeOf(answer: ModuleAnswer): ModuleOutcome {
+  if (answer.ok) return 'ok';
+  const { code } = answer.error;
+  if (code === ErrorCode.CANCELLED) return 'cancelled';
+  return code === ErrorCode.OPERATION || code === ErrorCode.MAX_QUOTA ? 'refused' : 'error';
+}

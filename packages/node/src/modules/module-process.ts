@@ -1,0 +1,306 @@
+/** One process of a module: its pipes, the requests that it has, and its end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
+import { ErrorLines } from './error-lines.js';
+import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
+import { type Program, reasonOf } from './program.js';
+
+export interface ModuleProcessOptions {
+  readonly program: Program;
+  /** Name of the module, for messages. */
+  readonly name: () => string;
+  /** Bytes of an answer at most. */
+  readonly answerBytesMax: number;
+  /** Id of the first request: they go on over the life of the module. */
+  readonly firstId: number;
+  readonly monotonic: () => number;
+  /** How long it has to end by itself, in milliseconds. */
+  readonly termMs: number;
+  /** Told when it runs. */
+  readonly started: () => void;
+  /** Told when a configuration was taken, or not. */
+  readonly configured: (ok: boolean) => void;
+  /** Told each line of its standard error that is not left out. */
+  readonly line: (text: string) => void;
+  /** Told what it did that it must not, with the first bytes of it in hexadecimal digits. */
+  readonly violated: (what: string, bytes: string) => void;
+  /** Told once, when nothing is left of it. `reason`: why it could not be started, or how it ended. */
+  readonly ended: (reason: string) => void;
+}
+
+type Answer = (answer: ModuleAnswer) => void;
+
+/** Bytes that wait to be read by a process, at most. */
+export const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What a process may send in a second that nobody asked for. */
+const UNASKED_MAX = 1000;
+const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Variables of the node that a module sees. */
+const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
+
+/** Processes that are to be gone when this one is. */
+const groups = new Set<number>();
+let isWatched = false;
+
+export class ModuleProcess {
+  private readonly options: ModuleProcessOptions;
+  private readonly child: ChildProcess;
+  private readonly reader: PackageReader;
+  private readonly errors: ErrorLines;
+  private readonly requests = new Map<number, Answer>();
+  private nextId: number;
+  private hasEnded = false;
+  private isStopping = false;
+  private killTimer: ReturnType<typeof setTimeout> | null = null;
+  private unaskedSince = 0;
+  private unasked = 0;
+  private unaskedBytes = 0;
+
+  constructor(options: ModuleProcessOptions) {
+    this.options = options;
+    this.nextId = options.firstId;
+    this.reader = new PackageReader(options.answerBytesMax);
+    this.errors = new ErrorLines(options.line, options.monotonic);
+    const { command, args, folder } = options.program;
+    this.child = spawn(command, args, {
+      cwd: folder,
+      env: Object.fromEntries(
+        VARIABLES.flatMap((name) => {
+          const value = process.env[name];
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // A group of its own, which ends with it.
+      detached: true,
+      shell: false,
+    });
+    this.listen();
+  }
+
+  /** Requests in flight. */
+  get tasks(): number {
+    return this.requests.size;
+  }
+
+  /** Id of the next request. */
+  get next(): number {
+    return this.nextId;
+  }
+
+  /** Bytes that it has not read yet. */
+  get unsent(): number {
+    return this.child.stdin?.writableLength ?? 0;
+  }
+
+  configure(conf: Uint8Array): void {
+    this.write(encodePackage(PackageType.CONF, 0, conf));
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @param answer called once
+   * @returns takes the request back: a later answer to it is dropped
+   */
+  ask(data: Uint8Array, answer: Answer): () => void {
+    if (this.unsent + data.length > UNSENT_BYTES_MAX) {
+      answer(
+        failure(
+          ErrorCode.MAX_QUOTA,
+          `the module '${this.options.name()}' does not read its requests: too much waits for it`,
+        ),
+      );
+      return () => {};
+    }
+    if (this.requests.size > ID_MAX) {
+      answer(
+        failure(
+          ErrorCode.MAX_QUOTA,
+          `the module '${this.options.name()}' has ${this.requests.size} requests already`,
+        ),
+      );
+      return () => {};
+    }
+    const id = this.freeId();
+    this.requests.set(id, answer);
+    this.write(encodePackage(PackageType.REQ, id, data));
+    return () => {
+      if (this.requests.get(id) === answer) this.requests.delete(id);
+    };
+  }
+
+  /** Asks it to end, and ends it when it does not. */
+  stop(): void {
+    if (this.isStopping || this.hasEnded) return;
+    this.isStopping = true;
+    this.child.stdin?.end();
+    this.signal('SIGTERM');
+    this.killTimer = setTimeout(() => this.signal('SIGKILL'), this.options.termMs);
+  }
+
+  /** Fails all requests. */
+  cancel(why: string): void {
+    const requests = [...this.requests.values()];
+    this.requests.clear();
+    for (const answer of requests) answer(failure(ErrorCode.CANCELLED, why));
+  }
+
+  private listen(): void {
+    const { child } = this;
+    const { pid } = child;
+    if (pid !== undefined) {
+      watch();
+      groups.add(pid);
+    }
+    child.on('spawn', () => this.options.started());
+    child.on('error', (error) => this.end(reasonOf(error)));
+    child.on('exit', (code, signal) => {
+      this.end(signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`);
+    });
+    // Who does not read any more is about to end, or is told so by a limit.
+    child.stdin?.on('error', () => {});
+    child.stdout?.on('error', () => {});
+    child.stderr?.on('error', () => {});
+    child.stdout?.on('data', (bytes: Buffer) => this.receive(bytes));
+    child.stdout?.on('end', () => {
+      if (!this.isStopping && !this.hasEnded) this.violate('it closed its standard output', Buffer.alloc(0));
+    });
+    child.stderr?.on('data', (bytes: Buffer) => this.errors.take(bytes));
+  }
+
+  private write(bytes: Buffer): void {
+    const { stdin } = this.child;
+    if (stdin?.writable === true) stdin.write(bytes);
+  }
+
+  private freeId(): number {
+    let id = this.nextId;
+    while (this.requests.has(id)) id = (id + 1) & ID_MAX;
+    this.nextId = (id + 1) & ID_MAX;
+    return id;
+  }
+
+  private receive(bytes: Buffer): void {
+    if (this.hasEnded || this.isViolated) return;
+    try {
+      this.reader.take(bytes, (message) => {
+        if (!this.isViolated) this.handle(message, bytes);
+      });
+    } catch (error) {
+      this.violate(error instanceof Error ? error.message : String(error), bytes);
+    }
+  }
+
+  private isViolated = false;
+
+  private violate(what: string, bytes: Buffer): void {
+    this.isViolated = true;
+    this.options.violated(what, bytes.subarray(0, SHOWN_BYTES).toString('hex'));
+    // A process that went wrong has no say in its end.
+    this.signal('SIGKILL');
+  }
+
+  private handle({ id, type, data }: Package, bytes: Buffer): void {
+    if (type === PackageType.CONF_OK || type === PackageType.CONF_ERR) {
+      this.noteUnasked(data, bytes);
+      this.options.configured(type === PackageType.CONF_OK);
+      return;
+    }
+    const answer = this.requests.get(id);
+    if (answer === undefined) {
+      this.noteUnasked(data, bytes);
+      return;
+    }
+    this.requests.delete(id);
+    if (type === PackageType.RES) answer({ ok: true, data });
+    else if (type === PackageType.ERR) answer({ ok: false, error: errorOf(data) });
+    else
+      answer(failure(ErrorCode.BAD_DATA, `the module answered with a package of the unknown type ${type}`));
+  }
+
+  /** What nobody asked for is dropped, unless it is too much. */
+  private noteUnasked({ length }: Buffer, bytes: Buffer): void {
+    const now = this.options.monotonic();
+    if (now - this.unaskedSince > 1000) {
+      this.unaskedSince = now;
+      this.unasked = 0;
+      this.unaskedBytes = 0;
+    }
+    this.unasked += 1;
+    this.unaskedBytes += length;
+    if (this.unasked > UNASKED_MAX || this.unaskedBytes > UNASKED_BYTES_MAX)
+      this.violate('it sends what nobody asked for', bytes);
+  }
+
+  /** Signals the whole group. */
+  private signal(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const { pid } = this.child;
+    if (pid !== undefined) signalGroup(pid, signal);
+  }
+
+  private end(reason: string): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    if (this.killTimer !== null) clearTimeout(this.killTimer);
+    // What it started itself does not outlive it.
+    this.signal('SIGKILL');
+    if (this.child.pid !== undefined) groups.delete(this.child.pid);
+    for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
+    this.errors.end();
+    this.options.ended(reason);
+  }
+}
+
+/** Ids of requests have 16 bits. */
+const ID_MAX = 0xffff;
+
+/** Bytes of what is no package that are shown. */
+const SHOWN_BYTES = 32;
+
+/** However this process ends, those that it can still signal end with it; the others see the end of their standard input. */
+function watch(): void {
+  if (isWatched) return;
+  isWatched = true;
+  process.on('exit', () => {
+    for (const group of groups) signalGroup(group, 'SIGKILL');
+  });
+}
+
+function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // Nobody of it is there any more.
+  }
+}
+
+export function failure(code: number, message: string): ModuleAnswer {
+  return { ok: false, error: new QueryError(code, message) };
+}
+
+/** The error of a module: an array of its code and its text. */
+function errorOf(data: Buffer): QueryError {
+  try {
+    const reader = new MsgpackReader(data, new ShapeTree(), 2);
+    const value = reader.value();
+    reader.end();
+    if (value instanceof List && value.length === 2) {
+      const [code, text] = value.items;
+      const isKnown = typeof code === 'number' && code >= CODE_MIN && code <= ErrorCode.ASSERT;
+      if (isKnown && typeof text === 'string' && Buffer.byteLength(text) <= TEXT_BYTES_MAX) {
+        return new QueryError(code, text);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+  }
+  return new QueryError(ErrorCode.BAD_DATA, 'the module answered with an error that is no code and text');
+}
+
+/** Codes of errors are between this and that of assert_err. */
+const CODE_MIN = -127;
+
+const TEXT_BYTES_MAX = 16_383;
