@@ -16,6 +16,7 @@ const NOWHERE: RecordPlace = { segment: 0, length: 0 };
 export type TailEntry = {
   readonly term: number;
   readonly type: number;
+  readonly previousHash: number;
   readonly hash: number;
   readonly payload: Uint8Array;
 };
@@ -221,7 +222,7 @@ export function tailBytes(entry: TailEntry): number {
 
 const TAIL_ENTRY_OVERHEAD_BYTES = 96;
 
-const FORGOTTEN: TailEntry = { term: 0, type: 0, hash: 0, payload: new Uint8Array(0) };
+const FORGOTTEN: TailEntry = { term: 0, type: 0, previousHash: 0, hash: 0, payload: new Uint8Array(0) };
 
 function replacePlace(before: RecordPlace, after: RecordPlace, ledger: LiveLedger): void {
   if (before.segment !== 0) ledger.add(before.segment, -before.length);

@@ -221,8 +221,8 @@ export class LogStore {
 
   /** The chain hash at an index of a durable log, for its view. */
   hashAt(log: GroupLog, index: number): number | undefined {
-    const remembered = log.remembered(index);
-    return remembered?.hash ?? linkAt(this.segments, log, index)?.hash;
+    const remembered = log.remembered(index)?.hash ?? log.remembered(index + 1)?.previousHash;
+    return remembered ?? linkAt(this.segments, log, index)?.hash;
   }
 
   /** Reads entries of a durable log, for its view. */

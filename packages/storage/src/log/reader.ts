@@ -101,10 +101,11 @@ export function readWindow(segments: Segments, log: GroupLog, low: number, high:
 export function linkAt(segments: Segments, log: GroupLog, index: number): ChainLink | undefined {
   const { base } = log;
   if (index === log.lastIndex) return log.lastLink;
+  if (index === base.index && base.link.hash !== undefined) return base.link;
   if (index < base.index || index > log.lastIndex) return undefined;
   const [after] = readWindow(segments, log, index + 1, index + 2);
   // A base of format 1 does not hold its chain hash, and the entry behind it may be of a format without digests.
-  if (index === base.index) return { hash: base.link.hash ?? after?.previous.hash, digest: base.link.digest };
+  if (index === base.index) return { hash: after?.previous.hash, digest: base.link.digest };
   return after?.previous;
 }
 
