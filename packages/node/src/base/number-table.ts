@@ -1,3 +1,5 @@
+import { elementAt } from './element.js';
+
 /**
  * A table from whole numbers to values that come and go all the time, such as the requests under way by their
  * number.
@@ -75,7 +77,7 @@ export class NumberTable<T> {
     const mask = keys.length - 1;
     let gap = place;
     for (let at = (gap + 1) & mask; keys[at] !== FREE; at = (at + 1) & mask) {
-      const key = keys[at] as number;
+      const key = elementAt(keys, at);
       // How far it is from where it would best be, and from the gap.
       if (((at - key) & mask) < ((at - gap) & mask)) continue;
       keys[gap] = key;

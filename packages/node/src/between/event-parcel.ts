@@ -3,6 +3,7 @@
  * whole buffer along), are copied into one buffer, which then changes hands without another copy. Entries,
  * calls and returns in a row are one object of numbers, since the runtime takes its time for each.
  */
+import { elementAt } from '../base/element.js';
 import type { CommittedEntry, Event, NodeId } from './protocol.js';
 
 type Entries = Extract<Event, { kind: 'entries' }>;
@@ -86,9 +87,9 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
         const { indexes, terms, hashes, sizes, ...rest } = event;
         const entries = sizes.map(
           (size, i): CommittedEntry => ({
-            index: indexes[i] as number,
-            term: terms[i] as number,
-            hash: hashes[i] as number,
+            index: elementAt(indexes, i),
+            term: elementAt(terms, i),
+            hash: elementAt(hashes, i),
             payload: next(size),
           }),
         );
@@ -98,14 +99,14 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
       case 'packed_called': {
         const { from, ids, sizes } = event;
         sizes.forEach((size, i) => {
-          handle({ kind: 'called', from: from[i] as NodeId, id: ids[i] as number, payload: next(size) });
+          handle({ kind: 'called', from: elementAt(from, i), id: elementAt(ids, i), payload: next(size) });
         });
         break;
       }
       case 'packed_returned': {
         const { ids, sizes } = event;
         sizes.forEach((size, i) => {
-          handle({ kind: 'returned', id: ids[i] as number, payload: size < 0 ? null : next(size) });
+          handle({ kind: 'returned', id: elementAt(ids, i), payload: size < 0 ? null : next(size) });
         });
         break;
       }

@@ -3,6 +3,7 @@
  * lie one behind the other in one buffer, which changes hands without being copied; everything else is cloned
  * by the runtime. Equal kinds that come in a row are one object, since the runtime takes its time for each.
  */
+import { elementAt } from '../base/element.js';
 import type { Command, GroupId, NodeId } from './protocol.js';
 
 /** Proposals of one group and epoch; `sizes` are the lengths of their payloads in the parcel's buffer. */
@@ -137,7 +138,7 @@ export function unpack({ commands, data }: Parcel, handle: (command: Command) =>
         const kind = command.kind === 'calls' ? 'call' : 'return';
         const { to, ids, sizes } = command;
         sizes.forEach((size, i) => {
-          handle({ kind, to: to[i] as NodeId, id: ids[i] as number, payload: next(size) });
+          handle({ kind, to: elementAt(to, i), id: elementAt(ids, i), payload: next(size) });
         });
         break;
       }

@@ -139,9 +139,8 @@ export class LogWriter {
 
   /** Nothing of an append was written: it goes where it stood before. */
   private takeBack(append: Append): void {
-    let at = 0;
-    while (at < this.held.length && (this.held[at] as Append).serial < append.serial) at += 1;
-    this.held.splice(at, 0, append);
+    const behind = this.held.findIndex(({ serial }) => serial > append.serial);
+    this.held.splice(behind < 0 ? this.held.length : behind, 0, append);
   }
 
   private setFull(): void {

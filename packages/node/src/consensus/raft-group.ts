@@ -13,6 +13,7 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
+import { elementAt } from '../base/element.js';
 import { NumberTable } from '../base/number-table.js';
 import { decodeMembership, encodeMembership } from '../between/membership.js';
 import type {
@@ -433,8 +434,12 @@ export class RaftGroup {
   }
 
   private answerChanges({ index, term }: Entry): void {
-    while (this.changes[0] !== undefined && this.changes[0].index <= index) {
-      const change = this.changes.shift() as { id: number; index: number; term: number };
+    for (
+      let change = this.changes[0];
+      change !== undefined && change.index <= index;
+      change = this.changes[0]
+    ) {
+      this.changes.shift();
       this.answerChange(change.id, change.index === index && change.term === term ? null : 'lost');
     }
   }
@@ -572,7 +577,7 @@ export class RaftGroup {
     }
     flush();
     // The engine side had applied this node's own proposals before.
-    const end = committed[committed.length - 1] as Entry;
+    const end = elementAt(committed, committed.length - 1);
     if (this.leadingTerm !== 0 && end.term === this.leadingTerm) {
       this.appliedIndex = Math.max(this.appliedIndex, end.index);
       this.raft.applied(this.appliedIndex);
@@ -590,8 +595,8 @@ export class RaftGroup {
 
   /** Answers the marks up to an index. All entries up to there were handed over, so they are durable here. */
   private reachMarks(index = this.handedOver): void {
-    while (this.marks[0] !== undefined && this.marks[0].index <= index) {
-      const mark = this.marks.shift() as Mark;
+    for (let mark = this.marks[0]; mark !== undefined && mark.index <= index; mark = this.marks[0]) {
+      this.marks.shift();
       const applied: Applied = {
         index: mark.index,
         term: this.log.term(mark.index),

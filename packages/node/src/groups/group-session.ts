@@ -650,10 +650,7 @@ export class GroupSession {
   private loseLeadership(error: QueryError): void {
     this.epoch = 0;
     const lost = this.takeWaiting();
-    for (let i = lost.length - 1; i >= 0; i--) {
-      const waiting = lost[i] as Waiting;
-      if (waiting.kind === 'write') takeBack(waiting.undo);
-    }
+    for (const waiting of [...lost].reverse()) if (waiting.kind === 'write') takeBack(waiting.undo);
     if (this.group instanceof RootGroup) this.group.collectionEvents.length = 0;
     for (const { kind, respond } of lost) {
       if (kind === 'write') respond({ ok: false, error, outcome: 'unknown', lost: true });

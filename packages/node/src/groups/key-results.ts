@@ -4,7 +4,9 @@
  *
  *   KEY (id: its number)   := age:varint user:varint key:text body:16 bytes reply:blob
  */
+
 import { ByteReader, ByteWriter, FormatError } from '@althing/engine';
+import { elementAt } from '../base/element.js';
 import { isSameBody, USER_SHARE } from './client-requests.js';
 import { BODY_HASH_BYTES, type IdempotencyKey } from './entry.js';
 
@@ -74,7 +76,7 @@ export class KeyResults {
     this.add({ user, key, body, age, reply });
     const { keysMax, keyBytesMax } = rules === 1 ? this.limits.firstKeys : this.limits.keys;
     while (this.queue.length - this.queueHead > keysMax || this.bytes > keyBytesMax) {
-      const oldest = this.queue[this.queueHead] as KeyResult;
+      const oldest = elementAt(this.queue, this.queueHead);
       if (rules > 1 && age - oldest.age <= this.limits.keyYoungMs) return;
       this.dropOldest();
     }
@@ -83,7 +85,7 @@ export class KeyResults {
   /** Forgets what is out of date. */
   sweep(age: number): void {
     while (this.queueHead < this.queue.length) {
-      const oldest = this.queue[this.queueHead] as KeyResult;
+      const oldest = elementAt(this.queue, this.queueHead);
       if (age - oldest.age <= this.limits.keyAgeMaxMs) return;
       this.dropOldest();
     }
@@ -104,9 +106,7 @@ export class KeyResults {
 
   /** The record of a key by its number, from `first` to the one before `next`. */
   encode(number: number): Uint8Array {
-    const { age, user, key, body, reply } = this.queue[
-      this.queueHead + number - this.firstNumber
-    ] as KeyResult;
+    const { age, user, key, body, reply } = elementAt(this.queue, this.queueHead + number - this.firstNumber);
     const out = new ByteWriter(reply.length + key.length + 64);
     out.varint(age);
     out.varint(user);
@@ -147,7 +147,7 @@ export class KeyResults {
   }
 
   private dropOldest(): void {
-    const oldest = this.queue[this.queueHead] as KeyResult;
+    const oldest = elementAt(this.queue, this.queueHead);
     this.queueHead += 1;
     this.young.dropped(this.firstNumber, oldest);
     this.firstNumber += 1;

@@ -4,7 +4,9 @@
  *
  *   ORIGINS (id 0, parts)  := (origin:varint incarnation:varint low:varint age:varint count:varint (sequence:varint reply:blob)*)*
  */
+
 import { ByteReader, ByteWriter } from '@althing/engine';
+import { elementAt } from '../base/element.js';
 import { NumberTable } from '../base/number-table.js';
 import type { RequestIdentity } from './entry.js';
 import { TOO_LARGE } from './kept-reply.js';
@@ -151,7 +153,7 @@ function forgetBelow(origin: Origin, low: number): void {
 function endOfPart(replies: readonly (readonly [number, Uint8Array])[], from: number): number {
   let to = from;
   for (let bytes = 0; to < replies.length && bytes < PART_BYTES; to++) {
-    bytes += (replies[to] as readonly [number, Uint8Array])[1].length + 8;
+    bytes += elementAt(replies, to)[1].length + 8;
   }
   return to;
 }

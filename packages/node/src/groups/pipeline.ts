@@ -1,4 +1,5 @@
 import type { CollectionEvent, RoomEvent, Undo } from '@althing/engine';
+import { elementAt } from '../base/element.js';
 import type { EntryHead } from './entry.js';
 import { WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
 import { isNamed, type Names } from './names.js';
@@ -59,7 +60,7 @@ export class Pipeline {
   get heads(): EntryHead[] {
     const heads: EntryHead[] = [];
     for (let i = this.head; i < this.waiting.length; i++) {
-      const waiting = this.waiting[i] as Waiting;
+      const waiting = elementAt(this.waiting, i);
       if (waiting.kind === 'write') heads.push(waiting.head);
     }
     return heads;
@@ -68,7 +69,7 @@ export class Pipeline {
   /** Whether a change waits that was told already that its outcome is not known. */
   hasTold(names: Names): boolean {
     for (let i = this.head; i < this.toldUpTo; i++) {
-      const waiting = this.waiting[i] as Waiting;
+      const waiting = elementAt(this.waiting, i);
       if (waiting.kind === 'write' && isNamed(waiting.head, names)) return true;
     }
     return false;
@@ -93,7 +94,7 @@ export class Pipeline {
     let left = count;
     let index = before;
     while (this.head < this.waiting.length) {
-      const waiting = this.waiting[this.head] as Waiting;
+      const waiting = elementAt(this.waiting, this.head);
       if (waiting.kind === 'write') {
         if (left === 0) break;
         left -= 1;

@@ -4,6 +4,7 @@
  * are not read here, only their form is checked: they come later, when it is known that the user may run the
  * request.
  */
+
 import { isAscii, isUtf8 } from 'node:buffer';
 import {
   ErrorCode,
@@ -14,6 +15,7 @@ import {
   ShapeTree,
   type WireValues,
 } from '@althing/engine';
+import { elementAt } from '../base/element.js';
 import type { ProgramBody } from '../groups/request.js';
 
 export interface BodyOptions {
@@ -154,7 +156,7 @@ function readJson(body: Buffer, kept: Keep, fields: Fields): void {
 }
 
 function isShortAscii(body: Buffer): boolean {
-  for (let i = 0; i < body.length; i++) if ((body[i] as number) >= 0x80) return false;
+  for (let i = 0; i < body.length; i++) if (elementAt(body, i) >= 0x80) return false;
   return true;
 }
 

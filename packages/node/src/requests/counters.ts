@@ -13,8 +13,8 @@ export interface CountedElsewhere {
 export class Counters {
   private readonly now: () => number;
   private readonly elsewhere: () => CountedElsewhere;
-  private since!: CountedElsewhere;
-  private startedAt = 0;
+  private since: CountedElsewhere;
+  private startedAt: number;
   private successes = 0;
   private errors = 0;
   private taskSuccesses = 0;
@@ -30,7 +30,8 @@ export class Counters {
   constructor(now: () => number, elsewhere: () => CountedElsewhere) {
     this.now = now;
     this.elsewhere = elsewhere;
-    this.reset();
+    this.since = elsewhere();
+    this.startedAt = Math.floor(now() / 1000);
   }
 
   /** Counts a request that was answered. */

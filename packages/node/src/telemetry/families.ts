@@ -192,6 +192,9 @@ export const FAMILIES = {
 
 export type FamilyName = keyof typeof FAMILIES;
 
+/** All names, in the order of the table. `Object.keys` does not tell the type of its keys. */
+export const FAMILY_NAMES = Object.keys(FAMILIES) as FamilyName[];
+
 /** Number of series of a family. */
 export function seriesOf({ labels }: Family): number {
   return labels.reduce((count, [, values]) => count * values.length, 1);

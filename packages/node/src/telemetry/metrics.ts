@@ -3,9 +3,7 @@
  * the engine thread is busy. Each cell has one writer; a reader may see a histogram in the middle of an
  * observation.
  */
-import { cellsOf, FAMILIES, type Family, type FamilyName, seriesOf } from './families.js';
-
-const NAMES = Object.keys(FAMILIES) as FamilyName[];
+import { cellsOf, FAMILIES, FAMILY_NAMES, type Family, type FamilyName, seriesOf } from './families.js';
 
 export class Metrics {
   readonly buffer: SharedArrayBuffer;
@@ -15,7 +13,7 @@ export class Metrics {
   constructor(buffer?: SharedArrayBuffer) {
     const bases: Partial<Record<FamilyName, number>> = {};
     let count = 0;
-    for (const name of NAMES) {
+    for (const name of FAMILY_NAMES) {
       bases[name] = count;
       count += seriesOf(FAMILIES[name]) * cellsOf(FAMILIES[name]);
     }

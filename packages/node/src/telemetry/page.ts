@@ -4,7 +4,7 @@
  *   family := "# HELP " name text "\n# TYPE " name type "\n" sample*
  *   sample := name ["{" label ("," label)* "}"] " " number "\n"
  */
-import { FAMILIES, type Family, type FamilyName, labelsOf, seriesOf } from './families.js';
+import { FAMILIES, FAMILY_NAMES, type Family, labelsOf, seriesOf } from './families.js';
 import type { Metrics } from './metrics.js';
 
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -16,7 +16,7 @@ export class Page {
 
   /** Everything that both threads count. */
   addMetrics(metrics: Metrics): void {
-    for (const name of Object.keys(FAMILIES) as FamilyName[]) {
+    for (const name of FAMILY_NAMES) {
       const family: Family = FAMILIES[name];
       this.begin(family);
       for (let series = 0; series < seriesOf(family); series++) {

@@ -1,5 +1,6 @@
 import type { LogStore, LogView } from '@althing/storage';
 import { changedMembership, changeProblem, decodeChange, type Entry, type Membership } from 'raft-ts';
+import { elementAt } from '../../base/element.js';
 import { decodeMembership } from '../../between/membership.js';
 import type { Command, Consensus, GroupId, LogPosition, NodeEvent } from '../../between/protocol.js';
 import { GroupLog } from '../../consensus/group-log.js';
@@ -81,7 +82,7 @@ export function readLog(
   const lastIndex = goesOn(view, applied) ? view.lastIndex : applied.index;
   while (last.index < lastIndex) {
     const entries = reader.entries(last.index + 1, lastIndex + 1, CHUNK_BYTES);
-    const end = entries[entries.length - 1] as Entry;
+    const end = elementAt(entries, entries.length - 1);
     membership = membershipAfter(membership, entries, view.hardState?.commit ?? 0);
     take(entries, end);
     last = end;

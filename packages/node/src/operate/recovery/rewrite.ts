@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ByteWriter, changeRoot, LEVEL_NEWEST, type RootGroup, takeBack } from '@althing/engine';
+import { ByteWriter, changeRoot, LEVEL_NEWEST, RootGroup, takeBack } from '@althing/engine';
 import type { LogOperation, StateStore } from '@althing/storage';
 import { isVoter } from 'raft-ts';
 import { systemEnvironment } from '../../base/environment.js';
@@ -45,7 +45,8 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
     places.set(session.id, recoveredPlace(identity.nodeId, end, groupIdentity(record, session.id)));
   }
   for (const session of sessions.all) {
-    const place = places.get(session.id) as Applied;
+    const place = places.get(session.id);
+    if (place === undefined) throw new Error(`no place was found for ${nameOf(session)}`);
     goOnFrom(session, place, identity.nodeId);
     await checkpointer.flush(session);
     check();
@@ -77,7 +78,7 @@ async function replayAll(sessions: Sessions, replay: Replay, failures: unknown[]
 
 /** Lets a session hold what is behind its log, as if it had come in an entry. */
 function goOnFrom(session: GroupSession, place: Applied, node: NodeId): void {
-  const effects = session.id === ROOT_GROUP ? effectsOfLoss(session.group as RootGroup, node) : NOTHING;
+  const effects = session.group instanceof RootGroup ? effectsOfLoss(session.group, node) : NOTHING;
   const head = plainHead(Math.floor(Date.now()));
   const payload = encodeEntry(head, effects, new ByteWriter());
   const { index, membership } = place;

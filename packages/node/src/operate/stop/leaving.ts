@@ -3,7 +3,9 @@
  * the operator said otherwise beforehand, in a file that is read at that moment: what a running pod has in
  * its environment can't be changed.
  */
+
 import { readFileSync } from 'node:fs';
+import { Deferred } from '../../base/deferred.js';
 import { delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';
@@ -27,8 +29,7 @@ export interface LeavingOptions {
 
 export class Leaving {
   private readonly options: LeavingOptions;
-  private readonly removal: Promise<void>;
-  private settle!: () => void;
+  private readonly removal = new Deferred<void>();
   private hasAsked = false;
   private isRemoved = false;
   private isOver = false;
@@ -36,15 +37,12 @@ export class Leaving {
 
   constructor(options: LeavingOptions) {
     this.options = options;
-    this.removal = new Promise((resolve) => {
-      this.settle = resolve;
-    });
   }
 
   /** The cluster has removed this node; gives whether it had asked for that. */
   noteRemoved(): boolean {
     this.isRemoved = this.hasAsked;
-    if (this.isRemoved) this.settle();
+    if (this.isRemoved) this.removal.resolve();
     return this.isRemoved;
   }
 
@@ -56,7 +54,7 @@ export class Leaving {
   async attempt(grace: Pick<GracePeriod, 'wait'>): Promise<boolean> {
     if (!this.isWanted()) return false;
     this.hasAsked = true;
-    await grace.wait(Promise.race([this.removal, this.askUntilHeard(), delayed(LEAVE_MS)]));
+    await grace.wait(Promise.race([this.removal.promise, this.askUntilHeard(), delayed(LEAVE_MS)]));
     this.isOver = true;
     const { report } = this.options;
     if (this.isRemoved) report('info', 'left', 'this node is no member of the cluster any more');
@@ -69,7 +67,7 @@ export class Leaving {
       try {
         await this.options.ask(LEAVE_MS);
         this.problem = 'its removal is under way, and goes on without it';
-        return await this.removal;
+        return await this.removal.promise;
       } catch (error) {
         this.problem = messageOf(error);
       }

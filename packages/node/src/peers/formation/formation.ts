@@ -15,6 +15,7 @@
  * The protocol is in formation-core.ts, its messages in formation-messages.ts.
  */
 
+import { Deferred } from '../../base/deferred.js';
 import type { Identity } from '../../base/identity.js';
 import type { ClusterRecord, ClusterState, Founder } from '../../between/cluster-record.js';
 import type { JoinAnswer, Joiner } from '../../between/protocol.js';
@@ -124,14 +125,12 @@ const NODE_ID_MAX = 2 ** 48 - 1;
 const NAME_LENGTH_MAX = 255;
 
 class Driver implements Formation {
-  readonly formed: Promise<ClusterRecord>;
+  private readonly outcome = new Deferred<ClusterRecord>();
   private readonly options: FormationOptions;
   private readonly core: FormationCore;
   private readonly replies = new Map<number, (answer: FormationAnswer) => void>();
   private nextReply = 1;
   private record: ClusterRecord | null = null;
-  private resolve!: (record: ClusterRecord) => void;
-  private reject!: (error: unknown) => void;
   private cancelWake: (() => void) | null = null;
   private closed = false;
 
@@ -146,13 +145,13 @@ class Driver implements Formation {
       waitForInvitation: options.waitForInvitation ?? false,
       random: options.random,
     });
-    this.formed = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
     // A caller that waits for it hears of it; that none does is no reason to end the process.
     this.formed.catch(() => {});
     this.wake();
+  }
+
+  get formed(): Promise<ClusterRecord> {
+    return this.outcome.promise;
   }
 
   question(bytes: Uint8Array, answer: (reply: Uint8Array) => void): void {
@@ -198,7 +197,7 @@ class Driver implements Formation {
             this.core.saved(this.options.now());
             this.act();
           },
-          (error: unknown) => this.reject(error),
+          (error: unknown) => this.outcome.reject(error),
         );
         break;
       case 'reply':
@@ -209,10 +208,10 @@ class Driver implements Formation {
         break;
       case 'formed':
         this.record = effect.record;
-        this.resolve(effect.record);
+        this.outcome.resolve(effect.record);
         break;
       case 'removed':
-        this.reject(new RemovedError(this.options.identity.nodeId));
+        this.outcome.reject(new RemovedError(this.options.identity.nodeId));
         break;
       case 'log':
         this.options.log(effect.level, effect.message);
