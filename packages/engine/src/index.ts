@@ -96,5 +96,6 @@ export { List, ThingSet } from './value/containers.js';
 export type { ModuleAnswer } from './value/future.js';
 export { Bytes, Float } from './value/scalars.js';
 export { ShapeTree } from './value/shape.js';
+export type { TaskState } from './value/task.js';
 export { Thing } from './value/thing.js';
 export type { Value } from './value/value.js';

@@ -85,7 +85,7 @@ export class Clients {
     const { access, attempts, draw, keyed } = this.options;
     this.used += 1;
     const id = this.count++;
-    const action: Action = drawAction(draw, () => `v${this.values++}`);
+    const action: Action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000));
     const code = codeOf(action, id);
     const headers: Record<string, string> = keyed(client) ? { 'Idempotency-Key': `${id}` } : {};
     const begin = performance.now();

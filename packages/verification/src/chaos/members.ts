@@ -77,6 +77,21 @@ async function problemOf(members: readonly Member[], whileWriting: boolean): Pro
   return null;
 }
 
+/** Tasks that are still to run. */
+const WAITING = 'tasks().filter(|t| bool(t)).len();';
+
+/** How long tasks may take that are due, in milliseconds: a clock that was set is noticed within a minute. */
+const TASKS_MS = 70_000;
+
+/** Waits until no task is scheduled any more. */
+export async function tasksDone(member: Member, collections: readonly string[]): Promise<void> {
+  const end = performance.now() + TASKS_MS;
+  for (const collection of collections) {
+    while (performance.now() < end && (await answerOf(member, `//${collection}`, WAITING)) !== 0)
+      await pause(200);
+  }
+}
+
 /** Reads at every node what it holds by itself, once all have the same log. */
 export async function readFinals(
   members: readonly Member[],

@@ -1,6 +1,7 @@
 /** All checks of what was done to one collection. */
 import { checkBank, checkCounter, checkIndexes, checkList, checkPair, listsOf } from './check-order.js';
 import { checkRegister, type Verdict } from './check-register.js';
+import { checkTasks } from './check-tasks.js';
 import { checkTiles } from './check-tiles.js';
 import type { Operation } from './history.js';
 import { ACCOUNTS, BALANCE, LISTS, REGISTERS } from './workload.js';
@@ -12,13 +13,14 @@ import { ACCOUNTS, BALANCE, LISTS, REGISTERS } from './workload.js';
  * @throws {Anomaly}
  */
 export function checkHistory(operations: readonly Operation[], final: unknown): Exclude<Verdict, 'wrong'> {
-  const [lists, counter, balances] = Array.isArray(final) ? (final as readonly unknown[]) : [];
+  const [lists, counter, balances, runs] = Array.isArray(final) ? (final as readonly unknown[]) : [];
   const finalLists = listsOf(lists);
   for (const [at, list] of LISTS.entries()) checkList(list, operations, finalLists[at] ?? []);
   checkPair(['l0', 'l1'], operations, [finalLists[0] ?? [], finalLists[1] ?? []]);
   checkCounter(operations, Number(counter));
   checkBank(operations, balances, ACCOUNTS.length * BALANCE);
   checkTiles(operations);
+  checkTasks(operations, Array.isArray(runs) ? runs.map(String) : []);
   const verdicts = REGISTERS.map((register) => checkRegister(register, operations, 0));
   checkIndexes(operations);
   return verdicts.includes('undecided') ? 'undecided' : 'ok';

@@ -11,7 +11,7 @@ import {
 } from '@althing/node/parts';
 import type { Action, Operation } from './history.js';
 import type { Machine } from './machine.js';
-import type { Process } from './process.js';
+import { NOW_MS, type Process } from './process.js';
 import { Draw } from './random.js';
 import { Violation } from './watcher.js';
 import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
@@ -141,7 +141,7 @@ export class Clients {
     const process = this.nodeFor(collection);
     const name = nameOf(agent);
     if (process === null || !this.world.decisions.take(name, OPERATION)) return this.next(agent);
-    const action = drawAction(this.draw, () => name);
+    const action = drawAction(this.draw, () => name, Math.floor((NOW_MS + this.world.scheduler.now) / 1000));
     this.begin(agent.client, process, collection, action, this.draw.chance(0.3), () => this.next(agent));
   }
 

@@ -26,6 +26,14 @@ export type Action =
   | { readonly kind: 'sweep' }
   /** Reads what they hold. */
   | { readonly kind: 'look' }
+  /** Makes a task that appends a value of its own, and makes the next one, until there were so many. */
+  | {
+      readonly kind: 'task';
+      readonly value: string;
+      /** Unix seconds. */
+      readonly startAt: number;
+      readonly runs: number;
+    }
   /** Lets a user in, and takes that back. */
   | { readonly kind: 'allow' }
   | { readonly kind: 'forbid' }

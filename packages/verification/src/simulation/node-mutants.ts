@@ -1,5 +1,5 @@
 /** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
-import type { Group } from '@althing/engine';
+import { ByteWriter, type Engine, type Group, type TaskState } from '@althing/engine';
 import {
   type Applied,
   CallKind,
@@ -36,6 +36,8 @@ export const NODE_MUTANTS = {
   read_before_applied: 'a read does not wait until the state holds what its index tells',
   read_without_asking: 'a read does not ask the leader for an index',
   rights_not_doubted: 'a request is refused by rights that this node knows, though they may be old',
+  task_ended_apart: 'what becomes of a task is not in the change of its run, but in the next one',
+  tasks_not_taken_up: 'who begins to lead does not look at the tasks that there are',
   answer_before_commit: 'a change is acknowledged when it is proposed',
   no_undo: 'changes are not taken back when the leadership is lost',
   lost_epoch_proposes: 'what was proposed in an epoch that has ended is taken in the next one',
@@ -78,6 +80,7 @@ export class NodeBugs {
   private readonly delay: (ms: number, work: () => void) => void;
   private readonly epochs = new Map<GroupId, number>();
   private readonly planted = new WeakSet<object>();
+  private readonly sessions = new Map<GroupId, GroupSession>();
   private nextSequence = SEQUENCES_OF_BUGS;
   /** Forwarded requests that are not answered: who asked, and the number of the call. */
   private readonly forwarded = new Set<string>();
@@ -150,6 +153,7 @@ export class NodeBugs {
   /** Changes a session, and what it holds, before it is used. */
   session(session: GroupSession): void {
     if (this.on.size === 0) return;
+    this.sessions.set(session.id, session);
     if (!this.planted.has(session.results)) {
       this.planted.add(session.results);
       this.changeResults(session.results);
@@ -161,6 +165,26 @@ export class NodeBugs {
     if (this.planted.has(session)) return;
     this.planted.add(session);
     this.changeSession(session);
+  }
+
+  /** Changes how tasks run. */
+  engine(engine: Engine): void {
+    if (!this.on.has('task_ended_apart')) return;
+    const runTask = engine.runTask.bind(engine);
+    engine.runTask = (target, id, options) => {
+      const session = typeof target === 'number' ? this.sessions.get(target) : undefined;
+      const before = session?.group.tasks.find(id);
+      const outcome = runTask(target, id, options);
+      if (outcome.kind !== 'done' || outcome.change === null) return outcome;
+      if (session === undefined || before === undefined || session.group.tasks.has(id)) return outcome;
+      const { effects } = outcome.change;
+      const end = deletionOf(id);
+      const rest = effects.slice(0, effects.length - end.length);
+      if (!Buffer.from(effects.subarray(rest.length)).equals(end)) return outcome;
+      session.group.tasks.put(before);
+      this.delay(APART_MS, () => endTask(session, before));
+      return { ...outcome, change: { ...outcome.change, effects: rest } };
+    };
   }
 
   private changeResults(results: Results): void {
@@ -187,6 +211,7 @@ export class NodeBugs {
   private changeGroup(group: Group): void {
     const { on } = this;
     const { dirty } = group;
+    if (on.has('tasks_not_taken_up')) group.tasks.list = () => [];
     if (on.has('frozen_not_copied')) {
       const freeze = dirty.freeze.bind(dirty);
       dirty.freeze = () => freeze(() => {});
@@ -251,6 +276,36 @@ export class NodeBugs {
       session.propose = (change, reply, respond) => propose(change, reply, respond);
     }
   }
+}
+
+/** How long a task is there after its run that should be gone with it, in milliseconds. */
+const APART_MS = 300;
+
+/** The effect that deletes a task. */
+const DELETE_TASK = 0x26;
+
+function deletionOf(id: number): Uint8Array {
+  const out = new ByteWriter();
+  out.u8(DELETE_TASK);
+  out.varint(id);
+  return out.take();
+}
+
+/** Deletes a task in a change of its own. */
+function endTask(session: GroupSession, state: TaskState): void {
+  const { group } = session;
+  const { tasks } = group;
+  if (!session.proposes || tasks.find(state.id) !== state) return;
+  tasks.delete(state.id);
+  group.changeCount += 1;
+  const undo = [
+    () => tasks.put(state),
+    () => {
+      group.changeCount -= 1;
+    },
+  ];
+  const change = { effects: deletionOf(state.id), undo, events: [], collectionEvents: [] };
+  session.propose(change, { ok: true, result: '' }, () => {});
 }
 
 /** Higher than the sequences that a node comes to. */

@@ -79,7 +79,8 @@ const NO_PASSWORD: PasswordHash = {
 const HOUSEKEEPING_MS = 100;
 const GARBAGE_MS = 500;
 const CACHE_BYTES_SMALL = 20_000;
-const NOW_MS = 1_750_000_000_000;
+/** Where the wall clocks of all lives begin, in milliseconds. */
+export const NOW_MS = 1_750_000_000_000;
 
 /** The consensus side of a node can't go on. */
 export class NodeFailure extends Error {
@@ -228,6 +229,7 @@ export class Process {
     this.consensus = await this.openConsensus();
     const side = this.makeSide(state);
     this.side = side;
+    this.bugs.engine(side.engine);
     this.engineThread.every(HOUSEKEEPING_MS, () => side.consider());
     await side.scopes.sessions.open();
     void this.bootstrap(side);
@@ -354,7 +356,10 @@ export class Process {
       },
       checkpointHadNoRoom: () => {},
       stateChecked: (check) => world.onStateCheck(this, check),
-      taskRan: () => {},
+      taskRan: ({ lateMs, error }) => {
+        if (error !== null) this.fail('a task failed', error);
+        world.onReached(lateMs > 2000 ? 'a task ran late' : 'a task ran in time');
+      },
       defect: (error) => this.fail('a defect, or damaged data', error),
       diverged: (group) => this.fail('its state is not that of the majority', new Error(`group ${group}`)),
       failed: (what, error) => this.fail(what, error),

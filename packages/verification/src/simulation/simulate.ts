@@ -122,6 +122,7 @@ function heal(world: World, machines: readonly Machine[]): void {
     machine.diskSlowness = 1;
     machine.logIsFull = false;
     machine.isStateFull = false;
+    machine.clockOffsetMs = 0;
     world.start(machine);
     machine.process?.consensusThread.resume();
     machine.process?.engineThread.resume();
@@ -168,6 +169,7 @@ function unsettledGroup(processes: readonly Process[], group: number): string | 
     const status = host?.status(group);
     if (session === undefined || status === undefined) return `not open at ${machine.name}`;
     if (session.hasUncommitted) return `something is not committed at ${machine.name}`;
+    if (session.group.tasks.scheduled > 0) return `tasks are still to run at ${machine.name}`;
     if (session.leading) leaders += 1;
     else if (session.leader === 0) return `no leader is known at ${machine.name}`;
     const { commitIndex, appliedIndex, lastIndex } = status;

@@ -22,6 +22,7 @@ export const SET_UP = [
   ...ACCOUNTS.map((account) => `${account}: ${BALANCE},`),
   '});',
   ".set('n', 0);",
+  ".set('runs', []);",
   `.set('tiles', range(${TILES}).map(|| {n: 0, text: '${TILE_TEXT}'}));`,
   "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
   '};',
@@ -31,10 +32,14 @@ export const SET_UP = [
 /** Everything that the checks look at, read at once. */
 export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [${ACCOUNTS.map(
   (account) => `.bank.${account}`,
-).join(', ')}]];`;
+).join(', ')}], .runs];`;
 
-/** Draws the next thing that a client does. */
-export function drawAction(draw: Draw, nextValue: () => string): Action {
+/**
+ * Draws the next thing that a client does.
+ *
+ * @param now Unix seconds
+ */
+export function drawAction(draw: Draw, nextValue: () => string, now: number): Action {
   const kind = draw.weighted([
     ['append', 6],
     ['append_and_fail', 0.5],
@@ -46,6 +51,7 @@ export function drawAction(draw: Draw, nextValue: () => string): Action {
     ['balances', 1.5],
     ['sweep', 1],
     ['look', 1],
+    ['task', 1],
     ['other', 1.5],
   ] as const);
   switch (kind) {
@@ -67,6 +73,8 @@ export function drawAction(draw: Draw, nextValue: () => string): Action {
       const [from, to] = draw.shuffled(ACCOUNTS) as [string, string];
       return { kind, from, to, amount: draw.int(1, 9) };
     }
+    case 'task':
+      return { kind, value: nextValue(), startAt: now + draw.int(0, 2), runs: draw.int(1, 3) };
     case 'balances':
     case 'sweep':
     case 'look':
@@ -106,6 +114,12 @@ export function codeOf(action: Action, number: number): string {
       return '.tiles.map(|tile| tile.n += 1);';
     case 'look':
       return '.tiles.map(|tile| tile.n);';
+    case 'task': {
+      const { value, startAt, runs } = action;
+      // The next start follows from this one: clocks are set by hours.
+      const closure = `|t, v, n| { .runs.push(\`{v} {n}\`); if (n < ${runs}) task(timeval(int(t.at()) + 1), t.closure(), [v, n + 1]); }`;
+      return `task(timeval(${startAt}), ${closure}, ['${value}', 1]); nil;`;
+    }
     case 'allow':
       return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
     case 'forbid':

@@ -1,0 +1,33 @@
+/** Tasks that each append values that nobody else appends: what the list holds in the end tells which runs there were. */
+import { Anomaly, type Operation } from './history.js';
+
+/**
+ * Each run that was due happened once, in its order; of a task that may have been made, all did or none.
+ *
+ * @param final what the list of the runs holds, when no task is scheduled any more
+ * @throws Anomaly
+ */
+export function checkTasks(operations: readonly Operation[], final: readonly string[]): void {
+  const places = new Map<string, number>();
+  for (const [at, run] of final.entries()) {
+    if (places.has(run)) throw new Anomaly('tasks', `${run} ran twice, at ${places.get(run)} and ${at}`);
+    places.set(run, at);
+  }
+  let known = 0;
+  for (const { id, action, outcome } of operations) {
+    if (action.kind !== 'task') continue;
+    const runs = Array.from({ length: action.runs }, (_, n) => `${action.value} ${n + 1}`);
+    const at = runs.map((run) => places.get(run)).filter((place) => place !== undefined);
+    known += at.length;
+    const isWhole = at.length === runs.length || (at.length === 0 && outcome !== 'ok');
+    if (!isWhole || (outcome === 'failed' && at.length > 0)) {
+      throw new Anomaly(
+        'tasks',
+        `${at.length} of ${runs.length} runs of operation ${id}, which is ${outcome}: ${runs.join(', ')}`,
+      );
+    }
+    if (at.some((place, n) => n > 0 && place < (at[n - 1] ?? 0)))
+      throw new Anomaly('tasks', `the runs of operation ${id} are at ${at.join(', ')}`);
+  }
+  if (known !== final.length) throw new Anomaly('tasks', 'there are runs of tasks that nobody made');
+}
