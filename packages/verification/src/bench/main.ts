@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|requests|append|echo|lang|types|size|cluster ... OPTIONS]
+ * npm run bench [-- http|native|requests|append|echo|lang|types|size|cluster ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { type AppendResult, measureAppends } from './append.js';
 import { benchCluster } from './cluster/cluster.js';
 import { clusterText } from './cluster/text.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
+import { benchNative, nativeText } from './native.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
@@ -19,6 +20,7 @@ const allParts: readonly string[] = [
   'append',
   'echo',
   'http',
+  'native',
   'requests',
   'lang',
   'types',
@@ -29,7 +31,8 @@ const allParts: readonly string[] = [
 const help = `npm run bench [-- PARTS... OPTIONS]
 
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
-on a real node, each in turns with the echo), requests (processor time that requests of many kinds cost this build, and with
+on a real node, each in turns with the echo), native (one query by every door of a node, with 16 requests in flight on each connection, and what idle
+connections cost), requests (processor time that requests of many kinds cost this build, and with
 --against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
 JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
@@ -37,13 +40,14 @@ when leaders are killed or hand over). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests 12, for types 200)
-  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64)
+  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16)
   --against DIR     folder of another built checkout that requests compares this one with
   --only TEXT       only scenarios and programs whose title contains TEXT
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
   --cache-mb N      memory for the large collection of size (default 64)
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
+  --idle N          idle connections that native opens (default 10000; 0 for none)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
 
@@ -67,6 +71,7 @@ async function main(): Promise<number> {
       things: { type: 'string' },
       'cache-mb': { type: 'string', default: '64' },
       kills: { type: 'string', default: '20' },
+      idle: { type: 'string', default: '10000' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -98,6 +103,19 @@ async function main(): Promise<number> {
     const figures = await measureSize(sizes);
     console.log(values.json ? JSON.stringify(figures, undefined, 2) : sizeText(sizes, figures));
     if (parts.length === 1) return figures.checkpoint.errors > 0 ? 1 : 0;
+  }
+  if (parts.includes('native')) {
+    const figures = await benchNative({
+      connections: Math.round(positive(values.connections ?? '16', '--connections')),
+      inFlight: 16,
+      durationMs: options.durationMs,
+      warmupMs: options.warmupMs,
+      rounds: options.rounds,
+      idle: values.idle === '0' ? 0 : Math.round(positive(values.idle, '--idle')),
+      storage: values.storage,
+    });
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : nativeText(figures));
+    if (parts.length === 1) return figures.rows.some(({ problem }) => problem !== undefined) ? 1 : 0;
   }
   if (parts.includes('cluster')) {
     const figures = await benchCluster({
