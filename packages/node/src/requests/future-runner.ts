@@ -3,7 +3,6 @@ import {
   type Continuation,
   type Engine,
   ErrorCode,
-  type Group,
   type ModuleAnswer,
   type ModuleAsk,
   type Outcome,
@@ -12,7 +11,8 @@ import {
 } from '@althing/engine';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Names } from '../groups/names.js';
-import type { FailedReply, Reply, Respond } from '../groups/request.js';
+import type { Respond } from '../groups/request.js';
+import { Parts } from './parts.js';
 
 /** The part of an outcome that is an answer. */
 export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
@@ -289,138 +289,11 @@ interface Run extends Course {
   asked: boolean;
 }
 
-/** The parts that a call has proposed until now. */
-export class Parts {
-  /** Changes that were proposed. */
-  count = 0;
-  /** How many of them change something. */
-  private changes = 0;
-  /** How many are on their way. */
-  private open = 0;
-  /** Called when none is. */
-  private waiting: (() => void)[] = [];
-  /** The reply to the first part that was not committed; null while there is none. */
-  lost: FailedReply | null = null;
-  private readonly course: Pick<Course, 'session' | 'begins' | 'telling'>;
-
-  constructor(course: Pick<Course, 'session' | 'begins' | 'telling'>) {
-    this.course = course;
-  }
-
-  /**
-   * Proposes the change of a part: from now on the request must not be carried out again.
-   *
-   * @returns why it was taken back; null when it is on its way
-   */
-  propose(change: Change): QueryError | null {
-    const { session, begins, telling } = this.course;
-    if (session === null) throw new Error('a call without a state made a change');
-    const isBegin = change.effects.length === 0;
-    const reply: Reply = isBegin ? BEGUN : { ok: false, error: NOT_FINISHED, index: 0, outcome: 'made' };
-    this.open += 1;
-    const respond = telling(change, (told) => {
-      if (told !== reply && !told.ok && told.outcome === 'unknown') this.lost ??= told;
-      this.told();
-    });
-    const refused = session.propose(change, reply, respond, this.count === 0 ? begins() : null);
-    if (refused !== null) return refused;
-    this.count += 1;
-    if (change.effects.length > 0) this.changes += 1;
-    return null;
-  }
-
-  /** Notes in the log that the request was begun, though it has changed nothing yet; returns as `propose`. */
-  begin(): QueryError | null {
-    const { session } = this.course;
-    if (session === null) throw new Error('a call without a state begins nowhere');
-    return this.propose(noChange(session.group));
-  }
-
-  /** Calls back when all that was proposed is committed: at once, later, or never. */
-  whenCommitted(callback: () => void): void {
-    if (this.open === 0) callback();
-    else this.waiting.push(callback);
-  }
-
-  private told(): void {
-    this.open -= 1;
-    if (this.open > 0) return;
-    const { waiting } = this;
-    this.waiting = [];
-    for (const callback of waiting) callback();
-  }
-
-  /**
-   * Answers a call that has proposed something, as soon as all of it is committed.
-   *
-   * @param names by which the answer is kept; null for none
-   */
-  settle(answer: Answer, names: Names | null, respond: Respond): void {
-    const { session, telling } = this.course;
-    if (session === null) throw new Error('a call without a state has nothing to wait for');
-    const told: Respond = (reply) => respond(this.replyOf(reply));
-    const made = answer.kind === 'value' ? answer.change : null;
-    if (made !== null) this.changes += 1;
-    const change = made ?? (names === null ? null : noChange(session.group));
-    if (change === null) {
-      session.settle(answer, told);
-    } else if (answer.kind === 'value') {
-      session.settle({ ...answer, change }, telling(change, told), names);
-    } else {
-      const { outcome } = this;
-      const sealed = outcome === 'none';
-      const reply: Reply = { ok: false, error: answer.error, index: 0, outcome, sealed };
-      session.propose(change, reply, told, names);
-    }
-  }
-
-  /** The reply to a call that could not go on, though something of it is made. */
-  get interrupted(): FailedReply {
-    return this.lost ?? { ok: false, error: INTERRUPTED, outcome: this.outcome };
-  }
-
-  /** What became of the state, when nothing was lost. */
-  get outcome(): 'made' | 'none' {
-    return this.changes > 0 ? 'made' : 'none';
-  }
-
-  /** An answer, with what became of all parts. */
-  private replyOf(reply: Reply): Reply {
-    if (this.lost !== null) return this.lost;
-    const { outcome } = this;
-    if (reply.ok) return outcome === 'made' ? { ...reply, outcome } : reply;
-    if (reply.outcome === 'unknown') return reply;
-    return { ...reply, outcome, index: reply.index ?? 0 };
-  }
-}
-
 /** Milliseconds that the futures of one call run before others get their turn. */
 const SLICE_MS = 2;
 
 /** Milliseconds between two looks at a state that can't be read for a moment. */
 const PAUSE_MS = 20;
-
-/** The answer to a request that comes again when the first attempt ended before its futures were done. */
-const NOT_FINISHED = new QueryError(
-  ErrorCode.CANCELLED,
-  'a part of the request was carried out; its futures were ended before they were done',
-);
-
-/** The answer to a request that comes again when the first attempt ended after it was begun. */
-const BEGUN: FailedReply = {
-  ok: false,
-  error: new QueryError(
-    ErrorCode.CANCELLED,
-    'the request was begun, and requests to modules may have been sent; it was ended before it was done',
-  ),
-  index: 0,
-  outcome: 'unknown',
-};
-
-const INTERRUPTED = new QueryError(
-  ErrorCode.CANCELLED,
-  'a part of the request was carried out; then the node lost its leadership, and the futures that were left were ended',
-);
 
 const LOST: End = { kind: 'lost' };
 
@@ -441,17 +314,3 @@ const NOT_READ = new QueryError(
 );
 
 const TOO_MANY_PASSWORDS = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');
-
-/**
- * The entry that is logged when nothing was changed, for the sake of the answer. It counts as a change: the
- * other nodes count each entry that they apply.
- */
-export function noChange(group: Group): Change {
-  group.changeCount += 1;
-  const undo = [
-    () => {
-      group.changeCount -= 1;
-    },
-  ];
-  return { effects: new Uint8Array(0), undo, events: [], collectionEvents: [] };
-}

@@ -20,15 +20,8 @@ import { Forwarder, NODE_SILENT } from './forwarding/forwarder.js';
 import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
 import { Sequences } from './forwarding/sequences.js';
-import {
-  type Answer,
-  ASKED_ERROR,
-  type Ask,
-  type Course,
-  FutureRunner,
-  type More,
-  noChange,
-} from './future-runner.js';
+import { type Answer, ASKED_ERROR, type Ask, type Course, FutureRunner, type More } from './future-runner.js';
+import { noChange } from './parts.js';
 import type { PasswordHasher } from './password.js';
 import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
 import {
