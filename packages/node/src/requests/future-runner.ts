@@ -76,7 +76,7 @@ export type End =
 
 /**
  * Runs the futures of calls: each is a change of its own, proposed behind that of the query. Between two of
- * them other calls get their turn. A call whose leader loses its office in between ends there.
+ * them other calls get their turn. A call whose node loses the leadership in between ends there.
  */
 export class FutureRunner {
   private readonly options: FutureRunnerOptions;

@@ -9,8 +9,8 @@ import { RedoReader, RedoWriter, redoName } from './redo-file.js';
 import { applyPart, applySlab, DELETE_BYTES, putBytes, SLAB_HEADER_LENGTH, Slab } from './slabs.js';
 import { encodeValue } from './values.js';
 
-/** Beyond this `put` and `delete` ask for patience. */
-const PATIENCE_BYTES = 4 * 1024 * 1024;
+/** High-water mark of what waits: beyond it `put` and `delete` ask the caller to wait. */
+const HIGH_WATER_BYTES = 4 * 1024 * 1024;
 /** Bytes of a slab that are handed to the store at once: building a batch takes the thread. */
 const PART_BYTES = 64 * 1024;
 
@@ -61,7 +61,7 @@ export class Checkpoint {
     checkValueSize(payload.length);
     this.makeRoom(putBytes(payload));
     this.slab.put(this.key, payload);
-    return this.isPatient;
+    return this.isBelowHighWater;
   }
 
   /** Removes a record, which need not exist. Otherwise as {@link put}. */
@@ -69,7 +69,7 @@ export class Checkpoint {
     this.name(kind, id, part);
     this.makeRoom(DELETE_BYTES);
     this.slab.delete(this.key);
-    return this.isPatient;
+    return this.isBelowHighWater;
   }
 
   /** Resolves when what was handed over is on the disk. Errors of the disk are told here or by `commit`. */
@@ -172,8 +172,8 @@ export class Checkpoint {
     this.slab = new Slab(this.slab.number + 1, this.host.slabBytes);
   }
 
-  private get isPatient(): boolean {
-    return this.redo === undefined || this.redo.waitingBytes < PATIENCE_BYTES;
+  private get isBelowHighWater(): boolean {
+    return this.redo === undefined || this.redo.waitingBytes < HIGH_WATER_BYTES;
   }
 
   private assertOpen(): void {

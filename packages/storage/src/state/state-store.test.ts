@@ -151,7 +151,7 @@ describe('StateStore', () => {
     expect(store.applied(1)?.index).toBe(2);
   });
 
-  test('asks for patience, and takes one value larger than a slab', async () => {
+  test('asks the caller to wait, and takes one value larger than a slab', async () => {
     const store = await new Bench().open();
     const changes = store.beginCheckpoint(1);
     let asked = 0;

@@ -95,7 +95,7 @@ export class Journal {
     this.count(units);
   }
 
-  /** The way back from the whole change, for a leader that loses its office before the change is committed. */
+  /** The way back from the whole change, for a leader that loses its leadership before the change is committed. */
   get inverse(): readonly Undo[] {
     return this.undos;
   }
