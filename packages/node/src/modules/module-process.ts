@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
 import { ErrorLines } from './error-lines.js';
+import { guard, release, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
 import { type Program, reasonOf } from './program.js';
 
@@ -39,10 +40,6 @@ const UNASKED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Variables of the node that a module sees. */
 const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
-
-/** Processes that are to be gone when this one is. */
-const groups = new Set<number>();
-let isWatched = false;
 
 export class ModuleProcess {
   private readonly options: ModuleProcessOptions;
@@ -151,10 +148,7 @@ export class ModuleProcess {
   private listen(): void {
     const { child } = this;
     const { pid } = child;
-    if (pid !== undefined) {
-      watch();
-      groups.add(pid);
-    }
+    if (pid !== undefined) guard(pid);
     child.on('spawn', () => this.options.started());
     child.on('error', (error) => this.end(reasonOf(error)));
     child.on('exit', (code, signal) => {
@@ -247,7 +241,7 @@ export class ModuleProcess {
     if (this.killTimer !== null) clearTimeout(this.killTimer);
     // What it started itself does not outlive it.
     this.signal('SIGKILL');
-    if (this.child.pid !== undefined) groups.delete(this.child.pid);
+    if (this.child.pid !== undefined) release(this.child.pid);
     for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
     this.errors.end();
     this.options.ended(reason);
@@ -259,23 +253,6 @@ const ID_MAX = 0xffff;
 
 /** Bytes of what is no package that are shown. */
 const SHOWN_BYTES = 32;
-
-/** However this process ends, those that it can still signal end with it; the others see the end of their standard input. */
-function watch(): void {
-  if (isWatched) return;
-  isWatched = true;
-  process.on('exit', () => {
-    for (const group of groups) signalGroup(group, 'SIGKILL');
-  });
-}
-
-function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // Nobody of it is there any more.
-  }
-}
 
 export function failure(code: number, message: string): ModuleAnswer {
   return { ok: false, error: new QueryError(code, message) };

@@ -54,6 +54,15 @@ function processes(): string[] {
   return all.split('\n').filter((line) => line.includes(join(modules, 'WORDS')));
 }
 
+function isAlive(pid: string): boolean {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe('the page on modules', () => {
   test('has examples', () => {
     expect(examples.length).toBeGreaterThan(20);
@@ -71,6 +80,43 @@ describe('the page on modules', () => {
     if (expected.startsWith('error ')) {
       expect(`error ${answer.error.name}`).toBe(expected);
     } else expect([answer.status, answer.json]).toEqual([200, JSON.parse(expected)]);
+  });
+
+  test('holds: who waits is answered when the node stops, and nothing outlives a node that is killed', async () => {
+    const folder = join(modules, 'SILENT');
+    mkdirSync(folder, { mode: 0o700 });
+    // It reads nothing, so it does not learn that its node is gone.
+    writeFileSync(join(folder, 'run'), '#!/bin/sh\nexec sleep 1000 </dev/null\n', { mode: 0o700 });
+    const settings = { enable_modules: 'local', modules_path: modules } as const;
+    const other = await RealNode.start(settings);
+    const { pid } = other;
+    await other.value('/t', "new_module('SILENT', 'run');");
+    const children = (): string[] => {
+      const all = execFileSync('ps', ['-eo', 'ppid,pid,args'], { encoding: 'utf8' }).split('\n');
+      return all.filter((line) => line.trim().startsWith(`${pid} `) && line.includes('sleep 1000'));
+    };
+    await until(() => children().length === 1, 'it runs');
+    const [, group = ''] = (children()[0] ?? '').trim().split(/ +/);
+    const asked = other.query('//stuff', '.x = 1; SILENT({});');
+    await until(
+      async () => (await other.value('/n', "module_info('SILENT').load().tasks;")) === 1,
+      'it is asked',
+    );
+    other.signal('SIGTERM');
+    expect((await asked).error).toMatchObject({ name: 'cancelled_err', outcome: 'made' });
+    expect(await other.ended()).toBe(0);
+    expect(isAlive(group)).toBe(false);
+
+    const again = await RealNode.start(settings, other.folder, other.authorization);
+    const started = (): string | undefined =>
+      execFileSync('ps', ['-eo', 'ppid,pid,args'], { encoding: 'utf8' })
+        .split('\n')
+        .find((line) => line.trim().startsWith(`${again.pid} `) && line.includes('sleep 1000'));
+    await until(() => started() !== undefined, 'it runs again');
+    const [, next = ''] = (started() ?? '').trim().split(/ +/);
+    await again.kill();
+    await until(() => !isAlive(next), 'it is gone');
+    rmSync(again.folder, { recursive: true, force: true });
   });
 
   test('holds: what runs is counted, ends with the node, and secrets are in no log', async () => {

@@ -1,3 +1,4 @@
+import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { State } from '../groups/state.js';
@@ -23,6 +24,8 @@ export interface MiniOptions {
   readonly waitMs?: (node: NodeId) => number;
   /** Told when code calls `log`. */
   readonly logged?: (node: NodeId) => void;
+  /** Takes requests to modules; none by default. */
+  readonly asked?: (node: NodeId, ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
   /** How far the wall clock of a node is ahead, in milliseconds. */
   readonly clockAheadMs?: (node: NodeId) => number;
 }

@@ -142,6 +142,7 @@ export class MiniNode {
 
   private ports(state: State): EnginePorts {
     const { cluster, id } = this;
+    const { asked } = cluster.options;
     const now = (): number => cluster.now + (cluster.options.clockAheadMs?.(id) ?? 0);
     const unexpected = (error: unknown): never => {
       throw error;
@@ -162,6 +163,7 @@ export class MiniNode {
       hasher: { hash: async () => PASSWORD },
       reports: silentReports(unexpected),
       ...READY,
+      ...(asked === undefined ? {} : { askModule: (ask, answer) => asked(id, ask, answer) }),
     };
   }
 

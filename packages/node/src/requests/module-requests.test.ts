@@ -1,0 +1,190 @@
+import { ErrorCode, type ModuleAnswer } from '@althing/engine';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Reply, Terms } from '../groups/request.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
+
+const FIVE: ModuleAnswer = { ok: true, data: Uint8Array.of(5) };
+
+/** Requests that came to the modules of nodes, which nobody answered yet. */
+let sent: { readonly node: number; readonly answer: (answer: ModuleAnswer) => void }[];
+let cluster: MiniCluster;
+
+beforeEach(async () => {
+  sent = [];
+  cluster = await MiniCluster.begin(3, { asked: (node, _ask, answer) => sent.push({ node, answer }) });
+  for (const code of ["new_module('X', 'x');", "new_module('Y', 'y');"]) {
+    await told(cluster.node(1).query('/t', code));
+  }
+  await value('.x = 0;');
+});
+
+async function told(reply: Promise<Reply>): Promise<unknown> {
+  await cluster.pass(50);
+  return outcome(await reply);
+}
+
+function value(code: string, node = 1): Promise<unknown> {
+  return told(cluster.node(node).query('stuff', code));
+}
+
+/** A request whose answer may come later. */
+class Asked {
+  reply: Reply | null = null;
+
+  constructor(node: number, code: string, terms?: Partial<Terms>) {
+    const asked = cluster.node(node).query('stuff', code, terms === undefined ? {} : { terms });
+    asked.then((reply) => {
+      this.reply = reply;
+    });
+  }
+
+  /** The value, or the code of the error with what became of the changes; null while there is no answer. */
+  get told(): unknown {
+    if (this.reply === null || this.reply.ok) return this.reply === null ? null : outcome(this.reply);
+    return `${this.reply.error.code} ${this.reply.outcome ?? 'none'}`;
+  }
+}
+
+/** Answers all requests that were sent. */
+async function answerAll(): Promise<void> {
+  for (const { answer } of sent.splice(0)) answer(FIVE);
+  await cluster.pass(200);
+}
+
+function expectNothingLeft(): void {
+  for (const { id, engine } of cluster.nodes) {
+    expect([id, engine.runtime.waitingFutures, cluster.node(id).router.busy]).toEqual([id, 0, 0]);
+  }
+}
+
+describe.each([1, 2])('asked at node %i', (node) => {
+  test('a request without closures goes from there, and keeps nobody waiting', async () => {
+    const asked = new Asked(node, 'X({});');
+    await cluster.settle();
+    expect(sent.map((one) => one.node)).toEqual([node]);
+    expect(await value('.x;', node)).toBe(0);
+    expect(asked.told).toBeNull();
+    await answerAll();
+    expect(asked.told).toEqual([5]);
+    expectNothingLeft();
+  });
+
+  test('a request whose answer may make a change goes from the leader, once', async () => {
+    const asked = new Asked(node, 'X({load: true}).then(|r| .x += r);');
+    await cluster.settle();
+    expect(sent.map((one) => one.node)).toEqual([1]);
+    await answerAll();
+    expect(asked.told).toBe(5);
+    expect(await value('.x;', node)).toBe(5);
+    expectNothingLeft();
+  });
+
+  test('a request leaves when the change before it is committed, not before', async () => {
+    cluster.commits = false;
+    const asked = new Asked(node, '.x = 1; X({});');
+    await cluster.settle();
+    expect(sent).toEqual([]);
+    cluster.commits = true;
+    await cluster.settle();
+    expect(sent).toHaveLength(1);
+    await answerAll();
+    expect(asked.told).toEqual([5]);
+    expectNothingLeft();
+  });
+
+  test('a request that is repeated by its name is not sent again', async () => {
+    for (const [i, code] of ['X({}).then(|r| 7);', 'X({}).then(|| 1 / 0);'].entries()) {
+      const terms = { key: { key: `name ${i}`, body: Buffer.alloc(16, i) } };
+      const first = new Asked(node, code, terms);
+      await cluster.settle();
+      const second = new Asked(3 - node, code, terms);
+      await cluster.settle();
+      expect(sent).toHaveLength(1);
+      await answerAll();
+      const third = new Asked(node, code, terms);
+      await cluster.pass(200);
+      expect(sent).toEqual([]);
+      const expected = i === 0 ? 7 : `${ErrorCode.ZERO_DIV} none`;
+      expect([first.told, second.told, third.told]).toEqual([expected, expected, expected]);
+    }
+    expectNothingLeft();
+  });
+
+  test('a request that is not answered in time says what is known', async () => {
+    const asked = [
+      new Asked(node, 'X({});'),
+      new Asked(node, 'X({}).then(|r| .x = 1);'),
+      new Asked(node, '.x = 2; X({});'),
+    ];
+    await cluster.settle();
+    expect(sent).toHaveLength(3);
+    await cluster.pass(3000);
+    expect(asked.map((one) => one.told)).toEqual([
+      `${ErrorCode.CANCELLED} none`,
+      `${ErrorCode.TIMEOUT} unknown`,
+      `${ErrorCode.TIMEOUT} unknown`,
+    ]);
+    // What the answer is for happens all the same.
+    await answerAll();
+    expect(await value('.x;')).toBe(1);
+    expectNothingLeft();
+  });
+
+  test('a leader that is lost sends nothing twice', async () => {
+    const asked = [
+      new Asked(node, 'X({}).then(|r| .x = 1);'),
+      new Asked(node, '.y = 2; X({}).then(|r| .x = 3);'),
+    ];
+    await cluster.settle();
+    expect(sent).toHaveLength(2);
+    cluster.log(cluster.stuff).lead(3, 0);
+    await cluster.pass(2000);
+    expect(sent).toHaveLength(2);
+    expect(asked.map((one) => one.told)).toEqual([
+      `${ErrorCode.CANCELLED} none`,
+      `${ErrorCode.CANCELLED} made`,
+    ]);
+    await answerAll();
+    expect(await value('[.x, .y];', 3)).toEqual([0, 2]);
+    expectNothingLeft();
+  });
+});
+
+test('nobody repeats what a leader that does not answer any more may have sent', async () => {
+  const asked = new Asked(2, 'X({}).then(|r| .x = 1);');
+  await cluster.settle();
+  expect(sent.map((one) => one.node)).toEqual([1]);
+  cluster.fate = ({ from, to }) => (from === 1 || to === 1 ? 'lose' : 'deliver');
+  cluster.dropCall(2, 1);
+  cluster.log(cluster.stuff).lead(3, 0);
+  await cluster.pass(3000);
+  expect(sent).toHaveLength(1);
+  expect(asked.told).toMatch(/ unknown$/);
+});
+
+test('a module that another node was told of is known', async () => {
+  cluster.node(2).lagsInRoot = true;
+  await told(cluster.node(1).query('/t', "new_module('Z', 'z');"));
+  const asked = [new Asked(2, 'Z({});'), new Asked(2, "future({module: 'Z'});"), new Asked(2, 'NONE({});')];
+  await cluster.settle();
+  expect(asked.map((one) => one.told)).toEqual([null, null, null]);
+  cluster.node(2).catchUp();
+  await cluster.pass(500);
+  expect(sent).toHaveLength(2);
+  await answerAll();
+  expect(asked.map((one) => one.told)).toEqual([[5], [5], `${ErrorCode.LOOKUP} none`]);
+});
+
+test('a collection that is deleted ends those that wait in it', async () => {
+  const asked = [new Asked(1, 'X({});'), new Asked(1, '.x = 1; X({}).then(|| .x = 2);')];
+  await cluster.settle();
+  await told(cluster.node(1).query('/t', "del_collection('stuff');"));
+  await cluster.pass(500);
+  expect(asked.map((one) => one.told)).toEqual([
+    `${ErrorCode.CANCELLED} none`,
+    `${ErrorCode.CANCELLED} made`,
+  ]);
+  await answerAll();
+  expectNothingLeft();
+});
