@@ -17,10 +17,11 @@ Starts nodes on this machine that form a cluster, and shows their state until Ct
 
   --nodes N      how many: 1 to 7 (default 3)
   --port N       API port of the first node; the others follow (default 9210)
-  --data FOLDER  where their data lie (default data/cluster)
+  --data FOLDER  where their data lie (default data-cluster)
   --help         this text
 
-Node number I has its API on port 9209 + I, talks to the others on 9219 + I, and tells its status on 9229 + I.
+Node number I has its API on port 9209 + I, talks to the others on 9219 + I, tells its status on 9229 + I, and
+speaks the native protocol on 9239 + I.
 `;
 
 const NODES_MAX = 7;
@@ -35,7 +36,7 @@ async function main(): Promise<number> {
     options: {
       nodes: { type: 'string', default: '3' },
       port: { type: 'string', default: String(FIRST_API_PORT) },
-      data: { type: 'string', default: 'data/cluster' },
+      data: { type: 'string', default: 'data-cluster' },
       help: { type: 'boolean', default: false },
     },
   });
