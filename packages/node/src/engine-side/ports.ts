@@ -64,6 +64,8 @@ export interface EngineReports {
   /** Called with changes that the cluster made by itself. */
   readonly changedItself: (events: readonly RootEvent[]) => void;
   readonly snapshotInstalled: (session: GroupSession, index: number) => void;
+  /** One that had come could not become the state, and is sent again. */
+  readonly snapshotLost: (session: GroupSession, index: number) => void;
   readonly checkpointed: (session: GroupSession, report: CheckpointReport) => void;
   /** There was no room for a checkpoint; it will be tried again. */
   readonly checkpointHadNoRoom: (session: GroupSession) => void;

@@ -102,6 +102,7 @@ export class Scopes {
       onDamage: onDefect,
       onFailure: (error) => reports.failed('a snapshot could not be installed', error),
       onInstalled: reports.snapshotInstalled,
+      onLost: reports.snapshotLost,
       ...(figures === undefined ? {} : { figures }),
     });
   }

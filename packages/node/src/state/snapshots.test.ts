@@ -61,6 +61,7 @@ class Sender {
       onDamage: (error) => this.damage.push(error),
       onFailure: (error) => node.failures.push(error),
       onInstalled: () => {},
+      onLost: () => {},
     });
     const snapshot = { index: 1, term: 1, hash: 0, membership: membershipOf([1]) };
     const message = encodeMessage({ kind: 'snapshot', from: 1, to: OTHER, term: 2, snapshot });

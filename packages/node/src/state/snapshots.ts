@@ -46,6 +46,8 @@ export interface SnapshotsOptions {
   /** Called with what ends the node: a snapshot that can't be made the state. */
   readonly onFailure: (error: unknown) => void;
   readonly onInstalled: (session: GroupSession, index: number) => void;
+  /** Called with a snapshot that had come and is not the state, since there was no room, or it was opened again. */
+  readonly onLost: (session: GroupSession, index: number) => void;
   /** Counts what happens. */
   readonly figures?: Pick<EngineMetrics, 'snapshot' | 'snapshotBytes' | 'checked'>;
 }
@@ -142,6 +144,7 @@ export class Snapshots implements SnapshotEvents {
       .then(
         (installed) => {
           if (installed) this.options.onInstalled(session, index);
+          else if (this.options.session(session.id) === session) this.options.onLost(session, index);
         },
         (error: unknown) => this.options.onFailure(error),
       )

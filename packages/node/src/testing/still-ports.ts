@@ -43,6 +43,7 @@ export function silentReports(failed: (error: unknown) => void): EngineReports {
     members: () => {},
     changedItself: () => {},
     snapshotInstalled: () => {},
+    snapshotLost: () => {},
     checkpointed: () => {},
     checkpointHadNoRoom: () => {},
     stateChecked: () => {},

@@ -351,6 +351,7 @@ export class Process {
       members: () => {},
       changedItself: () => {},
       snapshotInstalled: () => {},
+      snapshotLost: () => {},
       checkpointed: (session, { bytes }) => {
         if (bytes > 0 && this.alive) world.onCheckpoint(this, session.id);
       },

@@ -136,6 +136,7 @@ function scopesOf(
       members: () => {},
       changedItself: () => {},
       snapshotInstalled: () => {},
+      snapshotLost: () => {},
       checkpointed: () => {},
       checkpointHadNoRoom: () => {},
       stateChecked: () => {},

@@ -29,6 +29,11 @@ export function engineReports({
     changedItself: (events) => audit.changedItself(events),
     snapshotInstalled: ({ id }, index) =>
       log.info({ event: 'snapshot_installed', group: id, index }, 'a snapshot became the state'),
+    snapshotLost: ({ id }, index) =>
+      log.warn(
+        { event: 'snapshot_lost', group: id, index },
+        'a snapshot could not become the state, which had no room or was opened again; it is sent once more',
+      ),
     checkpointed: ({ id }, { things, durationMs, bytes }) => {
       figures.checkpointed(durationMs, bytes);
       log.debug({ event: 'checkpoint', group: id, things, ms: Math.round(durationMs) }, 'checkpoint');
