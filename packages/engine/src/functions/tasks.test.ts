@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { LEVEL_OF_PROGRAMS } from '../admin/level.js';
 import type { TaskOutcome } from '../engine.js';
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
@@ -114,6 +115,14 @@ describe('tasks', () => {
     db.engine.removeOrphanedTasks(db.collection.id);
     expect(db.collection.tasks.size).toBe(0);
     expect(db.engine.removeOrphanedTasks(db.collection.id)).toBeNull();
+  });
+
+  test('can not be made before all nodes know them', () => {
+    const db = new Harness();
+    db.engine.root.level = LEVEL_OF_PROGRAMS - 1;
+    for (const code of ['task();', `task(${FAR}, || 1);`, ".t = set_type('T', {t: 'task'}); T{};"]) {
+      expect(db.error(code)).toBe('operation_err');
+    }
   });
 
   test('are a part of definitions', () => {

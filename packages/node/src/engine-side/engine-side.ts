@@ -126,7 +126,8 @@ export class EngineSide {
     });
   }
 
-  private makeTaskRunner({ clock, environment, hasher, reports, changed }: EnginePorts): TaskRunner {
+  private makeTaskRunner(ports: EnginePorts): TaskRunner {
+    const { clock, environment, hasher, reports, changed, askModule } = ports;
     return new TaskRunner({
       engine: this.engine,
       hash: (password) => hasher.hash(password),
@@ -136,6 +137,7 @@ export class EngineSide {
       delay: clock.after,
       report: reports.taskRan,
       ...(changed === undefined ? {} : { changed }),
+      ...(askModule === undefined ? {} : { askModule }),
     });
   }
 

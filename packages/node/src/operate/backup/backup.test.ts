@@ -40,6 +40,13 @@ beforeAll(async () => {
     `.clients = range(${CLIENTS}).map(|| {count: 0, steps: []}); .long = range(60000);`,
   );
 
+  const far = 'timeval(4000000000)';
+  await first.value(
+    '//bank',
+    `.audit = task(${far}, |t, owner| owner.accounts.len(), [.owner]); task(${far}, || 1).cancel();`,
+  );
+  await first.value('/t', `task(${far}, |t, n| n, [5]); nil;`);
+
   const counts = Array.from({ length: CLIENTS }, () => 0);
   const load = new AbortController();
   const clients = counts.map(async (_, client) => {
@@ -66,7 +73,7 @@ afterAll(() => cluster.stop());
 /** The records of things and procedures by group, and those of users. */
 async function recordsOf(bytes: Buffer): Promise<Map<number, string[]>> {
   const records = new Map<number, string[]>();
-  const kinds: readonly number[] = [RecordKind.THING, RecordKind.PROCEDURE, RecordKind.USER];
+  const kinds: readonly number[] = [RecordKind.THING, RecordKind.PROCEDURE, RecordKind.USER, RecordKind.TASK];
   const told = ({ kind, id, part, value }: StateRecord): string =>
     `${kind} ${id} ${part} ${Buffer.from(value).toString('base64')}`;
   for await (const part of backupContents(once(bytes))) {
@@ -155,6 +162,13 @@ describe('a backup that was taken under load', () => {
       true,
       -61,
     ]);
+  });
+
+  test('has tasks, with what they refer to', async () => {
+    const [node] = other.nodes as [RealNode];
+    const known = '[.audit.args()[0] == .owner, .audit.owner(), int(.audit.at()), tasks().map(|t| bool(t))];';
+    expect(await node.value('//bank', known)).toEqual([true, 'admin', 4_000_000_000, [true, false]]);
+    expect(await node.value('/t', 'tasks().map(|t| t.args());')).toEqual([[5]]);
   });
 
   test('can be saved again: the records are the same, byte by byte', async () => {
