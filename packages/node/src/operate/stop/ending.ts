@@ -82,8 +82,20 @@ export class Ending {
     const wasMember = status.isCaughtUp;
     log.fatal({ event: 'removed' }, error.message);
     this.reason = error;
-    if (wasMember) noteLeft(path, Date.now());
+    if (wasMember) this.note(() => noteLeft(path, Date.now()));
     this.end(config.rejoinWhenRemoved && !wasMember ? ExitCode.Fatal : error.exitCode);
+  }
+
+  /** Notes something in the data folder. That a full disk has no room for it alters nothing about the end. */
+  private note(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.options.log.error(
+        { event: 'not_noted', error: describe(error) },
+        'the reason of the end could not be noted in the data folder',
+      );
+    }
   }
 
   /**
@@ -97,7 +109,7 @@ export class Ending {
     const error = new DivergedError(what, path);
     log.fatal({ event: 'diverged', ...place }, error.message);
     this.reason = error;
-    noteDiverged(path, what);
+    this.note(() => noteDiverged(path, what));
     this.end(error.exitCode);
   }
 }

@@ -39,6 +39,29 @@ describe('nodes with real connections', () => {
     await formed([...members, third]);
   });
 
+  test('on a full disk wait until what they found can be noted', async () => {
+    const [port] = await freePorts(1);
+    const member = new Member(port!, []);
+    let writes = 0;
+    // The first write counts the starts; two attempts to note the cluster have no room.
+    member.disk.fault = ({ kind }) => {
+      if (kind !== 'write') return undefined;
+      writes += 1;
+      return writes === 2 || writes === 3 ? { kind: 'error', errno: 'ENOSPC' } : undefined;
+    };
+    const delay: FormationOptions['delay'] = (_ms, callback) => {
+      setImmediate(callback);
+      return () => {};
+    };
+    await member.start({ delay });
+    await within(member.logged('no room'), 'a word on the disk');
+    const [record] = await formed([member]);
+    expect(writes).toBe(4);
+    await member.stop();
+    await member.start();
+    expect(await member.formation.formed).toEqual(record);
+  });
+
   test('join the cluster that is there, by way of its leader', async () => {
     const ports = await freePorts(3);
     const [alone, leader, joiner] = ports.map((port) => new Member(port, port === ports[2] ? ports : []));
@@ -106,7 +129,7 @@ class Member {
   formation!: Formation;
   answerToJoin: (joiner: Joiner) => JoinAnswer = () => ({ kind: 'accepted' });
   isFormed = false;
-  private readonly disk = new MemoryDisk();
+  readonly disk = new MemoryDisk();
   private readonly port: number;
   private readonly expected: readonly string[];
   private transport!: Transport;

@@ -15,6 +15,7 @@
  * The protocol is in formation-core.ts, its messages in formation-messages.ts.
  */
 
+import { isDiskFull } from '@althing/storage';
 import { Deferred } from '../../base/deferred.js';
 import type { Identity } from '../../base/identity.js';
 import type { ClusterRecord, ClusterState, Founder } from '../../between/cluster-record.js';
@@ -121,6 +122,9 @@ export async function invite(
 const ANSWER_MS = 2000;
 const JOIN_ANSWER_MS = 15_000;
 
+/** Pause before what had no room is written again, in milliseconds. */
+const SAVE_AGAIN_MS = 1000;
+
 const NODE_ID_MAX = 2 ** 48 - 1;
 const NAME_LENGTH_MAX = 255;
 
@@ -191,14 +195,7 @@ class Driver implements Formation {
         this.ask(effect.id, effect.place, effect.question);
         break;
       case 'save':
-        this.options.store.save(effect.state).then(
-          () => {
-            if (this.closed) return;
-            this.core.saved(this.options.now());
-            this.act();
-          },
-          (error: unknown) => this.outcome.reject(error),
-        );
+        this.save(effect.state);
         break;
       case 'reply':
         this.reply(effect.to, effect.answer);
@@ -217,6 +214,28 @@ class Driver implements Formation {
         this.options.log(effect.level, effect.message);
         break;
     }
+  }
+
+  /** Nothing is promised to others before it is durable: on a full disk that waits until there is room. */
+  private save(state: ClusterState): void {
+    const { store, now, delay, log } = this.options;
+    store.save(state).then(
+      () => {
+        if (this.closed) return;
+        this.core.saved(now());
+        this.act();
+      },
+      (error: unknown) => {
+        if (!isDiskFull(error)) {
+          this.outcome.reject(error);
+          return;
+        }
+        log('warn', 'the disk has no room to note which cluster this node belongs to: it is tried again');
+        delay(SAVE_AGAIN_MS, () => {
+          if (!this.closed) this.save(state);
+        });
+      },
+    );
   }
 
   private ask(id: number, { host, port }: { host: string; port: number }, question: FormationQuestion): void {
