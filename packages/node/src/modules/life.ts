@@ -267,7 +267,7 @@ export class ModuleLife {
           { event: 'module_violation', module: this.name, what, bytes },
           'a module broke its protocol, and is ended',
         ),
-      ended: (reason) => this.ended(process, reason),
+      ended: (reason, isUnfit) => this.ended(process, reason, isUnfit),
     });
     this.process = process;
   }
@@ -305,7 +305,7 @@ export class ModuleLife {
     this.release((held) => held.fail(`the module '${this.name}' does not run: ${why}`));
   }
 
-  private ended(process: ModuleProcess, reason: string): void {
+  private ended(process: ModuleProcess, reason: string, isUnfit: boolean): void {
     this.nextId = process.next;
     this.process = null;
     this.clearTimer();
@@ -317,6 +317,10 @@ export class ModuleLife {
       return;
     }
     if (this.isOver) return;
+    if (isUnfit) {
+      this.fail(reason);
+      return;
+    }
     if (this.startedAt !== 0 && this.options.monotonic() - this.startedAt >= STEADY_MS) this.restarts = 0;
     this.restarts += 1;
     this.startedAt = 0;

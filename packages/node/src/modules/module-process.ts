@@ -25,8 +25,11 @@ export interface ModuleProcessOptions {
   readonly line: (text: string) => void;
   /** Told what it did that it must not, with the first bytes of it in hexadecimal digits. */
   readonly violated: (what: string, bytes: string) => void;
-  /** Told once, when nothing is left of it. `reason`: why it could not be started, or how it ended. */
-  readonly ended: (reason: string) => void;
+  /**
+   * Told once, when nothing is left of it. `reason`: why it could not be started, or how it ended; `isUnfit`: the next start
+   * would end in the same way.
+   */
+  readonly ended: (reason: string, isUnfit: boolean) => void;
 }
 
 type Answer = (answer: ModuleAnswer) => void;
@@ -51,6 +54,10 @@ export class ModuleProcess {
   private hasEnded = false;
   private isStopping = false;
   private killTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Decides whether it closed its standard output, or is gone. */
+  private closeTimer: ReturnType<typeof setTimeout> | null = null;
+  private saidTimer: ReturnType<typeof setTimeout> | null = null;
+  private saidBytes = 0;
   private unaskedSince = 0;
   private unasked = 0;
   private unaskedBytes = 0;
@@ -150,7 +157,11 @@ export class ModuleProcess {
     const { pid } = child;
     if (pid !== undefined) guard(pid);
     child.on('spawn', () => this.options.started());
-    child.on('error', (error) => this.end(reasonOf(error)));
+    child.on('error', (error) => {
+      const isUnfit = isMissing(error);
+      const { command } = this.options.program;
+      this.end(isUnfit ? `${command} can not be started: ${reasonOf(error)}` : reasonOf(error), isUnfit);
+    });
     child.on('exit', (code, signal) => {
       this.end(signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`);
     });
@@ -160,9 +171,24 @@ export class ModuleProcess {
     child.stderr?.on('error', () => {});
     child.stdout?.on('data', (bytes: Buffer) => this.receive(bytes));
     child.stdout?.on('end', () => {
-      if (!this.isStopping && !this.hasEnded) this.violate('it closed its standard output', Buffer.alloc(0));
+      // It ends with the process as well, which is told a moment later.
+      this.closeTimer = setTimeout(() => {
+        if (!this.isStopping) this.violate('it closed its standard output', Buffer.alloc(0));
+      }, CLOSED_MS);
     });
-    child.stderr?.on('data', (bytes: Buffer) => this.errors.take(bytes));
+    child.stderr?.on('data', (bytes: Buffer) => {
+      this.errors.take(bytes);
+      this.slowDown(bytes.length);
+    });
+  }
+
+  /** Reads no more of what it says than so much in a second: it waits meanwhile. */
+  private slowDown(bytes: number): void {
+    this.saidBytes += bytes;
+    if (this.saidBytes < SAID_BYTES_MAX) return;
+    this.saidBytes = 0;
+    this.child.stderr?.pause();
+    this.saidTimer = setTimeout(() => this.child.stderr?.resume(), SAID_PAUSE_MS);
   }
 
   private write(bytes: Buffer): void {
@@ -235,17 +261,31 @@ export class ModuleProcess {
     if (pid !== undefined) signalGroup(pid, signal);
   }
 
-  private end(reason: string): void {
+  private end(reason: string, isUnfit = false): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    if (this.killTimer !== null) clearTimeout(this.killTimer);
+    for (const timer of [this.killTimer, this.closeTimer, this.saidTimer])
+      if (timer !== null) clearTimeout(timer);
     // What it started itself does not outlive it.
     this.signal('SIGKILL');
     if (this.child.pid !== undefined) release(this.child.pid);
     for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
     this.errors.end();
-    this.options.ended(reason);
+    this.options.ended(reason, isUnfit);
   }
+}
+
+/** How long a process may live on without its standard output, in milliseconds. */
+const CLOSED_MS = 100;
+
+/** Bytes on standard error after which it is read on only later, and how much later, in milliseconds. */
+const SAID_BYTES_MAX = 1024 * 1024;
+const SAID_PAUSE_MS = 1000;
+
+/** Whether what is to be started is not there, or can't be. */
+function isMissing(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+  return code === 'ENOENT' || code === 'EACCES' || code === 'ENOEXEC' || code === 'EPERM';
 }
 
 /** Ids of requests have 16 bits. */

@@ -107,7 +107,7 @@ function managerOf({ mode = 'local', timeout = 600 }: Settings = {}): ModuleMana
       enableModules: mode,
       storagePath: folder,
       modulesPath: folder,
-      pythonInterpreter: 'python3',
+      pythonInterpreter: 'no-python',
       moduleTimeout: timeout,
       moduleAnswerLimitMb: 1,
     },
@@ -273,6 +273,7 @@ describe('a module', () => {
       expect(await ask(x, 'echo')).toBe('=echo');
       expect(readFileSync(join(folder, 'X/pid'), 'utf8')).not.toBe(pid);
       expect(manager.look(y.id).restarts).toBe(0);
+      expect(said.some(({ event }) => event === 'module_violation')).toBe(what !== 'dies');
       manager.restart(x.id);
       await settled(x, 'running');
       expect(manager.look(x.id).restarts).toBe(0);
@@ -367,6 +368,7 @@ describe('what can not be started says why', () => {
     ['permission denied', 'run', () => place('X/run', SCRIPT, 0o600)],
     ['the file can not be executed', 'run', () => place('X/run', 'no program')],
     [/others may write/, 'run', () => place('X/run'), () => chmodSync(join(folder, 'X'), 0o777)],
+    [/^no-python can not be started: no such file/, 'run.py', () => place('X/run.py', 'print(1)')],
     [/outside of/, 'run', () => place('X/a'), () => symlinkSync('/bin/true', join(folder, 'X/run'))],
     [/no regular file/, 'run', () => place('X/run/a')],
     [/invalid module.json: .*version/, 'module.json', () => place('X/module.json', '{"main": "run"}')],
