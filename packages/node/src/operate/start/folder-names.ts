@@ -18,12 +18,16 @@ export const DIVERGED_NAME = 'diverged';
  */
 export const RECOVERING_NAME = 'recovering';
 
+/** The folders of modules, unless they lie elsewhere. They belong to operators, and to nodes as deployed code is written. */
+export const MODULES_NAME = 'modules';
+
 /** Names that are in a data folder besides those of the storage. */
 export const FOLDER_NAMES: readonly string[] = [
   ...CLUSTER_FILE_NAMES,
   ...SCHEDULE_FILE_NAMES,
   DIVERGED_NAME,
   LEFT_NAME,
+  MODULES_NAME,
   REMOVED_NAME,
 ];
 
