@@ -249,7 +249,7 @@ describe.each([
   });
 });
 
-test('an event of a leader that loses its office comes once or never, and to all the same', async () => {
+test('an event of a leader that is deposed comes once or never, and to all the same', async () => {
   const cluster = await MiniCluster.begin(3);
   await run(cluster, 1, '.r = room();');
   const all = cluster.nodes.map(({ id }) => new Connection(cluster, id));

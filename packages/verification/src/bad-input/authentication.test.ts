@@ -1,4 +1,4 @@
-/** Credentials that are missing, wrong, old or tried by the thousand (reliability list, rows 24 to 28). */
+/** Credentials that are missing, wrong, old or tried by the thousand. */
 
 import { basic, type RawConnection, RealNode, until } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** Requests that are malformed as HTTP, or say where they end in more than one way (reliability list, rows 1 to 6). */
+/** Requests that are malformed as HTTP, or say where they end in more than one way. */
 
 import { RealNode } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

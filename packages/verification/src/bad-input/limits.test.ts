@@ -1,4 +1,4 @@
-/** Limits that settings set, each with what happens there (reliability list, rows 1, 18 to 20). */
+/** Limits that settings set, each with what happens there. */
 
 import { type Answer, basic, packed, type RawConnection, RealNode, until } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** What clients send must not get into the log where it does harm (reliability list, rows 27, 32 and 33). */
+/** What clients send must not get into the log where it does harm. */
 
 import { basic, RealNode, until } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** Who may do what: every operation with every set of privileges on every scope (reliability list, row 29). */
+/** Privileges: every operation with every set of privileges on every scope. */
 
 import { RealNode } from '@althing/node/testing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -67,7 +67,7 @@ describe.each(['/t', '//stuff', '/n'])('requests to %s', (scope) => {
         state: inNode ? (has(QUERY) ? '404 -54' : '403 -55') : allowed(QUERY),
         // In the scope of a node there is nothing to change.
         change: inNode ? allowed(QUERY) : allowed(QUERY | CHANGE),
-        // Who may not query is not told about syntax.
+        // A user who may not query learns nothing about syntax.
         syntax: has(QUERY) ? '400 -52' : '403 -55',
         runs: inNode ? '400 -53' : allowed(RUN),
         runsChange: inNode ? '400 -53' : allowed(RUN | CHANGE),

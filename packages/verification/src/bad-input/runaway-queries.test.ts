@@ -1,4 +1,4 @@
-/** Queries that would run, grow or nest without end (reliability list, rows 8, 13 to 18 and 33). */
+/** Queries that would run, grow or nest without end. */
 
 import { RealNode, until } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';

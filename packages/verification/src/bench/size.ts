@@ -21,7 +21,7 @@ export interface SizeOptions {
   /** Starts that are measured of the empty and of the full node, in turns. */
   readonly starts: number;
   readonly storage: string;
-  /** Told what is done. */
+  /** Called with what is done. */
   readonly progress: (text: string) => void;
 }
 

@@ -12,7 +12,7 @@ import type { Response } from './requests.js';
 /** Operations on one collection. */
 const OPERATIONS_MAX = 1500;
 const CLIENT_MS = 10;
-/** Who was refused takes more time, so that a few seconds without service are not thousands of operations. */
+/** A client that was refused waits longer, so that a few seconds without service are not thousands of operations. */
 const REFUSED_MS = 50;
 /** Time between two attempts to make a collection. */
 const AGAIN_MS = 50;

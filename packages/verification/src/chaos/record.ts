@@ -63,7 +63,7 @@ export class Recorder {
     this.finished = finished(this.file).catch((error: Error) => {
       throw new RecordError(`${path}: ${error.message}`);
     });
-    // Told by `close`.
+    // `close` reports it.
     this.finished.catch(() => {});
     this.write({ kind: 'run', ...run });
   }
@@ -150,7 +150,7 @@ function parsed(text: string, where: string): Line {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null && 'kind' in line) return line as Line;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new RecordError(`${where} is no line of the record of a run`);
 }

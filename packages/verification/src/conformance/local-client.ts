@@ -15,7 +15,7 @@ import {
 import { type LocalEngine, noPassword, ROOT } from '../harness/local-engine.js';
 import type { Credentials, Outcome } from '../harness/node-client.js';
 
-/** Told of each change, as it would go into the log of a group. */
+/** Called with each change, as it would go into the log of a group. */
 export type OnChange = (group: number, effects: Uint8Array) => void;
 
 const nestingMax = 500;

@@ -24,7 +24,7 @@ export interface Failure {
   readonly isBroken: boolean;
 }
 
-/** Whom requests go to. */
+/** Where requests go. */
 export interface Requester {
   send(scope: string, as: Credentials, body: WireValue): Promise<Outcome>;
 }

@@ -16,7 +16,7 @@ import { Register, Sequence } from './model.js';
 export interface WorkloadOptions {
   readonly clients: number;
   readonly random: () => number;
-  /** Told of each answer that is no success of a change; answers with it whether the change may have taken effect. */
+  /** Called with each answer that is no success of a change; returns whether the change may have taken effect. */
   readonly onRefusal?: (answer: Answer) => Fate;
 }
 

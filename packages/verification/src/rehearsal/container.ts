@@ -27,7 +27,7 @@ const GRACE_MAX_MS = 2 ** 31 - 1;
 /** Docker waits a tenth of a second before it starts again what has ended, and twice as long each further time. */
 const RESTART_MS = 100;
 const RESTART_MAX_MS = 5000;
-/** Whoever ran that long is started again as soon as the first time. */
+/** A container that ran that long is restarted without back-off. */
 const RESTART_RESET_MS = 10_000;
 const API_PORT = 9210;
 const STATUS_PORT = 9230;

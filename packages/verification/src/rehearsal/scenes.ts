@@ -161,7 +161,7 @@ export const lostMajority: Scene = {
     await pause(NO_MAJORITY_MS);
     const refused = await stack.ask('//stuff', '1 + 1;');
     if (refused.status !== 503) throw new Error(`without a majority the status is ${refused.status}`);
-    // Who restarts the nodes that are not ready makes it worse; see docs/kubernetes.md.
+    // To restart nodes that are not ready makes it worse; see docs/kubernetes.md.
     const health = await left.probe('/healthy');
     if (health !== 200) throw new Error(`without a majority /healthy answers ${health}`);
     for (const container of lost) container.start();

@@ -43,7 +43,7 @@ interface Question {
   readonly key: Key | null;
   /** A name by numbers; not beside a key. */
   readonly name: Terms['name'];
-  /** Who asks; the administrator by default. */
+  /** The user that asks; the administrator by default. */
   readonly user?: string;
 }
 

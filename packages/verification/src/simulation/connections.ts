@@ -77,7 +77,7 @@ export class Connections implements Network {
     return true;
   }
 
-  /** Whom to connect to is the world's business. */
+  /** The world decides which nodes are connected. */
   setMembers(_members: readonly PeerAddress[], gone: readonly NodeId[]): void {
     this.removed = gone;
   }

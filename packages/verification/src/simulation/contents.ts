@@ -30,7 +30,7 @@ import type { TraceEvent } from 'raft-ts';
 import type { Process } from './process.js';
 import { Violation } from './watcher.js';
 
-/** Checkpoints of a life whose contents are looked at. */
+/** Checkpoints of a run whose contents are looked at. */
 const LOOKS_MAX = 200;
 
 interface Look {

@@ -1,6 +1,6 @@
 /**
- * What is left out of a life, so that it is smaller than its seed makes it. All else stays as the seed has it. Its text is
- * part of the command that replays the life.
+ * What is left out of a run, so that it is smaller than its seed makes it. All else stays as the seed has it. Its text is
+ * part of the command that replays the run.
  */
 import type { Swarm } from './swarm.js';
 
@@ -36,7 +36,7 @@ export function extrasOf({ network, disk, guests }: Swarm): string[] {
   return EXTRAS.filter((extra) => has[extra]);
 }
 
-/** The command that lives a life. */
+/** The command that makes a run. */
 export function commandOf(seed: number, mutants: readonly string[], cut: Cut): string {
   const { nodes, clients, stormMs, without, keep } = cut;
   const words = [`npm run simulate -- --seed ${seed}`];

@@ -173,7 +173,7 @@ export class Faults {
     machine.isHeldBack = true;
     let looks = 0;
     const look = (): void => {
-      // Who was removed meanwhile has no place that another one could take.
+      // A member that was removed meanwhile has no place that another one could take.
       if (machine.isGone) return;
       looks += 1;
       const haveIt = this.othersHave(machine);
@@ -211,7 +211,7 @@ export class Faults {
   remove(machine: Machine): void {
     const { world, draw } = this;
     const { nodeId } = machine;
-    // Who stays could be too few.
+    // The remaining members could be too few.
     if (!this.isSound) return;
     const open = world.processes.filter(({ isOpen }) => isOpen);
     if (open.length === 0) return;
@@ -251,7 +251,7 @@ export class Faults {
     leader.process.command({ kind: 'hand_over', group, id: world.scheduler.turns, to, stay: true });
   }
 
-  /** Whoever leads a group gives it to a machine. */
+  /** The leader of a group transfers its leadership to a machine. */
   handTo({ nodeId }: Machine, group: GroupId): void {
     const leader = this.world.processes.find(({ host }) => host?.status(group)?.role === 'leader');
     if (!this.raging || leader === undefined || leader.nodeId === nodeId) return;

@@ -38,7 +38,7 @@ async function firstFinding(
     next: (at) => (at < seeds && finding === null ? from + at : null),
     mutants: [name],
     onResult: ({ seed, error, ended }) => {
-      // That a life does not end tells nothing: the machine may be slow.
+      // That a run does not end tells nothing: the machine may be slow.
       if (error !== null && ended) finding ??= { seed, error };
     },
   });

@@ -44,7 +44,7 @@ export type Action =
 
 export interface Operation {
   readonly id: number;
-  /** Who asked. */
+  /** The client that asked. */
   readonly client: number;
   /** Name of the collection; null for the root scope. */
   readonly collection: string | null;

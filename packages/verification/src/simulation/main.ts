@@ -1,4 +1,4 @@
-/** `npm run simulate`: simulated lives of clusters, replayable by their seeds. */
+/** `npm run simulate`: simulated runs of clusters, replayable by their seeds. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { durationOf, isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '../harness/usage.js';
@@ -11,20 +11,20 @@ import { runSeeds } from './run-seeds.js';
 import { drawSwarm } from './swarm.js';
 import { workAsChild } from './work.js';
 
-const HELP = `Simulated lives of whole clusters: the real code under a virtual clock, a simulated network and simulated disks.
-Each seed is a life of its own, and always the same one.
+const HELP = `Simulated runs of whole clusters: the real code under a virtual clock, a simulated network and simulated disks.
+Each seed is a run of its own, and always the same one.
 
   npm run simulate                        1000 seeds
   npm run simulate -- --seeds 20000       so many seeds, --from the first of them
   npm run simulate -- --for 1h            as many as there is time for (s, m, h)
-  npm run simulate -- --reached           and how many lives came into each of the situations that matter
+  npm run simulate -- --reached           and how many runs came into each of the situations that matter
   npm run simulate -- --mutants           plants bugs, one at a time, and looks for each in up to --seeds seeds (2000)
   npm run simulate -- --mutants --only a,b    only these
 
   npm run simulate -- --seed 42           one seed; when it fails, with what happened before (--log: all that happens)
   npm run simulate -- --seed 42 --only a  with planted bugs
-  npm run simulate -- --seed 42 --shrink  makes a life that fails as small as it fails for the same reason; --for 1m
-  npm run simulate -- --seed 42 --times 100   lives it again and again: each must be the same life
+  npm run simulate -- --seed 42 --shrink  makes a run that fails as small as it fails for the same reason; --for 1m
+  npm run simulate -- --seed 42 --times 100   repeats it: each must be the same run
 
   Of one seed, something can be left out:
     --nodes N, --clients N, --storm MS    fewer nodes and clients, faults for a shorter time
@@ -34,7 +34,7 @@ Each seed is a life of its own, and always the same one.
   --workers N                             processes (default: as many as there are processors)
 `;
 
-/** How long it may take to make a life small, in milliseconds. */
+/** How long it may take to make a run small, in milliseconds. */
 const SHRINK_MS = 60_000;
 
 async function main(args: readonly string[]): Promise<number> {
@@ -52,10 +52,10 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     if (values.seed !== undefined) {
       const seed = numberOf('seed', values.seed, 1);
-      const life = { seed, mutants: names ?? [], cut: cutOf(values) };
-      if (values.shrink) return await shrinkAndReplay(pool, workers, life, ms ?? SHRINK_MS);
-      if (values.times === undefined) return await replay(life, values.log);
-      return await repeat(pool, workers, life, numberOf('times', values.times, 1));
+      const run = { seed, mutants: names ?? [], cut: cutOf(values) };
+      if (values.shrink) return await shrinkAndReplay(pool, workers, run, ms ?? SHRINK_MS);
+      if (values.times === undefined) return await replay(run, values.log);
+      return await repeat(pool, workers, run, numberOf('times', values.times, 1));
     }
     if (values.mutants) {
       return await findMutants(pool, names ?? allMutants(), from, numberOf('seeds', values.seeds, 2000));
@@ -95,7 +95,7 @@ function valuesOf(args: readonly string[]) {
   }).values;
 }
 
-/** What of the life of one seed is left out. */
+/** What of the run of one seed is left out. */
 function cutOf({ nodes, clients, storm, without, keep }: Values): Cut {
   const kinds = without?.split(',') ?? [];
   checkNames('kind of fault', kinds, [...EXTRAS, ...drawSwarm(1).faults.map(([kind]) => kind)]);

@@ -25,7 +25,7 @@ export interface Planted {
 
 export const NOTHING_PLANTED: Planted = { raft: RaftNode, storage: SOUND_STORES, node: new Set() };
 
-/** What loads cores and stores with planted bugs. Kept by who lives many lives, so that each is loaded once. */
+/** What loads cores and stores with planted bugs. Kept by who makes many runs, so that each is loaded once. */
 export class Planters {
   readonly raft = new Planter();
   readonly storage = new StoragePlanter();

@@ -94,7 +94,7 @@ export class Nemesis {
     return this.faults.hasRemoved;
   }
 
-  /** Told of what the cores do: some faults wait for the right moment. */
+  /** Called with what the cores do: some faults wait for the right moment. */
   onTrace(process: Process, group: GroupId, event: TraceEvent): void {
     const { draw, world, plans, faults } = this;
     const { now } = world.scheduler;
@@ -127,7 +127,7 @@ export class Nemesis {
     }
   }
 
-  /** Told of what the consensus side of a process says. */
+  /** Called with each event of a process's consensus side. */
   onEvent({ machine }: Process, event: Event): void {
     const { draw, world, faults } = this;
     const { now } = world.scheduler;

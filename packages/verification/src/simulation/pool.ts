@@ -10,10 +10,10 @@ export interface Job {
   readonly onResult: (result: Result) => void;
 }
 
-/** Real time after which a life that does not end is given up, in milliseconds. */
+/** Real time after which a run that does not end is given up, in milliseconds. */
 const PATIENCE_MS = 120_000;
 
-/** Child processes that live lives. */
+/** Child processes that make runs. */
 export class Pool {
   private readonly size: number;
   private readonly idle: ChildProcess[] = [];
@@ -41,11 +41,11 @@ export class Pool {
   }
 
   /**
-   * Lives one life. What goes wrong is told by the result.
+   * Makes one run. What goes wrong is told by the result.
    *
-   * @param patienceMs real time after which a life that does not end is given up
+   * @param timeoutMs real time after which a run that does not end is given up
    */
-  live(assignment: Assignment, patienceMs = PATIENCE_MS): Promise<Result> {
+  live(assignment: Assignment, timeoutMs = PATIENCE_MS): Promise<Result> {
     const child = this.idle.pop() ?? fork(new URL('main.js', import.meta.url), { serialization: 'advanced' });
     return new Promise((resolve) => {
       const end = (result: Result, isUsable: boolean): void => {
@@ -56,7 +56,7 @@ export class Pool {
         resolve(result);
       };
       const lost = (what: string): void => end(failed(assignment.seed, what), false);
-      const timer = setTimeout(() => lost(`does not end within ${patienceMs.toFixed(0)} ms`), patienceMs);
+      const timer = setTimeout(() => lost(`does not end within ${timeoutMs.toFixed(0)} ms`), timeoutMs);
       child.once('message', (result) => end(result as Result, true));
       child.once('exit', (code, signal) => lost(`the process ended with ${signal ?? code}`));
       child.send(assignment);

@@ -53,16 +53,16 @@ export interface Surroundings {
   readonly heard: (by: Process, from: NodeId) => number | null;
   /** Asks a cluster to take a node in; resolves when it did. */
   readonly join: (process: Process) => Promise<void>;
-  /** Told of each transition of a group's core. */
+  /** Called with each transition of a group's core. */
   readonly onTrace: (process: Process, group: GroupId, event: TraceEvent) => void;
-  /** Told of each event before the engine side gets it. */
+  /** Called with each event before the engine side gets it. */
   readonly onEvent: (process: Process, event: Event) => void;
-  /** Told before messages leave. */
+  /** Called before messages leave. */
   readonly onReached: (place: string) => void;
   readonly onTransmit: (process: Process, group: GroupId, messages: readonly Message[]) => void;
-  /** Told of each checkpoint that is durable, before another one of the group can begin. */
+  /** Called with each checkpoint that is durable, before another one of the group can begin. */
   readonly onCheckpoint: (process: Process, group: GroupId) => void;
-  /** Told of each comparison of states. */
+  /** Called with each comparison of states. */
   readonly onStateCheck: (process: Process, check: StateCheck) => void;
   /** The process can't go on. */
   readonly onFailure: (process: Process, what: string, error: unknown) => void;
@@ -79,7 +79,7 @@ const NO_PASSWORD: PasswordHash = {
 const HOUSEKEEPING_MS = 100;
 const GARBAGE_MS = 500;
 const CACHE_BYTES_SMALL = 20_000;
-/** Where the wall clocks of all lives begin, in milliseconds. */
+/** Where the wall clocks of all runs begin, in milliseconds. */
 export const NOW_MS = 1_750_000_000_000;
 
 /** The consensus side of a node can't go on. */

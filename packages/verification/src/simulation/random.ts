@@ -8,7 +8,7 @@ export interface Clock {
 /**
  * Random decisions of one kind. Each purpose has a stream of its own, so that one more draw for one of them does not
  * change the others. With a clock, each moment has one: what is drawn then does not depend on what was drawn before, so
- * that a life from which something is left out goes on as it did, where that makes no difference.
+ * that a run from which something is left out goes on as it did, where that makes no difference.
  */
 export class Draw {
   private readonly seed: number;

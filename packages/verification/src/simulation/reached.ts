@@ -1,6 +1,6 @@
 /**
- * Situations that some life must come into, or the mix of faults is not what it is thought to be. They are noted as they
- * happen; `npm run simulate -- --reached` counts the lives that came into each. The list is what thousands of lives are
+ * Situations that some run must come into, or the mix of faults is not what it is thought to be. They are noted as they
+ * happen; `npm run simulate -- --reached` counts the runs that came into each. The list is what thousands of runs are
  * known to reach: one that is not reached any more tells that a change has made the simulator blind there.
  */
 
@@ -9,7 +9,7 @@ import type { Status, TraceEvent } from 'raft-ts';
 import type { Operation } from './history.js';
 import type { Process } from './process.js';
 
-/** Lives after which every situation must have come up. */
+/** Runs after which every situation must have come up. */
 export const REACHED_WITHIN = 2000;
 
 export class Reached {
@@ -80,8 +80,8 @@ export class Reached {
 }
 
 /** What must have been reached and was not, sorted. */
-export function missingPlaces(lives: ReadonlyMap<string, number>): string[] {
-  return PLACES.filter((place) => !lives.has(place)).sort();
+export function missingPlaces(runs: ReadonlyMap<string, number>): string[] {
+  return PLACES.filter((place) => !runs.has(place)).sort();
 }
 
 function placeOf(event: TraceEvent): string | null {

@@ -1,4 +1,4 @@
-/** One life: lived again, with its story, or as often as it takes to believe that it is always the same. */
+/** One run: made again, with its trace, or as often as it takes to believe that it is always the same. */
 import { execFileSync } from 'node:child_process';
 import { type Cut, commandOf } from './cut.js';
 import type { Pool } from './pool.js';
@@ -6,8 +6,8 @@ import { shrink } from './shrink.js';
 import { simulate } from './simulate.js';
 import { type Happening, LEGEND, tableOf } from './table.js';
 
-/** What is lived: a seed, with planted bugs, without what is left out. */
-export interface Life {
+/** What a run is made of: a seed, with planted bugs, without what is left out. */
+export interface Run {
   readonly seed: number;
   readonly mutants: readonly string[];
   readonly cut: Cut;
@@ -16,17 +16,17 @@ export interface Life {
 /** Happenings that are shown before a failure. */
 const LAST = 200;
 
-/** Real time that a life gets at least, when there is hardly any left. */
+/** Real time that a run gets at least, when there is hardly any left. */
 const PATIENCE_MIN_MS = 1000;
 
 /**
- * Lives one life. When it fails, tells what happened last, and how to see that again: everything, or of a small life only
+ * Makes one run. When it fails, tells what happened last, and how to see that again: everything, or of a small run only
  * what is more than routine, so that more of it is seen.
  *
  * @param all whether everything is told that happens, from the beginning
  * @returns 1 if it fails
  */
-export async function replay({ seed, mutants, cut }: Life, all: boolean): Promise<number> {
+export async function replay({ seed, mutants, cut }: Run, all: boolean): Promise<number> {
   let happenings: Happening[] = [];
   const log = (happening: Happening): void => {
     if (!all && cut.keep !== null && happening.isRoutine) return;
@@ -49,36 +49,36 @@ export async function replay({ seed, mutants, cut }: Life, all: boolean): Promis
   return 1;
 }
 
-/** Makes a life that fails small, and replays what is left of it. */
-export async function shrinkAndReplay(pool: Pool, workers: number, life: Life, ms: number): Promise<number> {
+/** Makes a run that fails small, and replays what is left of it. */
+export async function shrinkAndReplay(pool: Pool, workers: number, run: Run, ms: number): Promise<number> {
   const began = performance.now();
   const leftMs = (): number => began + ms - performance.now();
   const shrunk = await shrink({
-    ...life,
+    ...run,
     workers,
     live: (assignment) => pool.live(assignment, Math.max(PATIENCE_MIN_MS, leftMs())),
     isOver: () => leftMs() <= 0,
     report: (line) => console.log(line),
   });
   if (shrunk === null) {
-    console.log(`seed ${life.seed} does not fail`);
+    console.log(`seed ${run.seed} does not fail`);
     return 0;
   }
-  const { cut, lives, decisionsBefore, decisions } = shrunk;
+  const { cut, runs, decisionsBefore, decisions } = shrunk;
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
-    `${decisionsBefore} decisions before, ${decisions.length} after ${lives} lives in ${seconds} s\n`,
+    `${decisionsBefore} decisions before, ${decisions.length} after ${runs} runs in ${seconds} s\n`,
   );
-  return replay({ ...life, cut }, false);
+  return replay({ ...run, cut }, false);
 }
 
-/** Lives one life a number of times: each must be the same. */
-export async function repeat(pool: Pool, workers: number, life: Life, times: number): Promise<number> {
+/** Makes one run a number of times: each must be the same. */
+export async function repeat(pool: Pool, workers: number, run: Run, times: number): Promise<number> {
   const counts = new Map<string, number>();
   let left = times;
   const worker = async (): Promise<void> => {
     while (left-- > 0) {
-      const { traceHash, error, decisions } = await pool.live(life);
+      const { traceHash, error, decisions } = await pool.live(run);
       const outcome = error ?? `trace ${traceHash}, ${decisions.length} decisions`;
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     }

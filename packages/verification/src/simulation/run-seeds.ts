@@ -1,14 +1,14 @@
-/** Many lives, each seed one, in several processes. */
+/** Many runs, each seed one, in several processes. */
 import { commandOf, WHOLE } from './cut.js';
 import type { Pool } from './pool.js';
 import { missingPlaces, REACHED_WITHIN } from './reached.js';
 import { replay } from './replay.js';
 
-/** Lives that fail after which it is enough. */
+/** Runs that fail after which it is enough. */
 const FAILURES_MAX = 20;
 
 /**
- * Lives many lives, and tells what came of them.
+ * Makes many runs, and tells what came of them.
  *
  * @returns 1 if one fails, or if none came into a situation that some should come into
  */
@@ -49,12 +49,12 @@ export async function runSeeds(
       `${operations} operations, ${acknowledged} of them acknowledged`,
   );
   if (tellsReached) {
-    for (const [place, lives] of [...reached].sort()) console.log(`${String(lives).padStart(8)} ${place}`);
+    for (const [place, runs] of [...reached].sort()) console.log(`${String(runs).padStart(8)} ${place}`);
   }
   const missing = missingPlaces(reached);
-  // Fewer lives may miss what is rare.
+  // Fewer runs may miss what is rare.
   const isBlind = missing.length > 0 && seeds >= REACHED_WITHIN;
-  if (isBlind) console.log(`no life came into these situations, and some should: ${missing.join('; ')}`);
+  if (isBlind) console.log(`no run came into these situations, and some should: ${missing.join('; ')}`);
   if (firstFailed !== null) await replay({ seed: firstFailed, mutants: [], cut: WHOLE }, false);
   console.log(`${seeds - failures} passed, ${failures} failed`);
   return failures === 0 && !isBlind ? 0 : 1;

@@ -3,24 +3,24 @@ import { commandOf, WHOLE } from './cut.js';
 import { type Shrunk, shrink } from './shrink.js';
 import { live } from './work.js';
 
-/** Lives that are lived at most, for finding one that fails and making it small. */
-const LIVES_MAX = 60;
-/** Lives that are not long to begin with: of one in a few seeds a bug of reads shows in them. */
+/** Runs that are made at most, for finding one that fails and making it small. */
+const RUNS_MAX = 60;
+/** Runs that are not long to begin with: of one in a few seeds a bug of reads shows in them. */
 const SHORT = { ...WHOLE, clients: 2, stormMs: 2500 };
 /** What is left of one, about twice over. */
 const DECISIONS_MAX = 10;
 
-describe('making a life small that fails', () => {
+describe('making a run small that fails', () => {
   test('leaves a few faults and operations of a planted bug, and it fails for the same reason', async () => {
     const mutants = ['read_without_quorum'];
-    let lives = 0;
+    let runs = 0;
     const counted: typeof live = (work) => {
-      lives += 1;
+      runs += 1;
       return live(work);
     };
     let seed = 0;
     let shrunk: Shrunk | null = null;
-    while (shrunk === null && lives < LIVES_MAX) {
+    while (shrunk === null && runs < RUNS_MAX) {
       seed += 1;
       shrunk = await shrink({
         seed,
@@ -28,7 +28,7 @@ describe('making a life small that fails', () => {
         cut: SHORT,
         live: counted,
         workers: 1,
-        isOver: () => lives >= LIVES_MAX,
+        isOver: () => runs >= RUNS_MAX,
         report: () => {},
       });
     }
@@ -40,13 +40,13 @@ describe('making a life small that fails', () => {
     expect(small.decisions).toEqual(decisions);
   }, 180_000);
 
-  test('tells of a life that does not fail', async () => {
+  test('tells of a run that does not fail', async () => {
     const options = { seed: 2, mutants: [], cut: WHOLE, live, workers: 1 };
     expect(await shrink({ ...options, isOver: () => false, report: () => {} })).toBeNull();
   }, 60_000);
 });
 
-describe('a part of a life', () => {
+describe('a part of a run', () => {
   test('that keeps all decisions is the whole', async () => {
     const seed = 7;
     const whole = await live({ seed, mutants: [], cut: WHOLE });

@@ -1,4 +1,4 @@
-/** Makes the life of a seed that fails as small as it still fails for the same reason. */
+/** Makes the run of a seed that fails as small as it still fails for the same reason. */
 import { type Cut, cutSwarm, extrasOf } from './cut.js';
 import { deltaDebug } from './delta-debug.js';
 import { drawSwarm, type Swarm } from './swarm.js';
@@ -10,19 +10,19 @@ export interface ShrinkOptions {
   /** What is left out to begin with. */
   readonly cut: Cut;
   readonly live: (assignment: Assignment) => Promise<Result>;
-  /** Lives that are lived at once. */
+  /** Runs that are made at once. */
   readonly workers: number;
   /** Whether it has to be enough. */
   readonly isOver: () => boolean;
-  /** Told how far it is. */
+  /** Called with the progress. */
   readonly report: (line: string) => void;
 }
 
 export interface Shrunk {
   readonly cut: Cut;
   readonly error: string;
-  /** Lives that were lived for it. */
-  readonly lives: number;
+  /** Runs that were made for it. */
+  readonly runs: number;
   /** Faults and operations, before and after. */
   readonly decisionsBefore: number;
   readonly decisions: readonly string[];
@@ -32,7 +32,7 @@ export interface Shrunk {
 const STORM_PARTS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];
 
 /**
- * @returns null if the life does not fail
+ * @returns null if the run does not fail
  * @throws if it does not come to an end
  */
 export async function shrink(options: ShrinkOptions): Promise<Shrunk | null> {
@@ -49,7 +49,7 @@ class Shrinker {
   /** The kinds of the decisions that are left. */
   private kinds: readonly string[];
   private cut: Cut;
-  private lives = 1;
+  private runs = 1;
 
   constructor(options: ShrinkOptions, whole: Result, error: string) {
     this.options = options;
@@ -75,7 +75,7 @@ class Shrinker {
     await this.dropDecisions();
     const decisions = this.cut.keep ?? [];
     const decisionsBefore = this.whole.decisions.length;
-    return { cut: this.cut, error: this.error, lives: this.lives, decisionsBefore, decisions };
+    return { cut: this.cut, error: this.error, runs: this.runs, decisionsBefore, decisions };
   }
 
   /** The faults end earlier. */
@@ -111,13 +111,13 @@ class Shrinker {
   private async dropDecisions(): Promise<void> {
     await deltaDebug(this.cut.keep ?? [], async (attempts) => {
       const at = await this.first(mapped(attempts, (keep) => ({ ...this.cut, keep })));
-      // What the life did not come to is not needed either.
+      // What the run did not come to is not needed either.
       return at === null ? null : { at, left: this.cut.keep ?? [] };
     });
     this.tell('fewer decisions');
   }
 
-  /** Lives smaller lives, and takes over the first that fails as the whole one did. */
+  /** Makes smaller runs, and takes over the first that fails as the whole one did. */
   private async first(cuts: Iterable<Cut>): Promise<number | null> {
     const { seed, mutants, live, workers, isOver } = this.options;
     const found: { at: number; result: Result; cut: Cut }[] = [];
@@ -128,7 +128,7 @@ class Shrinker {
         const { value: cut, done } = queue.next();
         if (done) return;
         const at = next++;
-        this.lives += 1;
+        this.runs += 1;
         const result = await live({ seed, mutants, cut });
         if (result.broken === this.whole.broken && result.ended) found.push({ at, result, cut });
       }
@@ -150,7 +150,7 @@ class Shrinker {
   private tell(what: string): void {
     const { nodes, clients, stormMs } = this.swarm;
     this.options.report(
-      `${this.lives} lives, ${what}: ${this.cut.keep?.length ?? 0} decisions, ` +
+      `${this.runs} runs, ${what}: ${this.cut.keep?.length ?? 0} decisions, ` +
         `${nodes} nodes, ${clients} clients, ${stormMs} ms`,
     );
   }

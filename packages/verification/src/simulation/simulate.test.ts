@@ -1,5 +1,5 @@
 /**
- * A few lives; `npm run simulate` lives thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
+ * A few runs; `npm run simulate` runs thousands. A failure names the seed: `npm run simulate -- --seed N` shows it.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ describe('simulated clusters', () => {
     expect(acknowledged).toBeGreaterThan(SEEDS * 20);
   }, 60_000);
 
-  test('the same seed leads to the same life', async () => {
+  test('the same seed leads to the same run', async () => {
     const seed = 2;
     const first: string[] = [];
     const report = await simulate({ seed, log: (happening) => first.push(rowOf(happening)) });
@@ -33,7 +33,7 @@ describe('simulated clusters', () => {
     expect(second).toEqual(first);
   }, 60_000);
 
-  test('garbage collections do not change a life', async () => {
+  test('garbage collections do not change a run', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     const seed = 2;
@@ -44,7 +44,7 @@ describe('simulated clusters', () => {
     expect((await simulate({ seed, log })).traceHash).toBe(traceHash);
   }, 60_000);
 
-  test('the life is the same in a process that compiles nothing', async () => {
+  test('the run is the same in a process that compiles nothing', async () => {
     const seed = 2;
     const { traceHash } = await simulate({ seed });
     const main = new URL('main.js', import.meta.url).pathname;

@@ -1,4 +1,4 @@
-/** One simulated life of a cluster: a storm, then healing, then everything is looked at. */
+/** One simulated run of a cluster: a storm, then healing, then everything is looked at. */
 
 import { LAG_LOW_MS, ROOT_GROUP } from '@althing/node/parts';
 import { checkHistory } from './check-history.js';
@@ -35,7 +35,7 @@ const CORE_MS = 60_000;
 const ATTEMPTS_MAX = 10;
 
 /**
- * @param planters kept by callers that live many lives, so that each planted bug is loaded once
+ * @param planters kept by callers that make many runs, so that each planted bug is loaded once
  * @throws Violation, Anomaly, and what else goes wrong
  */
 export async function simulate(options: WorldOptions, planters = new Planters()): Promise<SimulationReport> {

@@ -57,7 +57,7 @@ export function drawSwarm(seed: number): Swarm {
   const pick = <Value>(...values: Value[]): Value => draw.pick(values);
   const nodes = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
   const lease = draw.chance(0.1);
-  // Apart, so that the rest of a life is what it was before there were limits.
+  // Apart, so that the rest of a run is what it was before there were limits.
   const pickLink = <Value>(...values: Value[]): Value => linkDraw.pick(values);
   const rare = (weight: number): number => (draw.chance(0.4) ? 0 : weight);
   return {

@@ -1,4 +1,4 @@
-/** What happened in a life, as a table: the time, what each node is, and what happened where. */
+/** What happened in a run, as a table: the time, what each node is, and what happened where. */
 import type { Machine } from './machine.js';
 
 export interface Happening {

@@ -1,7 +1,7 @@
 import type { Scheduler } from './scheduler.js';
 
 /**
- * A thread of a simulated process: what is planned on it runs only while the process lives, and waits while the thread is
+ * A thread of a simulated process: what is planned on it runs only while the process runs, and waits while the thread is
  * paused. Work that became due meanwhile runs in order when it goes on.
  */
 export class Thread {

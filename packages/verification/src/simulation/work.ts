@@ -1,4 +1,4 @@
-/** What a child process of the pool does: lives, one after the other. */
+/** What a child process of the pool does: runs, one after the other. */
 import { inspect } from 'node:util';
 import type { Cut } from './cut.js';
 import { Anomaly } from './history.js';
@@ -17,14 +17,14 @@ export interface Assignment {
 export interface Result {
   readonly seed: number;
   readonly error: string | null;
-  /** What was broken: equal for two lives that fail for the same reason. Empty when all was well. */
+  /** What was broken: equal for two runs that fail for the same reason. Empty when all was well. */
   readonly broken: string;
   /** Faults that came, and what clients did, in that order, by their names. */
   readonly decisions: readonly string[];
   /** The kinds of those. */
   readonly kinds: readonly string[];
   readonly traceHash: number;
-  /** Whether the life came to its end; its process may have died, or taken too long. */
+  /** Whether the run came to its end; its process may have died, or taken too long. */
   readonly ended: boolean;
   readonly events: number;
   readonly operations: number;
@@ -57,7 +57,7 @@ export function resultOf(seed: number): Result {
   };
 }
 
-/** Lives a life; what goes wrong is told by the result. */
+/** Makes a run; what goes wrong is told by the result. */
 export async function live({ seed, mutants, cut }: Assignment, planters = new Planters()): Promise<Result> {
   const decisions: string[] = [];
   const kinds = new Set<string>();

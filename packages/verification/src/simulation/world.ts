@@ -26,9 +26,9 @@ export interface WorldOptions {
   readonly mutants?: ReadonlySet<string>;
   /** What is left out. */
   readonly cut?: Cut;
-  /** Told of everything that happens. */
+  /** Called with everything that happens. */
   readonly log?: (happening: Happening) => void;
-  /** Told of each fault that comes and each thing that a client does, by its name, and of which kind it is. */
+  /** Called with the name and the kind of each fault and of each operation of a client. */
   readonly onDecision?: (name: string, kind: string) => void;
 }
 
@@ -47,7 +47,7 @@ const TURNING_POINTS: ReadonlySet<string> = new Set<TraceEvent['type']>([
   'change_proposed',
 ]);
 
-/** Events of a life at most. */
+/** Events of a run at most. */
 const TURNS_MAX = 1_000_000;
 
 /** Events between two looks at what nodes show. */
@@ -407,7 +407,7 @@ export class World {
     this.violate(new Violation('node failed', `${process.machine.name}: ${what}`, error));
   }
 
-  /** What is broken ends the life after the event in which it happens; at once, if that event goes on for ever. */
+  /** What is broken ends the run after the event in which it happens; at once, if that event goes on for ever. */
   private guard(look: () => void): void {
     if (this.violation !== null && ++this.looksAfterViolation > LOOKS_AFTER_VIOLATION_MAX)
       throw this.violation;

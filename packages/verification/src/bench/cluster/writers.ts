@@ -81,7 +81,7 @@ export class Writers {
       if (outcome.kind === 'error') problem = `${outcome.code}: ${outcome.message}`;
       if (outcome.kind === 'broken') problem = outcome.why;
       this.#writes.push({ sentAt, endedAt, problem });
-      // Who is refused at once must not make thousands of failures of one.
+      // A writer that is refused at once must not turn one failure into thousands.
       if (problem !== undefined) await pause(100);
     }
     client.close();
