@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseJson, type WireValue } from '@althing/client';
 import type { Credentials } from '../harness/node-client.js';
+import type { SocketAction } from './sockets.js';
 import { untagged } from './values.js';
 
 export interface CaseFile {
@@ -21,7 +22,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** What to do, as far as it can be done with one request after the other; `other` can't. */
+/** What to do; nobody can do `other`. */
 export type Action =
   | {
       readonly kind: 'code';
@@ -30,6 +31,7 @@ export type Action =
     }
   | { readonly kind: 'run'; readonly name: string; readonly args: WireValue }
   | { readonly kind: 'sleep'; readonly seconds: number }
+  | { readonly kind: 'socket'; readonly action: SocketAction; readonly values: WireValue }
   | { readonly kind: 'other'; readonly what: string };
 
 /** What has to come out. */
@@ -47,6 +49,8 @@ export interface Step {
   readonly action: Action;
   readonly scope: string;
   readonly as: Credentials | undefined;
+  /** The connection that it is done on; undefined for any. */
+  readonly client: string | undefined;
   readonly save: string | undefined;
   readonly expectation: Expectation;
 }
@@ -114,6 +118,7 @@ class Reader {
       action: this.action(fields),
       scope: fields.has('scope') ? this.string(fields.get('scope')) : '//stuff',
       as: this.credentials(fields.get('as')),
+      client: fields.has('client') ? this.string(fields.get('client')) : undefined,
       save: save === undefined ? undefined : this.string(save),
       expectation: this.expectation(fields),
     };
@@ -121,7 +126,6 @@ class Reader {
 
   action(fields: Fields): Action {
     const code = fields.get('code');
-    if (fields.has('client')) return { kind: 'other', what: 'a step on a connection of its own' };
     if (code !== undefined) {
       const vars = fields.get('vars');
       return {
@@ -134,6 +138,13 @@ class Reader {
       return { kind: 'run', name: this.string(fields.get('run')), args: untagged(fields.get('args') ?? []) };
     }
     if (fields.has('sleep')) return { kind: 'sleep', seconds: this.number(fields.get('sleep')) };
+    for (const action of ['join', 'leave', 'emit'] as const) {
+      if (!fields.has(action)) continue;
+      const values = untagged(fields.get(action) ?? []);
+      const toPeers = action === 'emit' && fields.get('peers') === true;
+      return { kind: 'socket', action: toPeers ? 'emit_peers' : action, values };
+    }
+    if (fields.get('events') === true) return { kind: 'socket', action: 'events', values: [] };
     return { kind: 'other', what: `a step with the keys ${[...fields.keys()].join(', ')}` };
   }
 

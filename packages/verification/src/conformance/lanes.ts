@@ -36,7 +36,7 @@ export class SharedLane implements Lane {
     }
     const problem = await prepareShared(this.#client);
     const verdict =
-      problem === undefined ? await runCase(wanted, this.#client, this.#format) : notReady(problem);
+      problem === undefined ? await runCase(wanted, this.#client, this.#format, this.#node.url) : notReady(problem);
     if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
     return this.#replace(verdict);
   }
@@ -86,7 +86,7 @@ export class FreshLane implements Lane {
     const client = new NodeClient(node.url, this.#format, stepTimeoutMs);
     try {
       const problem = await prepareFresh(client);
-      const verdict = problem === undefined ? await runCase(wanted, client, this.#format) : notReady(problem);
+      const verdict = problem === undefined ? await runCase(wanted, client, this.#format, node.url) : notReady(problem);
       if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
       return { ...verdict, actual: verdict.actual + (await lastWords(node)) };
     } finally {
@@ -123,17 +123,19 @@ export class FreshLane implements Lane {
 
 /** Runs cases on a node that somebody else started. */
 export class GivenNodeLane implements Lane {
+  readonly #url: string;
   readonly #client: NodeClient;
   readonly #format: Format;
 
   constructor(url: string, format: Format) {
+    this.#url = url;
     this.#client = new NodeClient(url, format, stepTimeoutMs);
     this.#format = format;
   }
 
   async run(wanted: Case): Promise<Verdict> {
     const problem = await prepareShared(this.#client);
-    return problem === undefined ? runCase(wanted, this.#client, this.#format) : notReady(problem);
+    return problem === undefined ? runCase(wanted, this.#client, this.#format, this.#url) : notReady(problem);
   }
 
   async close(): Promise<undefined> {

@@ -13,11 +13,11 @@ import { FreshLane, GivenNodeLane, SharedLane } from './lanes.js';
 import { RebuildLane, rebuildSkipReason } from './rebuild.js';
 import { report } from './report.js';
 import { type Job, runJobs } from './run.js';
-import { skipReason, type Verdict } from './run-case.js';
+import { needsSocket, skipReason, type Verdict } from './run-case.js';
 
 const help = `npm run conformance [-- FILES... OPTIONS]
 
-Runs the recorded cases against real nodes over HTTP. FILES are names of case files; default: all.
+Runs the recorded cases against real nodes: over HTTP, and those that need a socket over WebSocket. FILES are names of case files; default: all.
 
   --json            speak JSON instead of MessagePack, and skip what JSON can't carry
   --filter TEXT     only cases whose name contains TEXT
@@ -131,7 +131,9 @@ async function run(
 async function rebuild(wanted: readonly Case[]): Promise<Results> {
   const skipped = new Map<Case, Verdict>();
   const cases = wanted.filter((item) => {
-    const why = skipReason(item, 'msgpack') ?? rebuildSkipReason(item);
+    const why = needsSocket(item)
+      ? 'needs socket'
+      : (skipReason(item, 'msgpack') ?? rebuildSkipReason(item));
     if (why !== undefined) skipped.set(item, { kind: 'skipped', why });
     return why === undefined;
   });

@@ -2,10 +2,11 @@
  * Runs one case on a node that is ready for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWireMap, showValue, type WireValue, wireMap } from '@althing/client';
+import { isWireList, isWireMap, showValue, type WireValue, wireMap } from '@althing/client';
 import type { Credentials, Format, Outcome } from '../harness/node-client.js';
 import type { Case, Expectation, Step } from './cases.js';
 import { difference, IdPairs } from './compare.js';
+import { CaseSockets, type SocketRequest } from './sockets.js';
 import { fitsJson, substituted } from './values.js';
 
 /** How a case came out. */
@@ -31,18 +32,54 @@ export interface Requester {
 
 export const admin: Credentials = { basic: ['admin', 'pass'] };
 
-/** Why a case can't be run over HTTP in that format; undefined when it can. */
+/** Why a case can't be run in that format; undefined when it can. Those that need a socket speak MessagePack alone. */
 export function skipReason(wanted: Case, format: Format): string | undefined {
-  const need = wanted.needs.find((name) => name !== 'sleep');
+  const need = wanted.needs.find((name) => name !== 'sleep' && (name !== 'socket' || format === 'json'));
   if (need !== undefined) return `needs ${need}`;
+  if (!needsSocket(wanted) && wanted.steps.some(onSocket)) return 'does not say that it needs a socket';
   const other = wanted.steps.find((step) => step.action.kind === 'other');
   if (other?.action.kind === 'other') return other.action.what;
   if (format === 'json' && !wanted.steps.every(stepFitsJson)) return "JSON can't carry its values";
   return undefined;
 }
 
-/** Does the steps in order, up to the first that does not come out as recorded. */
-export async function runCase(wanted: Case, client: Requester, format: Format): Promise<Verdict> {
+/** Whether a case wants connections that last. */
+export function needsSocket({ needs }: Case): boolean {
+  return needs.includes('socket');
+}
+
+function onSocket({ client, action }: Step): boolean {
+  return client !== undefined || action.kind === 'socket';
+}
+
+/**
+ * Does the steps in order, up to the first that does not come out as recorded.
+ *
+ * @param url of the API of the node, for cases that need a socket; undefined where there are none
+ */
+export async function runCase(wanted: Case, client: Requester, format: Format, url?: string): Promise<Verdict> {
+  if (!needsSocket(wanted) || url === undefined) return runSteps(wanted, requests(client), format);
+  const sockets = new CaseSockets(url);
+  try {
+    return await runSteps(
+      wanted,
+      (step, saved) => sockets.send(step.client, credentialsOf(step, saved), step.scope, socketRequestOf(step, saved)),
+      format,
+    );
+  } finally {
+    sockets.close();
+  }
+}
+
+type Saved = ReadonlyMap<string, WireValue>;
+
+type Send = (step: Step, saved: Saved) => Promise<Outcome>;
+
+function requests(client: Requester): Send {
+  return (step, saved) => client.send(step.scope, credentialsOf(step, saved), bodyOf(step, saved));
+}
+
+async function runSteps(wanted: Case, send: Send, format: Format): Promise<Verdict> {
   const ids = new IdPairs();
   const saved = new Map<string, WireValue>();
   for (const [index, step] of wanted.steps.entries()) {
@@ -50,7 +87,7 @@ export async function runCase(wanted: Case, client: Requester, format: Format): 
       await sleep(step.action.seconds * 1000);
       continue;
     }
-    const outcome = await client.send(step.scope, credentialsOf(step, saved), bodyOf(step, saved));
+    const outcome = await send(step, saved);
     if (format === 'json' && step.expectation.kind === 'success' && isError(outcome, typeErr)) {
       return { kind: 'skipped', why: "JSON can't carry an answer" };
     }
@@ -106,6 +143,17 @@ function bodyOf(step: Step, saved: ReadonlyMap<string, WireValue>): WireValue {
   return query(action.code, isWireMap(vars) ? vars : undefined);
 }
 
+function socketRequestOf({ action }: Step, saved: Saved): SocketRequest {
+  if (action.kind === 'run') return { kind: 'run', name: action.name, args: substituted(action.args, saved) };
+  if (action.kind === 'code') {
+    const vars = action.vars === undefined ? undefined : substituted(action.vars, saved);
+    return { kind: 'code', code: action.code, vars };
+  }
+  if (action.kind !== 'socket') throw new Error(`a step of kind ${action.kind} is no request`);
+  const values = substituted(action.values, saved);
+  return { kind: 'socket', action: action.action, values: isWireList(values) ? values : [] };
+}
+
 function credentialsOf(step: Step, saved: ReadonlyMap<string, WireValue>): Credentials {
   if (step.as === undefined) return admin;
   if (!('token' in step.as)) return step.as;
@@ -150,7 +198,9 @@ function textOf(step: Step): string {
   if (step.action.kind === 'code') return step.action.code;
   return step.action.kind === 'run'
     ? `run ${step.action.name} ${showValue(step.action.args)}`
-    : step.action.kind;
+    : step.action.kind === 'socket'
+      ? `${step.client ?? ''} ${step.action.action} ${showValue(step.action.values)}`
+      : step.action.kind;
 }
 
 function stepFitsJson(step: Step): boolean {

@@ -5,7 +5,7 @@
  * it changed. PING alone is answered at once. What waits for its turn is bounded, and so is what waits to be
  * sent: nothing more is read from a client that sends faster than it is served, or does not read.
  */
-import { QueryError, type RootGroup, type User } from '@althing/engine';
+import { ErrorCode, QueryError, type RootGroup, type User } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
 import { decodeEmit, decodeRooms } from '../../events/bodies.js';
 import type { Listener } from '../../events/listener.js';
@@ -46,7 +46,7 @@ import type { Wire } from './wire.js';
 /** What the connections of a node have in common. */
 export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey'>;
+  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey' | 'memberByName'>;
   /** Takes a request; the answer may come at once or later. */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Null while requests are served, else why not. */
@@ -363,6 +363,10 @@ export class Connection implements PackageSink, Client, Listener {
     const begun = data.length > LONG_PACKAGE ? performance.now() : 0;
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
+    // Numbers are what clients of this protocol know nodes by: what is neither that nor a name is a mistake in writing.
+    if (scope.kind === 'node' && typeof scope.id === 'string' && host.root.memberByName(scope.id) === undefined) {
+      throw new QueryError(ErrorCode.VALUE, `the scope names no node: write @node:NUMBER, or the name of a node`);
+    }
     const request: ProgramRequest = {
       scope,
       user,

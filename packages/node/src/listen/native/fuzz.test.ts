@@ -205,6 +205,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     root: {
       users: new Map([[1, USER]]),
       accessVersion: 1,
+      memberByName: () => undefined,
       tokenByKey: () => ({
         user: USER,
         token: { prefix: '', hash: new Uint8Array(), createdAt: 0, expiresAt: null, description: '' },
