@@ -75,8 +75,8 @@ ENV NODE_ENV=production \
 USER 10001:10001
 WORKDIR /data
 VOLUME /data
-# API, nodes among themselves, health and metrics
-EXPOSE 9210 9220 9230
+# Native protocol, API, nodes among themselves, health and metrics
+EXPOSE 9200 9210 9220 9230
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "/app/deploy/docker/healthcheck.mjs"]

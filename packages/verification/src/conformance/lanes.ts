@@ -36,7 +36,9 @@ export class SharedLane implements Lane {
     }
     const problem = await prepareShared(this.#client);
     const verdict =
-      problem === undefined ? await runCase(wanted, this.#client, this.#format, this.#node.url) : notReady(problem);
+      problem === undefined
+        ? await runCase(wanted, this.#client, this.#format, this.#node.url)
+        : notReady(problem);
     if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
     return this.#replace(verdict);
   }
@@ -86,7 +88,8 @@ export class FreshLane implements Lane {
     const client = new NodeClient(node.url, this.#format, stepTimeoutMs);
     try {
       const problem = await prepareFresh(client);
-      const verdict = problem === undefined ? await runCase(wanted, client, this.#format, node.url) : notReady(problem);
+      const verdict =
+        problem === undefined ? await runCase(wanted, client, this.#format, node.url) : notReady(problem);
       if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
       return { ...verdict, actual: verdict.actual + (await lastWords(node)) };
     } finally {

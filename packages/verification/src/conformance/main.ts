@@ -131,9 +131,7 @@ async function run(
 async function rebuild(wanted: readonly Case[]): Promise<Results> {
   const skipped = new Map<Case, Verdict>();
   const cases = wanted.filter((item) => {
-    const why = needsSocket(item)
-      ? 'needs socket'
-      : (skipReason(item, 'msgpack') ?? rebuildSkipReason(item));
+    const why = needsSocket(item) ? 'needs socket' : (skipReason(item, 'msgpack') ?? rebuildSkipReason(item));
     if (why !== undefined) skipped.set(item, { kind: 'skipped', why });
     return why === undefined;
   });

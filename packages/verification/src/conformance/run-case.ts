@@ -57,13 +57,19 @@ function onSocket({ client, action }: Step): boolean {
  *
  * @param url of the API of the node, for cases that need a socket; undefined where there are none
  */
-export async function runCase(wanted: Case, client: Requester, format: Format, url?: string): Promise<Verdict> {
+export async function runCase(
+  wanted: Case,
+  client: Requester,
+  format: Format,
+  url?: string,
+): Promise<Verdict> {
   if (!needsSocket(wanted) || url === undefined) return runSteps(wanted, requests(client), format);
   const sockets = new CaseSockets(url);
   try {
     return await runSteps(
       wanted,
-      (step, saved) => sockets.send(step.client, credentialsOf(step, saved), step.scope, socketRequestOf(step, saved)),
+      (step, saved) =>
+        sockets.send(step.client, credentialsOf(step, saved), step.scope, socketRequestOf(step, saved)),
       format,
     );
   } finally {

@@ -57,7 +57,12 @@ export class CaseSockets {
    *
    * @param name of the connection; undefined for any
    */
-  async send(name: string | undefined, as: Credentials, scope: string, request: SocketRequest): Promise<Outcome> {
+  async send(
+    name: string | undefined,
+    as: Credentials,
+    scope: string,
+    request: SocketRequest,
+  ): Promise<Outcome> {
     try {
       const open = await this.#connection(name ?? `as ${JSON.stringify(as)}`, as);
       return { kind: 'value', value: await this.#do(open, scope, request) };

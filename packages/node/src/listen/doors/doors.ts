@@ -15,6 +15,7 @@ import { Authenticator } from '../auth/authenticator.js';
 import { Backoff } from '../auth/backoff.js';
 import type { TlsFiles } from '../http/apps.js';
 import { HttpListener, type HttpOptions } from '../http/listener.js';
+import { ClientAddresses } from '../limits/client-addresses.js';
 import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
 import { SharedLimits } from '../shared/shared-limits.js';
@@ -79,6 +80,7 @@ export class Doors {
       pendingMax: config.requestQueueLimit,
     });
     this.shared = shared;
+    const proxies = new ClientAddresses(config.trustedProxies);
     const native = new NativeListener({
       authenticator,
       root: engine.root,
@@ -95,6 +97,7 @@ export class Doors {
       now: Date.now,
       nodeNumber: options.nodeNumber,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
+      isProxy: (address) => proxies.isTrusted(address),
       loginTimeoutMs: config.loginTimeoutMs,
       packageTimeoutMs: config.bodyTimeoutMs,
     });

@@ -364,8 +364,15 @@ export class Connection implements PackageSink, Client, Listener {
     const type = header.type === PackageType.RUN ? 'run' : 'query';
     const { scope, body, options } = readRequest(data, type, host.nestingMax);
     // Numbers are what clients of this protocol know nodes by: what is neither that nor a name is a mistake in writing.
-    if (scope.kind === 'node' && typeof scope.id === 'string' && host.root.memberByName(scope.id) === undefined) {
-      throw new QueryError(ErrorCode.VALUE, `the scope names no node: write @node:NUMBER, or the name of a node`);
+    if (
+      scope.kind === 'node' &&
+      typeof scope.id === 'string' &&
+      host.root.memberByName(scope.id) === undefined
+    ) {
+      throw new QueryError(
+        ErrorCode.VALUE,
+        `the scope names no node: write @node:NUMBER, or the name of a node`,
+      );
     }
     const request: ProgramRequest = {
       scope,

@@ -22,6 +22,8 @@ export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving'> {
   readonly nodeNumber: () => number;
   /** Connections at once from one address. */
   readonly connectionsPerAddressMax: number;
+  /** Whether an address is that of a proxy, whose connections are not counted. */
+  readonly isProxy: (address: string) => boolean;
   /** How long a connection may take to log in, in milliseconds. */
   readonly loginTimeoutMs: number;
   /** How long a package may take to come, and an answer to be taken, in milliseconds. */
@@ -119,7 +121,7 @@ export class NativeListener {
    * @returns whether it may be; it is closed otherwise
    */
   admit(socket: Socket): boolean {
-    const { shared, connectionsPerAddressMax, figures } = this.options;
+    const { shared, connectionsPerAddressMax, isProxy, figures } = this.options;
     const address = addressOf(socket);
     const count = this.byAddress.get(address) ?? 0;
     const kept = address === UNIX_ADDRESS || isLoopback(address) ? 0 : keptFor(shared.connectionsMax);
@@ -127,7 +129,8 @@ export class NativeListener {
     socket.on('error', () => {
       // It is followed by 'close'.
     });
-    if (!fits || count >= connectionsPerAddressMax) {
+    const isFull = count >= connectionsPerAddressMax && (address === UNIX_ADDRESS || !isProxy(address));
+    if (!fits || isFull) {
       figures.rejected(fits ? 'connections_per_address' : 'connections');
       socket.destroy();
       return false;
