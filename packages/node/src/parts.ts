@@ -27,6 +27,7 @@ export { logChainHash } from './consensus/group-log.js';
 export type { Network, NetworkEvents } from './consensus/network.js';
 export { EngineSide } from './engine-side/engine-side.js';
 export type { EngineClock, EngineReports } from './engine-side/ports.js';
+export { type Listener, Push } from './events/listener.js';
 export { decodeApplied } from './groups/applied.js';
 export { decodeEntry } from './groups/entry.js';
 export type { GroupSession } from './groups/group-session.js';

@@ -14,7 +14,7 @@ import type { Machine } from './machine.js';
 import { NOW_MS, type Process } from './process.js';
 import { Draw } from './random.js';
 import { Violation } from './watcher.js';
-import { codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
+import { COLLECTIONS, codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
 import type { World } from './world.js';
 
 /** Milliseconds after which a client gives up. */
@@ -23,8 +23,6 @@ const PATIENCE_MS = 5000;
 const PROBER = -1;
 const KEEPER = -2;
 const VISITOR = -3;
-const COLLECTIONS = [VISITED, 'more'] as const;
-
 const ADMIN = 'admin';
 
 /** The kind of decision that all of these are. */

@@ -1,5 +1,5 @@
 /** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
-import { ByteWriter, type Engine, type Group, type TaskState } from '@althing/engine';
+import { ByteWriter, type Engine, type Group, type RoomEvent, type TaskState } from '@althing/engine';
 import {
   type Applied,
   CallKind,
@@ -7,6 +7,7 @@ import {
   type CommittedEntry,
   decodeAnswer,
   decodeRequest,
+  type EngineSide,
   type Event,
   encodeAnswer,
   encodeRequest,
@@ -34,6 +35,9 @@ export const NODE_MUTANTS = {
   results_by_local_clock: 'the answers to recent changes age by the clock of each node',
   map_order_stored: 'what is stored depends on the order in which a node came to know other nodes',
   read_before_applied: 'a read does not wait until the state holds what its index tells',
+  event_before_commit: 'clients in rooms are told of an event when its change is proposed',
+  event_of_change_taken_back: 'clients in rooms are told of an event whose change is taken back',
+  gap_not_told: 'who listens is not told that a snapshot took the place of what happened',
   read_without_asking: 'a read does not ask the leader for an index',
   rights_not_doubted: 'a request is refused by rights that this node knows, though they may be old',
   task_ended_apart: 'what becomes of a task is not in the change of its run, but in the next one',
@@ -67,6 +71,8 @@ export interface NodeBugsOptions {
   readonly wallClock: () => number;
   /** Does something on the engine thread after some milliseconds. */
   readonly delay: (ms: number, work: () => void) => void;
+  /** Tells those who listen what happened. */
+  readonly tell: (session: GroupSession, events: readonly RoomEvent[]) => void;
 }
 
 /** How late a late capture is, in milliseconds. */
@@ -78,6 +84,7 @@ export class NodeBugs {
   private readonly nodeId: NodeId;
   private readonly wallClock: () => number;
   private readonly delay: (ms: number, work: () => void) => void;
+  private readonly tell: NodeBugsOptions['tell'];
   private readonly epochs = new Map<GroupId, number>();
   private readonly planted = new WeakSet<object>();
   private readonly sessions = new Map<GroupId, GroupSession>();
@@ -85,11 +92,12 @@ export class NodeBugs {
   /** Forwarded requests that are not answered: who asked, and the number of the call. */
   private readonly forwarded = new Set<string>();
 
-  constructor({ on, nodeId, wallClock, delay }: NodeBugsOptions) {
+  constructor({ on, nodeId, wallClock, delay, tell }: NodeBugsOptions) {
     this.on = on;
     this.nodeId = nodeId;
     this.wallClock = wallClock;
     this.delay = delay;
+    this.tell = tell;
   }
 
   /** What the consensus side gets of a command. */
@@ -148,6 +156,11 @@ export class NodeBugs {
 
   private fails({ index }: CommittedEntry): boolean {
     return (index * 31 + this.nodeId) % 16 === 0;
+  }
+
+  /** Changes what a node tells its clients, before it is used. */
+  side({ rooms }: EngineSide): void {
+    if (this.on.has('gap_not_told')) rooms.replaced = () => {};
   }
 
   /** Changes a session, and what it holds, before it is used. */
@@ -272,6 +285,16 @@ export class NodeBugs {
     } else if (on.has('no_undo')) {
       session.propose = (change, reply, respond, names) =>
         propose({ ...change, undo: [] }, reply, respond, names);
+    } else if (on.has('event_before_commit')) {
+      session.propose = (change, reply, respond, names, secret) => {
+        this.tell(session, change.roomEvents ?? []);
+        return propose({ ...change, roomEvents: [] }, reply, respond, names, secret);
+      };
+    } else if (on.has('event_of_change_taken_back')) {
+      session.propose = (change, reply, respond, names, secret) => {
+        const tell = (): void => this.tell(session, change.roomEvents ?? []);
+        return propose({ ...change, undo: [tell, ...change.undo] }, reply, respond, names, secret);
+      };
     } else if (on.has('names_not_in_entries')) {
       session.propose = (change, reply, respond) => propose(change, reply, respond);
     }

@@ -59,6 +59,8 @@ export interface Surroundings {
   readonly onEvent: (process: Process, event: Event) => void;
   /** Called before messages leave. */
   readonly onReached: (place: string) => void;
+  /** Everything of a process is open. */
+  readonly onOpen: (process: Process) => void;
   readonly onTransmit: (process: Process, group: GroupId, messages: readonly Message[]) => void;
   /** Called with each checkpoint that is durable, before another one of the group can begin. */
   readonly onCheckpoint: (process: Process, group: GroupId) => void;
@@ -125,6 +127,7 @@ export class Process {
       nodeId: machine.nodeId,
       wallClock: () => this.wallClock(),
       delay: (ms, work) => this.engineThread.after(ms, work),
+      tell: (session, events) => this.side?.rooms.told(session, events),
     });
     const commandDraw = world.drawFor(machine, 'commands');
     const eventDraw = world.drawFor(machine, 'events');
@@ -149,6 +152,7 @@ export class Process {
     this.open().then(
       () => {
         this.isOpen = true;
+        this.world.onOpen(this);
       },
       (error: unknown) => {
         // A full disk may have no room for what a start writes: it is tried again.
@@ -230,6 +234,7 @@ export class Process {
     const side = this.makeSide(state);
     this.side = side;
     this.bugs.engine(side.engine);
+    this.bugs.side(side);
     this.engineThread.every(HOUSEKEEPING_MS, () => side.consider());
     await side.scopes.sessions.open();
     void this.bootstrap(side);

@@ -77,6 +77,7 @@ async function live(world: World): Promise<void> {
   heal(world, world.present);
   await world.run(() => false, restMs);
   clients.stop();
+  world.listeners.stop();
   await world.run(() => !clients.busy && isSettled(world), HEAL_MS);
   demandSettled(world, 'after healing');
   await checkEverything(world);
@@ -207,8 +208,14 @@ async function checkEverything(world: World): Promise<void> {
       throw new Violation('I16', 'changes do not end, though nobody asks for any');
   }
   for (const collection of world.clients.collections) checkCollection(world, collection);
+  world.listeners.check((process, collection) => counterIn(readLocally(process, collection)));
   checkRights(world.clients.history);
   checkIndexes(world.clients.history.filter(({ collection }) => collection === null));
+}
+
+/** The counter in what `READ_ALL` reads. */
+function counterIn(all: unknown): number {
+  return Array.isArray(all) ? Number(all[1]) : Number.NaN;
 }
 
 /** How far the log of each group is committed. */

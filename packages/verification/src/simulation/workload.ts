@@ -9,9 +9,13 @@ export const BALANCE = 100;
 /** Things that change together, of a size that a small cache can't hold. */
 const TILES = 60;
 const TILE_TEXT = 'x'.repeat(400);
+/** Name of the room of each collection in which its counter is told. */
+export const ROOM = 'counter';
 export const GUEST = 'guest';
 /** The collection that the guest visits. */
 export const VISITED = 'stuff';
+
+export const COLLECTIONS = [VISITED, 'more'] as const;
 
 /** Makes what a collection begins with; does nothing when it is there. */
 export const SET_UP = [
@@ -97,7 +101,8 @@ export function codeOf(action: Action, number: number): string {
     case 'read':
       return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
     case 'increment':
-      return '.n += 1; .n;';
+      // Whoever listens is told the number. While the level of a new cluster is low, there are no rooms.
+      return `.n += 1; try(if (!.has('room')) { .set('room', room()); .room.set_name('${ROOM}'); }); try(.room.emit('n', .n)); .n;`;
     case 'swap': {
       const { register, expected, value } = action;
       return `if (.${register} == ${expected}) { .${register} = ${value}; true; } else { false; };`;

@@ -8,6 +8,7 @@ import { Clients } from './clients.js';
 import { LostVoteError, voteIn } from './consensus-side.js';
 import { Contents } from './contents.js';
 import { type Cut, cutSwarm, Decisions, WHOLE } from './cut.js';
+import { Listeners } from './listeners.js';
 import { Machine, NODE_PORT } from './machine.js';
 import { NOTHING_PLANTED, type Planted } from './mutants.js';
 import { Nemesis } from './nemesis.js';
@@ -19,6 +20,7 @@ import { Scheduler } from './scheduler.js';
 import { drawSwarm, type Swarm } from './swarm.js';
 import { type Happening, rolesOf } from './table.js';
 import { Violation, Watcher } from './watcher.js';
+import { COLLECTIONS } from './workload.js';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -67,6 +69,7 @@ export class World {
   readonly decisions: Decisions;
   readonly clients: Clients;
   readonly nemesis: Nemesis;
+  readonly listeners: Listeners;
   /** A hash of everything that happened: equal runs have equal ones. */
   traceHash = 0;
   private readonly options: WorldOptions;
@@ -91,6 +94,11 @@ export class World {
     this.crashDraw = new Draw(seed, 'crash', scheduler);
     this.joinDraw = new Draw(seed, 'join', scheduler);
     this.clusterId = new Draw(seed, 'cluster').bytes(16);
+    this.listeners = new Listeners({
+      scheduler,
+      onViolation: (error) => this.violate(error),
+      onReached: (place) => this.reached.add(place),
+    });
     this.surroundings = {
       scheduler,
       swarm,
@@ -126,6 +134,7 @@ export class World {
         this.nemesis.onEvent(process, event);
       },
       onReached: (place) => this.reached.add(place),
+      onOpen: (process) => this.listeners.attend(process, COLLECTIONS),
       onTransmit: (process, group, messages) => {
         const view = process.view(group);
         if (view === undefined) return;

@@ -1,0 +1,145 @@
+/**
+ * Connections that listen to a room of each collection, at every node. Each increment of the counter of a collection tells its room the
+ * number that came out, so what one hears are numbers without a gap, each once: anything else was not committed, came twice, was taken
+ * back, or was missed without being told so (I18).
+ */
+import { decodeMessagePack, isWireList, isWireMap } from '@althing/client';
+import { type Listener, Push } from '@althing/node/parts';
+import type { Process } from './process.js';
+import type { Scheduler } from './scheduler.js';
+import { Violation } from './watcher.js';
+import { ROOM } from './workload.js';
+
+/** Milliseconds between two attempts to join. */
+const RETRY_MS = 400;
+
+export interface ListenersOptions {
+  readonly scheduler: Scheduler;
+  readonly onViolation: (error: unknown) => void;
+  readonly onReached: (place: string) => void;
+}
+
+/** Those of one life. */
+export class Listeners {
+  private readonly options: ListenersOptions;
+  private readonly all = new Set<Connection>();
+  private lastId = 0;
+  private working = true;
+
+  constructor(options: ListenersOptions) {
+    this.options = options;
+  }
+
+  /** Lets a process have listeners, as long as it lives. */
+  attend(process: Process, collections: readonly string[]): void {
+    const look = (): void => {
+      if (!this.working || !process.alive) return;
+      for (const collection of collections) this.ensure(process, collection);
+      process.engineThread.after(RETRY_MS, look);
+    };
+    look();
+  }
+
+  /** Nobody joins any more. */
+  stop(): void {
+    this.working = false;
+  }
+
+  /**
+   * Looks at the end whether everybody heard of the last increment.
+   *
+   * @param counterOf what a node holds
+   */
+  check(counterOf: (process: Process, collection: string) => number): void {
+    for (const { process, collection, last, isJoined } of this.all) {
+      // Who heard nothing joined behind the last one.
+      if (!process.alive || !isJoined || last === null) continue;
+      const counter = counterOf(process, collection);
+      if (last !== counter) {
+        throw new Violation(
+          'I18',
+          `a listener at ${process.machine.name} heard ${last} in ${collection}, which counts ${counter}`,
+        );
+      }
+      this.options.onReached('a listener heard everything up to the end');
+    }
+  }
+
+  private ensure(process: Process, collection: string): void {
+    for (const each of this.all) {
+      if (each.process !== process || each.collection !== collection) continue;
+      if (each.isJoined || each.isAsking) return;
+      this.all.delete(each);
+    }
+    const connection = new Connection(++this.lastId, process, collection, this.options);
+    this.all.add(connection);
+    connection.join();
+  }
+}
+
+class Connection implements Listener {
+  readonly id: number;
+  readonly process: Process;
+  readonly collection: string;
+  /** The number that was heard last; null before the first. */
+  last: number | null = null;
+  isJoined = false;
+  isAsking = false;
+  private readonly options: ListenersOptions;
+
+  constructor(id: number, process: Process, collection: string, options: ListenersOptions) {
+    this.id = id;
+    this.process = process;
+    this.collection = collection;
+    this.options = options;
+  }
+
+  get userId(): number {
+    return this.process.root?.usersByName.get('admin')?.id ?? 0;
+  }
+
+  join(): void {
+    const { process, collection } = this;
+    const user = process.root?.usersByName.get('admin');
+    const rooms = process.side?.rooms;
+    if (user === undefined || rooms === undefined) return;
+    this.isAsking = true;
+    const client = { gone: false };
+    const scope = { kind: 'collection', name: collection } as const;
+    rooms.join({ scope, user, listener: this, rooms: [ROOM], client }, () => {
+      this.isAsking = false;
+    });
+  }
+
+  push(type: Push, body: Uint8Array): void {
+    if (type === Push.JOIN) this.isJoined = true;
+    else if (type === Push.EMIT) this.hear(numberIn(body));
+    else if (type === Push.DELETE) this.isJoined = false;
+  }
+
+  gap(): void {
+    this.isJoined = false;
+    this.process.side?.rooms.end(this);
+    this.options.onReached('a listener was told that it missed something');
+  }
+
+  private hear(number: number): void {
+    const { last, process, collection, options } = this;
+    this.last = number;
+    options.onReached('an event was heard');
+    if (last === null || number === last + 1) return;
+    options.onViolation(
+      new Violation(
+        'I18',
+        `a listener at ${process.machine.name} heard ${number} behind ${last} in ${collection}`,
+      ),
+    );
+  }
+}
+
+/** The number that an event tells. */
+function numberIn(body: Uint8Array): number {
+  const event = decodeMessagePack(Buffer.from(body));
+  const args = isWireMap(event) ? event.get('args') : undefined;
+  return isWireList(args) ? Number(args[0]) : Number.NaN;
+}
