@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { rootLines } from '../admin/describe.js';
 import { LEVEL_NEWEST } from '../admin/level.js';
+import { RootRestore } from '../admin/restore.js';
 import { RootGroup } from '../admin/root-group.js';
 import { badDataError } from '../error.js';
 import type { ModuleLook, NodeView } from '../node-view.js';
@@ -102,6 +103,26 @@ describe('definitions of modules', () => {
     expect([...root.modules.byName.keys()].sort()).toEqual(['X', 'Y']);
     expect(root.modules.byName.get('Y')?.folder).not.toBe('Y');
     expect(root.modules.contents()).toMatch(/^the module '/);
+  });
+
+  test('come back with a backup, with their code', () => {
+    const db = database();
+    db.run(
+      "new_module('Y', 'y.py', 'conf'); deploy_module('Y', range(23).reduce(|text| text + text, 'x'));",
+      ROOT,
+    );
+    const disk = new Disk();
+    disk.save(db.engine.root);
+    const restore = new RootRestore();
+    for (const [kind, id, part, value] of disk.records.values()) restore.add({ kind, id, part, value });
+    const other = new Harness();
+    const { root } = other.engine;
+    expect(restore.conflict(root)).toBeNull();
+    for (const effects of restore.userEffects(root)) root.apply(effects);
+    const modules = (from: RootGroup) => rootLines(from).filter((line) => /"folder"|^code of/.test(line));
+    expect(modules(root)).toEqual(modules(db.engine.root));
+    expect(modules(root)).toHaveLength(3);
+    expect(restore.conflict(root)).toMatch(/module/);
   });
 
   test('show their configuration to those who may change it, and to nobody else', () => {

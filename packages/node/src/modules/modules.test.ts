@@ -294,6 +294,22 @@ describe('a module', () => {
     expect(await ask(x, 'echo')).toBe('=echo');
   });
 
+  test('that reads nothing gets no more than so much', async () => {
+    place('X/run', '#!/bin/sh\nexec sleep 1000\n');
+    const x = define('X');
+    await settled(x, 'running');
+    const large = Buffer.alloc(40 * 1024 * 1024);
+    const answers = [0, 1].map(
+      () =>
+        new Promise<ModuleAnswer>((resolve) =>
+          manager.ask({ number: 1, module: x.id, data: large }, resolve),
+        ),
+    );
+    expect(await answers[1]).toMatchObject({ error: { code: ErrorCode.MAX_QUOTA } });
+    manager.restart(x.id);
+    expect(await answers[0]).toMatchObject({ error: { code: ErrorCode.CANCELLED } });
+  });
+
   test('that does not answer in time is answered for, and a late answer is dropped', async () => {
     manager = managerOf({ timeout: 2 });
     place('X/run');

@@ -176,6 +176,16 @@ test('a module that another node was told of is known', async () => {
   expect(asked.map((one) => one.told)).toEqual([[5], [5], `${ErrorCode.LOOKUP} none`]);
 });
 
+test('a task asks a module, and its run is over when that has answered', async () => {
+  await value('.t = task(datetime(), |t, y| { .y = y; X({load: true}).then(|r| .x = r); }, [7]); nil;');
+  await cluster.pass(3000);
+  expect(sent.map((one) => one.node)).toEqual([1]);
+  await answerAll();
+  expect(await value('[.x, .y, .t.err()];')).toEqual([5, 7, null]);
+  expect(sent).toEqual([]);
+  expectNothingLeft();
+});
+
 test('a collection that is deleted ends those that wait in it', async () => {
   const asked = [new Asked(1, 'X({});'), new Asked(1, '.x = 1; X({}).then(|| .x = 2);')];
   await cluster.settle();
