@@ -75,6 +75,22 @@ describe('tasks', () => {
     expect(linesOf(db.collection)).toEqual(before);
   });
 
+  test('between things that a query stores are taken back with them', () => {
+    const db = new Harness();
+    const before = linesOf(db.collection);
+    const code = `.a = {b: {}}; .t = task(${FAR}, |t, x| x, [{}]); .c = {}; task(${FAR}, || 1); .d = {e: [{}]};`;
+    expect(db.error(`${code} 1 / 0;`)).toBe('zero_div_err');
+    expect(linesOf(db.collection)).toEqual(before);
+    db.run(`${code} nil;`);
+    const made = linesOf(db.collection);
+    for (const { effects, undo } of db.changes) {
+      takeBack(undo);
+      expect(linesOf(db.collection)).toEqual(before);
+      db.collection.apply(effects);
+    }
+    expect(linesOf(db.collection)).toEqual(made);
+  });
+
   test('keep their arguments alive, also through circles and a search for garbage', () => {
     const db = new Harness();
     db.run(`x = {}; .x = x; x.me = x; task(${FAR}, |t, x| x, [x]); .del('x'); nil;`);

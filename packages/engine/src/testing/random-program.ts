@@ -20,6 +20,7 @@ const TYPES = [
   'datetime',
   'regex',
   'error',
+  'task',
 ] as const;
 type Type = (typeof TYPES)[number];
 
@@ -81,6 +82,8 @@ const LITERALS: Readonly<Record<Type, readonly string[]>> = {
   datetime: ["datetime('2024-02-29')", 'datetime(0)', 'timeval(2147483648)', "timeval('1969-12-31')"],
   regex: ['/a/', '/[a-z]+/g', '/(k)(\\d)?/i', '/(?<n>x*)/'],
   error: ["err(-60, 'e')", 'value_err()', 'try(1 / 0)'],
+  // Those that there are: making one is a change, which programs with these in their variables need not be.
+  task: ['(tasks() || [nil])[0]', '(tasks() || [nil])[-1]'],
 };
 
 /** Variables that hold values of a type, mostly; `.v` and the like are properties of the root. */
@@ -98,6 +101,7 @@ const PLACES: Readonly<Record<Type, readonly string[]>> = {
   datetime: ['w1', '.w'],
   regex: ['r1', '.r'],
   error: ['e1', '.e'],
+  task: ['a1', '.a'],
 };
 
 /** Gives every stored place a value, so that programs find something there. */
@@ -105,6 +109,7 @@ export const STORED_PLACES = [
   ".i = 5; .s = 'abc'; .b = true; .d = 1.5; .l = [1, 'a', {k1: 1}, [2]]; .m = set({k1: 1}, {}); .f = |x| x",
   ".y = bytes('ab'); .w = datetime(0); .r = /a/; .e = err()",
   ".t = {k1: 1, k2: [1, 2], k3: 'a', t: {k1: 1}, m: set({})}",
+  '.a = task(datetime(2000000000), |t, x, y| x, [.t, [1, {k1: {}}]])',
 ].join('; ');
 
 const KEYS = ['k1', 'k2', 'k3', 'l', 't', 'i'];

@@ -4,6 +4,7 @@
 import type { Catalog } from '../schema/catalog.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { allThings } from '../state/describe.js';
+import { taskRecord } from '../state/parts/tasks.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { sharedThing } from '../state/thing-record.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
@@ -55,6 +56,7 @@ export function sourceOf(records: ReadonlyMap<string, Uint8Array>): RecordSource
 /** Gives a group that was opened on the records of another one the counters of that one. */
 export function copyMeta(from: CollectionGroup, to: CollectionGroup): void {
   to.loadRecord(RecordKind.META, 0, from.encodeMeta());
+  for (const state of from.tasks.list()) to.loadRecord(RecordKind.TASK, state.id, taskRecord(state));
 }
 
 /** A group that has nothing in memory yet. */
@@ -86,6 +88,7 @@ export function brokenRules(group: CollectionGroup): string[] {
       (other) => members.set(other, (members.get(other) ?? 0) + 1),
     );
   for (const of of store.schema.allEnums()) for (const { value } of of.members) count(value);
+  for (const args of group.tasks.arguments()) count(args);
   for (const thing of things) {
     if (thing.locked) broken.push(`thing ${thing.id} is locked`);
     thing.forEach((key, value) => {

@@ -132,9 +132,7 @@ export class Tasks implements GroupPart, TaskBook {
     }
     this.keep(id, state);
     if (id >= this.ids.nextId) this.ids.nextId = id + 1;
-    const out = new ByteWriter();
-    writeTask(out, state);
-    this.dirty.put(RecordKind.TASK, id, 0, out.take());
+    this.dirty.put(RecordKind.TASK, id, 0, taskRecord(state));
     this.onChange?.(id);
   }
 
@@ -272,6 +270,13 @@ export class TaskEditor {
     }, NS_PER_UNDO);
     tasks.put(state);
   }
+}
+
+/** The record of a task. */
+export function taskRecord(state: TaskState): Uint8Array {
+  const out = new ByteWriter();
+  writeTask(out, state);
+  return out.take();
 }
 
 /** Writes tasks for a dump: without their owners, who are not known where it is read. */

@@ -191,7 +191,9 @@ export class Storing extends Journal {
   /** Takes back that the things and rooms from an id on were stored. */
   private unstoreThings(store: Store, base: number): void {
     const { rooms } = store;
-    for (let id = base; id < this.adoptedBelow; id++) {
+    // Behind the next id there was a task, perhaps with things behind it, which are taken back already.
+    const end = Math.min(this.adoptedBelow, store.nextId);
+    for (let id = base; id < end; id++) {
       if (!rooms.byId.has(id)) store.disown(store.thingOfId(id));
     }
     for (let id = store.nextId - 1; id >= base; id--) {
