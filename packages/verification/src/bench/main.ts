@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|native|requests|append|echo|lang|types|size|cluster ... OPTIONS]
+ * npm run bench [-- http|native|requests|append|echo|lang|types|rooms|size|cluster ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { benchCluster } from './cluster/cluster.js';
 import { clusterText } from './cluster/text.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { benchNative, nativeText } from './native.js';
+import { benchRooms, roomsText } from './rooms.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
@@ -24,6 +25,7 @@ const allParts: readonly string[] = [
   'requests',
   'lang',
   'types',
+  'rooms',
   'size',
   'cluster',
 ];
@@ -34,7 +36,7 @@ PARTS: append (synced appends to a file), echo (what the load generator reaches 
 on a real node, each in turns with the echo), native (one query by every door of a node, with 16 requests in flight on each connection, and what idle
 connections cost), requests (processor time that requests of many kinds cost this build, and with
 --against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
-JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), size (starts, memory and checkpoints with many things, and a collection that is ten times
+JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
 when leaders are killed or hand over). Default: append and http.
 
@@ -47,6 +49,7 @@ when leaders are killed or hand over). Default: append and http.
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
   --cache-mb N      memory for the large collection of size (default 64)
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
+  --listeners N     connections in the room of rooms (default 10000)
   --idle N          idle connections that native opens (default 10000; 0 for none)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
@@ -71,6 +74,7 @@ async function main(): Promise<number> {
       things: { type: 'string' },
       'cache-mb': { type: 'string', default: '64' },
       kills: { type: 'string', default: '20' },
+      listeners: { type: 'string', default: '10000' },
       idle: { type: 'string', default: '10000' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
@@ -116,6 +120,12 @@ async function main(): Promise<number> {
     });
     console.log(values.json ? JSON.stringify(figures, undefined, 2) : nativeText(figures));
     if (parts.length === 1) return figures.rows.some(({ problem }) => problem !== undefined) ? 1 : 0;
+  }
+  if (parts.includes('rooms')) {
+    const listeners = Math.round(positive(values.listeners, '--listeners', 1e6));
+    const figures = await benchRooms({ listeners, emits: 500 });
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : roomsText(figures));
+    if (parts.length === 1) return figures.heard === listeners * figures.emits ? 0 : 1;
   }
   if (parts.includes('cluster')) {
     const figures = await benchCluster({
