@@ -171,6 +171,26 @@ describe('groups of collections', () => {
     expect(bench.failures).toEqual([]);
   });
 
+  test('are all opened at a start during which the state is opened again, at any step of it', async () => {
+    const { bench, id } = await withCollection('a');
+    await bench.value(id, '.x = 1;');
+    for (const target of ['thingsdb', STUFF, id] as const) await bench.checkpoint(target);
+    for (let steps = 0; steps < 120; steps += 3) {
+      bench.kill();
+      await bench.start({ travels: false });
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      await bench.state.hold();
+      await bench.state.reopen();
+      bench.state.release();
+      await bench.travel();
+      expect([bench.sessions.areServing, await bench.value(id, '.x;'), bench.failures]).toEqual([
+        true,
+        '1',
+        [],
+      ]);
+    }
+  });
+
   test('stand still while the state is opened again, however often that has to be tried', async () => {
     const { bench, id } = await withCollection('a');
     await bench.value(id, '.x = 1;');

@@ -165,7 +165,8 @@ export class Sessions {
     collectionEvents.length = 0;
     // From here on the log of the root group is applied, so that collections may come and go.
     for (const id of ids) await this.follow(id);
-    this.dropLeftOvers(new Set([ROOT_GROUP, ...ids]), nextId);
+    const known = new Set([ROOT_GROUP, ...ids]);
+    await this.options.state.use(async (store) => this.dropLeftOvers(store, known, nextId));
   }
 
   /** Whether every collection has a session, and every group a leader that is known. */
@@ -227,10 +228,10 @@ export class Sessions {
    *
    * @param known the groups of the root state on disk, and `below` its next id
    */
-  private dropLeftOvers(known: ReadonlySet<GroupId>, below: number): void {
-    const { state, consensus } = this.options;
+  private dropLeftOvers(store: StateStore, known: ReadonlySet<GroupId>, below: number): void {
+    const { consensus } = this.options;
     consensus.send({ kind: 'retain', groups: [...known], below });
-    for (const id of state.store.groups()) {
+    for (const id of store.groups()) {
       if (id < below && !known.has(id)) this.deleted.set(id, LEFT_OVER);
     }
     this.dropDeleted();

@@ -21,6 +21,8 @@ export interface SimulatedConsensusOptions
   readonly emit: (event: Event) => void;
   /** For how long the engine thread has done nothing, in milliseconds. */
   readonly engineSilence: () => number;
+  /** Called when the core of a group begins, with what is on the disk. */
+  readonly onBegin: (group: GroupId) => void;
   readonly onTrace: (group: GroupId, event: TraceEvent) => void;
   readonly onTransmit: (group: GroupId, messages: readonly Message[]) => void;
 }
@@ -78,11 +80,14 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
         ),
       random: () => draw.bits(),
       onlooker: {
-        observe: (group) => ({
-          nodeClass: planted.raft,
-          trace: (event) => options.onTrace(group, event),
-          ...(swarm.lease ? { lease } : {}),
-        }),
+        observe: (group) => {
+          options.onBegin(group);
+          return {
+            nodeClass: planted.raft,
+            trace: (event) => options.onTrace(group, event),
+            ...(swarm.lease ? { lease } : {}),
+          };
+        },
         transmitting: options.onTransmit,
         held: () => options.onReached('entries are held back for want of room'),
       },

@@ -55,6 +55,8 @@ export interface Surroundings {
   readonly join: (process: Process) => Promise<void>;
   /** Called with each transition of a group's core. */
   readonly onTrace: (process: Process, group: GroupId, event: TraceEvent) => void;
+  /** Called when the core of a group begins: at a start, and behind a snapshot that did not become the state. */
+  readonly onBegin: (process: Process, group: GroupId) => void;
   /** Called with each event before the engine side gets it. */
   readonly onEvent: (process: Process, event: Event) => void;
   /** Called before messages leave. */
@@ -257,6 +259,7 @@ export class Process {
       },
       heard: (from) => world.heard(this, from),
       engineSilence: () => this.engineThread.silenceMs,
+      onBegin: (group) => world.onBegin(this, group),
       onTrace: (group, event) => world.onTrace(this, group, event),
       onReached: (place) => world.onReached(place),
       onTransmit: (group, messages) => {
@@ -356,7 +359,7 @@ export class Process {
       members: () => {},
       changedItself: () => {},
       snapshotInstalled: () => {},
-      snapshotLost: () => {},
+      snapshotLost: () => world.onReached('a snapshot does not become the state'),
       checkpointed: (session, { bytes }) => {
         if (bytes > 0 && this.alive) world.onCheckpoint(this, session.id);
       },

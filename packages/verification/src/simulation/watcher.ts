@@ -65,6 +65,11 @@ export class Watcher {
     this.pendingMax = pendingMax;
   }
 
+  /** The core of a group begins with what is on the disk: what the one before knew besides is forgotten. */
+  onBegin(process: Process, group: GroupId): void {
+    this.seen.get(process)?.delete(group);
+  }
+
   onTrace(process: Process, group: GroupId, event: TraceEvent): void {
     switch (event.type) {
       case 'role':

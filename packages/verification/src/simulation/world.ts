@@ -116,6 +116,7 @@ export class World {
           target.receive(from.nodeId, frame);
         });
       },
+      onBegin: (process, group) => this.watcher.onBegin(process, group),
       onTrace: (process, group, event) => {
         this.mix(group, event.type.length);
         const isRoutine = !TURNING_POINTS.has(event.type);
