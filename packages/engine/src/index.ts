@@ -63,7 +63,7 @@ export type {
 } from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';
-export { ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
+export { isModulePath, ManifestError, type ModuleManifest, parseManifest } from './pack/manifest.js';
 export { MsgpackReader } from './pack/msgpack-reader.js';
 export { MsgpackWriter } from './pack/msgpack-writer.js';
 export { pack } from './pack/walk.js';

@@ -7,8 +7,9 @@ import {
   type ModuleManifest,
 } from '@althing/engine';
 import type { Logger } from '../telemetry/logger.js';
+import { removeCode, writeCode } from './deployed.js';
 import { failure, ModuleProcess, UNSENT_BYTES_MAX } from './module-process.js';
-import { findProgram, NOT_INSTALLED, reasonOf, removeCode, writeCode } from './program.js';
+import { findProgram, NOT_INSTALLED, reasonOf } from './program.js';
 
 export interface LifeOptions {
   readonly mode: 'off' | 'local' | 'deploy';

@@ -11,9 +11,10 @@ import {
 import { delayed } from '../base/timers.js';
 import type { Config } from '../config/index.js';
 import type { Logger } from '../telemetry/logger.js';
+import { removeLeftovers } from './deployed.js';
 import { type Condition, type Defined, ModuleLife } from './life.js';
 import { failure } from './module-process.js';
-import { NOT_INSTALLED } from './program.js';
+import { NOT_INSTALLED, reasonOf } from './program.js';
 
 export interface ModuleManagerOptions {
   readonly config: Pick<
@@ -91,6 +92,8 @@ export class ModuleManager implements ModulesView {
    * @param waitMs how long to wait until all are configured, or can not be started, in milliseconds
    */
   async open(waitMs: number): Promise<void> {
+    const { modules } = this.options.root();
+    await removeLeftovers(this.path, (id) => modules.byId.has(id)).catch((error) => this.tell(error));
     this.isOpen = true;
     this.consider();
     const end = this.options.monotonic() + waitMs;
@@ -183,6 +186,11 @@ export class ModuleManager implements ModulesView {
     );
     this.lives.set(defined.module.id, life);
     life.start();
+  }
+
+  private tell(error: unknown): void {
+    const why = reasonOf(error);
+    this.options.log.warn({ event: 'module_failed', why }, 'the code of a module could not be removed');
   }
 
   private endOf(end: Promise<void>): void {

@@ -82,12 +82,14 @@ let folder: string;
 let manager: ModuleManager;
 let root: RootGroup;
 let said: Record<string, unknown>[];
+let opening: Promise<void>;
 
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'althing-modules-'));
   root = new RootGroup();
   said = [];
   manager = managerOf();
+  await opening;
 });
 
 afterEach(async () => {
@@ -118,7 +120,7 @@ function managerOf({ mode = 'local', timeout = 600 }: Settings = {}): ModuleMana
     pauseMs: 1,
     termMs: 200,
   });
-  void made.open(0);
+  opening = made.open(0);
   return made;
 }
 
@@ -428,11 +430,23 @@ test('deployed code is written where it may run, once, and removed with its modu
   }
   // A node that was not there when it was deployed.
   manager = managerOf({ mode: 'deploy' });
+  await settled(x, 'running');
   expect(await ask(x, 'echo')).toBe('=echo');
   rmSync(join(folder, 'X/pid'));
   root.modules.delete(x.id);
   manager.consider();
   await until(() => !existsSync(join(folder, 'X')), 'it is removed');
+  // A node that was not there when it was deleted; what operators placed is not touched.
+  place('Y/other');
+  const y = define('Y', { id: 50 });
+  root.modules.setCode(y.id, [Buffer.from(SCRIPT)]);
+  change(y, { starts: 1 });
+  await settled(y, 'running');
+  await manager.stop();
+  root.modules.delete(y.id);
+  manager = managerOf({ mode: 'off' });
+  await until(() => !existsSync(join(folder, 'Y/run')), 'it is removed');
+  expect(existsSync(join(folder, 'Y/other'))).toBe(true);
 });
 
 test('nothing runs where modules are turned off', async () => {

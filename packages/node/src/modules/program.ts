@@ -1,7 +1,7 @@
 /** What the process of a module is started as: only files inside of its folder, which nobody else may write to. */
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { dirname, join, posix, sep } from 'node:path';
+import { access, lstat, open, readFile, realpath, stat } from 'node:fs/promises';
+import { join, posix, sep } from 'node:path';
 import { ManifestError, type ModuleInfo, type ModuleManifest, parseManifest } from '@althing/engine';
 
 /** A program that can be started. */
@@ -76,7 +76,7 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** A reason, in words, for which a module can't be started. */
-class Unfit extends Error {}
+export class Unfit extends Error {}
 
 /** The path of a regular file in a folder, with all links resolved. */
 async function inside(folder: string, path: string): Promise<string> {
@@ -110,46 +110,4 @@ export function reasonOf(error: unknown): string {
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'ENOEXEC') return 'the file can not be executed';
   return `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
-}
-
-/** Writes deployed code, unless it is there already: to another name, which then takes the place of the old. */
-export async function writeCode(
-  modules: string,
-  module: ModuleInfo,
-  slices: readonly Uint8Array[],
-): Promise<void> {
-  const path = join(modules, module.folder, module.source);
-  const code = Buffer.concat(slices);
-  const there = await readFile(path).catch(() => null);
-  if (there?.equals(code) === true) return;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const root = await realpath(join(modules, module.folder));
-  const folder = await realpath(dirname(path));
-  if (folder !== root && !folder.startsWith(root + sep))
-    throw new Unfit('the file lies outside of the folder of the module');
-  const temporary = `${path}.new`;
-  await rm(temporary, { force: true });
-  const file = await open(temporary, 'wx', 0o700);
-  try {
-    await file.writeFile(code);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-}
-
-/** Removes deployed code, and the folders that are empty then. */
-export async function removeCode(
-  modules: string,
-  { folder, source }: Pick<ModuleInfo, 'folder' | 'source'>,
-): Promise<void> {
-  await rm(join(modules, folder, source), { force: true });
-  for (let path = posix.join(folder, posix.dirname(source)); path !== '.'; path = posix.dirname(path)) {
-    try {
-      await rmdir(join(modules, path));
-    } catch {
-      return;
-    }
-  }
 }
