@@ -1,4 +1,8 @@
-/** Holds the generated parser to the grammar as ohm itself reads it. */
+/**
+ * Holds the generated parser to the grammar as ohm itself reads it.
+ *
+ * @jest-environment ./scripts/jest-environment.mjs
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { createDeriver } from '../generator/derive.mjs';

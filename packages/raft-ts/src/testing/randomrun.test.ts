@@ -1,6 +1,8 @@
 /**
  * Random lives of small clusters. `RAFT_SEEDS=20000 RAFT_FIRST_SEED=1` runs more of them; a failure names the
  * seed, and `runSeed(acts, { seed, onTrace, onAct })` replays it.
+ *
+ * @jest-environment ./scripts/jest-environment.mjs
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+/** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import { commandOf, WHOLE } from './cut.js';
 import { type Shrunk, shrink } from './shrink.js';
