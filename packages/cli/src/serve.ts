@@ -26,14 +26,16 @@ export function addOptions(command: Command, node: ServerPackage): void {
     );
   command
     .addOption(new Option('--init', INIT_DOC).helpGroup(THINGSDB).conflicts('secret'))
-    .addOption(new Option('--secret <text>', SECRET_DOC).helpGroup(THINGSDB));
+    .addOption(new Option('--secret <text>', SECRET_DOC).helpGroup(THINGSDB))
+    .addOption(new Option('--log-colorized', COLORIZED_DOC).helpGroup(THINGSDB));
   for (const { title, keys } of node.sections) {
     for (const key of keys) {
       const flag = node.flagOf(key);
       if (flag === undefined) continue;
       const { kind, doc } = node.settings[key];
+      const short = key === 'log_level' ? '-l, ' : '';
       const option = new Option(
-        `${flag} <${kind.placeholder}>`,
+        `${short}${flag} <${kind.placeholder}>`,
         `${doc} (default: ${node.defaultText(key)})`,
       );
       command.addOption(option.helpGroup(`${title}:`));
@@ -45,6 +47,7 @@ export function addOptions(command: Command, node: ServerPackage): void {
 /** Options that scripts for ThingsDB give. */
 const THINGSDB = 'As ThingsDB has it:';
 const INIT_DOC = 'a new cluster, unless there are data; so it is without any option, too';
+const COLORIZED_DOC = 'accepted, and of no effect: the log has no colours; see --log-format';
 const SECRET_DOC =
   'without data, wait for new_node(secret, ...): wait_for_invitation, with this cluster_secret';
 

@@ -201,14 +201,24 @@ describe('the environment', () => {
     ]);
   });
 
-  test('variables of ThingsDB are ignored with a word on our spelling', () => {
-    const { config, warnings } = load({ environment: { THINGSDB_HTTP_API_PORT: '1', THINGSDB_INIT: '1' } });
+  test('variables of ThingsDB count where it has the same setting, below our own; others are told of', () => {
+    const environment = {
+      THINGSDB_HTTP_API_PORT: '1',
+      THINGSDB_LISTEN_CLIENT_PORT: '2',
+      SERVICE_LISTEN_CLIENT_PORT: '3',
+      THINGSDB_IP_SUPPORT: 'IPV4ONLY',
+      THINGSDB_LOG_LEVEL: 'debug',
+      THINGSDB_INIT: '1',
+    };
+    const { config, sources, warnings } = load({ environment });
 
-    expect(config.httpApiPort).toBe(9210);
+    expect([config.httpApiPort, config.listenClientPort, config.ipSupport]).toEqual([1, 3, 'ipv4only']);
+    expect(sources.get('http_api_port')).toBe('THINGSDB_HTTP_API_PORT');
     expect(warnings).toEqual([
-      'the variable THINGSDB_HTTP_API_PORT is ignored: write SERVICE_HTTP_API_PORT',
+      'the variable THINGSDB_LOG_LEVEL is ignored: write SERVICE_LOG_LEVEL',
       'the variable THINGSDB_INIT is ignored: there is no such setting',
     ]);
+    expect(() => load({ environment: { THINGSDB_WS_PORT: '70000' } })).toThrow('THINGSDB_WS_PORT');
   });
 });
 

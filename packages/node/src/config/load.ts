@@ -20,6 +20,7 @@ import {
   type SettingKey,
   settingKeys,
   settings,
+  sharedKeys,
   variableOf,
 } from './settings.js';
 import { nearest } from './similar.js';
@@ -94,6 +95,9 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
   return { config, sources, warnings: reader.warnings };
 }
 
+/** What variables of ThingsDB begin with. They count where there is none of ours for the same setting. */
+const THINGSDB = 'THINGSDB_';
+
 /** A value as it would be written in a file; a secret is masked, no value is empty. */
 export function plain(key: SettingKey, value: unknown): string {
   if (value === undefined || value === null) return '';
@@ -135,7 +139,12 @@ class Reader {
       if (key !== undefined)
         layer.set(key, { text: isSecret(key) ? text : text.trim(), source: `from ${variable}` });
       else if (variable.startsWith('SERVICE_')) this.unknownVariable(variable);
-      else if (variable.startsWith('THINGSDB_')) this.thingsdbVariable(variable);
+    }
+    for (const [variable, text] of Object.entries(variables)) {
+      if (text === undefined || !variable.startsWith(THINGSDB)) continue;
+      const key = variable.slice(THINGSDB.length).toLowerCase();
+      if (!sharedKeys.has(key)) this.thingsdbVariable(variable);
+      else if (!layer.has(key)) layer.set(key, { text: text.trim(), source: `from ${variable}` });
     }
     return layer;
   }
@@ -226,7 +235,7 @@ class Reader {
   }
 
   private thingsdbVariable(variable: string): void {
-    const key = variable.slice('THINGSDB_'.length).toLowerCase();
+    const key = variable.slice(THINGSDB.length).toLowerCase();
     const instead = knownKeys().includes(key)
       ? `write ${variableOf(key)}`
       : (foreignKeys.get(key) ?? 'there is no such setting');

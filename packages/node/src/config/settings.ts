@@ -584,6 +584,27 @@ export interface Rule {
 }
 
 /**
+ * Settings that ThingsDB has under the same key and with the same meaning: its variables set them, too, such as
+ * `THINGSDB_LISTEN_CLIENT_PORT`.
+ */
+export const sharedKeys: ReadonlySet<string> = new Set<SettingKey>([
+  'listen_client_port',
+  'bind_client_addr',
+  'pipe_client_name',
+  'listen_node_port',
+  'bind_node_addr',
+  'node_name',
+  'http_api_port',
+  'http_status_port',
+  'ws_port',
+  'ws_cert_file',
+  'ws_key_file',
+  'ip_support',
+  'storage_path',
+  'result_size_limit',
+]);
+
+/**
  * Keys of ThingsDB that Althing does not need: an existing file is understood, with a word on each.
  */
 export const foreignKeys: ReadonlyMap<string, string> = new Map([
