@@ -151,6 +151,7 @@ describe('tasks', () => {
       true,
       [3, null],
     ]);
+    expect(db.error("set_type('A', {p: 'any'}); A{p: future(nil)};")).toBe('type_err');
     for (const code of ['.t.a = nil;', ".t.b = 'x';", '.t.l.push({});'])
       expect(db.error(code)).toBe('type_err');
     expect(db.run("type_info('T').load().fields;")).toEqual([

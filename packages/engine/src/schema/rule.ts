@@ -3,6 +3,7 @@
  */
 import { type QueryError, typeError, valueError } from '../error.js';
 import { List, ThingSet } from '../value/containers.js';
+import { Future } from '../value/future.js';
 import { Member } from '../value/member.js';
 import { Bytes, Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
@@ -150,6 +151,9 @@ export function inWords(value: Value): string {
 
 const always: Test = () => true;
 const never: Test = () => false;
+
+/** A future can't be stored; where no definition says what is accepted, it becomes nil. */
+const notFuture: Test = (value) => !(value instanceof Future);
 
 function orNil(fits: Test): Test {
   return (value) => value === null || fits(value);
@@ -300,7 +304,7 @@ const raw: Test = (value) => isStr(value) || value instanceof Bytes;
 const number: Test = (value) => isInt(value) || value instanceof Float;
 
 const PLAIN_TESTS: Readonly<Record<Extract<Base, { kind: 'plain' }>['name'], readonly [Test, Test]>> = {
-  any: [always, always],
+  any: [notFuture, notFuture],
   str: STR,
   utf8: STR,
   raw: [raw, raw],
