@@ -54,6 +54,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const TOO_EARLY = 'tasks can be made when all nodes of the cluster have been upgraded';
+
+/** The error of a task without its code, when it is the one that is expected. */
+function taskError(error: string): string {
+  return error === `422 none ${TOO_EARLY}` ? TOO_EARLY : error;
+}
+
 test('nodes are upgraded one by one without a failed request or a lost change', async () => {
   // Given three nodes of the old version, and clients
   await Promise.all([0, 1, 2].map((at) => started(at, OLD)));
@@ -87,7 +94,9 @@ test('nodes are upgraded one by one without a failed request or a lost change', 
   const failed = recorder.operations.filter(
     ({ outcome, action }) => outcome !== 'ok' && action.kind !== 'append_and_fail',
   );
-  expect(failed.map(({ error }) => error)).toEqual([]);
+  // The cluster comes to level 2 only, at which there are no tasks yet: each is refused, and nothing of it is made.
+  const errors = failed.map(({ action, error }) => (action.kind === 'task' ? taskError(error) : error));
+  expect(errors.filter((error) => error !== TOO_EARLY)).toEqual([]);
   expect(recorder.operations.length).toBeGreaterThan(100);
   expect(check(recorder)).toEqual({ problems: [], undecided: [] });
 
