@@ -31,6 +31,10 @@ export function rebuildSkipReason(wanted: Case): string | undefined {
   if (wanted.steps.some((step) => step.as !== undefined)) return 'another user';
   if (wanted.steps.some((step) => step.action.kind === 'sleep')) return 'sleeps';
   if (wanted.steps.some((step) => /^[@/]n/.test(step.scope))) return 'needs a node';
+  // The answer of a module comes from the node that has it, and so does the one that there is none.
+  const asksModule = ({ action }: Case['steps'][number]): boolean =>
+    action.kind === 'code' && /\bfuture\(\{\s*module/.test(action.code);
+  if (wanted.steps.some(asksModule)) return 'needs modules';
   return undefined;
 }
 
