@@ -53,6 +53,7 @@ LABEL org.opencontainers.image.title="Althing" \
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn-* \
   /usr/local/bin/yarn /usr/local/bin/yarnpkg \
   && ln -s /app/packages/cli/bin/althing.js /usr/local/bin/althing \
+  && ln -s /app/packages/cli/bin/thingsdb.js /usr/local/bin/thingsdb \
   && mkdir /data /secrets /backup /certs \
   && chown 10001:0 /data /secrets /backup /certs \
   && chmod 2770 /data /secrets /backup /certs

@@ -56,7 +56,7 @@ export interface ConnectionHost {
   /** Whether the node asks clients to go elsewhere. */
   readonly isLeaving: () => boolean;
   readonly shared: SharedLimits;
-  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end'>;
+  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'userChanged'>;
   /** Arrays and maps inside each other at most. */
   readonly nestingMax: number;
   /** Bytes that a package may have. */
@@ -346,10 +346,11 @@ export class Connection implements PackageSink, Client, Listener {
   }
 
   private enter(user: User, authorization: string): void {
-    const isFirst = this.session === null;
+    const before = this.session;
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null;
     this.session = new Session(this.host.root, user, key);
-    if (isFirst) this.loggedIn();
+    if (before === null) this.loggedIn();
+    else if (before.userId !== user.id) this.host.rooms.userChanged();
   }
 
   private request(

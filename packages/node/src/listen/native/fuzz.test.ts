@@ -221,6 +221,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       emit: (_request, respond) => respondTo(respond),
       answer: (_listener, _scope, reply, respond) => respond(reply),
       end: () => {},
+      userChanged: () => {},
     },
     refusal: () => null,
     stale: () => null,

@@ -133,6 +133,17 @@ describe('rooms of a node', () => {
     expect(await ask(line, 34, ['@t', '1'])).toBe(1n);
   });
 
+  test('a connection that logs in as somebody else hears what that one may', async () => {
+    const key = await node.value('/t', "new_user('bob'); grant('//stuff', 'bob', QUERY); new_token('bob');");
+    const line = await open();
+    expect(await ask(line, 38, ['//stuff', 'lobby'])).toEqual([BigInt(lobby)]);
+    expect((await take(line))[0]).toBe(6);
+    line.send(33, 2, encodeMessagePack(String(key)));
+    expect(await take(line)).toEqual([17, 2, 'nothing']);
+    await node.value('//stuff', ".lobby.emit('unheard');");
+    expect(await ask(line, 34, ['//stuff', '1'])).toBe(1n);
+  });
+
   test('rights end at once, and a room that goes is told', async () => {
     const key = await node.value(
       '/t',
