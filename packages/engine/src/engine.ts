@@ -8,6 +8,7 @@ import { ByteWriter } from './bytes.js';
 import type { Environment } from './environment.js';
 import { ErrorCode, forbiddenError, operationError, QueryError } from './error.js';
 import { CONSTANTS } from './functions/constants.js';
+import { extensionsOf } from './functions/conversion.js';
 import { builtIns } from './functions/index.js';
 import { type EmitBody, emitRequest, type FindRoomsBody, findRooms } from './functions/room-requests.js';
 import { JSON_NESTING_MAX, JsonWriter } from './pack/json-writer.js';
@@ -264,7 +265,11 @@ export class Engine {
       charge: this.charge,
       compute: computeIn(this.runtime),
     };
-    this.wire = wireOptions(this.runtime.shapes, (count) => this.runtime.step(count));
+    this.wire = wireOptions(
+      this.runtime.shapes,
+      (count) => this.runtime.step(count),
+      extensionsOf(this.runtime),
+    );
   }
 
   /** Makes the state of a collection's group, empty but for what `source` has. */

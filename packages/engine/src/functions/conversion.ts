@@ -1,6 +1,9 @@
 import { zoneByName } from '@althing/datetime';
 import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '@althing/regex';
 import { lookupError, typeError, valueError } from '../error.js';
+import { checkMsgpack } from '../pack/msgpack-check.js';
+import type { Extensions } from '../pack/msgpack-reader.js';
+import { MSGPACK_NESTING_MAX } from '../pack/walk.js';
 import { type Entry, func, variadic } from '../run/builtin.js';
 import { isGone } from '../run/gone.js';
 import * as p from '../run/params.js';
@@ -10,7 +13,7 @@ import { assertMembers, List, listOf, ThingSet } from '../value/containers.js';
 import { toBytes, toFloat, toInt, toText } from '../value/convert.js';
 import { isTruthy } from '../value/kinds.js';
 import { RegexValue } from '../value/regex-value.js';
-import { Float } from '../value/scalars.js';
+import { Float, MpData } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
 import { tagName, tagOf, typeName, type Value } from '../value/value.js';
@@ -87,24 +90,13 @@ export const CONVERSION: readonly Entry[] = [
     run: (rt, value = '||nil') => {
       if (value instanceof Closure) return value;
       if (typeof value !== 'string') throw typeError(`${typeName(value)} can not be converted to a closure`);
-      rt.charge((value.includes('/') ? PER_SOURCE_WITH_REGEX : PER_SOURCE) + PER_CHARACTER * value.length);
-      return rt.compileText(value);
+      return closureOf(rt, value);
     },
   }),
   func('regex', {
     doc: 'Makes a regular expression from a pattern and flags.',
     params: [p.str('pattern'), p.optional(p.str('flags'))],
-    run: (rt, pattern, flags = '') => {
-      rt.charge(PER_WORD * pattern.length);
-      let size = SIZE_REFUSED;
-      try {
-        const made = makeRegex(pattern, flags);
-        size = made.regex.size;
-        return made;
-      } finally {
-        rt.charge(PER_WORD * size);
-      }
-    },
+    run: (rt, pattern, flags = '') => regexOf(rt, pattern, flags),
   }),
   ...(
     [
@@ -202,6 +194,47 @@ function storedThing(rt: Runtime, id: number | bigint): Thing {
   const thing = rt.store?.find(Number(id));
   if (thing === undefined || isGone(rt, thing)) throw lookupError(`there is no thing with the id ${id}`);
   return thing;
+}
+
+/**
+ * The closure that a text is the source of.
+ *
+ * @throws QueryError syntax_err and the others of `compileText`
+ */
+function closureOf(rt: Runtime, source: string): Closure {
+  rt.charge((source.includes('/') ? PER_SOURCE_WITH_REGEX : PER_SOURCE) + PER_CHARACTER * source.length);
+  return rt.compileText(source);
+}
+
+/** As `makeRegex`, with the work charged for. */
+function regexOf(rt: Runtime, pattern: string, flags: string): RegexValue {
+  rt.charge(PER_WORD * pattern.length);
+  let size = SIZE_REFUSED;
+  try {
+    const made = makeRegex(pattern, flags);
+    size = made.regex.size;
+    return made;
+  } finally {
+    rt.charge(PER_WORD * size);
+  }
+}
+
+/** What makes the values of a request that come as extension types of MessagePack: by the same rules as code does. */
+export function extensionsOf(rt: Runtime): Extensions {
+  return {
+    mpdata: (data) => {
+      rt.charge(data.length);
+      checkMsgpack(data, MSGPACK_NESTING_MAX, (count) => rt.step(count), false, 'the content of an mpdata');
+      return new MpData(Uint8Array.prototype.slice.call(data));
+    },
+    regex: (text) => {
+      const end = text.lastIndexOf('/');
+      if (end < 1 || !text.startsWith('/'))
+        throw valueError('a regular expression is written as /pattern/flags');
+      return regexOf(rt, text.slice(1, end), text.slice(end + 1));
+    },
+    closure: (source) => closureOf(rt, source),
+  };
 }
 
 /** Compiles a regular expression; throws value_err for a bad pattern or flag. */

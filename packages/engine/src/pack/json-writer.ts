@@ -4,7 +4,7 @@
  */
 import { ByteWriter } from '../bytes.js';
 import { typeError } from '../error.js';
-import { readMsgpackInto } from './msgpack-reader.js';
+import { readMsgpackInto } from './msgpack-transcoder.js';
 import { PIECE, type Sink } from './walk.js';
 
 /** Levels that JSON results may have. */

@@ -2,6 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { badDataError, type QueryError } from '../error.js';
 
+type Refuse = (what: string) => QueryError;
+
 /**
  * Throws bad_data_err unless the bytes are exactly one value as clients get it: no extension types, keys that are str, valid UTF-8,
  * ints within int64.
@@ -9,13 +11,17 @@ import { badDataError, type QueryError } from '../error.js';
  * @param nestingMax arrays and maps inside each other at most
  * @param onValues called after so many values each; what it throws ends the work
  * @param isLoaded whether it is read as values afterwards, where keys and ints have errors of their own
+ * @param whose what the value is, for errors
  */
 export function checkMsgpack(
   given: Uint8Array,
   nestingMax: number,
   onValues: (count: number) => void,
   isLoaded = false,
+  whose = 'the answer of the module',
 ): void {
+  const wrong: Refuse = (what) => badDataError(`${whose} is not one MessagePack value: ${what}`);
+  const ends = (): QueryError => wrong('it ends too early');
   const data = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   /** Values that are left in the arrays and maps around the present one; those of maps below zero. */
   const open: number[] = [];
@@ -40,7 +46,7 @@ export function checkMsgpack(
     const isKey = isMap && left % 2 === 0;
     left -= 1;
     position += 1;
-    const form = formOf(code);
+    const form = formOf(code, wrong);
     if (isKey && !isLoaded && form.kind !== 'str') throw wrong('a key of a map is no str');
     let { size } = form;
     if (form.length > 0) {
@@ -80,7 +86,7 @@ const VALUES_PER_CALL = 32;
 
 const FORMS: readonly (Form | null)[] = Array.from({ length: 256 }, (_, code) => makeForm(code));
 
-function formOf(code: number): Form {
+function formOf(code: number, wrong: Refuse): Form {
   const form = FORMS[code] ?? null;
   if (form === null) throw wrong(`the MessagePack type 0x${code.toString(16)} is not accepted`);
   return form;
@@ -101,12 +107,4 @@ function makeForm(code: number): Form | null {
   if (code >= 0xdc && code <= 0xdd) return { kind: 'array', length: code === 0xdc ? 2 : 4, size: 0 };
   if (code >= 0xde) return { kind: 'map', length: code === 0xde ? 2 : 4, size: 0 };
   return null;
-}
-
-function wrong(what: string): QueryError {
-  return badDataError(`the answer of the module is not one MessagePack value: ${what}`);
-}
-
-function ends(): QueryError {
-  return wrong('it ends too early');
 }

@@ -6,7 +6,8 @@ import { Bytes, Float } from '../value/scalars.js';
 import { ShapeTree } from '../value/shape.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { MsgpackReader, readMsgpackInto } from './msgpack-reader.js';
+import { type Extensions, MsgpackReader } from './msgpack-reader.js';
+import { readMsgpackInto } from './msgpack-transcoder.js';
 import { MsgpackWriter } from './msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, pack } from './walk.js';
 
@@ -156,6 +157,47 @@ describe('what is refused', () => {
     expect(() => read(hex(`${'81 a1 61 '.repeat(NESTING_MAX)} c0`))).not.toThrow();
     expect(codeOf(hex(`${'81 a1 61 '.repeat(NESTING_MAX + 1)} c0`))).toBe(ErrorCode.BAD_DATA);
     expect(codeOf(hex('91'.repeat(100_000)))).toBe(ErrorCode.BAD_DATA);
+  });
+});
+
+describe('extension types', () => {
+  const extensions = {
+    mpdata: (data: Uint8Array) => `mpdata ${Buffer.from(data).toString('hex')}`,
+    regex: (text: string) => `regex ${text}`,
+    closure: (source: string) => `closure ${source}`,
+  };
+  const reading = (data: string, allowed: Extensions | null = extensions): MsgpackReader =>
+    new MsgpackReader(hex(data), new ShapeTree(), NESTING_MAX, undefined, allowed);
+
+  test.each([
+    ['d4 00 05', 'mpdata 05'],
+    ['c7 00 00', 'mpdata '],
+    ['c7 03 01 2f 78 2f', 'regex /x/'],
+    ['c8 00 03 01 2f 78 2f', 'regex /x/'],
+    ['c9 00 00 00 03 01 2f 78 2f', 'regex /x/'],
+    ['d6 02 7c 7c 20 31', 'closure || 1'],
+    ['d5 06 61 62', 'ab'],
+    [`d8 06 ${'61'.repeat(16)}`, 'a'.repeat(16)],
+  ])('%s', (data, value) => {
+    const reader = reading(`92 ${data} 07`);
+    expect(plain(reader.value())).toEqual([value, 7]);
+    const passing = reading(`92 ${data} 07`, null);
+    passing.skip();
+    passing.end();
+    expect(() => reading(data, null).value()).toThrow('is not accepted');
+  });
+
+  test.each([
+    ['a room', `d7 03 ${'00'.repeat(8)}`],
+    ['a time stamp', 'd6 ff 00 00 00 00'],
+    ['one of nobody', 'd4 63 00'],
+    ['one that is cut', 'c7 03 01 2f 78'],
+    ['one without a kind', 'c7 03'],
+    ['one that claims 4 GB', 'c9 ff ff ff ff 01 00'],
+    ['a regex that is no UTF-8', 'd4 01 ff'],
+  ])('%s is refused', (what, data) => {
+    expect(() => reading(data).value()).toThrow(QueryError);
+    if (!what.includes('UTF-8')) expect(() => reading(data, null).skip()).toThrow(QueryError);
   });
 });
 

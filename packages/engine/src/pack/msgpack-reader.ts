@@ -1,7 +1,12 @@
 /**
  * MessagePack from clients. Everything is checked before memory is given to it: sizes against the bytes that are left,
- * nesting against a limit, text against UTF-8. Only plain types are read; extension types, and what libraries build on
- * them (records, references, timestamps), are refused.
+ * nesting against a limit, text against UTF-8. Besides plain types there are extension types for values that MessagePack
+ * has none for; others, and what libraries build on them (records, references, timestamps), are refused.
+ *
+ *   ext 0   mpdata: one MessagePack value, without extension types
+ *   ext 1   regex: /pattern/flags, as UTF-8
+ *   ext 2   closure: its source, as UTF-8
+ *   ext 6   str, as UTF-8
  */
 import { badDataError, overflowError, typeError, valueError } from '../error.js';
 import { attach } from '../state/attach.js';
@@ -12,15 +17,23 @@ import type { ShapeTree } from '../value/shape.js';
 import { isReservedKey, Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { VALUES_PER_CALL } from './json-reader.js';
-import type { Sink } from './walk.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Makes the values of extension types. What they throw ends the reading. */
+export interface Extensions {
+  /** @param data is not checked, and gone later */
+  mpdata(data: Uint8Array): Value;
+  regex(text: string): Value;
+  closure(source: string): Value;
+}
 
 export class MsgpackReader {
   private readonly data: Buffer;
   private readonly shapes: ShapeTree;
   private readonly nestingMax: number;
   private readonly onValues: ((count: number) => void) | undefined;
+  private readonly extensions: Extensions | null;
   private position = 0;
   /** Values so far. */
   private count = 0;
@@ -28,12 +41,20 @@ export class MsgpackReader {
   /**
    * @param nestingMax arrays and maps inside each other at most
    * @param onValues called after so many values each, so that the work can be charged for; what it throws ends the work
+   * @param extensions null where extension types are no values; they can be passed over all the same
    */
-  constructor(data: Uint8Array, shapes: ShapeTree, nestingMax: number, onValues?: (count: number) => void) {
+  constructor(
+    data: Uint8Array,
+    shapes: ShapeTree,
+    nestingMax: number,
+    onValues?: (count: number) => void,
+    extensions: Extensions | null = null,
+  ) {
     this.data = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.shapes = shapes;
     this.nestingMax = nestingMax;
     this.onValues = onValues;
+    this.extensions = extensions;
   }
 
   /** The next value; maps become things and arrays lists. */
@@ -89,7 +110,7 @@ export class MsgpackReader {
       case 0xdf:
         return this.thing(this.length(code - 0xde + 1), nesting);
       default:
-        throw this.notAccepted(code);
+        return this.extension(code);
     }
   }
 
@@ -153,13 +174,44 @@ export class MsgpackReader {
     }
   }
 
-  /** Bytes behind a type from 0xc0 to 0xdb, and behind its length if it has one. */
+  /** Bytes behind a type from 0xc0 to 0xdb, and behind its length and its kind if it has them. */
   private skippedSize(code: number): number {
     if (code >= 0xd9) return this.length(code - 0xd9);
     if (code >= 0xc4 && code <= 0xc6) return this.length(code - 0xc4);
+    if (isExtension(code)) return this.extensionHead(code).size;
     const size = FIXED_SIZES[code - 0xc0] as number;
     if (size < 0) throw this.notAccepted(code);
     return size;
+  }
+
+  /** The value of an extension type, of which the first byte was read. */
+  private extension(code: number): Value {
+    const { extensions } = this;
+    if (extensions === null || !isExtension(code)) throw this.notAccepted(code);
+    const { kind, size } = this.extensionHead(code);
+    switch (kind) {
+      case Extension.MPDATA:
+        return extensions.mpdata(this.bytes(size));
+      case Extension.REGEX:
+        return extensions.regex(this.text(size));
+      case Extension.CLOSURE:
+        return extensions.closure(this.text(size));
+      default:
+        return this.text(size);
+    }
+  }
+
+  /** What stands between the first byte of an extension type and its data. */
+  private extensionHead(code: number): { readonly kind: number; readonly size: number } {
+    const size = code >= 0xd4 ? 1 << (code - 0xd4) : this.length(code - 0xc7);
+    const kind = this.u8();
+    if (!EXTENSIONS.has(kind)) {
+      const number = kind < 0x80 ? kind : kind - 0x100;
+      throw badDataError(
+        `the extension type ${number} of MessagePack is not accepted (byte ${this.position - 1})`,
+      );
+    }
+    return { kind, size };
   }
 
   private notAccepted(code: number): ReturnType<typeof badDataError> {
@@ -305,108 +357,14 @@ export class MsgpackReader {
   }
 }
 
+/** Extension types that there are. */
+const Extension = { MPDATA: 0, REGEX: 1, CLOSURE: 2, NAME: 6 } as const;
+
+const EXTENSIONS: ReadonlySet<number> = new Set(Object.values(Extension));
+
+function isExtension(code: number): boolean {
+  return (code >= 0xc7 && code <= 0xc9) || (code >= 0xd4 && code <= 0xd8);
+}
+
 /** Bytes behind the types 0xc0 to 0xd8 whose size is fixed; -1 for those that are not accepted, or have a length. */
 const FIXED_SIZES = [0, -1, 0, 0, -1, -1, -1, -1, -1, -1, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, -1, -1, -1, -1, -1];
-
-/** Hands MessagePack of our own making, or that was checked, over to a sink. */
-export function readMsgpackInto(data: Uint8Array, sink: Sink): void {
-  new Transcoder(Buffer.from(data.buffer, data.byteOffset, data.byteLength), sink).value();
-}
-
-class Transcoder {
-  private readonly data: Buffer;
-  private readonly sink: Sink;
-  private position = 0;
-
-  constructor(data: Buffer, sink: Sink) {
-    this.data = data;
-    this.sink = sink;
-  }
-
-  value(): void {
-    const { sink } = this;
-    const code = this.uint(1);
-    if (code < 0x80) sink.int(code);
-    else if (code >= 0xe0) sink.int(code - 0x100);
-    else if (code < 0x90) this.map(code & 0x0f);
-    else if (code < 0xa0) this.array(code & 0x0f);
-    else if (code < 0xc0) sink.str(this.text(code & 0x1f));
-    else this.other(code);
-  }
-
-  private other(code: number): void {
-    const { sink } = this;
-    switch (code) {
-      case 0xc0:
-        return sink.nil();
-      case 0xc2:
-        return sink.bool(false);
-      case 0xc3:
-        return sink.bool(true);
-      case 0xc4:
-      case 0xc5:
-      case 0xc6:
-        return sink.bin(this.bytes(this.uint(1 << (code - 0xc4))));
-      case 0xca:
-        return sink.float(this.bytes(4).readFloatBE(0));
-      case 0xcb:
-        return sink.float(this.bytes(8).readDoubleBE(0));
-      case 0xcc:
-      case 0xcd:
-      case 0xce:
-        return sink.int(this.uint(1 << (code - 0xcc)));
-      case 0xcf:
-        return sink.int(toIntValue(this.bytes(8).readBigUInt64BE(0)));
-      case 0xd0:
-        return sink.int(this.bytes(1).readInt8(0));
-      case 0xd1:
-        return sink.int(this.bytes(2).readInt16BE(0));
-      case 0xd2:
-        return sink.int(this.bytes(4).readInt32BE(0));
-      case 0xd3:
-        return sink.int(toIntValue(this.bytes(8).readBigInt64BE(0)));
-      case 0xd9:
-      case 0xda:
-      case 0xdb:
-        return sink.str(this.text(this.uint(1 << (code - 0xd9))));
-      case 0xdc:
-      case 0xdd:
-        return this.array(this.uint(code === 0xdc ? 2 : 4));
-      case 0xde:
-      case 0xdf:
-        return this.map(this.uint(code === 0xde ? 2 : 4));
-      default:
-        throw new Error(`unexpected MessagePack type ${code} in packed data`);
-    }
-  }
-
-  private array(count: number): void {
-    this.sink.beginArray(count);
-    for (let i = 0; i < count; i++) this.value();
-    this.sink.endArray();
-  }
-
-  private map(count: number): void {
-    this.sink.beginMap(count);
-    for (let i = 0; i < count; i++) {
-      const code = this.uint(1);
-      this.sink.key(this.text(code < 0xc0 ? code & 0x1f : this.uint(1 << (code - 0xd9))));
-      this.value();
-    }
-    this.sink.endMap();
-  }
-
-  private text(size: number): string {
-    return this.bytes(size).toString('utf8');
-  }
-
-  private uint(size: number): number {
-    return this.bytes(size).readUIntBE(0, size);
-  }
-
-  private bytes(size: number): Buffer {
-    const start = this.position;
-    this.position += size;
-    return this.data.subarray(start, this.position);
-  }
-}

@@ -9,7 +9,7 @@ import { NAME } from '../schema/name.js';
 import type { ShapeTree } from '../value/shape.js';
 import type { Value } from '../value/value.js';
 import { type JsonOptions, JsonReader, REQUEST_JSON } from './json-reader.js';
-import { MsgpackReader } from './msgpack-reader.js';
+import { type Extensions, MsgpackReader } from './msgpack-reader.js';
 import { MsgpackWriter } from './msgpack-writer.js';
 import { pack } from './walk.js';
 
@@ -38,11 +38,17 @@ export interface WireOptions {
   readonly shapes: ShapeTree;
   readonly onValues: (count: number) => void;
   readonly json: JsonOptions;
+  /** Null where values of extension types are refused. */
+  readonly extensions: Extensions | null;
 }
 
 /** @param onValues called with a number of values that were read; what it throws ends the work */
-export function wireOptions(shapes: ShapeTree, onValues: (count: number) => void): WireOptions {
-  return { shapes, onValues, json: { ...REQUEST_JSON, onValues } };
+export function wireOptions(
+  shapes: ShapeTree,
+  onValues: (count: number) => void,
+  extensions: Extensions | null = null,
+): WireOptions {
+  return { shapes, onValues, json: { ...REQUEST_JSON, onValues }, extensions };
 }
 
 /**
@@ -108,10 +114,10 @@ const WHOLE = {
 } as const;
 
 function readerOf(wire: WireValues, options: WireOptions): JsonReader | MsgpackReader {
-  const { shapes, onValues, json } = options;
+  const { shapes, onValues, json, extensions } = options;
   if (wire.format === 'json') return new JsonReader(wire.data.toString(), shapes, json, wire.start);
   // The nesting was checked when the request came.
-  return new MsgpackReader(bytesOf(wire), shapes, Number.MAX_SAFE_INTEGER, onValues);
+  return new MsgpackReader(bytesOf(wire), shapes, Number.MAX_SAFE_INTEGER, onValues, extensions);
 }
 
 function bytesOf({ data }: WireValues): Buffer {

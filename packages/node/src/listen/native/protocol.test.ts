@@ -13,6 +13,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FREE_PORT, RawLine, RealNode, until } from '../../testing/index.js';
 
+const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
+
 let node: RealNode;
 let token: string;
 
@@ -208,7 +210,6 @@ describe('AUTH', () => {
 });
 
 describe('QUERY and RUN', () => {
-  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
   const cases: [string, number, WireValue | Uint8Array, unknown][] = [
     ['no data', 34, new Uint8Array(), -53],
     ['no array', 34, 'x', -53],
@@ -318,6 +319,54 @@ describe('QUERY and RUN', () => {
     expect(await client.query('//stuff', '.n')).toBe(2n);
     client.close();
   });
+});
+
+test('values of extension types are what they would be in code, by its rules', async () => {
+  const line = await loggedIn();
+  const ext = (kind: number, content: string | Uint8Array): Buffer => {
+    const bytes = Buffer.from(content);
+    return Buffer.concat([Buffer.of(0xc8, bytes.length >> 8, bytes.length & 0xff, kind), bytes]);
+  };
+  const asked = (code: string, value: Buffer): Promise<unknown> =>
+    answer(
+      line,
+      34,
+      Buffer.concat([
+        hex('93'),
+        encodeMessagePack('//stuff'),
+        encodeMessagePack(code),
+        hex('81 a1 78'),
+        value,
+      ]),
+    );
+  const packed = encodeMessagePack(new Map<string, WireValue>([['#', [1n, 'two']]]));
+  const cases: [code: string, value: Buffer, expected: unknown][] = [
+    ['[type(x), x.len()]', ext(0, packed), ['mpdata', BigInt(packed.length)]],
+    ['x', ext(0, packed), decodeMessagePack(packed)],
+    ['.packed = x; .packed', ext(0, packed), decodeMessagePack(packed)],
+    ['x.load()', ext(0, encodeMessagePack([1n])), [1n]],
+    ['x', ext(0, ''), -53],
+    ['x', ext(0, ext(1, '/a/')), -53],
+    ['x', ext(0, hex('01 02')), -53],
+    ['x', ext(0, hex(`${'91'.repeat(1001)}c0`)), -53],
+    ["[type(x), x.test('AB/'), str(x)]", ext(1, '/b\\//i'), ['regex', true, '/b\\//i']],
+    ['x', ext(1, '/(/'), -60],
+    ['x', ext(1, '/a/q'), -60],
+    ['x', ext(1, 'a'), -60],
+    ['x', ext(1, '/'), -60],
+    ['[type(x), x.call(4)]', ext(2, '|a| a * 2'), ['closure', 8n]],
+    ['x.call(5); .made', ext(2, '|a| .made = a'), -63],
+    ['wse(); x.call(5); .made', ext(2, '|a| .made = a'), 5n],
+    ['.kept = x; .kept.call(2)', ext(2, '|a| a + 1'), 3n],
+    ['new_procedure("sent", x); run("sent", 6)', ext(2, '|a| a + 1'), 7n],
+    ['x', ext(2, '|a| a +'), -52],
+    ['x', ext(6, 'name'), 'name'],
+    ['x', ext(3, Buffer.alloc(8)), -53],
+    ['x', ext(5, Buffer.alloc(8)), -53],
+  ];
+  const answers: unknown[] = [];
+  for (const [code, value] of cases) answers.push([code, await asked(code, value)]);
+  expect(answers).toEqual(cases.map(([code, , expected]) => [code, expected]));
 });
 
 test('what code says by log comes before its answer, that of the last attempt alone, in whole texts', async () => {
