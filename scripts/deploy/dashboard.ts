@@ -129,6 +129,30 @@ const rows: readonly Row[] = [
         queries: [['{{instance}}', gauge('althing_connections')]],
       },
       {
+        title: 'Connections of the native protocol',
+        unit: 'none',
+        queries: [
+          ['{{transport}} {{state}}', `sum by (transport, state) (${gauge('althing_native_connections')})`],
+          [
+            'ended each second, {{reason}}',
+            `sum by (reason) (${rate('althing_native_connections_ended_total')})`,
+          ],
+        ],
+      },
+      {
+        title: 'Packages and events of the native protocol',
+        unit: 'reqps',
+        queries: [
+          ['{{type}}', `sum by (type) (${rate('althing_native_packages_total')})`],
+          ['told: {{type}}', `sum by (type) (${rate('althing_native_events_total')})`],
+        ],
+      },
+      {
+        title: 'Bytes of the native protocol',
+        unit: 'Bps',
+        queries: [['{{direction}}', `sum by (direction) (${rate('althing_native_bytes_total')})`]],
+      },
+      {
         title: 'Logins',
         unit: 'reqps',
         queries: [['{{method}} {{outcome}}', `sum by (method, outcome) (${rate('althing_logins_total')})`]],

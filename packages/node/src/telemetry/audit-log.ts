@@ -6,6 +6,7 @@
 import type { RootEvent, User } from '@althing/engine';
 import { pino } from 'pino';
 import { type Config, ExitCode } from '../config/index.js';
+import type { Transport } from './families.js';
 import { type Logger, lineOptions } from './logger.js';
 
 /** A login that was checked, or the first use of a token. */
@@ -15,6 +16,8 @@ export interface LoginEvent {
   /** Of the user, as far as it was told. */
   readonly name: string | null;
   readonly address: string;
+  /** How the client spoke to the node. */
+  readonly transport: 'http' | Transport;
 }
 
 /** A request that changed the root state. */
@@ -56,8 +59,9 @@ export class AuditLog {
     this.file?.reopen();
   }
 
-  login({ method, outcome, name, address }: LoginEvent): void {
-    this.lines.info({ event: 'login', user: name, method, outcome, address }, `login ${WORDS[outcome]}`);
+  login({ method, outcome, name, address, transport }: LoginEvent): void {
+    const fields = { event: 'login', user: name, method, outcome, address, transport };
+    this.lines.info(fields, `login ${WORDS[outcome]}`);
   }
 
   /** @param isKnown whether the change was made for certain */

@@ -88,7 +88,7 @@ describe('a cluster', () => {
     await until(() => told().length === 4, 'all logins are told');
     const logins = told();
     const address = expect.stringMatching(/^127\.0\.0\.1$|^::ffff:/);
-    const rest = { address, node: '127.0.0.2', audit: true };
+    const rest = { address, node: '127.0.0.2', audit: true, transport: 'http' };
     expect(logins).toEqual([
       expect.objectContaining({ ...rest, method: 'token', outcome: 'ok', user: 'admin' }),
       expect.objectContaining({ ...rest, method: 'password', outcome: 'failed', user: 'admin' }),

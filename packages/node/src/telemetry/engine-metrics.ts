@@ -9,6 +9,11 @@ import {
   LOGIN_OUTCOMES,
   MODULE_CONDITIONS,
   MODULE_OUTCOMES,
+  NATIVE_DIRECTIONS,
+  NATIVE_ENDS,
+  NATIVE_EVENTS,
+  NATIVE_PACKAGES,
+  NATIVE_STATES,
   OUTCOMES,
   PUSHES,
   QUEUES,
@@ -17,8 +22,20 @@ import {
   type Rejection,
   ROOM_ENDS,
   SCOPES,
+  TRANSPORTS,
 } from './families.js';
 import type { Metrics } from './metrics.js';
+
+/** What the native protocol does, counted from the start on. */
+export interface NativeFigures {
+  /** Connections that are open, and those of them that are logged in. */
+  readonly open: Readonly<Record<(typeof TRANSPORTS)[number], number>>;
+  readonly loggedIn: Readonly<Record<(typeof TRANSPORTS)[number], number>>;
+  readonly packages: Readonly<Record<(typeof NATIVE_PACKAGES)[number], number>>;
+  readonly bytes: Readonly<Record<(typeof NATIVE_DIRECTIONS)[number], number>>;
+  readonly events: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>>;
+  readonly ended: Readonly<Record<(typeof NATIVE_ENDS)[number], number>>;
+}
 
 /** Values that are sampled now and then. */
 export interface EngineState {
@@ -26,6 +43,8 @@ export interface EngineState {
   readonly inFlight: number;
   readonly connections: number;
   readonly bodyBytes: number;
+  /** Null before the doors are open. */
+  readonly native: NativeFigures | null;
   readonly waiting: Readonly<Record<(typeof QUEUES)[number], number>>;
   readonly tasks: { readonly waiting: number; readonly overdueMs: number };
   readonly rooms: {
@@ -156,6 +175,7 @@ export class EngineMetrics {
     metrics.set('inFlight', state.inFlight);
     metrics.set('connections', state.connections);
     metrics.set('bodyBytes', state.bodyBytes);
+    if (state.native !== null) this.publishNative(state.native);
     QUEUES.forEach((queue, i) => {
       metrics.set('queues', state.waiting[queue], i);
     });
@@ -188,6 +208,27 @@ export class EngineMetrics {
     metrics.set('diskFull', Number(state.isDiskFull));
     MODULE_CONDITIONS.forEach((condition, i) => {
       metrics.set('modules', state.modules[condition], i);
+    });
+  }
+
+  private publishNative({ open, loggedIn, packages, bytes, events, ended }: NativeFigures): void {
+    const { metrics } = this;
+    TRANSPORTS.forEach((transport, i) => {
+      const known = loggedIn[transport];
+      metrics.set('nativeConnections', open[transport] - known, i * NATIVE_STATES.length);
+      metrics.set('nativeConnections', known, i * NATIVE_STATES.length + 1);
+    });
+    NATIVE_PACKAGES.forEach((type, i) => {
+      metrics.set('nativePackages', packages[type], i);
+    });
+    NATIVE_DIRECTIONS.forEach((direction, i) => {
+      metrics.set('nativeBytes', bytes[direction], i);
+    });
+    NATIVE_EVENTS.forEach((type, i) => {
+      metrics.set('nativeEvents', events[type], i);
+    });
+    NATIVE_ENDS.forEach((reason, i) => {
+      metrics.set('nativeEnds', ended[reason], i);
     });
   }
 

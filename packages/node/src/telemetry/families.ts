@@ -47,6 +47,7 @@ export const LOGIN_METHODS = ['password', 'token'] as const;
 export const LOGIN_OUTCOMES = ['ok', 'failed', 'held_off'] as const;
 export const STOPS = ['time', 'memory', 'result', 'depth'] as const;
 export const DIRECTIONS = ['sent', 'received'] as const;
+export const NATIVE_DIRECTIONS = ['received', 'sent'] as const;
 export const RESULTS = ['ok', 'failed'] as const;
 export const THREADS = ['engine', 'consensus'] as const;
 export const QUANTILES = ['0.5', '0.99', '1'] as const;
@@ -62,6 +63,38 @@ export type Rejection = (typeof REJECTIONS)[number];
 
 /** What is sent to connections in rooms. */
 export const PUSHES = ['join', 'leave', 'emit', 'delete'] as const;
+
+/** The ways that the native protocol comes. */
+export const TRANSPORTS = ['tcp', 'unix', 'websocket', 'api_websocket'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
+export const NATIVE_STATES = ['anonymous', 'logged_in'] as const;
+
+/** What clients send by it. */
+export const NATIVE_PACKAGES = [
+  'ping',
+  'auth',
+  'query',
+  'run',
+  'join',
+  'leave',
+  'emit',
+  'emit_peer',
+  'other',
+] as const;
+
+/** What is told to clients that they did not ask for. */
+export const NATIVE_EVENTS = ['node_status', 'warn', 'join', 'leave', 'emit', 'delete'] as const;
+
+/** Why the node ended connections. */
+export const NATIVE_ENDS = [
+  'unread',
+  'gap',
+  'login_timeout',
+  'package_timeout',
+  'too_large',
+  'malformed',
+] as const;
 
 /** Why memberships ended that nobody asked to end. */
 export const ROOM_ENDS = ['revoked', 'gap'] as const;
@@ -100,6 +133,22 @@ export const FAMILIES = {
   repeated: counter('althing_requests_repeated_total', 'Repetitions answered with the first result'),
   bodyBytes: gauge('althing_request_body_bytes', 'Bodies held in memory while they come in'),
   connections: gauge('althing_connections', 'Open connections of clients'),
+  nativeConnections: gauge('althing_native_connections', 'Open connections of the native protocol', [
+    ['transport', TRANSPORTS],
+    ['state', NATIVE_STATES],
+  ]),
+  nativePackages: counter('althing_native_packages_total', 'Packages that clients sent', [
+    ['type', NATIVE_PACKAGES],
+  ]),
+  nativeBytes: counter('althing_native_bytes_total', 'Bytes of the native protocol', [
+    ['direction', NATIVE_DIRECTIONS],
+  ]),
+  nativeEvents: counter('althing_native_events_total', 'Events that were sent to clients', [
+    ['type', NATIVE_EVENTS],
+  ]),
+  nativeEnds: counter('althing_native_connections_ended_total', 'Connections that the node ended', [
+    ['reason', NATIVE_ENDS],
+  ]),
   modules: gauge('althing_modules', 'Modules of this node', [['status', MODULE_CONDITIONS]]),
   moduleRequests: counter('althing_module_requests_total', 'Requests to modules that were answered', [
     ['outcome', MODULE_OUTCOMES],

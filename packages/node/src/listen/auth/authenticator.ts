@@ -24,6 +24,8 @@ export interface LoginListener {
   /** Called at once when the answer will be a refusal, which may have to wait. */
   readonly failed?: () => void;
   readonly done: (login: Login) => void;
+  /** How the client speaks to the node; HTTP when it is not said. */
+  readonly transport?: LoginEvent['transport'];
 }
 
 export interface AuthenticatorOptions {
@@ -94,8 +96,9 @@ export class Authenticator {
    * The user of a header when that can be told at once, else null: then `login` tells.
    *
    * @param address of the client, asked for when a token is used for the first time
+   * @param transport how the client speaks to the node
    */
-  known(header: string, address?: () => string): User | null {
+  known(header: string, address?: () => string, transport: LoginEvent['transport'] = 'http'): User | null {
     // Tokens are by far the most frequent, so they are not looked up in the cache first.
     if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
       const remembered = this.rememberedToken(header);
@@ -105,7 +108,7 @@ export class Authenticator {
         const found = this.tokenOf(header.slice(scheme[0].length));
         if (found === null) return null;
         if (this.usedTokens.has(found.token)) this.rememberToken(header, found);
-        else if (address !== undefined) this.tellToken(found, address());
+        else if (address !== undefined) this.tellToken(found, address(), transport);
         return found.user;
       }
     }
@@ -135,10 +138,11 @@ export class Authenticator {
       return;
     }
     const network = networkOf(address);
+    const from = { address, transport: listener.transport ?? 'http' } as const;
     const keys = credentials.kind === 'token' ? [network] : [network, userKey(network, credentials.name)];
     const { backoff } = this.options;
     if (!keys.every((key) => backoff.admits(key))) {
-      this.tell(credentials, 'held_off', address, null);
+      this.tell(credentials, 'held_off', from, null);
       listener.done(BUSY);
       return;
     }
@@ -149,8 +153,8 @@ export class Authenticator {
       for (const { failed } of all) failed?.();
     }).then((login) => {
       this.checking.delete(id);
-      if (login.kind === 'user') this.tell(credentials, 'ok', address, login.user);
-      else if (login.kind === 'refused') this.tell(credentials, 'failed', address, null);
+      if (login.kind === 'user') this.tell(credentials, 'ok', from, login.user);
+      else if (login.kind === 'refused') this.tell(credentials, 'failed', from, null);
       for (const { done } of all) done(login);
     });
   }
@@ -169,19 +173,19 @@ export class Authenticator {
     this.tokenHeaders.set(header, found);
   }
 
-  private tellToken({ user, token }: Found, address: string): void {
+  private tellToken({ user, token }: Found, address: string, transport: LoginEvent['transport']): void {
     this.usedTokens.add(token);
-    this.options.onLogin?.({ method: 'token', outcome: 'ok', name: user.name, address });
+    this.options.onLogin?.({ method: 'token', outcome: 'ok', name: user.name, address, transport });
   }
 
   private tell(
     credentials: Credentials,
     outcome: LoginEvent['outcome'],
-    address: string,
+    from: Pick<LoginEvent, 'address' | 'transport'>,
     user: User | null,
   ): void {
     const name = credentials.kind === 'password' ? credentials.name : (user?.name ?? null);
-    this.options.onLogin?.({ method: credentials.kind, outcome, name, address });
+    this.options.onLogin?.({ method: credentials.kind, outcome, name, ...from });
   }
 
   private async outcome(

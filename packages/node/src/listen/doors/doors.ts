@@ -9,7 +9,7 @@ import type { Counters } from '../../requests/counters.js';
 import type { PasswordHasher } from '../../requests/password.js';
 import type { Router } from '../../requests/router.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';
-import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { EngineMetrics, NativeFigures } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { Backoff } from '../auth/backoff.js';
@@ -140,6 +140,11 @@ export class Doors {
   /** Requests that are not answered yet. */
   get inFlight(): number {
     return this.shared.pending;
+  }
+
+  /** What the native protocol does. */
+  get nativeFigures(): NativeFigures {
+    return this.native.counts;
   }
 
   /** Bytes of requests that are still coming in, and of answers that are still going out. */

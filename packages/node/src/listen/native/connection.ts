@@ -36,7 +36,8 @@ import {
   WRONG_CREDENTIALS,
   warnData,
 } from './answers.js';
-import { EVENT_ID, type Header, PackageType } from './package.js';
+import type { Ending, NativeCounts } from './native-counts.js';
+import { EVENT_ID, HEADER_BYTES, type Header, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
 import { readAuth, readRequest, scopeOf } from './requests.js';
 import { Session } from './session.js';
@@ -63,6 +64,7 @@ export interface ConnectionHost {
   readonly sizeMax: number;
   readonly ids: RequestIds;
   readonly figures: Pick<EngineMetrics, 'refused'>;
+  readonly counts: NativeCounts;
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
@@ -121,6 +123,8 @@ export class Connection implements PackageSink, Client, Listener {
   /** Set where packages are refused before their end has come. */
   private refused: QueryError | null = null;
   private readonly stranger: Bytes;
+  /** Whether it ends since a package was too large for who is not logged in. */
+  private isTooLarge = false;
 
   /**
    * @param id unique among all connections of this start of the node, and above 0
@@ -162,6 +166,7 @@ export class Connection implements PackageSink, Client, Listener {
   begins({ type, id, length }: Header): Taking {
     if (this.session === null && length > STRANGER_BYTES_MAX) {
       this.fail(id, strangerTooLarge(STRANGER_BYTES_MAX));
+      this.isTooLarge = true;
       return 'end';
     }
     if (!isRequest(type)) return 'skip';
@@ -170,7 +175,18 @@ export class Connection implements PackageSink, Client, Listener {
     return 'skip';
   }
 
+  /** Bytes came. */
+  received(bytes: number): void {
+    this.host.counts.bytes.received += bytes;
+  }
+
+  /** What comes is not read any more, and the connection ends. */
+  unreadable(): void {
+    this.host.counts.ended[this.isTooLarge ? 'too_large' : 'malformed'] += 1;
+  }
+
   skipped(header: Header): void {
+    this.host.counts.came(header.type);
     const { refused } = this;
     this.refused = null;
     if (refused !== null) this.refusePackage(header, refused);
@@ -183,6 +199,7 @@ export class Connection implements PackageSink, Client, Listener {
 
   take(header: Header, data: Buffer): void {
     if (this.closed) return;
+    this.host.counts.came(header.type);
     const mustWait = this.busy || this.waiting.length > 0 || this.wire.unsent > UNSENT_MAX;
     if (mustWait) this.wait(header, data);
     else this.begin(header, data);
@@ -201,6 +218,7 @@ export class Connection implements PackageSink, Client, Listener {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    if (this.session !== null) this.host.counts.loggedIn[this.wire.transport] -= 1;
     this.host.rooms.end(this);
     this.host.shared.memory.give(this.lent);
     this.lent = 0;
@@ -214,22 +232,23 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.closed || this.session === null || this.session.check(this.host.now()) instanceof QueryError)
       return;
     if (this.wire.unsent > UNSENT_EVENTS_MAX) {
-      this.giveUp('events of rooms come faster than this connection reads them');
+      this.giveUp('unread', 'events of rooms come faster than this connection reads them');
       return;
     }
-    this.wire.send(type, EVENT_ID, data);
+    this.transmit(type, EVENT_ID, data);
   }
 
   /** Events of a collection were missed: its client has to join again. */
   gap(scope: string): void {
-    this.giveUp(`events of ${scope} were missed while the node caught up: connect and join again`);
+    this.giveUp('gap', `events of ${scope} were missed while the node caught up: connect and join again`);
   }
 
   /** Ends the connection, and tells why, as far as its client still reads. */
-  giveUp(why: string): void {
+  private giveUp(reason: Ending, why: string): void {
     if (this.closed) return;
+    this.host.counts.ended[reason] += 1;
     if (this.session !== null) {
-      this.wire.send(
+      this.transmit(
         PackageType.WARN,
         EVENT_ID,
         warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`),
@@ -276,9 +295,9 @@ export class Connection implements PackageSink, Client, Listener {
   /** PING, features of old, and what is none of our types. */
   private answerSimple({ type, id }: Header): void {
     if (this.closed) return;
-    if (type === PackageType.PING) this.wire.send(PackageType.PONG, id, null);
+    if (type === PackageType.PING) this.transmit(PackageType.PONG, id, null);
     else if (type === PackageType.WATCH || type === PackageType.UNWATCH) {
-      this.wire.send(PackageType.OK, id, null);
+      this.transmit(PackageType.OK, id, null);
     }
     if (this.wire.unsent <= UNSENT_MAX || this.isPaused) return;
     this.isPaused = true;
@@ -334,23 +353,25 @@ export class Connection implements PackageSink, Client, Listener {
         fail(error);
         return;
       }
-      this.enter(login.user, authorization);
+      if (!this.closed) this.enter(login.user, authorization);
       if (!done()) return;
       this.send(PackageType.OK, id, null);
       this.advance();
     };
-    const { address } = this.wire;
-    const known = authenticator.known(authorization, () => address);
+    const { address, transport } = this.wire;
+    const known = authenticator.known(authorization, () => address, transport);
     if (known !== null) end({ kind: 'user', user: known });
-    else authenticator.login(authorization, address, { done: end });
+    else authenticator.login(authorization, address, { done: end, transport });
   }
 
   private enter(user: User, authorization: string): void {
     const before = this.session;
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : null;
     this.session = new Session(this.host.root, user, key);
-    if (before === null) this.loggedIn();
-    else if (before.userId !== user.id) this.host.rooms.userChanged();
+    if (before === null) {
+      this.host.counts.loggedIn[this.wire.transport] += 1;
+      this.loggedIn();
+    } else if (before.userId !== user.id) this.host.rooms.userChanged();
   }
 
   private request(
@@ -470,7 +491,14 @@ export class Connection implements PackageSink, Client, Listener {
   }
 
   private send(type: number, id: number, data: Uint8Array | null): void {
-    if (!this.closed) this.wire.send(type, id, data);
+    if (!this.closed) this.transmit(type, id, data);
+  }
+
+  private transmit(type: number, id: number, data: Uint8Array | null): void {
+    const { counts } = this.host;
+    counts.bytes.sent += HEADER_BYTES + (data === null ? 0 : data.length);
+    if (id === EVENT_ID) counts.told(type);
+    this.wire.send(type, id, data);
   }
 }
 

@@ -10,6 +10,7 @@ import { RequestIds } from '../shared/request-ids.js';
 import { SharedLimits } from '../shared/shared-limits.js';
 import { MessageReader } from '../websocket/messages.js';
 import { Connection, type ConnectionHost, STRANGER_BYTES_MAX } from './connection.js';
+import { NativeCounts } from './native-counts.js';
 import { type Header, PackageType } from './package.js';
 import { PackageReader, type PackageSink } from './package-reader.js';
 import type { Wire } from './wire.js';
@@ -144,6 +145,7 @@ interface Sent {
 /** A way to a client that reads only when it is told to. */
 class Line implements Wire {
   readonly address = '192.0.2.1';
+  readonly transport = 'tcp';
   readonly packages: Sent[] = [];
   unsent = 0;
   sent = 0;
@@ -231,6 +233,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     sizeMax: MiB,
     ids: new RequestIds(),
     figures: { refused: () => {} },
+    counts: new NativeCounts(),
     onDefect: (error) => defects.push(error),
     now: () => 0,
   };

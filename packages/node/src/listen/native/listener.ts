@@ -11,12 +11,13 @@ import { plainAddress } from '../limits/client-addresses.js';
 import { Deadlines } from '../limits/deadlines.js';
 import { statusData } from './answers.js';
 import { Connection, type ConnectionHost } from './connection.js';
+import { type Ending, NativeCounts } from './native-counts.js';
 import { PackageType } from './package.js';
 import { PackageReader } from './package-reader.js';
-import { type Envelope, NO_ENVELOPE, SocketWire } from './socket-wire.js';
+import { type Envelope, NO_ENVELOPE, SocketWire, UNIX_ADDRESS } from './socket-wire.js';
 import type { Wire } from './wire.js';
 
-export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving'> {
+export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'counts'> {
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** The number of this node. */
   readonly nodeNumber: () => number;
@@ -68,6 +69,8 @@ const LOOK_MS = 1000;
 const LAST_WORDS_MS = 100;
 
 export class NativeListener {
+  /** What happened, from the start on. */
+  readonly counts = new NativeCounts();
   private readonly options: NativeOptions;
   private readonly host: ConnectionHost;
   private readonly servers: Server[] = [];
@@ -92,9 +95,10 @@ export class NativeListener {
           if (this.onIdle !== null) this.considerIdle();
         }),
       isLeaving: () => this.isLeaving,
+      counts: this.counts,
     };
-    this.logins = new Deadlines(options.loginTimeoutMs, (line) => line.wire.destroy());
-    this.packages = new Deadlines(options.packageTimeoutMs, (line) => line.wire.destroy());
+    this.logins = new Deadlines(options.loginTimeoutMs, (line) => this.drop(line, 'login_timeout'));
+    this.packages = new Deadlines(options.packageTimeoutMs, (line) => this.drop(line, 'package_timeout'));
     this.timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
@@ -166,10 +170,14 @@ export class NativeListener {
       // It is followed by 'close'.
     });
     const take = (chunk: Buffer): void => {
+      connection.received(chunk.length);
       const goesOn = reader.push(chunk);
       wire.flush();
       if (goesOn) this.watchPackage(line, reader.isWithin);
-      else wire.end();
+      else if (!wire.isEnded) {
+        connection.unreadable();
+        wire.end();
+      }
     };
     socket.on('data', take);
     socket.on('drain', () => connection.drained());
@@ -233,13 +241,14 @@ export class NativeListener {
     });
     const line: Line = { connection, wire, loginDeadline: 0, packageDeadline: 0 };
     this.lines.add(line);
+    this.counts.opened(wire.transport);
     line.loginDeadline = this.logins.add(line);
     return line;
   }
 
   private closed(line: Line): void {
     line.connection.close();
-    this.lines.delete(line);
+    if (this.lines.delete(line)) this.counts.closed(line.wire.transport);
     this.slow.delete(line);
     this.logins.delete(line.loginDeadline);
     this.packages.delete(line.packageDeadline);
@@ -274,8 +283,13 @@ export class NativeListener {
       else if (wire.sent > progress.sent) {
         progress.sent = wire.sent;
         progress.since = now;
-      } else if (now - progress.since > this.options.packageTimeoutMs) wire.destroy();
+      } else if (now - progress.since > this.options.packageTimeoutMs) this.drop(line, 'unread');
     }
+  }
+
+  private drop({ wire }: Line, why: Ending): void {
+    this.counts.ended[why] += 1;
+    wire.destroy();
   }
 
   private considerIdle(): void {
@@ -296,9 +310,6 @@ export class NativeListener {
     this.close();
   }
 }
-
-/** The address of a client on a Unix socket. */
-const UNIX_ADDRESS = 'local';
 
 function addressOf({ remoteAddress }: Socket): string {
   if (remoteAddress === undefined) return UNIX_ADDRESS;

@@ -426,6 +426,58 @@ describe('a Unix socket', () => {
   });
 });
 
+test('what it does is in the metrics, and the audit log knows how clients came', async () => {
+  const counted = await RealNode.start({
+    listen_client_port: FREE_PORT,
+    pipe_client_name: 'counted.sock',
+    login_backoff_ms: 10,
+  });
+  const place = { host: '127.0.0.1', port: counted.nativePort };
+  const stranger = await RawLine.open(place);
+  stranger.send(32, 1, Buffer.alloc(0));
+  expect(await stranger.next()).toBe('00000000010010ef');
+  expect(await answer(stranger, 33, ['admin', 'wrong'])).toBe(-56);
+  const line = await RawLine.open({ path: join(counted.folder, 'counted.sock') });
+  line.send(33, 1, encodeMessagePack(['admin', 'pass']));
+  line.send(34, 2, encodeMessagePack(['//stuff', 'log("hey"); 1']));
+  const came = [await line.next(), await line.next(), await line.next()];
+  for (const bytes of ['00000000 0000 20 20', '01000100 0100 21 de']) {
+    const ended = await RawLine.open(place);
+    ended.sendHex(bytes);
+    // The error says that it is too large, and one that is no package is not answered.
+    expect((await ended.ended()).slice(12, 14)).toBe(bytes.endsWith('de') ? '13' : '');
+  }
+  const sent = 8 + came.reduce((sum, hexadecimal) => sum + hexadecimal.length / 2, 0);
+  let told: Map<string, number> = new Map();
+  const expected: readonly [string, number][] = [
+    ['connections{transport="tcp",state="anonymous"}', 1],
+    ['connections{transport="tcp",state="logged_in"}', 0],
+    ['connections{transport="unix",state="logged_in"}', 1],
+    ['packages_total{type="ping"}', 1],
+    ['packages_total{type="auth"}', 2],
+    ['packages_total{type="query"}', 1],
+    ['packages_total{type="other"}', 0],
+    ['events_total{type="warn"}', 1],
+    ['connections_ended_total{reason="malformed"}', 1],
+    ['connections_ended_total{reason="too_large"}', 1],
+  ];
+  await until(async () => {
+    const { text } = await counted.probe('/metrics');
+    told = new Map(
+      [...text.matchAll(/^althing_native_(\w+\{.*\}) (\S+)$/gm)].map(([, name = '', value]) => [
+        name,
+        Number(value),
+      ]),
+    );
+    return expected.every(([name, value]) => told.get(name) === value);
+  }, 'the figures are those of what was done');
+  expect(told.get('bytes_total{direction="sent"}')).toBeGreaterThan(sent);
+  expect(told.get('bytes_total{direction="received"}')).toBeGreaterThan(8 * 5);
+  expect(counted.log).toMatch(/"event":"login".*"outcome":"failed".*"transport":"tcp"/);
+  for (const open of [stranger, line]) open.close();
+  await counted.stop();
+});
+
 test('a port that is in use ends the start with the name of its setting', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await until(async () => server.listening, 'the port is taken');

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Transport } from '../../telemetry/families.js';
 import { HEADER_BYTES, writeHeader } from './package.js';
 import type { Wire } from './wire.js';
 
@@ -10,10 +11,15 @@ export interface Envelope {
   write(out: Buffer, at: number, bytes: number): void;
   /** What is said when the connection ends; null for nothing. */
   readonly farewell: Uint8Array | null;
+  /** Whether packages are messages of a WebSocket. */
+  readonly isWebSocket: boolean;
 }
 
 /** Packages that follow each other. */
-export const NO_ENVELOPE: Envelope = { size: () => 0, write: () => {}, farewell: null };
+export const NO_ENVELOPE: Envelope = { size: () => 0, write: () => {}, farewell: null, isWebSocket: false };
+
+/** The address of a client on a Unix socket. */
+export const UNIX_ADDRESS = 'local';
 
 /** Bytes that wait to be sent before nothing more is read from the client. */
 export const UNSENT_MAX = 256 * 1024;
@@ -30,6 +36,7 @@ const LAST_WORDS_MS = 2000;
 /** A connection of Node.js. What is sent in one turn of the event loop leaves in one piece. */
 export class SocketWire implements Wire {
   readonly address: string;
+  readonly transport: Transport;
   private readonly socket: Socket;
   private readonly envelope: Envelope;
   private readonly onFull: () => void;
@@ -50,6 +57,7 @@ export class SocketWire implements Wire {
   constructor(socket: Socket, address: string, onFull: () => void, envelope: Envelope = NO_ENVELOPE) {
     this.socket = socket;
     this.address = address;
+    this.transport = transportOf(address, envelope);
     this.onFull = onFull;
     this.envelope = envelope;
   }
@@ -169,4 +177,9 @@ export class SocketWire implements Wire {
     this.isScheduled = true;
     process.nextTick(this.flushLater);
   }
+}
+
+function transportOf(address: string, { isWebSocket }: Envelope): Transport {
+  if (isWebSocket) return 'websocket';
+  return address === UNIX_ADDRESS ? 'unix' : 'tcp';
 }

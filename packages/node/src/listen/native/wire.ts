@@ -1,7 +1,10 @@
+import type { Transport } from '../../telemetry/families.js';
+
 /** The way from a connection to its client. Nothing is thrown; what is sent after its end is dropped. */
 export interface Wire {
   /** The client's address; a word for a Unix socket. */
   readonly address: string;
+  readonly transport: Transport;
   /**
    * Sends a package.
    *

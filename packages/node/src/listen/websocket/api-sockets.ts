@@ -53,7 +53,12 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
     message: (ws, data) => {
       // Its memory is gone after the call.
       const bytes = Buffer.from(Buffer.from(data));
-      if (open.get(ws)?.message.take(bytes) === false) ws.end(CloseCode.PROTOCOL);
+      const to = open.get(ws);
+      if (to === undefined) return;
+      to.opened.connection.received(bytes.length);
+      if (to.message.take(bytes)) return;
+      to.opened.connection.unreadable();
+      ws.end(CloseCode.PROTOCOL);
     },
     drain: (ws) => open.get(ws)?.opened.connection.drained(),
     close: (ws) => {
@@ -100,6 +105,7 @@ const wires = new WeakMap<WebSocket<SocketData>, ApiWire>();
 
 class ApiWire implements Wire {
   readonly address: string;
+  readonly transport = 'api_websocket';
   private readonly ws: WebSocket<SocketData>;
   private readonly onFull: () => void;
   private isClosed = false;

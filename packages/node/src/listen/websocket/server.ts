@@ -16,6 +16,7 @@ const MESSAGES: Envelope = {
   size: serverHeadBytes,
   write: writeServerHead,
   farewell: closeFrame(CloseCode.GOING_AWAY),
+  isWebSocket: true,
 };
 
 /**

@@ -41,6 +41,7 @@ export class Publisher {
       inFlight: doors?.inFlight ?? 0,
       connections: doors?.connections ?? 0,
       bodyBytes: doors?.bytes ?? 0,
+      native: doors?.nativeFigures ?? null,
       waiting: { ...scopes.sessions.queues, ...router.queues },
       repeated: router.repeated,
       tasks: side.tasks.figures,

@@ -1,0 +1,87 @@
+import type { NativeFigures } from '../../telemetry/engine-metrics.js';
+import type { NATIVE_ENDS, NATIVE_EVENTS, NATIVE_PACKAGES, Transport } from '../../telemetry/families.js';
+import { PackageType } from './package.js';
+
+/** Why the node ended a connection. */
+export type Ending = (typeof NATIVE_ENDS)[number];
+
+type Counts<Key extends string> = Record<Key, number>;
+
+/** What the native protocol does on this node, counted from the start on. */
+export class NativeCounts implements NativeFigures {
+  /** Connections that are open. */
+  readonly open: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
+  /** Those of them that are logged in. */
+  readonly loggedIn: Counts<Transport> = { tcp: 0, unix: 0, websocket: 0, api_websocket: 0 };
+  /** Packages that came, by their type. */
+  readonly packages: Counts<(typeof NATIVE_PACKAGES)[number]> = {
+    ping: 0,
+    auth: 0,
+    query: 0,
+    run: 0,
+    join: 0,
+    leave: 0,
+    emit: 0,
+    emit_peer: 0,
+    other: 0,
+  };
+  /** Events that were sent. */
+  readonly events: Counts<(typeof NATIVE_EVENTS)[number]> = {
+    node_status: 0,
+    warn: 0,
+    join: 0,
+    leave: 0,
+    emit: 0,
+    delete: 0,
+  };
+  /** Connections that the node ended. */
+  readonly ended: Counts<Ending> = {
+    unread: 0,
+    gap: 0,
+    login_timeout: 0,
+    package_timeout: 0,
+    too_large: 0,
+    malformed: 0,
+  };
+  /** Bytes that came, and those of packages that were sent. */
+  readonly bytes = { received: 0, sent: 0 };
+
+  opened(transport: Transport): void {
+    this.open[transport] += 1;
+  }
+
+  closed(transport: Transport): void {
+    this.open[transport] -= 1;
+  }
+
+  /** A package came, whatever becomes of it. */
+  came(type: number): void {
+    this.packages[PACKAGES.get(type) ?? 'other'] += 1;
+  }
+
+  /** An event was sent. */
+  told(type: number): void {
+    const event = EVENTS.get(type);
+    if (event !== undefined) this.events[event] += 1;
+  }
+}
+
+const PACKAGES: ReadonlyMap<number, (typeof NATIVE_PACKAGES)[number]> = new Map([
+  [PackageType.PING, 'ping'],
+  [PackageType.AUTH, 'auth'],
+  [PackageType.QUERY, 'query'],
+  [PackageType.RUN, 'run'],
+  [PackageType.JOIN, 'join'],
+  [PackageType.LEAVE, 'leave'],
+  [PackageType.EMIT, 'emit'],
+  [PackageType.EMIT_PEER, 'emit_peer'],
+]);
+
+const EVENTS: ReadonlyMap<number, (typeof NATIVE_EVENTS)[number]> = new Map([
+  [PackageType.NODE_STATUS, 'node_status'],
+  [PackageType.WARN, 'warn'],
+  [PackageType.ROOM_JOIN, 'join'],
+  [PackageType.ROOM_LEAVE, 'leave'],
+  [PackageType.ROOM_EMIT, 'emit'],
+  [PackageType.ROOM_DELETE, 'delete'],
+]);
