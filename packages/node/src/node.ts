@@ -206,7 +206,7 @@ export class Node implements RunningNode {
     try {
       this.audit.reopen();
       this.certificates.renew((renewed) => this.useCertificates(renewed));
-      if (this.certificates.present === null) this.doors?.renewTls(null);
+      this.doors?.renewWebSocketTls();
       log.info(
         { event: 'reloaded' },
         'the level of the log and the certificates were read again, and the audit log was opened anew',

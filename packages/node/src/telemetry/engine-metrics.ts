@@ -1,6 +1,7 @@
 /** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
 import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
 import {
+  CERTIFICATES,
   CHECKS,
   DIRECTIONS,
   FORWARDINGS,
@@ -166,6 +167,11 @@ export class EngineMetrics {
   /** @param begunAt of the newest, wall clock in milliseconds; 0 when there is none */
   backupIsThere(begunAt: number): void {
     this.metrics.set('backupTime', begunAt / 1000);
+  }
+
+  /** @param end of the certificate of `ws_port`, wall clock in milliseconds */
+  webSocketCertificate(end: number): void {
+    this.metrics.set('certificateEnd', end / 1000, CERTIFICATES.indexOf('websocket'));
   }
 
   /** To be called every second or so. */

@@ -129,7 +129,7 @@ export class Doors {
         allowedOrigins: config.httpAllowedOrigins,
       },
     });
-    this.nativeDoors = new NativeDoors(config, this.native);
+    this.nativeDoors = new NativeDoors(config, this.native, { log, figures });
   }
 
   /** Connections that are open. */
@@ -155,12 +155,20 @@ export class Doors {
   /**
    * Takes up renewed certificates, for connections to come.
    *
-   * @param certificates those of the node; null when it has none: then there are those of `ws_port` alone
    * @throws Error when they are unfit
    */
-  renewTls(certificates: Certificates | null): void {
-    if (certificates !== null) this.http.renewTls();
+  renewTls(certificates: Certificates): void {
+    this.http.renewTls();
     this.nativeDoors.renewTls(certificates);
+  }
+
+  /**
+   * As `renewTls`, with the certificate that `ws_port` has of its own.
+   *
+   * @throws Error when it is unfit
+   */
+  renewWebSocketTls(): void {
+    this.nativeDoors.renewWebSocketTls();
   }
 
   /** From now on clients are asked to go elsewhere. */
@@ -181,6 +189,7 @@ export class Doors {
 
   /** Closes everything. */
   close(): void {
+    this.nativeDoors.close();
     this.http.close();
     this.native.close();
   }

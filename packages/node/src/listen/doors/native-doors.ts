@@ -1,9 +1,12 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { type Config, ConfigurationError, portInUse } from '../../config/index.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Logger } from '../../telemetry/logger.js';
 import type { NativeListener } from '../native/listener.js';
 import { type Credentials, listening, listeningAt, packageServer } from '../native/servers.js';
-import { type Certificates, readCertificates } from '../tls/certificates.js';
+import { type Certificates, readCertificates, stampOf } from '../tls/certificates.js';
+import { WatchedFiles } from '../tls/watched-files.js';
 import { webSocketServer } from '../websocket/server.js';
 
 type NativeSettings = Pick<
@@ -27,10 +30,21 @@ export class NativeDoors {
   private tlsServer: TlsServer | null = null;
   /** The server of WebSockets that speaks TLS with its own. */
   private wssServer: TlsServer | null = null;
+  /** The files of its certificate. */
+  private readonly wssFiles: WatchedFiles;
+  private readonly log: Logger;
+  private readonly figures: Pick<EngineMetrics, 'webSocketCertificate'>;
 
-  constructor(config: NativeSettings, listener: NativeListener) {
+  constructor(
+    config: NativeSettings,
+    listener: NativeListener,
+    { log, figures }: { readonly log: Logger; readonly figures: Pick<EngineMetrics, 'webSocketCertificate'> },
+  ) {
     this.config = config;
     this.listener = listener;
+    this.log = log;
+    this.figures = figures;
+    this.wssFiles = new WatchedFiles(() => stampOf(wssFilesOf(config)), WS_KEYS.cert, log);
   }
 
   /** @throws ConfigurationError when a port or a path is in use */
@@ -57,7 +71,10 @@ export class NativeDoors {
     const { wsPort, bindClientAddr, loginTimeoutMs } = this.config;
     if (wsPort === 0) return;
     const server = webSocketServer(this.listener, this.wsCredentials(), loginTimeoutMs);
-    if (server instanceof TlsServer) this.wssServer = server;
+    if (server instanceof TlsServer) {
+      this.wssServer = server;
+      this.wssFiles.watch(() => this.takeWebSocketTls());
+    }
     await this.listen(server, 'ws_port', bindClientAddr, wsPort);
   }
 
@@ -67,14 +84,42 @@ export class NativeDoors {
    * @throws ConfigurationError when the files are unfit
    */
   private wsCredentials(): Credentials | null {
-    const { wsCertFile, wsKeyFile } = this.config;
-    const read = readCertificates({ tlsCertFile: wsCertFile, tlsKeyFile: wsKeyFile }, WS_KEYS);
-    return read === null ? null : { cert: read.cert, key: read.key };
+    const read = readCertificates(wssFilesOf(this.config), WS_KEYS);
+    if (read === null) return null;
+    const { node: end } = read.ends;
+    const until = new Date(end).toISOString();
+    const fields = { setting: WS_KEYS.cert, until };
+    this.figures.webSocketCertificate(end);
+    if (end > Date.now())
+      this.log.info({ event: 'certificate', ...fields }, `the certificate holds until ${until}`);
+    else this.log.error({ event: 'certificate_expired', ...fields }, 'the certificate has ended');
+    return { cert: read.cert, key: read.key };
   }
 
-  /** @throws Error when they are unfit */
-  renewTls(certificates: Certificates | null): void {
-    if (certificates !== null) this.tlsServer?.setSecureContext(credentialsOf(certificates));
+  /**
+   * Takes up a renewed certificate of the node.
+   *
+   * @throws Error when it is unfit
+   */
+  renewTls(certificates: Certificates): void {
+    this.tlsServer?.setSecureContext(credentialsOf(certificates));
+  }
+
+  /**
+   * Reads the certificate of `ws_port` again.
+   *
+   * @throws Error when it is unfit: the one of before stays
+   */
+  renewWebSocketTls(): void {
+    this.wssFiles.renew(() => this.takeWebSocketTls());
+  }
+
+  /** Looks at no files any more. */
+  close(): void {
+    this.wssFiles.stop();
+  }
+
+  private takeWebSocketTls(): void {
     const own = this.wssServer === null ? null : this.wsCredentials();
     if (own !== null) this.wssServer?.setSecureContext(own);
   }
@@ -93,6 +138,10 @@ export class NativeDoors {
     }
     if (!isFree) throw portInUse(key, address, port);
   }
+}
+
+function wssFilesOf({ wsCertFile, wsKeyFile }: Pick<NativeSettings, 'wsCertFile' | 'wsKeyFile'>) {
+  return { tlsCertFile: wsCertFile, tlsKeyFile: wsKeyFile };
 }
 
 /** The settings that name the files of `ws_port`. */

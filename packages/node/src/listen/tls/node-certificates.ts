@@ -2,9 +2,7 @@ import type { Config } from '../../config/index.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { type Certificates, readCertificates, stampOf } from './certificates.js';
-
-/** How often the files are looked at, in milliseconds. */
-const LOOK_MS = 2000;
+import { WatchedFiles } from './watched-files.js';
 
 /**
  * The certificates of this node, which may be renewed while it runs. When they end is told each time they are
@@ -15,16 +13,14 @@ export class NodeCertificates {
   private readonly log: Logger;
   private readonly metrics: Metrics;
   private current: Certificates | null;
-  /** Stamp of the files before they were last read, so that a write in between shows the next time. */
-  private stamp: string;
-  private timer: NodeJS.Timeout | null = null;
+  private readonly files: WatchedFiles;
 
   /** @throws ConfigurationError when the files that the settings name are unfit */
   constructor(config: Config, log: Logger, metrics: Metrics) {
     this.config = config;
     this.log = log;
     this.metrics = metrics;
-    this.stamp = stampOf(config);
+    this.files = new WatchedFiles(() => stampOf(config), 'tls_cert_file', log);
     this.current = readCertificates(config);
     if (this.current !== null) this.tell(this.current);
   }
@@ -48,43 +44,29 @@ export class NodeCertificates {
    * @throws ConfigurationError when they are unfit, and what `use` throws: those of before stay
    */
   renew(use: (certificates: Certificates) => void): void {
-    this.stamp = stampOf(this.config);
+    this.files.renew(() => this.take(use));
+  }
+
+  /**
+   * Looks at the files now and then, and renews when they were replaced: see `WatchedFiles`.
+   *
+   * @param use see `renew`
+   */
+  watch(use: (certificates: Certificates) => void): void {
+    if (this.current !== null) this.files.watch(() => this.take(use));
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    this.files.stop();
+  }
+
+  private take(use: (certificates: Certificates) => void): void {
     const renewed = readCertificates(this.config);
     if (renewed === null) return;
     use(renewed);
     this.current = renewed;
     this.tell(renewed);
-  }
-
-  /**
-   * Looks at the files now and then, and renews when they were replaced. Unfit ones are told of, and not
-   * tried again until they are replaced in their turn: so a certificate is taken up once its key is there,
-   * too.
-   *
-   * @param use see `renew`
-   */
-  watch(use: (certificates: Certificates) => void): void {
-    if (this.current === null) return;
-    this.timer = setInterval(() => this.look(use), LOOK_MS).unref();
-  }
-
-  /** Looks no more. */
-  stop(): void {
-    if (this.timer !== null) clearInterval(this.timer);
-    this.timer = null;
-  }
-
-  private look(use: (certificates: Certificates) => void): void {
-    const { log } = this;
-    try {
-      if (stampOf(this.config) === this.stamp) return;
-      this.renew(use);
-      log.info({ event: 'certificates_renewed' }, 'the certificates were replaced, and are in use');
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const text = 'the certificates were replaced by unfit ones: those of before stay in use';
-      log.warn({ event: 'certificates_refused', error: why }, text);
-    }
   }
 
   private tell({ ends }: Certificates): void {

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import {
   copyFileSync,
   mkdirSync,
@@ -13,7 +14,7 @@ import {
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { SocketClient, WebSocketChannel } from '@althing/client';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
@@ -196,7 +197,13 @@ describeTls('a node with certificates', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  test('speaks the native protocol over TLS, and over wss with a certificate of its own', async () => {
+  test('speaks the native protocol over TLS, and over wss with a certificate of its own, which is watched', async () => {
+    const takesUp = (name: string, what = 'crt'): void => {
+      copyFileSync(file(`${name}.${what}`), file('ws.new'));
+      renameSync(file('ws.new'), file(`ws.${what}`));
+    };
+    takesUp('127.0.0.2');
+    takesUp('127.0.0.2', 'key');
     const node = await launch({
       listen_client_port: FREE_PORT,
       client_tls: 'true',
@@ -204,8 +211,8 @@ describeTls('a node with certificates', () => {
       tls_key_file: file('127.0.0.1.key'),
       tls_api_client_ca_file: file('ca.crt'),
       ws_port: FREE_PORT,
-      ws_cert_file: file('127.0.0.2.crt'),
-      ws_key_file: file('127.0.0.2.key'),
+      ws_cert_file: file('ws.crt'),
+      ws_key_file: file('ws.key'),
     });
     await serves(node);
     const ca = readFileSync(file('ca.crt'));
@@ -232,6 +239,33 @@ describeTls('a node with certificates', () => {
     expect(['ended', 'refused']).toContain(nameless);
     const plain = await SocketClient.connect(place);
     await expect(plain.ping()).rejects.toThrow();
+
+    const shown = async (name: string): Promise<boolean> => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: node.wsPort,
+        ca,
+        checkServerIdentity: () => undefined,
+      });
+      await once(socket, 'secureConnect');
+      const { serialNumber } = socket.getPeerCertificate();
+      socket.destroy();
+      return serialNumber === new X509Certificate(readFileSync(file(`${name}.crt`))).serialNumber;
+    };
+    expect(await shown('127.0.0.2')).toBe(true);
+    takesUp('other');
+    await until(
+      () => node.log.includes('"certificates_refused","setting":"ws_cert_file"'),
+      'the key is missing',
+    );
+    expect(await shown('127.0.0.2')).toBe(true);
+    takesUp('other', 'key');
+    await until(() => node.log.includes('"certificates_renewed","setting":"ws_cert_file"'), 'it is taken up');
+    expect(await shown('other')).toBe(true);
+    const agent = new Agent({ ca, ...own });
+    expect((await get(node.statusPort, '/metrics', agent)).text).toMatch(
+      /althing_certificate_expiry_timestamp_seconds\{certificate="websocket"\} \d/,
+    );
   });
 
   test('does not start with a certificate for wss that is unfit', async () => {
