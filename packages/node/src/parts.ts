@@ -21,6 +21,7 @@ export {
   type PeerAddress,
   ROOT_GROUP,
 } from './between/protocol.js';
+export { ExitCode } from './config/exit-codes.js';
 export { ConsensusSide } from './consensus/consensus-side.js';
 export type { GroupHost } from './consensus/group-host.js';
 export { logChainHash } from './consensus/group-log.js';

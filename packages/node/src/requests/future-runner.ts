@@ -98,11 +98,10 @@ export class FutureRunner {
   /** Goes on with a call whose own statements are done: at once, and later if it takes long. */
   start(first: More, course: Course): void {
     const parts = new Parts(course);
-    const version = course.session?.roleVersion ?? 0;
     const run: Run = {
       ...course,
       parts,
-      version,
+      role: roleOf(course),
       hashes: new Map(),
       fresh: new Set(),
       rest: first.rest,
@@ -137,6 +136,7 @@ export class FutureRunner {
         delay(PAUSE_MS, () => this.goOn(run));
         return;
       }
+      run.role ??= roleOf(run);
       const mayChange = run.mayChange && session?.refusal() === null;
       const { hashes } = run;
       const fresh = { isFresh: (collection: number): boolean => run.fresh.has(collection) };
@@ -271,16 +271,25 @@ export class FutureRunner {
  * Whether a call can't go on: nobody waits, the leadership is lost, or the state is gone that it ran on. What was sent to a module
  * goes on without anybody who waits: what the answer is for may be a change.
  */
-function isOver({ session, parts, rest, version, isGone, asked }: Run, engine: Engine): boolean {
+function isOver({ session, parts, rest, role, isGone, asked }: Run, engine: Engine): boolean {
   if (parts.count === 0 && !asked && isGone()) return true;
   if (parts.lost !== null) return true;
-  return session !== null && (session.roleVersion !== version || engine.scope(rest.target) !== rest.scope);
+  if (session === null) return false;
+  return (role !== null && role !== session.roleVersion) || engine.scope(rest.target) !== rest.scope;
+}
+
+/**
+ * The role in the group that a call depends on. A leader's state has changes that are not committed yet, and go with its leadership; what
+ * a call has read on another node is committed, whoever leads the group.
+ */
+function roleOf({ session, mayChange }: Pick<Course, 'session' | 'mayChange'>): number | null {
+  return session !== null && (mayChange || session.leading) ? session.roleVersion : null;
 }
 
 interface Run extends Course {
   readonly parts: Parts;
-  /** Of the roles in the group when the call began. */
-  readonly version: number;
+  /** The number of the role that the call depends on, see `roleOf`; null for none until now. */
+  role: number | null;
   readonly hashes: Map<string, PasswordHash>;
   /** Other collections of which this node has all that was acknowledged. */
   readonly fresh: Set<number>;

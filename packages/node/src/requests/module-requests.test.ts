@@ -151,6 +151,17 @@ describe.each([1, 2])('asked at node %i', (node) => {
   });
 });
 
+test('what is read on a node that does not lead does not depend on who leads', async () => {
+  const asked = [new Asked(2, 'X({});'), new Asked(1, 'X({});')];
+  await cluster.settle();
+  cluster.log(cluster.stuff).lead(3, 0);
+  await cluster.settle();
+  await answerAll();
+  // The leader's state may have had changes that are gone now.
+  expect(asked.map((one) => one.told)).toEqual([[5], `${ErrorCode.CANCELLED} none`]);
+  expectNothingLeft();
+});
+
 test('nobody repeats what a leader that does not answer any more may have sent', async () => {
   const asked = new Asked(2, 'X({}).then(|r| .x = 1);');
   await cluster.settle();

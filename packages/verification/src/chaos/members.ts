@@ -84,7 +84,7 @@ const WAITING = 'tasks().filter(|t| bool(t)).len();';
 const TASKS_MS = 70_000;
 
 /** Waits until no task is scheduled any more. */
-export async function tasksDone(member: Member, collections: readonly string[]): Promise<void> {
+async function tasksDone(member: Member, collections: readonly string[]): Promise<void> {
   const end = performance.now() + TASKS_MS;
   for (const collection of collections) {
     while (performance.now() < end && (await answerOf(member, `//${collection}`, WAITING)) !== 0)
@@ -92,12 +92,14 @@ export async function tasksDone(member: Member, collections: readonly string[]):
   }
 }
 
-/** Reads at every node what it holds by itself, once all have the same log. */
+/** Reads at every node what it holds by itself, once all have the same log and all tasks have run. */
 export async function readFinals(
   members: readonly Member[],
   collections: readonly string[],
   recorder: Recorder,
 ): Promise<void> {
+  const [first] = members;
+  if (first !== undefined) await tasksDone(first, collections);
   for (const collection of collections) {
     const scope = `//${collection}`;
     for (const [at, member] of members.entries()) {

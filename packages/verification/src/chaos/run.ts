@@ -6,7 +6,7 @@ import { Clients } from './clients.js';
 import type { FaultKind } from './fault-kind.js';
 import { Fleet } from './fleet.js';
 import { FleetAccess } from './fleet-access.js';
-import { readFinals, tasksDone } from './members.js';
+import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
 import { storm } from './storm.js';
@@ -80,8 +80,6 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
     await fleet.settle(false);
-    const [member] = fleet.members;
-    if (member !== undefined) await tasksDone(member, clients.collections);
     await readFinals(fleet.members, clients.collections, recorder);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));

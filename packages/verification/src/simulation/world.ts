@@ -1,7 +1,6 @@
 /** A cluster of simulated nodes, with everything around it. */
 import { LEVEL_NEWEST } from '@althing/engine';
-import { ExitCode } from '@althing/node';
-import { type Founder, FrameKind, type JoinAnswer } from '@althing/node/parts';
+import { ExitCode, type Founder, FrameKind, type JoinAnswer } from '@althing/node/parts';
 import { DiskFullError, StorageError } from '@althing/storage';
 import { formatTrace, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
