@@ -1,6 +1,6 @@
 /**
- * The rules of how the folders of the package `engine` hang together: value, schema, state, admin, run, functions, each of which
- * imports what lies below it, and pack beside run. `docs/architecture.md` draws them.
+ * The rules of how the folders of the package `engine` hang together: value, schema, state, admin, run, functions, calls, each of
+ * which imports what lies below it, and pack beside run. `docs/architecture.md` draws them.
  *
  * What counts is what is there when the program runs: an import of types alone is gone by then. A value knows the type of its type, and
  * that is declared above it; such imports are listed here too.
@@ -23,6 +23,7 @@ export const ENGINE_FLOORS: Readonly<Record<string, Floor>> = {
   pack: { below: ['value', 'schema', 'state', 'admin'] },
   run: { below: ['value', 'schema', 'state', 'admin'], types: ['pack'] },
   functions: { below: ['value', 'schema', 'state', 'admin', 'pack', 'run'] },
+  calls: { below: ['value', 'schema', 'state', 'admin', 'pack', 'run', 'functions'] },
 };
 
 /** Files below all folders, for everybody. Others that lie in no folder put all together, and are imported by none. */

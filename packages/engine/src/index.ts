@@ -1,5 +1,7 @@
 export { Access, mayKnow, missingPrivilege } from './admin/access.js';
+export type { Target } from './admin/access-lists.js';
 export { bootstrap } from './admin/bootstrap.js';
+export type { CollectionInfo } from './admin/collection-info.js';
 export { rootLines } from './admin/describe.js';
 export type { Invitation } from './admin/invitation.js';
 export {
@@ -25,24 +27,22 @@ export {
 export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
 export type { RootEvent } from './admin/root-event.js';
-export { type CollectionEvent, type CollectionInfo, RootGroup, type Target } from './admin/root-group.js';
+export { type CollectionEvent, RootGroup } from './admin/root-group.js';
 export { parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
 export type { PasswordHash, Token, User } from './admin/user.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
-export {
-  type Call,
-  type Change,
-  Engine,
-  type EngineFigures,
-  type EngineOptions,
-  type ModuleAsk,
-  type Outcome,
-  type ProcedureBody,
-  type QueryBody,
-  type ResumeOptions,
-  type RoomBody,
-  type TaskOutcome,
-} from './engine.js';
+export type {
+  Call,
+  Change,
+  ModuleAsk,
+  Outcome,
+  ProcedureBody,
+  QueryBody,
+  ResumeOptions,
+  RoomBody,
+  TaskOutcome,
+} from './calls/call.js';
+export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
 export { ErrorCode, errorName, QueryError } from './error.js';
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';

@@ -1,6 +1,8 @@
 import { forbiddenError, type QueryError } from '../error.js';
+import type { Target } from './access-lists.js';
+import type { CollectionInfo } from './collection-info.js';
 import { privilegeText } from './privileges.js';
-import type { CollectionInfo, RootGroup, Target } from './root-group.js';
+import type { RootGroup } from './root-group.js';
 import type { User } from './user.js';
 
 /** What one user may do, by the present state of the root scope. */

@@ -44,3 +44,21 @@ export function readMember(input: ByteReader): MemberInfo {
 }
 
 const LEAVING = 1;
+
+/** The member of a number; of two, the one that does not leave. */
+export function memberByNumber(members: Iterable<MemberInfo>, number: number): MemberInfo | undefined {
+  return stayingOf([...members].filter((member) => member.number === number));
+}
+
+/** The member of a name; else the one whose name begins with it and a dot, unless such members have different names. */
+export function memberByName(members: Iterable<MemberInfo>, name: string): MemberInfo | undefined {
+  const all = [...members];
+  const whole = stayingOf(all.filter((member) => member.name === name));
+  if (whole !== undefined) return whole;
+  const beginning = all.filter((member) => member.name.startsWith(`${name}.`));
+  return new Set(beginning.map((member) => member.name)).size === 1 ? stayingOf(beginning) : undefined;
+}
+
+function stayingOf(members: readonly MemberInfo[]): MemberInfo | undefined {
+  return members.find((member) => !member.leaving) ?? members[0];
+}

@@ -10,9 +10,11 @@ import { CollectionGroup } from '../state/collection-group.js';
 import { type GroupRecord, writeRestore } from '../state/group.js';
 import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
 import { ShapeTree } from '../value/shape.js';
+import { writeCollection } from './collection-info.js';
 import { writeRemoveHistory } from './histories.js';
 import { LEVEL_FIRST, LevelError } from './level.js';
-import { RootEffect, RootGroup, writeCollection } from './root-group.js';
+import { RootEffect } from './root-effects.js';
+import { RootGroup } from './root-group.js';
 import { whitelistNumber } from './whitelist.js';
 
 /** A record of a group, as it lies on disk. */

@@ -4,20 +4,16 @@
  */
 import type { ByteWriter } from '../bytes.js';
 import type { Undo } from '../state/transaction.js';
+import { type Target, writeTarget } from './access-lists.js';
+import { type CollectionInfo, writeCollection } from './collection-info.js';
 import { type History, writeRemoveHistory, writeSetHistory } from './histories.js';
 import { type Invitation, writeInvitation } from './invitation.js';
 import { type MemberInfo, writeMember } from './member.js';
 import { type ModuleInfo, writeDeleteModule, writeModuleCode, writePutModule } from './modules.js';
+import { RootEffect } from './root-effects.js';
 import { accessEvent, moduleEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
-import {
-  type CollectionInfo,
-  RootEffect,
-  type RootGroup,
-  type ScopeDefaults,
-  type Target,
-  writeCollection,
-  writeTarget,
-} from './root-group.js';
+import type { RootGroup } from './root-group.js';
+import type { ScopeDefaults } from './scope-defaults.js';
 import { type User, writeUser } from './user.js';
 import { type WhitelistName, type WhitelistRule, whitelistNumber, writeWhitelist } from './whitelist.js';
 

@@ -1,7 +1,9 @@
 /** What a change of the root scope does, for the audit log: who may do what, and which nodes and collections there are. */
+
+import type { Target } from './access-lists.js';
 import type { ModuleInfo } from './modules.js';
 import { privilegeText } from './privileges.js';
-import type { RootGroup, Target } from './root-group.js';
+import type { RootGroup } from './root-group.js';
 import { shortToken, type User } from './user.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteWriter } from '../bytes.js';
 import { takeBack } from '../state/transaction.js';
+import type { Target } from './access-lists.js';
 import { bootstrap } from './bootstrap.js';
 import { changeRoot } from './root-change.js';
-import { RootGroup, type Target } from './root-group.js';
+import { RootGroup } from './root-group.js';
 
 const PASSWORD = { salt: new Uint8Array(16), hash: new Uint8Array(32), logN: 0, r: 1, p: 1 };
 

@@ -1,39 +1,21 @@
 /**
- * Effects of the root scope (for the others see `state/group.ts`):
- *
- *   effect     := 40 user                                  new or changed user, see `user.ts`
- *               | 41 id:varint                             delete user, with its access everywhere
- *               | 42 collection                            new or changed collection
- *               | 43 id:varint                             delete collection, with the access to it
- *               | 44 target:varint user:varint mask:u8     set access; `target` is a collection's id, 0 for
- *                                                          @thingsdb, or 1 beyond the largest id for @node
- *               | 45 target:varint user:varint             remove access
- *               | 46 target:u8 deep:u8 zone:text           defaults of @thingsdb (0) or @node (1)
- *               | 47 member                                new or changed member, see `member.ts`
- *               | 48 node:varint                           delete member
- *               | 49 invitation                            new invitation, see `invitation.ts`
- *               | 4a number:varint                         delete invitation
- *               | 4b backup:text                           this backup is being restored; empty: none is
- *               | 4c level:varint                          the cluster works at this level, see `level.ts`
- *               | 4d user:varint list:u8 whitelist         set a whitelist, see `whitelist.ts`
- *               | 4e user:varint list:u8                   remove it
- *               | 2d to 2f: modules, see `modules.ts`
- *               | 50 and 51: commit histories, see `histories.ts`
- *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
- *
  * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id) `invitation`, LEVEL
  * `level:varint` once it is above the first, WHITELIST (id of the user, part: the number of the list) `whitelist`; access lists and defaults lie in META.
  */
-import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, ByteWriter } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
 import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
+import { AccessLists, readTarget, type Target } from './access-lists.js';
+import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
 import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
 import { LEVEL_FIRST, LEVEL_NEWEST, LevelError } from './level.js';
-import { type MemberInfo, readMember, writeMember } from './member.js';
+import { type MemberInfo, memberByName, memberByNumber, readMember, writeMember } from './member.js';
 import { Modules } from './modules.js';
+import { RootEffect } from './root-effects.js';
 import type { RootEvent } from './root-event.js';
+import { FIRST_DEFAULTS, type ScopeDefaults } from './scope-defaults.js';
 import { NODE_NUMBER_MAX } from './scope-name.js';
 import { readUser, TOKEN_PREFIX_LENGTH, type Token, type User, writeUser } from './user.js';
 import {
@@ -41,62 +23,17 @@ import {
   readWhitelist,
   type WhitelistName,
   type WhitelistRule,
+  Whitelists,
   whitelistNumber,
   whitelistOfNumber,
   writeWhitelist,
 } from './whitelist.js';
-
-export interface CollectionInfo {
-  readonly id: number;
-  readonly name: string;
-  /** Unix seconds. */
-  readonly createdAt: number;
-  /** Default depth of results. */
-  readonly deep: number;
-  readonly timeZone: string;
-  /** The nodes that its Raft group begins with, by id. Where it is now, Raft knows. */
-  readonly members: readonly number[];
-}
-
-/** What results and dates default to in a scope. */
-export interface ScopeDefaults {
-  readonly deep: number;
-  readonly timeZone: string;
-}
 
 /** What happened to a collection. */
 export interface CollectionEvent {
   readonly kind: 'created' | 'deleted';
   readonly id: number;
 }
-
-/** What an access list belongs to: `@thingsdb`, `@node`, or a collection, by id. */
-export type Target = 'thingsdb' | 'node' | number;
-
-export const RootEffect = {
-  PUT_USER: 0x40,
-  DELETE_USER: 0x41,
-  PUT_COLLECTION: 0x42,
-  DELETE_COLLECTION: 0x43,
-  SET_ACCESS: 0x44,
-  REMOVE_ACCESS: 0x45,
-  SET_DEFAULTS: 0x46,
-  PUT_MEMBER: 0x47,
-  DELETE_MEMBER: 0x48,
-  PUT_INVITATION: 0x49,
-  DELETE_INVITATION: 0x4a,
-  SET_RESTORING: 0x4b,
-  SET_LEVEL: 0x4c,
-  SET_WHITELIST: 0x4d,
-  REMOVE_WHITELIST: 0x4e,
-} as const;
-
-function firstDefaults(): Record<'thingsdb' | 'node', ScopeDefaults> {
-  return { thingsdb: { deep: 1, timeZone: 'UTC' }, node: { deep: 127, timeZone: 'UTC' } };
-}
-
-/** Number that stands for `@node` among targets; ids of collections stay below. */
-const NODE_TARGET = Number.MAX_SAFE_INTEGER;
 
 /** The state of the root scope: users, what they may do where, the list of collections, and the nodes of the cluster. */
 export class RootGroup extends Group {
@@ -118,7 +55,7 @@ export class RootGroup extends Group {
   accessVersion = 0;
   /** The next id for a user, collection, module or task of this scope. Ids are never used again. */
   nextId = 1;
-  defaults = firstDefaults();
+  defaults = FIRST_DEFAULTS;
   /** Names the backup whose restore was begun and is not complete: until then nothing else is done. Empty for none. */
   restoring = '';
   /** The level that the cluster works at: of what is committed, what the leader of any group may write by. */
@@ -127,8 +64,8 @@ export class RootGroup extends Group {
   readonly knownLevel: number;
   /** The level with the changes that are not committed yet: what the record holds. */
   private writtenLevel: number = LEVEL_FIRST;
-  private readonly access = new Map<Target, Map<number, number>>();
-  private readonly whitelists = new Map<number, Map<WhitelistName, readonly WhitelistRule[]>>();
+  private readonly access = new AccessLists();
+  private readonly whitelists = new Whitelists();
   private readonly usersByTokenPrefix = new Map<string, { readonly user: User; readonly token: Token }>();
 
   /** Collections that came or went since this was last emptied, by its reader. */
@@ -155,13 +92,15 @@ export class RootGroup extends Group {
   override clear(): void {
     super.clear();
     for (const map of [this.users, this.usersByName, this.usersByTokenPrefix]) map.clear();
-    for (const map of [this.collections, this.collectionsByName, this.access]) map.clear();
-    for (const map of [this.members, this.invitations, this.whitelists]) map.clear();
+    for (const map of [this.collections, this.collectionsByName]) map.clear();
+    this.access.clear();
+    for (const map of [this.members, this.invitations]) map.clear();
+    this.whitelists.clear();
     this.collectionEvents.length = 0;
     this.events.length = 0;
     this.nextId = 1;
     this.nextNumber = 0;
-    this.defaults = firstDefaults();
+    this.defaults = FIRST_DEFAULTS;
     this.restoring = '';
     this.level = LEVEL_FIRST;
     this.writtenLevel = LEVEL_FIRST;
@@ -183,7 +122,7 @@ export class RootGroup extends Group {
     const user = this.users.get(id);
     if (user === undefined) return [];
     const lost = this.accessOf(id);
-    for (const list of this.access.values()) list.delete(id);
+    this.access.removeUser(id);
     for (const [list] of this.whitelistsOf(id)) this.setWhitelist(id, list, null);
     this.forgetUser(user);
     this.users.delete(id);
@@ -206,8 +145,7 @@ export class RootGroup extends Group {
   deleteCollection(id: number): ReadonlyMap<number, number> {
     const collection = this.collections.get(id);
     if (collection === undefined) return new Map();
-    const lost = this.access.get(id) ?? new Map<number, number>();
-    this.access.delete(id);
+    const lost = this.access.removeTarget(id);
     this.collections.delete(id);
     this.collectionsByName.delete(collection.name);
     this.histories.remove(id);
@@ -254,32 +192,17 @@ export class RootGroup extends Group {
 
   /** The member of a number; the one that stays where another is about to leave its place to it. */
   memberByNumber(number: number): MemberInfo | undefined {
-    return this.memberThat((member) => member.number === number);
+    return memberByNumber(this.members.values(), number);
   }
 
   /** The member of a name, also of its first part alone, as of `althing-0.althing-headless`, where no other one has that. */
   memberByName(name: string): MemberInfo | undefined {
-    const whole = this.memberThat((member) => member.name === name);
-    if (whole !== undefined) return whole;
-    const begins = (member: MemberInfo): boolean => member.name.startsWith(`${name}.`);
-    const names = new Set([...this.members.values()].filter(begins).map((member) => member.name));
-    return names.size === 1 ? this.memberThat(begins) : undefined;
-  }
-
-  private memberThat(fits: (member: MemberInfo) => boolean): MemberInfo | undefined {
-    const found = [...this.members.values()].filter(fits);
-    return found.find((member) => !member.leaving) ?? found[0];
+    return memberByName(this.members.values(), name);
   }
 
   /** Sets what a user may do; null takes the entry away. */
   setAccess(target: Target, userId: number, mask: number | null): void {
-    let list = this.access.get(target);
-    if (list === undefined) {
-      list = new Map();
-      this.access.set(target, list);
-    }
-    if (mask === null) list.delete(userId);
-    else list.set(userId, mask);
+    this.access.set(target, userId, mask);
     this.accessVersion += 1;
   }
 
@@ -293,12 +216,12 @@ export class RootGroup extends Group {
 
   /** A whitelist of a user; undefined when it has none, and everything is allowed. */
   whitelistOf(userId: number, list: WhitelistName): readonly WhitelistRule[] | undefined {
-    return this.whitelists.get(userId)?.get(list);
+    return this.whitelists.of(userId, list);
   }
 
   /** All whitelists of a user. */
   whitelistsOf(userId: number): (readonly [WhitelistName, readonly WhitelistRule[]])[] {
-    return [...(this.whitelists.get(userId) ?? [])];
+    return this.whitelists.allOf(userId);
   }
 
   /**
@@ -314,7 +237,7 @@ export class RootGroup extends Group {
 
   /** The privileges of a user; undefined when it has no entry. */
   maskOf(target: Target, userId: number): number | undefined {
-    return this.access.get(target)?.get(userId);
+    return this.access.maskOf(target, userId);
   }
 
   /** Whether a user has all of these privileges. */
@@ -447,8 +370,7 @@ export class RootGroup extends Group {
   }
 
   /**
-   * ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} targets:varint (target:varint users:varint (user:varint
-   * mask:u8)*)* restoring:text?
+   * ... nextId:varint nextNumber:varint (deep:u8 zone:text){2} lists restoring:text?     lists: see `access-lists.ts`
    *
    * The last is there only while a backup is being restored.
    */
@@ -459,17 +381,7 @@ export class RootGroup extends Group {
       out.u8(deep);
       out.text(timeZone);
     }
-    // In their order, however they came about: where a change was taken back, they lie in another one.
-    const lists = [...this.access].filter(([, list]) => list.size > 0).sort(byTarget);
-    out.varint(lists.length);
-    for (const [target, list] of lists) {
-      writeTarget(out, target);
-      out.varint(list.size);
-      for (const [userId, mask] of [...list].sort(([a], [b]) => a - b)) {
-        out.varint(userId);
-        out.u8(mask);
-      }
-    }
+    this.access.write(out);
     if (this.restoring !== '') out.text(this.restoring);
   }
 
@@ -486,12 +398,8 @@ export class RootGroup extends Group {
     const thingsdb = { deep: input.u8(), timeZone: input.text() };
     const node = { deep: input.u8(), timeZone: input.text() };
     this.defaults = { thingsdb, node };
-    for (let targets = input.varint(); targets > 0; targets--) {
-      const target = readTarget(input);
-      for (let users = input.varint(); users > 0; users--) {
-        this.setAccess(target, input.varint(), input.u8());
-      }
-    }
+    this.access.read(input);
+    this.accessVersion += 1;
     this.restoring = input.remaining > 0 ? input.text() : '';
   }
 
@@ -516,14 +424,7 @@ export class RootGroup extends Group {
   }
 
   private indexWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
-    let lists = this.whitelists.get(userId);
-    if (lists === undefined) {
-      lists = new Map();
-      this.whitelists.set(userId, lists);
-    }
-    if (rules !== null) lists.set(list, rules);
-    else lists.delete(list);
-    if (lists.size === 0) this.whitelists.delete(userId);
+    this.whitelists.set(userId, list, rules);
     this.accessVersion += 1;
   }
 
@@ -544,48 +445,4 @@ export class RootGroup extends Group {
     this.nextNumber = Math.max(this.nextNumber, member.number + 1);
     this.membersVersion += 1;
   }
-}
-
-export function writeCollection(out: ByteWriter, collection: CollectionInfo): void {
-  out.varint(collection.id);
-  out.text(collection.name);
-  out.varint(collection.createdAt);
-  out.u8(collection.deep);
-  out.text(collection.timeZone);
-  out.varint(collection.members.length);
-  for (const node of collection.members) out.varint(node);
-}
-
-function readCollection(input: ByteReader): CollectionInfo {
-  return {
-    id: input.varint(),
-    name: input.text(),
-    createdAt: input.varint(),
-    deep: input.u8(),
-    timeZone: input.text(),
-    members: readNodes(input),
-  };
-}
-
-function readNodes(input: ByteReader): number[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} nodes in ${input.remaining} bytes`);
-  return Array.from({ length: count }, () => input.varint());
-}
-
-export function writeTarget(out: ByteWriter, target: Target): void {
-  out.varint(numberOf(target));
-}
-
-function numberOf(target: Target): number {
-  return target === 'thingsdb' ? 0 : target === 'node' ? NODE_TARGET : target;
-}
-
-function byTarget([a]: readonly [Target, unknown], [b]: readonly [Target, unknown]): number {
-  return numberOf(a) - numberOf(b);
-}
-
-function readTarget(input: ByteReader): Target {
-  const number = input.varint();
-  return number === 0 ? 'thingsdb' : number === NODE_TARGET ? 'node' : number;
 }

@@ -24,6 +24,36 @@ export const WHITELIST_RULES_MAX = 1000;
 /** Most characters of a regular expression that is a rule. */
 export const WHITELIST_PATTERN_MAX = 1000;
 
+/** The whitelists of all users, by the user's id. */
+export class Whitelists {
+  private readonly users = new Map<number, Map<WhitelistName, readonly WhitelistRule[]>>();
+
+  clear(): void {
+    this.users.clear();
+  }
+
+  /** Sets a whitelist of a user; null removes it. */
+  set(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
+    let lists = this.users.get(userId);
+    if (lists === undefined) {
+      lists = new Map();
+      this.users.set(userId, lists);
+    }
+    if (rules !== null) lists.set(list, rules);
+    else lists.delete(list);
+    if (lists.size === 0) this.users.delete(userId);
+  }
+
+  /** A whitelist of a user; undefined when it has none. */
+  of(userId: number, list: WhitelistName): readonly WhitelistRule[] | undefined {
+    return this.users.get(userId)?.get(list);
+  }
+
+  allOf(userId: number): (readonly [WhitelistName, readonly WhitelistRule[]])[] {
+    return [...(this.users.get(userId) ?? [])];
+  }
+}
+
 /** The number of a list in effects and records. */
 export function whitelistNumber(list: WhitelistName): number {
   return WHITELISTS.indexOf(list);

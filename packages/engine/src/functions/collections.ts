@@ -1,7 +1,10 @@
 import { ZONE_NAMES, zoneByName } from '@althing/datetime';
 import { mayKnow } from '../admin/access.js';
+import type { Target } from '../admin/access-lists.js';
+import type { CollectionInfo } from '../admin/collection-info.js';
 import { Privilege } from '../admin/privileges.js';
-import type { CollectionInfo, RootGroup, ScopeDefaults, Target } from '../admin/root-group.js';
+import type { RootGroup } from '../admin/root-group.js';
+import type { ScopeDefaults } from '../admin/scope-defaults.js';
 import { forbiddenError, lookupError, QueryError, quotaError, typeError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';

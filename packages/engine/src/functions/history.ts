@@ -1,6 +1,6 @@
+import type { Target } from '../admin/access-lists.js';
 import { type History, ROOT_HISTORY } from '../admin/histories.js';
 import { Privilege } from '../admin/privileges.js';
-import type { Target } from '../admin/root-group.js';
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { LEVEL_OF_PROGRAMS } from '../admin/level.js';
-import type { TaskOutcome } from '../engine.js';
+import type { TaskOutcome } from '../calls/call.js';
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { groupLines, stateLines } from '../state/describe.js';

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Target } from '../admin/access-lists.js';
 import { Privilege, privilegeText } from '../admin/privileges.js';
-import type { RootGroup, Target } from '../admin/root-group.js';
+import type { RootGroup } from '../admin/root-group.js';
 import { parseScope } from '../admin/scope-name.js';
 import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
 import { WHITELISTS } from '../admin/whitelist.js';

@@ -2,7 +2,7 @@
  * What is left of a call when its own statements are done: its futures, each of which is a change of its own. Other calls may
  * run in between, so what the rest knows of stored things is kept in memory, where it stays the one object for its id.
  */
-import type { Target } from '../admin/root-group.js';
+import type { Target } from '../admin/access-lists.js';
 import { operationError, type QueryError } from '../error.js';
 import type { Format } from '../pack/wire-values.js';
 import type { Scope } from '../state/scope.js';

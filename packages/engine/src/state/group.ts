@@ -10,7 +10,7 @@
  *            | 29 to 2c: rooms and their events, see `parts/rooms.ts`
  *            | 30 kind:u8 id:varint part:varint length:varint bytes    a record of a backup
  *            | 31 length:varint contents    things, types and enums of an empty collection, see `transfer.ts`
- *            | 40 and above: the root scope, see `admin/root-group.ts`
+ *            | 40 and above: the root scope, see `admin/root-effects.ts`
  *
  *   META    := format:u8 changes:varint ...    the counters; the rest is described by the kinds of groups
  */

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Outcome } from '../engine.js';
+import type { Outcome } from '../calls/call.js';
 import { CollectionModel } from '../testing/collection-model.js';
 import { Harness } from '../testing/harness.js';
 import {

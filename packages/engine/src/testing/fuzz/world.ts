@@ -5,7 +5,7 @@
 
 import { rootLines } from '../../admin/describe.js';
 import { RootGroup } from '../../admin/root-group.js';
-import type { Outcome } from '../../engine.js';
+import type { Outcome } from '../../calls/call.js';
 import { ErrorCode } from '../../error.js';
 import type { CollectionGroup } from '../../state/collection-group.js';
 import { groupLines } from '../../state/describe.js';

@@ -1,0 +1,11 @@
+/** What results and dates default to in a scope. */
+export interface ScopeDefaults {
+  readonly deep: number;
+  readonly timeZone: string;
+}
+
+/** Of a cluster where nobody has set any. */
+export const FIRST_DEFAULTS: Readonly<Record<'thingsdb' | 'node', ScopeDefaults>> = {
+  thingsdb: { deep: 1, timeZone: 'UTC' },
+  node: { deep: 127, timeZone: 'UTC' },
+};

@@ -1,0 +1,145 @@
+/** What a call is, how it goes on, and what comes of it: the words between the engine and those who ask it. */
+
+import type { RootEvent } from '../admin/root-event.js';
+import type { CollectionEvent } from '../admin/root-group.js';
+import type { PasswordHash, User } from '../admin/user.js';
+import type { QueryError } from '../error.js';
+import type { EmitBody, FindRoomsBody } from '../functions/room-requests.js';
+import type { Format, WireValues } from '../pack/wire-values.js';
+import type { Continuation } from '../run/later.js';
+import type { Prepared } from '../run/program.js';
+import type { Freshness, Outlet, TaskRun } from '../run/runtime.js';
+import type { RoomEvent } from '../state/events.js';
+import type { Procedure } from '../state/parts/procedures.js';
+import type { Scope } from '../state/scope.js';
+import type { Undo } from '../state/transaction.js';
+import type { Value } from '../value/value.js';
+
+/** One request, routed and checked as far as that is possible without running it. */
+export interface Call {
+  readonly scope: Scope;
+  readonly user: User;
+  readonly body: QueryBody | ProcedureBody | RoomBody;
+  readonly format: Format;
+  readonly hashes?: Hashes;
+  /** Collections of which this node was told that it has all that was acknowledged. */
+  readonly fresh?: Freshness;
+  /** Milliseconds that the request took before it runs, which count towards its time. */
+  readonly spentMs?: number;
+  /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
+  readonly mayEmit?: boolean;
+  /** Takes what code says by `log`; null for nobody. */
+  readonly outlet?: Outlet | null;
+}
+
+export interface QueryBody {
+  readonly kind: 'query';
+  readonly prepared: Prepared;
+  /** Read when the query runs, unless they are values already. */
+  readonly vars: WireValues | ReadonlyMap<string, Value> | null;
+}
+
+export interface ProcedureBody {
+  readonly kind: 'run';
+  readonly procedure: Procedure;
+  /** By position or by name; null for none. Read when the procedure runs, unless they are values already. */
+  readonly args: WireValues | readonly Value[] | ReadonlyMap<string, Value> | null;
+}
+
+/** A request about rooms that is no program. */
+export type RoomBody = EmitBody | FindRoomsBody;
+
+/** What a part of a call starts with. */
+export interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh' | 'outlet'> {
+  /** The run of a task that it is a part of. */
+  readonly run?: TaskRun | null;
+}
+
+/** How a run of a task begins. */
+export type TaskOptions = Pick<ResumeOptions, 'hashes' | 'fresh'>;
+
+/** What came of a run of a task, or of its beginning. */
+export type TaskOutcome =
+  /** It has run, or failed to; what became of the task is in the change, which is null when the task is gone. */
+  | {
+      readonly kind: 'done';
+      readonly change: Change | null;
+      readonly error: QueryError | null;
+      /** Null when there was none. */
+      readonly run: TaskRun | null;
+    }
+  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' }>;
+
+/** How a call with futures goes on. */
+export interface ResumeOptions {
+  /** Whether futures may make changes here; if not, the first that wants to ends with `needs_change`. */
+  readonly mayChange: boolean;
+  /** Monotonic time, in milliseconds, at which others get their turn. */
+  readonly until: number;
+  /** Hashes of the passwords that futures set. */
+  readonly hashes?: Hashes;
+  /** As of a call. */
+  readonly fresh?: Freshness;
+}
+
+export type Hashes = ReadonlyMap<string, PasswordHash>;
+
+/** A change that the state holds and that is to be replicated. */
+export interface Change {
+  readonly effects: Uint8Array;
+  /** The way back, until the effects are committed. */
+  readonly undo: readonly Undo[];
+  /** Collections that came or went. */
+  readonly collectionEvents: readonly CollectionEvent[];
+  /** What it does to the root scope. */
+  readonly events: readonly RootEvent[];
+  /** What clients are to be told of when it is committed; nothing when it is not there. */
+  readonly roomEvents?: readonly RoomEvent[];
+}
+
+/** What came of a call. */
+export type Outcome =
+  | {
+      readonly kind: 'value';
+      /** The packed result: text for JSON, bytes for MessagePack. */
+      readonly result: string | Uint8Array;
+      /** Null when nothing changed. */
+      readonly change: Change | null;
+      /** The result may hold a secret, and must not be kept; this may be said instead. Null for none. */
+      readonly secret: string | null;
+    }
+  /** The call goes on: it has futures that are still to run, by `resume`. */
+  | {
+      readonly kind: 'more';
+      /** What was done up to here; null when nothing changed. */
+      readonly change: Change | null;
+      readonly rest: Continuation;
+    }
+  /** A future asks a module. The answer is taken by `rest.take`; the call goes on at once, by `resume`. */
+  | { readonly kind: 'asks'; readonly ask: ModuleAsk; readonly rest: Continuation }
+  /** Nothing is left to do before a module answers. */
+  | { readonly kind: 'waits'; readonly rest: Continuation }
+  | { readonly kind: 'error'; readonly error: QueryError }
+  /** What comes next makes a change, which is not allowed here. Nothing was done of it. */
+  | { readonly kind: 'needs_change' }
+  /** The call changed nothing; it can be run again with the hash of this password. */
+  | { readonly kind: 'hash'; readonly password: string }
+  /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection. */
+  | { readonly kind: 'behind'; readonly collection: number };
+
+/** A request to a module. */
+export interface ModuleAsk {
+  /** That the answer comes with. */
+  readonly number: number;
+  /** Id of the module. */
+  readonly module: number;
+  /** One map, packed. */
+  readonly data: Uint8Array;
+}
+
+/** How a call that did not end well goes on, if at all. */
+export type Failure = Extract<Outcome, { readonly kind: 'error' | 'hash' | 'behind' }>;
+
+export const NEEDS_CHANGE: Outcome = { kind: 'needs_change' };
+
+export const NO_CHARGE = (): void => {};

@@ -1,0 +1,210 @@
+/**
+ * What every part of a call goes through, be it a query, a future or the run of a task: it begins with a transaction, and ends with a
+ * packed value, with a change, or with nothing done. One part runs at a time; the buffers are shared by all.
+ */
+import type { Changes } from '@althing/language';
+import { Access } from '../admin/access.js';
+import type { Target } from '../admin/access-lists.js';
+import type { RootGroup } from '../admin/root-group.js';
+import { ByteWriter } from '../bytes.js';
+import { ErrorCode, operationError, QueryError } from '../error.js';
+import { extensionsOf } from '../functions/conversion.js';
+import { JSON_NESTING_MAX, JsonWriter } from '../pack/json-writer.js';
+import { packRequest } from '../pack/module-answer.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import { MSGPACK_NESTING_MAX, type PackOptions, pack } from '../pack/walk.js';
+import { type Format, type WireOptions, wireOptions } from '../pack/wire-values.js';
+import { computeIn } from '../run/computed.js';
+import type { QueryLimits } from '../run/limits.js';
+import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, type Runtime } from '../run/runtime.js';
+import { CollectionGroup } from '../state/collection-group.js';
+import type { Group } from '../state/group.js';
+import type { Scope } from '../state/scope.js';
+import { Transaction } from '../state/transaction.js';
+import type { Closure } from '../value/closure.js';
+import type { Future } from '../value/future.js';
+import type { Value } from '../value/value.js';
+import { type Change, type Failure, type Hashes, NO_CHARGE, type Start } from './call.js';
+
+/** What is executed in, and with what. */
+export interface ExecutorOptions {
+  readonly root: RootGroup;
+  readonly runtime: Runtime;
+  readonly limits: QueryLimits;
+  /** The scope of a target; undefined for a collection that is not open. */
+  readonly scope: (target: Target) => Scope | undefined;
+  /** Results of a scope have this depth unless the query sets another. */
+  readonly defaultDeep: (target: Target) => number;
+  /** Monotonic time, in milliseconds. */
+  readonly monotonic: () => number;
+  /** Reports a defect of the engine itself. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+export class Executor {
+  readonly root: RootGroup;
+  readonly runtime: Runtime;
+  readonly limits: QueryLimits;
+  readonly scope: ExecutorOptions['scope'];
+  readonly defaultDeep: ExecutorOptions['defaultDeep'];
+  readonly monotonic: () => number;
+  /** How values that came with a request are read. */
+  readonly wire: WireOptions;
+  /** Queries that were ended by a limit. */
+  readonly stops = { time: 0, memory: 0, result: 0, depth: 0 };
+  readonly charge = (units: number): void => this.runtime.charge(units);
+  private readonly onInternalError: (error: unknown) => void;
+  private readonly effects = new ByteWriter(4096);
+  /** How the present result is packed. */
+  private readonly packing: { -readonly [K in keyof PackOptions]: PackOptions[K] };
+  private readonly packed = new MsgpackWriter(new ByteWriter(4096));
+
+  constructor(options: ExecutorOptions) {
+    const { root, runtime, limits, scope, defaultDeep, monotonic, onInternalError } = options;
+    this.root = root;
+    this.runtime = runtime;
+    this.limits = limits;
+    this.scope = scope;
+    this.defaultDeep = defaultDeep;
+    this.monotonic = monotonic;
+    this.onInternalError = onInternalError;
+    this.packing = {
+      deep: 1,
+      ids: true,
+      store: null,
+      sizeMax: limits.resultBytes,
+      nestingMax: 0,
+      charge: this.charge,
+      compute: computeIn(runtime),
+    };
+    this.wire = wireOptions(runtime.shapes, (count) => runtime.step(count), extensionsOf(runtime));
+  }
+
+  /**
+   * Prepares the runtime for what is to be a change of its own, if it changes anything.
+   *
+   * @param source text of the query; null for none
+   */
+  begin(start: Start, target: Target, writable: boolean, deep: number, source: string | null): Transaction {
+    const {
+      scope,
+      user,
+      spentMs = 0,
+      hashes = NO_HASHES,
+      fresh = NOTHING_FRESH,
+      run = null,
+      outlet = null,
+    } = start;
+    this.effects.rewind();
+    const transaction = new Transaction(scope.store, writable, this.effects, this.charge);
+    const access = new Access(this.root, user, target);
+    this.runtime.begin({
+      scope,
+      transaction,
+      access,
+      limits: this.limits,
+      spentMs,
+      deep,
+      hashes,
+      source,
+      fresh,
+      run,
+      outlet,
+    });
+    return transaction;
+  }
+
+  /** A transaction for a change that no query makes. */
+  transactionOf(group: Group): Transaction {
+    const store = group instanceof CollectionGroup ? group.store : null;
+    this.effects.rewind();
+    return new Transaction(store, true, this.effects, NO_CHARGE);
+  }
+
+  /** Ends a change of a group's state; null when nothing changed. */
+  changeOf(group: Group | null, transaction: Transaction): Change | null {
+    const effects = transaction.finish();
+    if (effects === null || group === null) return null;
+    group.changeCount += 1;
+    transaction.onUndo(() => {
+      group.changeCount -= 1;
+    });
+    const { collectionEvents, events } = this.root;
+    return {
+      effects,
+      undo: transaction.inverse,
+      collectionEvents: collectionEvents.splice(0),
+      events: events.splice(0),
+      roomEvents: transaction.roomEvents,
+    };
+  }
+
+  /** Packs the value of what runs now, as its flags and its depth say. */
+  pack(value: Value, format: Format, scope: Scope): string | Uint8Array {
+    const { runtime: rt, packing } = this;
+    packing.deep = rt.deep;
+    packing.ids = (rt.flags & NO_IDS) === 0;
+    packing.store = scope.store;
+    if (format === 'json') {
+      const sink = new JsonWriter();
+      packing.nestingMax = JSON_NESTING_MAX;
+      pack(value, sink, packing);
+      return sink.take();
+    }
+    this.packed.out.rewind();
+    packing.nestingMax = MSGPACK_NESTING_MAX;
+    pack(value, this.packed, packing);
+    return this.packed.out.take();
+  }
+
+  /** Packs what is asked of a module. */
+  packRequest(request: NonNullable<Future['request']>, scope: Scope): Uint8Array {
+    return packRequest(request, { ...this.packing, store: scope.store });
+  }
+
+  private countStop({ code, fatal }: QueryError): void {
+    if (code === ErrorCode.TIMEOUT) this.stops.time += 1;
+    else if (code === ErrorCode.RESULT_TOO_LARGE) this.stops.result += 1;
+    else if (code === ErrorCode.MAX_QUOTA && fatal) this.stops.memory += 1;
+  }
+
+  /** Takes back what was done, and says why it ended. */
+  failed(error: unknown, transaction: Transaction): Failure {
+    transaction.rollback();
+    this.root.collectionEvents.length = 0;
+    this.root.events.length = 0;
+    if (error instanceof QueryError) {
+      this.countStop(error);
+      return { kind: 'error', error };
+    }
+    if (error instanceof HashNeeded) return { kind: 'hash', password: error.password };
+    if (error instanceof GroupNeeded) return { kind: 'behind', collection: error.collection };
+    if (error instanceof RangeError && error.message.includes('call stack')) {
+      this.stops.depth += 1;
+      return { kind: 'error', error: operationError('the query is nested too deeply') };
+    }
+    this.onInternalError(error);
+    return {
+      kind: 'error',
+      error: new QueryError(ErrorCode.INTERNAL, 'internal error; see the log of the node'),
+    };
+  }
+}
+
+const NOTHING_FRESH: Freshness = { isFresh: () => false };
+
+const NO_HASHES: Hashes = new Map();
+
+/** Secrets of one query of which something is said. */
+const HINTS_MAX = 10;
+
+/** What may be said in place of a result that may hold secrets; null when it holds none. */
+export function secretOf(secrets: readonly string[]): string | null {
+  return secrets.length === 0 ? null : secrets.slice(0, HINTS_MAX).join('; ');
+}
+
+/** What running a closure changes. */
+export function changesOf(rt: Runtime, closure: Closure): Changes {
+  const unit = rt.unitOf(closure);
+  return closure.isStored ? unit.changesAlone : unit.changes;
+}

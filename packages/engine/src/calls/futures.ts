@@ -1,0 +1,212 @@
+/**
+ * Calls of which futures are left when their own statements are done. Each future is a change of its own, in its turn; between two of
+ * them other calls may run.
+ */
+
+import type { Target } from '../admin/access-lists.js';
+import { Privilege } from '../admin/privileges.js';
+import type { User } from '../admin/user.js';
+import { ErrorCode, forbiddenError, QueryError } from '../error.js';
+import { readAnswer } from '../pack/module-answer.js';
+import { invoke } from '../run/invoke.js';
+import { assertLoose, Continuation, closureOf, failureOf, resultOf, valuesOf } from '../run/later.js';
+import type { Transaction } from '../state/transaction.js';
+import type { Closure } from '../value/closure.js';
+import type { Future } from '../value/future.js';
+import type { Value } from '../value/value.js';
+import { type Call, NEEDS_CHANGE, NO_CHARGE, type Outcome, type ResumeOptions } from './call.js';
+import { changesOf, type Executor, secretOf } from './executor.js';
+import { endRun } from './task-end.js';
+
+export class Futures {
+  private readonly executor: Executor;
+
+  constructor(executor: Executor) {
+    this.executor = executor;
+  }
+
+  /**
+   * Goes on with a call that has futures: runs them in their turn, up to the first that makes a change. Each changes everything it
+   * says, or, when it ends in an error, nothing; and then the call has ended with that error.
+   */
+  resume(rest: Continuation, options: ResumeOptions): Outcome {
+    const { until } = options;
+    const { monotonic } = this.executor;
+    rest.unpin(rest.scope.store);
+    const begun = monotonic();
+    for (;;) {
+      const outcome = this.step(rest, options);
+      const now = monotonic();
+      if (outcome === null && now < until) continue;
+      rest.spentMs += now - begun;
+      if (outcome?.kind === 'value' || outcome?.kind === 'error') this.drop(rest);
+      else rest.pin(rest.scope.store, NO_CHARGE);
+      return outcome ?? { kind: 'more', change: null, rest };
+    }
+  }
+
+  /** Gives up what is left of a call. */
+  drop(rest: Continuation): void {
+    this.executor.runtime.waitingFutures -= rest.count;
+    rest.clear();
+    rest.unpin(rest.scope.store);
+  }
+
+  /** Runs one future, or packs the answer when there is none; null when there is nothing to tell of it. */
+  private step(rest: Continuation, options: ResumeOptions): Outcome | null {
+    const { runtime: rt } = this.executor;
+    const { scope, next } = rest;
+    const user = this.executor.root.users.get(rest.userId);
+    if (this.executor.scope(rest.target) !== scope) return { kind: 'error', error: STATE_GONE };
+    if (user === undefined) return { kind: 'error', error: USER_GONE };
+    if (rest.spentMs > this.executor.limits.durationMs) return { kind: 'error', error: FUTURES_TOO_LONG };
+    if (rest.isIdle) return { kind: 'waits', rest };
+    if (next !== undefined && next.request !== null && next.answered === null) {
+      return next.answer === null
+        ? this.ask(rest, next, user, options)
+        : this.receive(rest, next, user, options);
+    }
+    const failure = next === undefined ? null : failureOf(next);
+    if (failure !== null) return { kind: 'error', error: failure };
+    const closure = next === undefined ? null : closureOf(next);
+    if (next !== undefined && closure === null) {
+      this.settle(rest, resultOf(next));
+      return rest.next === undefined ? this.step(rest, options) : null;
+    }
+    const writes = closure !== null && scope.isAmong(changesOf(rt, closure));
+    if (writes && !options.mayChange) return { kind: 'needs_change' };
+    const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run, outlet: rest.outlet };
+    const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null);
+    try {
+      if (next !== undefined && closure !== null) {
+        if (writes) this.assertMayChange(next, closure);
+        this.settle(rest, invoke(rt, closure, valuesOf(next)));
+        if (transaction.outbox !== null && !options.mayChange) {
+          transaction.rollback();
+          return NEEDS_CHANGE;
+        }
+        rest.add(rt.futures);
+        rt.waitingFutures += rt.takeFutures().length;
+        rest.secrets.push(...rt.secrets);
+      }
+      if (rest.count > 0) {
+        const change = this.executor.changeOf(scope.group, transaction);
+        return change === null ? null : { kind: 'more', change, rest };
+      }
+      rt.deep = rest.deep;
+      rt.flags = rest.flags;
+      // Nobody gets the value of a task.
+      const result = rest.run === null ? this.executor.pack(rest.answer, rest.format, scope) : '';
+      if (rest.run !== null) endRun(scope, rest.run, transaction);
+      const change = this.executor.changeOf(scope.group, transaction);
+      return { kind: 'value', result, change, secret: secretOf(rest.secrets) };
+    } catch (error) {
+      return this.executor.failed(error, transaction);
+    } finally {
+      rt.end();
+    }
+  }
+
+  /**
+   * Has a request sent to a module. Once that is done the call must not run a second time, so whatever may yet make a change
+   * is decided before.
+   */
+  private ask(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
+    const { request } = future;
+    if (request === null) throw new Error('a future without a request asks nobody');
+    const { scope } = rest;
+    if (!options.mayChange && scope.group !== null && rest.hasClosures) return { kind: 'needs_change' };
+    const { runtime: rt } = this.executor;
+    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
+    const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
+    try {
+      const data = this.executor.packRequest(request, scope);
+      return { kind: 'asks', ask: { number: rest.ask(), module: request.module.id, data }, rest };
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.code !== ErrorCode.MAX_QUOTA || error.fatal)
+        return this.executor.failed(error, transaction);
+      future.answered = { ok: false, error };
+      return null;
+    } finally {
+      rt.end();
+    }
+  }
+
+  /** Reads what a module answered. */
+  private receive(rest: Continuation, future: Future, user: User, options: ResumeOptions): Outcome | null {
+    const { answer, request } = future;
+    if (answer === null || request === null) throw new Error('there is no answer to read');
+    future.answer = null;
+    if (!answer.ok) {
+      future.answered = answer;
+      return null;
+    }
+    const { scope } = rest;
+    const start = { ...options, scope, user, spentMs: rest.spentMs, outlet: rest.outlet };
+    const transaction = this.executor.begin(start, rest.target, false, rest.deep, null);
+    try {
+      this.executor.charge(answer.data.length);
+      future.answered = { ok: true, value: readAnswer(answer.data, request.load, this.executor.wire) };
+      return null;
+    } catch (error) {
+      if (!(error instanceof QueryError) || error.fatal) return this.executor.failed(error, transaction);
+      future.answered = { ok: false, error };
+      return null;
+    } finally {
+      this.executor.runtime.end();
+    }
+  }
+
+  /** Ends the future whose turn it is. */
+  private settle(rest: Continuation, result: Value): void {
+    rest.settle(result);
+    this.executor.runtime.waitingFutures -= 1;
+  }
+
+  /** Throws unless the closure of a future may make a change now, with what it gets. */
+  private assertMayChange(future: Future, closure: Closure): void {
+    const { runtime: rt } = this.executor;
+    rt.access.require(Privilege.CHANGE);
+    assertLoose(rt, closure, future.args);
+  }
+
+  /** Makes a continuation of a call of which the own statements are done. */
+  suspend(
+    { scope, user, format }: Pick<Call, 'scope' | 'user' | 'format'>,
+    target: Target,
+    value: Value,
+    transaction: Transaction,
+  ): Outcome & { readonly kind: 'more' } {
+    const { runtime: rt } = this.executor;
+    const { deep, flags, run, outlet } = rt;
+    const rest = new Continuation({
+      scope,
+      target,
+      userId: user.id,
+      format,
+      value,
+      deep,
+      flags,
+      run,
+      outlet,
+    });
+    rest.secrets.push(...rt.secrets);
+    rest.add(rt.futures);
+    rest.pin(scope.store, this.executor.charge);
+    const change = this.executor.changeOf(scope.group, transaction);
+    rt.waitingFutures += rt.takeFutures().length;
+    return { kind: 'more', change, rest };
+  }
+}
+
+const STATE_GONE = new QueryError(
+  ErrorCode.CANCELLED,
+  'the futures of the query were ended: the collection is gone, or its state was replaced',
+);
+
+const USER_GONE = forbiddenError('the futures of the query were ended: the user was deleted');
+
+const FUTURES_TOO_LONG = new QueryError(
+  ErrorCode.TIMEOUT,
+  'the futures of the query together took longer than query_duration_limit_ms',
+);
