@@ -1,18 +1,34 @@
 import type { MemberInfo } from '@althing/engine';
-import type { Command } from '../between/protocol.js';
+import type { Command, NodeId } from '../between/protocol.js';
+import { CallKind, type Calls } from './calls.js';
 
 export interface HandoversOptions {
   readonly send: (command: Command) => void;
   /** A number for a command whose answer has it too. */
   readonly nextId: () => number;
+  readonly calls: Pick<Calls, 'call'>;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
 }
 
-/** Leaderships that this node gives to others. */
+/** How long a member may take to give away what it leads, in milliseconds. */
+const HANDOVER_MS = 10_000;
+
+/**
+ * Time after which a node that goes, and leads all the same, is asked once more to give that away, in
+ * milliseconds.
+ */
+const ASK_AGAIN_MS = 3000;
+
+/** Leaderships that this node gives to others, and those that members which leave are asked to give away. */
 export class Handovers {
   private readonly options: HandoversOptions;
   /** Callbacks for when leaderships are handed over, by the number of the command. */
   private readonly underWay = new Map<number, () => void>();
   private steppingDown = false;
+  /** When members that leave were last asked to give away what they lead, whether they heard it or not. */
+  private readonly askedAt = new Map<NodeId, number>();
+  private readonly asking = new Set<NodeId>();
 
   constructor(options: HandoversOptions) {
     this.options = options;
@@ -39,6 +55,33 @@ export class Handovers {
     });
   }
 
+  /** Asks a member to give away what it leads, unless that is under way. */
+  ask(node: NodeId, answered: () => void): void {
+    if (this.asking.has(node)) return;
+    this.asking.add(node);
+    const done = (): void => {
+      this.asking.delete(node);
+      this.askedAt.set(node, this.options.monotonic());
+      answered();
+    };
+    // A node that can't be asked is removed all the same; its groups elect other leaders.
+    this.options.calls.call(node, CallKind.Handover, NOTHING, HANDOVER_MS).then(done, done);
+  }
+
+  wasAsked(node: NodeId): boolean {
+    return this.askedAt.has(node);
+  }
+
+  wasJustAsked(node: NodeId): boolean {
+    const asked = this.askedAt.get(node) ?? Number.NEGATIVE_INFINITY;
+    return this.options.monotonic() - asked < ASK_AGAIN_MS;
+  }
+
+  /** A member came or went: what it was asked before counts no more. */
+  forgetAsked(node: NodeId): void {
+    this.askedAt.delete(node);
+  }
+
   /** The answer to a command has come. */
   done(id: number): void {
     const done = this.underWay.get(id);
@@ -53,3 +96,5 @@ export class Handovers {
     send({ kind: 'hand_over', group: null, id, to: 0, stay: false });
   }
 }
+
+const NOTHING = new Uint8Array(0);

@@ -65,15 +65,6 @@ const LEVEL_HEARD_MS = 5 * HELLO_MS;
 /** The format of log segments that may be written from `LEVEL_OF_PROGRAMS` on. */
 const LOG_FORMAT = 2;
 
-/** How long a member may take to give away what it leads, in milliseconds. */
-const HANDOVER_MS = 10_000;
-
-/**
- * Time after which a node that goes, and leads all the same, is asked once more to give that away, in
- * milliseconds.
- */
-const ASK_AGAIN_MS = 3000;
-
 /** Pause after something that did not work, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -95,9 +86,6 @@ export class Members {
   private readonly admissions: Admissions;
   /** The change of Raft's membership that is under way; 0 for none. */
   private changing = 0;
-  /** When members that leave were last asked to give away what they lead, whether they heard it or not. */
-  private readonly askedAt = new Map<NodeId, number>();
-  private readonly asking = new Set<NodeId>();
   private readonly handovers: Handovers;
   private retryAt = 0;
   private helloAt = 0;
@@ -169,7 +157,7 @@ export class Members {
     switch (event.kind) {
       case 'peer':
         this.peers.noteLink(event.node, event.up, event.version);
-        this.askedAt.delete(event.node);
+        this.handovers.forgetAsked(event.node);
         if (event.up) this.helloAt = 0;
         this.reconcile();
         return;
@@ -268,8 +256,9 @@ export class Members {
       members: root().members,
       membership: session.membership,
       memberships,
-      isReadyToGo: (node) => this.askedAt.has(node) || !this.peers.isUp(node) || !root().members.has(node),
-      wasJustAsked: (node) => this.wasJustAsked(node),
+      isReadyToGo: (node) =>
+        this.handovers.wasAsked(node) || !this.peers.isUp(node) || !root().members.has(node),
+      wasJustAsked: (node) => !this.peers.isUp(node) || this.handovers.wasJustAsked(node),
       isUp: (node) => this.peers.isUp(node),
     });
     switch (step?.kind) {
@@ -283,7 +272,7 @@ export class Members {
         });
         return;
       case 'ask_handover':
-        this.askToHandOver(step.node);
+        this.handovers.ask(step.node, () => this.reconcile());
         return;
       case 'step_down':
         this.handovers.stepDown(() => {
@@ -316,23 +305,6 @@ export class Members {
     this.retryAt = this.options.monotonic() + RETRY_MS;
     if (problem !== this.lastProblem) this.options.report('warn', 'members', problem);
     this.lastProblem = problem;
-  }
-
-  private wasJustAsked(node: NodeId): boolean {
-    const asked = this.askedAt.get(node) ?? Number.NEGATIVE_INFINITY;
-    return !this.peers.isUp(node) || this.options.monotonic() - asked < ASK_AGAIN_MS;
-  }
-
-  private askToHandOver(node: NodeId): void {
-    if (this.asking.has(node)) return;
-    this.asking.add(node);
-    const done = (): void => {
-      this.asking.delete(node);
-      this.askedAt.set(node, this.options.monotonic());
-      this.reconcile();
-    };
-    // A node that can't be asked is removed all the same; its groups elect other leaders.
-    this.options.calls.call(node, CallKind.Handover, NOTHING, HANDOVER_MS).then(done, done);
   }
 
   /** The root leader asks this node to give away what it leads, because it is to be removed. */
