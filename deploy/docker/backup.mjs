@@ -22,6 +22,10 @@ const DAILY = 7;
 const WEEKLY = 4;
 const DAY_MS = 86_400_000;
 const READY_MS = 60_000;
+/** Starts of the node for the trial, each on other ports: between their choice and their use somebody else may take one. */
+const STARTS_MAX = 3;
+/** The exit code of a node whose port is in use; of a configuration that is wrong, too. */
+const PORT_IN_USE = 2;
 /** `althing-20260131T023000Z.backup` */
 const NAME = /^althing-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.backup$/;
 
@@ -69,43 +73,67 @@ try {
 /** Restores a backup into a node that is thrown away, and insists on what must be in it. */
 async function tryIt(file, before, after) {
   mkdirSync(work);
-  const [apiPort, statusPort, nodePort] = await freePorts(3);
   const password = randomBytes(15).toString('base64url');
-  const url = `http://127.0.0.1:${apiPort}`;
-  const { child, ended } = start(
-    {
-      ...without(environment, /^(?:SERVICE|THINGSDB|ALTHING)_/),
-      SERVICE_STORAGE_PATH: join(work, 'data'),
-      SERVICE_BACKUP_PATH: join(work, 'backups'),
-      SERVICE_ADMIN_PASSWORD: password,
-      SERVICE_HTTP_API_PORT: String(apiPort),
-      SERVICE_HTTP_STATUS_PORT: String(statusPort),
-      SERVICE_LISTEN_NODE_PORT: String(nodePort),
-      SERVICE_LOG_LEVEL: 'warning',
-      // It has little to do, and little memory.
-      SERVICE_CACHE_SIZE_MB: '64',
-      SERVICE_LOG_SEGMENT_MB: '16',
-      SERVICE_DISK_RESERVE_MB: '1',
-    },
-    ['serve'],
-  );
   try {
-    await ready(`http://127.0.0.1:${statusPort}/ready`, child);
-    const asNew = { ...without(environment, /^ALTHING_/), ALTHING_USER: 'admin', ALTHING_PASSWORD: password };
-    await run({ ...asNew, ALTHING_URL: url }, 'restore', file);
-    // From here on users and passwords are those of the backup.
-    const asBefore = { ...environment, ALTHING_URL: url };
-    const restored = await collectionsOf(asBefore);
-    for (const { name } of restored.values()) await ask(asBefore, `//${name}`, '.len();');
-    const problems = problemsOf(restored, before, after);
-    if (problems.length > 0) throw new Error(`${file}, restored: ${problems.join('; ')}`);
-    const things = [...restored.values()].reduce((sum, { things }) => sum + things, 0);
-    console.log(`${file}: restored, ${restored.size} collections, ${things} things`);
+    const { node, url } = await startTrial(password);
+    try {
+      const asNew = {
+        ...without(environment, /^ALTHING_/),
+        ALTHING_USER: 'admin',
+        ALTHING_PASSWORD: password,
+      };
+      await run({ ...asNew, ALTHING_URL: url }, 'restore', file);
+      // From here on users and passwords are those of the backup.
+      const asBefore = { ...environment, ALTHING_URL: url };
+      const restored = await collectionsOf(asBefore);
+      for (const { name } of restored.values()) await ask(asBefore, `//${name}`, '.len();');
+      const problems = problemsOf(restored, before, after);
+      if (problems.length > 0) throw new Error(`${file}, restored: ${problems.join('; ')}`);
+      const things = [...restored.values()].reduce((sum, { things }) => sum + things, 0);
+      console.log(`${file}: restored, ${restored.size} collections, ${things} things`);
+    } finally {
+      await end(node);
+    }
   } finally {
-    child.kill('SIGTERM');
-    await ended;
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/** Starts the node for the trial, and waits until it is ready. */
+async function startTrial(password) {
+  for (let attempt = 1; ; attempt++) {
+    const [apiPort, statusPort, nodePort] = await freePorts(3);
+    const node = start(
+      {
+        ...without(environment, /^(?:SERVICE|THINGSDB|ALTHING)_/),
+        SERVICE_STORAGE_PATH: join(work, 'data'),
+        SERVICE_BACKUP_PATH: join(work, 'backups'),
+        SERVICE_ADMIN_PASSWORD: password,
+        SERVICE_HTTP_API_PORT: String(apiPort),
+        SERVICE_HTTP_STATUS_PORT: String(statusPort),
+        SERVICE_LISTEN_NODE_PORT: String(nodePort),
+        SERVICE_LOG_LEVEL: 'warning',
+        // It has little to do, and little memory.
+        SERVICE_CACHE_SIZE_MB: '64',
+        SERVICE_LOG_SEGMENT_MB: '16',
+        SERVICE_DISK_RESERVE_MB: '1',
+      },
+      ['serve'],
+    );
+    try {
+      await ready(`http://127.0.0.1:${statusPort}/ready`, node.child);
+      return { node, url: `http://127.0.0.1:${apiPort}` };
+    } catch (error) {
+      await end(node);
+      if (node.child.exitCode !== PORT_IN_USE || attempt === STARTS_MAX) throw error;
+      rmSync(join(work, 'data'), { recursive: true, force: true });
+    }
+  }
+}
+
+async function end({ child, ended }) {
+  child.kill('SIGTERM');
+  await ended;
 }
 
 /**

@@ -62,6 +62,26 @@ describe('the scripts of the image', () => {
       expect(backups()).toEqual([]);
     });
 
+    test('starts its node on other ports when somebody else took one meanwhile', async () => {
+      const { code, output } = await run(
+        'backup.mjs',
+        [join(folder, 'backups')],
+        program(`
+          if (command === 'serve') {
+            const { SERVICE_HTTP_STATUS_PORT: port, SERVICE_STORAGE_PATH: data } = process.env;
+            const seen = __filename + '.seen';
+            const isFirst = !require('node:fs').existsSync(seen);
+            writeFileSync(seen, port, { flag: 'a' });
+            if (isFirst) require('node:fs').mkdirSync(data);
+            if (isFirst) process.exit(2);
+            if (readFileSync(seen, 'utf8') === port + port) process.exit(9);
+            if (require('node:fs').existsSync(data)) process.exit(8);
+          }`),
+      );
+      expect([code, output]).toEqual([0, expect.stringContaining('taken, verified and restored')]);
+      expect(readFileSync(join(folder, 'althing.seen'), 'utf8')).toMatch(/^\d{8,10}$/);
+    });
+
     test('restores what it took from a real node, while that is being written to', async () => {
       const node = await RealNode.start({ admin_password: 'secret' });
       const asAdmin = { ALTHING_URL: node.url, ALTHING_USER: 'admin', ALTHING_PASSWORD: 'secret' };
