@@ -1,11 +1,13 @@
 /**
- * The table of settings, one entry after the other, which is why this file is long. Parsing, checking,
+ * The table of settings. Parsing, checking,
  * `--help`, `--print-config` and docs/configuration.md all come from it: a new setting is one entry here.
  *
  * A key is written as in a configuration file; its unit, where it has one, stands last. `http_api_port` is
  * the environment variable `SERVICE_HTTP_API_PORT`, the flag `--http-api-port` and the field `httpApiPort` of
  * `Config`. A secret has no flag (a command line can be seen by others) and instead a second spelling,
  * `KEY_file`, which names a file that holds it.
+ *
+ * Long because: it is a table, one entry after the other.
  */
 import { isIP } from 'node:net';
 import { isHostName, isLoopback } from './address.js';
@@ -388,7 +390,7 @@ const cluster = {
     1000,
     'How long a node waits without word from its leader before it calls an election.',
   ),
-  heartbeat_ms: setting(duration(10, 10_000), 100, 'Time between two signs of life from a leader.'),
+  heartbeat_ms: setting(duration(10, 10_000), 100, 'Time between two heartbeats of a leader.'),
   auth_max_stale_ms: setting(
     duration(1000, 86_400_000),
     10_000,

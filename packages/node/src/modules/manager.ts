@@ -12,9 +12,9 @@ import { delayed } from '../base/timers.js';
 import type { Config } from '../config/index.js';
 import type { Logger } from '../telemetry/logger.js';
 import { removeLeftovers } from './deployed.js';
-import { type Condition, type Defined, ModuleLife } from './life.js';
 import { failure } from './module-process.js';
 import { NOT_INSTALLED, reasonOf } from './program.js';
+import { type Condition, type Defined, ModuleSupervisor } from './supervisor.js';
 
 export interface ModuleManagerOptions {
   readonly config: Pick<
@@ -28,7 +28,7 @@ export interface ModuleManagerOptions {
   readonly monotonic: () => number;
   /** Counts requests when they are answered. */
   readonly counted?: (outcome: ModuleOutcome) => void;
-  /** Overrides what is usual, for tests: see `LifeOptions`. */
+  /** Overrides what is usual, for tests: see `SupervisorOptions`. */
   readonly pauseMs?: number;
   readonly termMs?: number;
 }
@@ -40,7 +40,7 @@ const MiB = 1024 * 1024;
 
 export class ModuleManager implements ModulesView {
   private readonly options: ModuleManagerOptions;
-  private readonly lives = new Map<number, ModuleLife>();
+  private readonly supervisors = new Map<number, ModuleSupervisor>();
   /** Version of the definitions that were taken up last. */
   private seen = -1;
   private isLooking = false;
@@ -74,7 +74,7 @@ export class ModuleManager implements ModulesView {
   /** How many modules are in which condition. */
   get conditions(): Readonly<Record<Condition, number>> {
     const counts = { running: 0, starting: 0, failed: 0, off: 0 };
-    for (const { condition } of this.lives.values()) counts[condition] += 1;
+    for (const { condition } of this.supervisors.values()) counts[condition] += 1;
     return counts;
   }
 
@@ -82,7 +82,7 @@ export class ModuleManager implements ModulesView {
   get isSettled(): boolean {
     return (
       this.seen === this.options.root().modules.version &&
-      [...this.lives.values()].every((life) => life.isSettled)
+      [...this.supervisors.values()].every((supervisor) => supervisor.isSettled)
     );
   }
 
@@ -119,11 +119,11 @@ export class ModuleManager implements ModulesView {
 
   look(id: number): ModuleLook {
     const status = this.options.root().modules.byId.has(id) ? 'module not loaded' : NOT_INSTALLED;
-    return this.lives.get(id)?.look() ?? { status, file: null, manifest: null, tasks: 0, restarts: 0 };
+    return this.supervisors.get(id)?.look() ?? { status, file: null, manifest: null, tasks: 0, restarts: 0 };
   }
 
   restart(id: number): void {
-    this.lives.get(id)?.start();
+    this.supervisors.get(id)?.start();
   }
 
   ask({ module, data }: ModuleAsk, given: (answer: ModuleAnswer) => void): void {
@@ -132,9 +132,9 @@ export class ModuleManager implements ModulesView {
       this.options.counted?.(outcomeOf(told));
       given(told);
     };
-    const life = this.lives.get(module);
+    const supervisor = this.supervisors.get(module);
     if (this.isOver) answer(failure(ErrorCode.CANCELLED, ENDING));
-    else if (life !== undefined) life.ask(data, answer);
+    else if (supervisor !== undefined) supervisor.ask(data, answer);
     else if (this.options.root().modules.byId.has(module)) {
       answer(failure(ErrorCode.OPERATION, 'the module is not loaded yet'));
     } else answer(failure(ErrorCode.CANCELLED, DELETED));
@@ -143,34 +143,34 @@ export class ModuleManager implements ModulesView {
   /** Fails all requests, now and from now on: the node is about to stop. */
   cancel(): void {
     this.isOver = true;
-    for (const life of this.lives.values()) life.cancel(ENDING);
+    for (const supervisor of this.supervisors.values()) supervisor.cancel(ENDING);
   }
 
   /** Ends all processes; fulfilled when none is left. */
   async stop(): Promise<void> {
     this.isOver = true;
-    for (const life of this.lives.values()) this.endOf(life.end(ENDING, false));
-    this.lives.clear();
+    for (const supervisor of this.supervisors.values()) this.endOf(supervisor.end(ENDING, false));
+    this.supervisors.clear();
     await Promise.all(this.ends);
   }
 
   private follow(all: readonly Defined[]): void {
     const ids = new Set(all.map(({ module }) => module.id));
-    for (const [id, life] of this.lives) {
+    for (const [id, supervisor] of this.supervisors) {
       if (ids.has(id)) continue;
-      this.lives.delete(id);
-      this.endOf(life.end(DELETED, true));
+      this.supervisors.delete(id);
+      this.endOf(supervisor.end(DELETED, true));
     }
     for (const defined of all) {
-      const life = this.lives.get(defined.module.id);
-      if (life === undefined) this.begin(defined);
-      else life.update(defined);
+      const supervisor = this.supervisors.get(defined.module.id);
+      if (supervisor === undefined) this.begin(defined);
+      else supervisor.update(defined);
     }
   }
 
   private begin(defined: Defined): void {
     const { config, log, monotonic, pauseMs = PAUSE_MS, termMs = TERM_MS } = this.options;
-    const life = new ModuleLife(
+    const supervisor = new ModuleSupervisor(
       {
         mode: config.enableModules,
         modulesPath: this.path,
@@ -184,8 +184,8 @@ export class ModuleManager implements ModulesView {
       },
       defined,
     );
-    this.lives.set(defined.module.id, life);
-    life.start();
+    this.supervisors.set(defined.module.id, supervisor);
+    supervisor.start();
   }
 
   private tell(error: unknown): void {

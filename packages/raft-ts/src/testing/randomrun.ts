@@ -1,7 +1,9 @@
 /**
- * A random life of a small cluster: every decision is a number, and the same numbers lead to the same life.
+ * A random run of a small cluster: every decision is a number, and the same numbers lead to the same run.
  * The network loses, repeats, reorders and delays messages; processes die with what they had not synced;
- * members come and go. After the storm everything is healed, and then the cluster has to work again.
+ * members come and go. After the faults everything is healed, and then the cluster has to work again.
+ *
+ * Long because: each act and each fault is a method of one run, and all share its cluster and its clock.
  */
 import { assert } from '../assert.js';
 import { changeOf } from '../change.js';

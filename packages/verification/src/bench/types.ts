@@ -89,14 +89,14 @@ export function benchTypes({ rounds, things, only }: TypesOptions): TypesFigures
 }
 
 export function typesText({ rows, memory }: TypesFigures): string {
-  const verdict = (ratio: number): string => (ratio <= TYPES_TARGET ? '' : 'missed');
+  const note = (ratio: number): string => (ratio <= TYPES_TARGET ? '' : 'missed');
   const lines = rows.map(({ name, tier, plainNs, typedNs, ratio }) => [
     `${name}, ${tier}`,
     `${plainNs.toFixed(1)} ns`,
     `${typedNs.toFixed(1)} ns`,
     ratio.median.toFixed(3),
     `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`,
-    verdict(ratio.low),
+    note(ratio.low),
   ]);
   if (memory !== undefined) {
     const { plainBytes, typedBytes } = memory;
@@ -107,7 +107,7 @@ export function typesText({ rows, memory }: TypesFigures): string {
       `${typedBytes.toFixed(0)} bytes`,
       ratio.toFixed(3),
       '',
-      verdict(ratio),
+      note(ratio),
     ]);
   }
   return table([['for each thing', 'plain', 'instance', 'ratio', '95 %', ''], ...lines]);

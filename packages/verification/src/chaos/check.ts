@@ -3,14 +3,14 @@ import { checkHistory } from '../simulation/check-history.js';
 import { Anomaly, type Operation } from '../simulation/history.js';
 import type { Final, Record } from './record.js';
 
-export interface Verdict {
+export interface CheckResult {
   /** What is wrong. */
   readonly problems: readonly string[];
   /** What was too much to be searched through. */
   readonly undecided: readonly string[];
 }
 
-export function check({ operations, finals, findings }: Record): Verdict {
+export function check({ operations, finals, findings }: Record): CheckResult {
   const problems = [...findings];
   const undecided: string[] = [];
   if (finals.length === 0) problems.push('nobody knows what the collections hold in the end');
@@ -25,8 +25,8 @@ export function check({ operations, finals, findings }: Record): Verdict {
     }
     problems.push(...differences(states));
     try {
-      const verdict = checkHistory([...own].sort(byId), first.data);
-      if (verdict === 'undecided') undecided.push(`registers of ${collection}`);
+      const result = checkHistory([...own].sort(byId), first.data);
+      if (result === 'undecided') undecided.push(`registers of ${collection}`);
     } catch (error) {
       if (!(error instanceof Anomaly)) throw error;
       problems.push(`${collection}: ${error.message}`);

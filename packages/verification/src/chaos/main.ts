@@ -108,9 +108,9 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Checks, and tells what was found; gives the exit code. */
 function tell(record: Record): number {
-  const verdict = check(record);
-  console.log(`\n${report(record, verdict)}`);
-  return verdict.problems.length === 0 ? 0 : 1;
+  const checked = check(record);
+  console.log(`\n${report(record, checked)}`);
+  return checked.problems.length === 0 ? 0 : 1;
 }
 
 function kindsOf(text: string | undefined): readonly FaultKind[] {

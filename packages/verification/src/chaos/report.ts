@@ -1,13 +1,13 @@
 /** A run and what was found in it, as text. */
 import type { Operation } from '../simulation/history.js';
-import type { Verdict } from './check.js';
+import type { CheckResult } from './check.js';
 import type { Fault, Record } from './record.js';
 
 /** Messages of failed operations that are shown. */
 const MESSAGES_MAX = 8;
 
 /** `what` names what was done to the cluster. */
-export function report(record: Record, { problems, undecided }: Verdict, what = 'fault'): string {
+export function report(record: Record, { problems, undecided }: CheckResult, what = 'fault'): string {
   const { operations, run } = record;
   const count = (outcome: string): number => operations.filter((each) => each.outcome === outcome).length;
   const lines = [

@@ -1,15 +1,15 @@
-/** One run: a cluster, clients, a storm, healing, and what every node holds then. */
+/** One run: a cluster, clients, faults, healing, and what every node holds then. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Draw } from '../simulation/random.js';
 import { Clients } from './clients.js';
 import type { FaultKind } from './fault-kind.js';
+import { runFaults } from './fault-schedule.js';
 import { Fleet } from './fleet.js';
 import { FleetAccess } from './fleet-access.js';
 import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
-import { storm } from './storm.js';
 import { Tampering } from './tampering.js';
 
 export interface RunOptions {
@@ -75,8 +75,8 @@ export async function run(options: RunOptions): Promise<Recorder> {
     const end = performance.now() + options.durationMs;
     const parts = { fleet, clients, recorder, draw, kinds: possible, tell, until: end };
     const { isInterrupted } = options;
-    await storm({ ...parts, tampering, isInterrupted });
-    tell('the storm is over');
+    await runFaults({ ...parts, tampering, isInterrupted });
+    tell('the faults are over');
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
     await fleet.settle(false);

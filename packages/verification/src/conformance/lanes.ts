@@ -6,10 +6,10 @@ import { type Format, NodeClient } from '../harness/node-client.js';
 import { NodeHost, type ThrowawayNode } from '../harness/node-host.js';
 import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
 import type { Case } from './cases.js';
-import { prepareFresh, prepareShared, runCase, type Verdict } from './run-case.js';
+import { type CaseResult, prepareFresh, prepareShared, runCase } from './run-case.js';
 
 export interface Lane {
-  run(wanted: Case): Promise<Verdict>;
+  run(wanted: Case): Promise<CaseResult>;
   /** Ends what the lane started; gives a complaint when a node did not end as it should. */
   close(): Promise<string | undefined>;
 }
@@ -29,18 +29,18 @@ export class SharedLane implements Lane {
     this.#format = format;
   }
 
-  async run(wanted: Case): Promise<Verdict> {
+  async run(wanted: Case): Promise<CaseResult> {
     if (this.#node === undefined || this.#client === undefined) {
       this.#node = await NodeProcess.start(this.#options);
       this.#client = new NodeClient(this.#node.url, this.#format, stepTimeoutMs);
     }
     const problem = await prepareShared(this.#client);
-    const verdict =
+    const result =
       problem === undefined
         ? await runCase(wanted, this.#client, this.#format, this.#node.url)
         : notReady(problem);
-    if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
-    return this.#replace(verdict);
+    if (result.kind !== 'failed' || !result.isBroken) return result;
+    return this.#replace(result);
   }
 
   async close(): Promise<string | undefined> {
@@ -52,14 +52,14 @@ export class SharedLane implements Lane {
       : `a node ended with ${exitCode} after SIGTERM: ${this.#node.output.trim()}`;
   }
 
-  async #replace(verdict: Verdict & { kind: 'failed' }): Promise<Verdict> {
+  async #replace(result: CaseResult & { kind: 'failed' }): Promise<CaseResult> {
     const node = this.#node;
     this.#client?.close();
     this.#node = undefined;
-    if (node === undefined) return verdict;
-    const actual = verdict.actual + (await lastWords(node));
+    if (node === undefined) return result;
+    const actual = result.actual + (await lastWords(node));
     await node.discard();
-    return { ...verdict, actual };
+    return { ...result, actual };
   }
 }
 
@@ -80,7 +80,7 @@ export class FreshLane implements Lane {
     this.#spareCount = spareCount;
   }
 
-  async run(wanted: Case): Promise<Verdict> {
+  async run(wanted: Case): Promise<CaseResult> {
     this.#refill(this.#spareCount + 1);
     const next = this.#spares.shift();
     if (next === undefined) throw new Error('more cases than were announced');
@@ -88,10 +88,10 @@ export class FreshLane implements Lane {
     const client = new NodeClient(node.url, this.#format, stepTimeoutMs);
     try {
       const problem = await prepareFresh(client);
-      const verdict =
+      const result =
         problem === undefined ? await runCase(wanted, client, this.#format, node.url) : notReady(problem);
-      if (verdict.kind !== 'failed' || !verdict.isBroken) return verdict;
-      return { ...verdict, actual: verdict.actual + (await lastWords(node)) };
+      if (result.kind !== 'failed' || !result.isBroken) return result;
+      return { ...result, actual: result.actual + (await lastWords(node)) };
     } finally {
       client.close();
       await node.discard();
@@ -136,7 +136,7 @@ export class GivenNodeLane implements Lane {
     this.#format = format;
   }
 
-  async run(wanted: Case): Promise<Verdict> {
+  async run(wanted: Case): Promise<CaseResult> {
     const problem = await prepareShared(this.#client);
     return problem === undefined ? runCase(wanted, this.#client, this.#format, this.#url) : notReady(problem);
   }
@@ -152,7 +152,7 @@ async function lastWords(node: ThrowawayNode): Promise<string> {
   return node.isRunning ? '' : `; the node ended: ${node.output.trim()}`;
 }
 
-function notReady(problem: string): Verdict & { kind: 'failed' } {
+function notReady(problem: string): CaseResult & { kind: 'failed' } {
   const expected = "an empty collection 'stuff'";
   return { kind: 'failed', step: 'the preparation', expected, actual: problem, isBroken: true };
 }

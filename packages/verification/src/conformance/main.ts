@@ -13,7 +13,7 @@ import { FreshLane, GivenNodeLane, SharedLane } from './lanes.js';
 import { RebuildLane, rebuildSkipReason } from './rebuild.js';
 import { report } from './report.js';
 import { type Job, runJobs } from './run.js';
-import { needsSocket, skipReason, type Verdict } from './run-case.js';
+import { type CaseResult, needsSocket, skipReason } from './run-case.js';
 
 const help = `npm run conformance [-- FILES... OPTIONS]
 
@@ -82,21 +82,21 @@ async function main(): Promise<number> {
     .flatMap((file) => file.cases)
     .filter((item) => item.name.toLowerCase().includes(options.filter.toLowerCase()));
   const started = performance.now();
-  const { verdicts, complaints } = options.rebuild
+  const { results, complaints } = options.rebuild
     ? await rebuild(wanted)
     : await run(wanted, format, options.url, Number(options.nodes), options.storage);
-  const { lines, isAsKnown } = report(files, verdicts, options.rebuild ? new Map() : known, {
+  const { lines, isAsKnown } = report(files, results, options.rebuild ? new Map() : known, {
     format,
     onlyFailures: options['only-failures'],
   });
   for (const line of lines) console.log(line);
   for (const complaint of complaints) console.log(complaint);
   console.log(`${((performance.now() - started) / 1000).toFixed(1)} s, ${format}`);
-  return isAsKnown && complaints.length === 0 && verdicts.size > 0 ? 0 : 1;
+  return isAsKnown && complaints.length === 0 && results.size > 0 ? 0 : 1;
 }
 
 interface Results {
-  readonly verdicts: Map<Case, Verdict>;
+  readonly results: Map<Case, CaseResult>;
   readonly complaints: readonly string[];
 }
 
@@ -107,7 +107,7 @@ async function run(
   nodeCount: number,
   storage: string | undefined,
 ): Promise<Results> {
-  const skipped = new Map<Case, Verdict>();
+  const skipped = new Map<Case, CaseResult>();
   const groups = { shared: [] as Case[], sleeping: [] as Case[], fresh: [] as Case[] };
   for (const item of wanted) {
     const why =
@@ -124,19 +124,19 @@ async function run(
   };
   const jobs =
     url === undefined ? jobsOf(groups, options, format, nodeCount) : givenNodeJobs(groups, url, format);
-  const { verdicts, complaints } = await runJobs(jobs);
-  return { verdicts: new Map([...skipped, ...verdicts]), complaints };
+  const { results, complaints } = await runJobs(jobs);
+  return { results: new Map([...skipped, ...results]), complaints };
 }
 
 async function rebuild(wanted: readonly Case[]): Promise<Results> {
-  const skipped = new Map<Case, Verdict>();
+  const skipped = new Map<Case, CaseResult>();
   const cases = wanted.filter((item) => {
     const why = needsSocket(item) ? 'needs socket' : (skipReason(item, 'msgpack') ?? rebuildSkipReason(item));
     if (why !== undefined) skipped.set(item, { kind: 'skipped', why });
     return why === undefined;
   });
-  const { verdicts, complaints } = await runJobs([{ cases, lanes: [new RebuildLane()] }]);
-  return { verdicts: new Map([...skipped, ...verdicts]), complaints };
+  const { results, complaints } = await runJobs([{ cases, lanes: [new RebuildLane()] }]);
+  return { results: new Map([...skipped, ...results]), complaints };
 }
 
 interface Groups {

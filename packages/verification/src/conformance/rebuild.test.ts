@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { parseCases } from './cases.js';
 import { RebuildLane, rebuildSkipReason } from './rebuild.js';
-import type { Verdict } from './run-case.js';
+import type { CaseResult } from './run-case.js';
 
-async function verdictOf(steps: readonly object[]): Promise<Verdict> {
+async function resultOf(steps: readonly object[]): Promise<CaseResult> {
   const [only] = parseCases('some', JSON.stringify({ area: 'some', cases: [{ name: 'a case', steps }] }));
   if (only === undefined) throw new Error('there is a case');
   return new RebuildLane().run(only);
@@ -11,7 +11,7 @@ async function verdictOf(steps: readonly object[]): Promise<Verdict> {
 
 test('a state is the same however it came about', async () => {
   expect(
-    await verdictOf([
+    await resultOf([
       { code: ".a = [{x: 1.5}, 'é', [nil]]; .s = set(.a[0]); .f = |x| x + 1;", expect: 0 },
       { code: '.a.push(.a[0]); .t = {l: range(1000)};' },
       { code: ".del('s'); .t.restrict('list'); .w = datetime(5);" },
@@ -26,7 +26,7 @@ test('a state is the same however it came about', async () => {
 });
 
 test('also when a case ends early, with something recorded that does not come out', async () => {
-  expect(await verdictOf([{ code: '.a = {b: {}};', expect: 5 }, { code: '.c = 1;' }])).toEqual({
+  expect(await resultOf([{ code: '.a = {b: {}};', expect: 5 }, { code: '.c = 1;' }])).toEqual({
     kind: 'passed',
   });
 });

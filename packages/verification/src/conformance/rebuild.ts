@@ -18,7 +18,7 @@ import { LocalEngine, ROOT } from '../harness/local-engine.js';
 import type { Case } from './cases.js';
 import type { Lane } from './lanes.js';
 import { LocalClient } from './local-client.js';
-import { prepareFresh, prepareShared, runCase, type Verdict } from './run-case.js';
+import { type CaseResult, prepareFresh, prepareShared, runCase } from './run-case.js';
 
 /** What happened, in order. */
 interface Entry {
@@ -47,7 +47,7 @@ export class RebuildLane implements Lane {
     this.#atTheEnd = atTheEnd;
   }
 
-  async run(wanted: Case): Promise<Verdict> {
+  async run(wanted: Case): Promise<CaseResult> {
     const live = new LocalEngine();
     const log: Entry[] = [{ group: ROOT, effects: live.bootstrap() }];
     const checkpointed = await StateStore.open({ store: new MemoryStore().attach(), disk: new MemoryDisk() });
@@ -65,8 +65,8 @@ export class RebuildLane implements Lane {
     stepsLeft = Math.ceil(wanted.steps.length / 2);
     try {
       if (problem !== undefined) return failed('preparing', 'an empty collection', problem);
-      const verdict = await runCase(wanted, client, 'msgpack');
-      if (verdict.kind === 'failed' && verdict.isBroken) return verdict;
+      const result = await runCase(wanted, client, 'msgpack');
+      if (result.kind === 'failed' && result.isBroken) return result;
       this.#atTheEnd(live);
       return (await compareStates(live, log, checkpointed, stored)) ?? { kind: 'passed' };
     } finally {
@@ -83,7 +83,7 @@ async function compareStates(
   log: readonly Entry[],
   checkpointed: StateStore,
   stored: number,
-): Promise<Verdict | undefined> {
+): Promise<CaseResult | undefined> {
   const expected = imageOf(live);
   const fromLog = new LocalEngine();
   applyAll(fromLog, log);
@@ -178,6 +178,6 @@ function difference(expected: readonly string[], found: readonly string[]): [str
   return found.length > expected.length ? ['nothing', found[expected.length] ?? ''] : undefined;
 }
 
-function failed(step: string, expected: string, actual: string): Verdict {
+function failed(step: string, expected: string, actual: string): CaseResult {
   return { kind: 'failed', step, expected, actual, isBroken: false };
 }

@@ -3,7 +3,7 @@
  */
 import type { Case, CaseFile } from './cases.js';
 import { type KnownFailures, reasonFor } from './known.js';
-import type { Verdict } from './run-case.js';
+import type { CaseResult } from './run-case.js';
 
 export interface Report {
   readonly lines: readonly string[];
@@ -17,10 +17,10 @@ export interface ReportOptions {
   readonly onlyFailures: boolean;
 }
 
-/** Sums up the verdicts, file by file. */
+/** Sums up the results, file by file. */
 export function report(
   files: readonly CaseFile[],
-  verdicts: ReadonlyMap<Case, Verdict>,
+  results: ReadonlyMap<Case, CaseResult>,
   known: KnownFailures,
   options: ReportOptions,
 ): Report {
@@ -30,15 +30,15 @@ export function report(
   for (const file of files) {
     const count = { passed: 0, run: 0, skipped: 0 };
     for (const item of file.cases) {
-      const verdict = verdicts.get(item);
-      if (verdict === undefined) continue;
+      const result = results.get(item);
+      if (result === undefined) continue;
       const reason = reasonFor(known, file.name, item.name, options.format);
-      if (verdict.kind === 'skipped') {
+      if (result.kind === 'skipped') {
         count.skipped++;
         continue;
       }
       count.run++;
-      if (verdict.kind === 'passed') {
+      if (result.kind === 'passed') {
         count.passed++;
         if (reason !== undefined) {
           total.unexpected++;
@@ -48,7 +48,7 @@ export function report(
         if (reason === undefined) total.unexpected++;
         const mark = reason === undefined ? 'FAILED' : `known (${reason})`;
         details.push(
-          `${mark}  ${file.name}: ${item.name}\n  ${cut(verdict.step)}\n  expected: ${cut(verdict.expected)}\n  actual:   ${cut(verdict.actual)}`,
+          `${mark}  ${file.name}: ${item.name}\n  ${cut(result.step)}\n  expected: ${cut(result.expected)}\n  actual:   ${cut(result.actual)}`,
         );
       }
     }

@@ -10,7 +10,7 @@ import { CaseSockets, type SocketRequest } from './sockets.js';
 import { fitsJson, substituted } from './values.js';
 
 /** How a case came out. */
-export type Verdict =
+export type CaseResult =
   | { readonly kind: 'passed' }
   | { readonly kind: 'skipped'; readonly why: string }
   | Failure;
@@ -62,7 +62,7 @@ export async function runCase(
   client: Requester,
   format: Format,
   url?: string,
-): Promise<Verdict> {
+): Promise<CaseResult> {
   if (!needsSocket(wanted) || url === undefined) return runSteps(wanted, requests(client), format);
   const sockets = new CaseSockets(url);
   try {
@@ -85,7 +85,7 @@ function requests(client: Requester): Send {
   return (step, saved) => client.send(step.scope, credentialsOf(step, saved), bodyOf(step, saved));
 }
 
-async function runSteps(wanted: Case, send: Send, format: Format): Promise<Verdict> {
+async function runSteps(wanted: Case, send: Send, format: Format): Promise<CaseResult> {
   const ids = new IdPairs();
   const saved = new Map<string, WireValue>();
   for (const [index, step] of wanted.steps.entries()) {

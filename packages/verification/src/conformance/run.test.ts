@@ -6,7 +6,7 @@ import { type KnownFailures, parseKnown, reasonFor, strayEntries } from './known
 import { FreshLane, type Lane, SharedLane } from './lanes.js';
 import { type Report, report } from './report.js';
 import { runJobs } from './run.js';
-import { skipReason, type Verdict } from './run-case.js';
+import { type CaseResult, skipReason } from './run-case.js';
 
 const options = {
   command: [process.execPath, fileURLToPath(new URL('../harness/fake-node.js', import.meta.url))] as const,
@@ -16,22 +16,22 @@ function fileOf(cases: readonly unknown[]): CaseFile {
   return { name: 'some', cases: parseCases('some', JSON.stringify({ area: 'some', cases })) };
 }
 
-async function verdictsOf(
+async function resultsOf(
   cases: readonly unknown[],
   format: Format = 'msgpack',
   lane?: Lane,
-): Promise<Verdict[]> {
+): Promise<CaseResult[]> {
   const file = fileOf(cases);
   const lanes = [lane ?? new SharedLane(options, format)];
-  const { verdicts, complaints } = await runJobs([{ cases: file.cases, lanes }]);
+  const { results, complaints } = await runJobs([{ cases: file.cases, lanes }]);
   expect(complaints).toEqual([]);
-  return file.cases.map((item) => verdicts.get(item) ?? { kind: 'skipped', why: 'not run' });
+  return file.cases.map((item) => results.get(item) ?? { kind: 'skipped', why: 'not run' });
 }
 
 describe('cases', () => {
   test.each<Format>(['msgpack', 'json'])('pass and fail over %s as their steps come out', async (format) => {
     const who = `Basic ${Buffer.from('a:b').toString('base64')}`;
-    const verdicts = await verdictsOf(
+    const results = await resultsOf(
       [
         {
           name: 'value',
@@ -73,31 +73,31 @@ describe('cases', () => {
       format,
     );
 
-    const passed = verdicts.map((verdict) => verdict.kind === 'passed');
+    const passed = results.map((result) => result.kind === 'passed');
     const failing = [1, 6, 8, 9];
-    expect(passed).toEqual(verdicts.map((_, index) => !failing.includes(index)));
-    expect(verdicts[1]).toEqual({
+    expect(passed).toEqual(results.map((_, index) => !failing.includes(index)));
+    expect(results[1]).toEqual({
       kind: 'failed',
       step: 'step 1 of 1: //stuff value',
       expected: '1.0',
       actual: '1   (1 instead of 1.0)',
       isBroken: false,
     });
-    expect(verdicts[8]).toMatchObject({ expected: 'error -55 forbidden_err', actual: '1' });
+    expect(results[8]).toMatchObject({ expected: 'error -55 forbidden_err', actual: '1' });
   });
 
   test('a node that crashes fails the case, with its last words, and is replaced', async () => {
-    const verdicts = await verdictsOf([
+    const results = await resultsOf([
       { name: 'crash', steps: [{ code: 'crash', expect: 1 }] },
       { name: 'garbage', steps: [{ code: 'garbage', expect: 1 }] },
       { name: 'long form', steps: [{ code: 'long', expect: 1 }] },
       { name: 'good', steps: [{ code: 'count', expect: 1 }] },
     ]);
 
-    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['failed', 'failed', 'failed', 'passed']);
-    expect(verdicts[0]).toMatchObject({ actual: expect.stringContaining('crashing as told') });
-    expect(verdicts[1]).toMatchObject({ actual: expect.stringContaining('a byte that begins no value') });
-    expect(verdicts[2]).toMatchObject({ actual: expect.stringContaining('not in the shortest form: cc01') });
+    expect(results.map((result) => result.kind)).toEqual(['failed', 'failed', 'failed', 'passed']);
+    expect(results[0]).toMatchObject({ actual: expect.stringContaining('crashing as told') });
+    expect(results[1]).toMatchObject({ actual: expect.stringContaining('a byte that begins no value') });
+    expect(results[2]).toMatchObject({ actual: expect.stringContaining('not in the shortest form: cc01') });
   });
 
   test('each fresh case has a node of its own', async () => {
@@ -106,8 +106,8 @@ describe('cases', () => {
       fresh: true,
       steps: [{ code: 'count', expect: 1 }],
     }));
-    const verdicts = await verdictsOf(cases, 'msgpack', new FreshLane(options, 'msgpack', cases.length));
-    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['passed', 'passed', 'passed']);
+    const results = await resultsOf(cases, 'msgpack', new FreshLane(options, 'msgpack', cases.length));
+    expect(results.map((result) => result.kind)).toEqual(['passed', 'passed', 'passed']);
   });
 
   test('what can not be done is skipped', () => {
@@ -149,15 +149,15 @@ describe('the report', () => {
     { name: 'bad', steps: [] },
     { name: 'left out', steps: [] },
   ]);
-  const failure: Verdict = { kind: 'failed', step: 'step 1', expected: '1', actual: '2', isBroken: false };
-  const verdicts = new Map<(typeof file.cases)[number], Verdict>();
+  const failure: CaseResult = { kind: 'failed', step: 'step 1', expected: '1', actual: '2', isBroken: false };
+  const results = new Map<(typeof file.cases)[number], CaseResult>();
   for (const item of file.cases) {
-    if (item.name === 'good') verdicts.set(item, { kind: 'passed' });
-    if (item.name === 'bad') verdicts.set(item, failure);
-    if (item.name === 'left out') verdicts.set(item, { kind: 'skipped', why: 'needs socket' });
+    if (item.name === 'good') results.set(item, { kind: 'passed' });
+    if (item.name === 'bad') results.set(item, failure);
+    if (item.name === 'left out') results.set(item, { kind: 'skipped', why: 'needs socket' });
   }
   const reportWith = (known: string, onlyFailures = false): Report =>
-    report([file], verdicts, parseKnown(known), { format: 'msgpack', onlyFailures });
+    report([file], results, parseKnown(known), { format: 'msgpack', onlyFailures });
 
   test('a failure that is not known is told, and counts', () => {
     const { lines, isAsKnown } = reportWith('{}');

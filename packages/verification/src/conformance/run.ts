@@ -3,12 +3,12 @@
  */
 import type { Case } from './cases.js';
 import type { Lane } from './lanes.js';
-import type { Verdict } from './run-case.js';
+import type { CaseResult } from './run-case.js';
 
 /** A case and how it came out. */
 export interface Result {
   readonly case: Case;
-  readonly verdict: Verdict;
+  readonly result: CaseResult;
 }
 
 /** Some cases and the lanes that share them. */
@@ -20,22 +20,22 @@ export interface Job {
 /**
  * Runs all jobs side by side. A lane takes the next case of its job as soon as it is free.
  *
- * @returns the verdicts by case, and the complaints of lanes about how nodes ended
+ * @returns the results by case, and the complaints of lanes about how nodes ended
  */
 export async function runJobs(
   jobs: readonly Job[],
   onResult: (result: Result) => void = () => undefined,
-): Promise<{ verdicts: Map<Case, Verdict>; complaints: string[] }> {
-  const verdicts = new Map<Case, Verdict>();
+): Promise<{ results: Map<Case, CaseResult>; complaints: string[] }> {
+  const results = new Map<Case, CaseResult>();
   const complaints: string[] = [];
   const runners = jobs.flatMap(({ cases, lanes }) => {
     const queue = cases.values();
     return lanes.map(async (lane) => {
       try {
         for (const next of queue) {
-          const verdict = await lane.run(next);
-          verdicts.set(next, verdict);
-          onResult({ case: next, verdict });
+          const result = await lane.run(next);
+          results.set(next, result);
+          onResult({ case: next, result });
         }
       } finally {
         const complaint = await lane.close();
@@ -45,5 +45,5 @@ export async function runJobs(
   });
   const ends = await Promise.allSettled(runners);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return { verdicts, complaints };
+  return { results, complaints };
 }

@@ -117,9 +117,9 @@ async function main(args: readonly string[]): Promise<number> {
     signal: interruption(),
     tell,
   });
-  const verdict = check(recorder);
-  console.log(`\n${report(recorder, verdict, 'scene')}`);
-  const isFine = verdict.problems.length === 0;
+  const checked = check(recorder);
+  console.log(`\n${report(recorder, checked, 'scene')}`);
+  const isFine = checked.problems.length === 0;
   if (!isFine || values.keep !== undefined) console.log(`history and logs are in ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
   return isFine ? 0 : 1;

@@ -5,7 +5,7 @@ import { Clients } from '../chaos/clients.js';
 import { readFinals } from '../chaos/members.js';
 import { Recorder } from '../chaos/record.js';
 import { Draw } from '../simulation/random.js';
-import { type Count, Guests } from './guests.js';
+import { BalancedClients, type Count } from './balanced-clients.js';
 import { Machine } from './machine.js';
 import type { Scene } from './scenes.js';
 import { Stack } from './stack.js';
@@ -53,13 +53,13 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
       if (!ENDS.includes(how)) recorder.finding(`${name} ended by itself with ${how}`);
     },
   });
-  const guests = new Guests(stack, recorder);
+  const balanced = new BalancedClients(stack, recorder);
   const draw = new Draw(seed, 'scenes');
   const clients = new Clients({
-    access: guests,
+    access: balanced,
     recorder,
     draw: new Draw(seed, 'clients'),
-    keyed: (client) => guests.isKeyed(client),
+    keyed: (client) => balanced.isKeyed(client),
     attempts: 1,
   });
   try {
@@ -70,18 +70,18 @@ export async function rehearse(options: RehearsalOptions): Promise<Recorder> {
       options.signal.throwIfAborted();
       const begin = performance.now();
       tell(scene.name);
-      guests.turn(scene.name, scene.allows);
+      balanced.turn(scene.name, scene.allows);
       await scene.play({
         stack,
         draw,
         kills: options.kills,
         collection: () => clients.collection,
-        answered: guests.answered,
+        answered: balanced.answered,
         tell: (text) => tell(`  ${text}`),
       });
       const end = performance.now();
       await pause(QUIET_MS);
-      const count = guests.turn('between', scene.allows);
+      const count = balanced.turn('between', scene.allows);
       recorder.fault({ name: scene.name, detail: '', begin, end });
       tell(`  ${told(count)}`);
     }

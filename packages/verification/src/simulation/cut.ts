@@ -5,13 +5,13 @@
 import type { Swarm } from './swarm.js';
 
 /** What can be left out besides kinds of faults. */
-export const EXTRAS = ['loss', 'doubles', 'disorder', 'slow_operations', 'guests', 'strikes'] as const;
+export const EXTRAS = ['loss', 'doubles', 'disorder', 'slow_operations', 'guests', 'leader_faults'] as const;
 
 export interface Cut {
   readonly nodes: number | null;
   readonly clients: number | null;
-  /** How long faults rage, in milliseconds. */
-  readonly stormMs: number | null;
+  /** How long there are faults, in milliseconds. */
+  readonly faultsMs: number | null;
   /** Kinds of faults, and extras, that do not come up. */
   readonly without: readonly string[];
   /**
@@ -21,7 +21,7 @@ export interface Cut {
   readonly keep: readonly string[] | null;
 }
 
-export const WHOLE: Cut = { nodes: null, clients: null, stormMs: null, without: [], keep: null };
+export const WHOLE: Cut = { nodes: null, clients: null, faultsMs: null, without: [], keep: null };
 
 /** The extras that a swarm has. */
 export function extrasOf({ network, disk, guests }: Swarm): string[] {
@@ -31,19 +31,19 @@ export function extrasOf({ network, disk, guests }: Swarm): string[] {
     disorder: network.reorders,
     slow_operations: disk.slowPerMille > 0,
     guests,
-    strikes: true,
+    leader_faults: true,
   };
   return EXTRAS.filter((extra) => has[extra]);
 }
 
 /** The command that makes a run. */
 export function commandOf(seed: number, mutants: readonly string[], cut: Cut): string {
-  const { nodes, clients, stormMs, without, keep } = cut;
+  const { nodes, clients, faultsMs, without, keep } = cut;
   const words = [`npm run simulate -- --seed ${seed}`];
   if (mutants.length > 0) words.push(`--only ${mutants.join()}`);
   if (nodes !== null) words.push(`--nodes ${nodes}`);
   if (clients !== null) words.push(`--clients ${clients}`);
-  if (stormMs !== null) words.push(`--storm ${stormMs}`);
+  if (faultsMs !== null) words.push(`--faults ${faultsMs}`);
   if (without.length > 0) words.push(`--without ${without.join()}`);
   if (keep !== null) words.push(`--keep ${keep.length === 0 ? 'none' : keep.join()}`);
   return words.join(' ');
@@ -57,7 +57,7 @@ export function cutSwarm(swarm: Swarm, cut: Cut): Swarm {
     ...swarm,
     nodes: cut.nodes ?? swarm.nodes,
     clients: cut.clients ?? swarm.clients,
-    stormMs: cut.stormMs ?? swarm.stormMs,
+    faultsMs: cut.faultsMs ?? swarm.faultsMs,
     guests: swarm.guests && has('guests'),
     network: {
       ...network,

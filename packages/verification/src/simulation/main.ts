@@ -27,7 +27,7 @@ Each seed is a run of its own, and always the same one.
   npm run simulate -- --seed 42 --times 100   repeats it: each must be the same run
 
   Of one seed, something can be left out:
-    --nodes N, --clients N, --storm MS    fewer nodes and clients, faults for a shorter time
+    --nodes N, --clients N, --faults MS   fewer nodes and clients, faults for a shorter time
     --without a,b                         kinds of faults; also ${EXTRAS.join(', ')}
     --keep f12,c3.7                       all faults and operations but these; none: all
 
@@ -84,6 +84,8 @@ function valuesOf(args: readonly string[]) {
       times: { type: 'string' },
       nodes: { type: 'string' },
       clients: { type: 'string' },
+      faults: { type: 'string' },
+      // The name that --faults had before.
       storm: { type: 'string' },
       without: { type: 'string' },
       keep: { type: 'string' },
@@ -96,13 +98,13 @@ function valuesOf(args: readonly string[]) {
 }
 
 /** What of the run of one seed is left out. */
-function cutOf({ nodes, clients, storm, without, keep }: Values): Cut {
-  const kinds = without?.split(',') ?? [];
+function cutOf({ nodes, clients, storm, faults = storm, without, keep }: Values): Cut {
+  const kinds = (without?.split(',') ?? []).map((kind) => (kind === 'strikes' ? 'leader_faults' : kind));
   checkNames('kind of fault', kinds, [...EXTRAS, ...drawSwarm(1).faults.map(([kind]) => kind)]);
   return {
     nodes: nodes === undefined ? null : numberOf('nodes', nodes, 1),
     clients: clients === undefined ? null : numberOf('clients', clients, 1),
-    stormMs: storm === undefined ? null : numberOf('storm', storm, 1),
+    faultsMs: faults === undefined ? null : numberOf('faults', faults, 1),
     without: kinds,
     keep: keep === undefined ? null : keep === 'none' ? [] : keep.split(','),
   };

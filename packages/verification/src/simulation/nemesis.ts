@@ -102,19 +102,19 @@ export class Nemesis {
     const soonMs = 4 * (world.swarm.network.delayMs + world.swarm.disk.meanMs);
     if (event.type === 'role' && event.role === 'leader') {
       if (now < this.youngUntil && draw.chance(0.8)) {
-        world.scheduler.after(draw.exponential(soonMs), () => this.strike(process, event.term, group));
+        world.scheduler.after(draw.exponential(soonMs), () => this.attackLeader(process, event.term, group));
       }
       plans.onLeader(process, group);
     }
     if (event.type === 'membership' && event.membership.outgoing.length > 0) {
       plans.onJoint(process, group);
-      if (draw.chance(0.3) && this.mayStrike) {
+      if (draw.chance(0.3) && this.mayAttackLeaders) {
         world.scheduler.after(draw.exponential(soonMs), () => {
-          this.strike(process, process.host?.status(group)?.term ?? 0, group);
+          this.attackLeader(process, process.host?.status(group)?.term ?? 0, group);
         });
       }
     }
-    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1) && this.mayStrike) {
+    if (event.type === 'snapshot' && event.phase === 'taken' && draw.chance(0.1) && this.mayAttackLeaders) {
       world.scheduler.after(draw.exponential(soonMs / 2), () => {
         if (faults.raging && process.alive) faults.crash(process.machine, draw.chance(0.5));
       });
@@ -123,7 +123,9 @@ export class Nemesis {
     if (event.type === 'append' && now < this.burdenedUntil) {
       const status = process.host?.status(group);
       if (status?.role !== 'leader' || event.last - status.commitIndex < 3 || !draw.chance(0.3)) return;
-      world.scheduler.after(draw.exponential(soonMs / 2), () => this.strike(process, event.term, group));
+      world.scheduler.after(draw.exponential(soonMs / 2), () =>
+        this.attackLeader(process, event.term, group),
+      );
     }
   }
 
@@ -139,19 +141,19 @@ export class Nemesis {
   }
 
   /** Ends a leader, or cuts it off, if it is one still. */
-  private strike(process: Process, term: number, group: GroupId): void {
+  private attackLeader(process: Process, term: number, group: GroupId): void {
     const { faults, draw } = this;
     const { machine, host } = process;
     const status = host?.status(group);
     if (!faults.raging || !process.alive || status?.role !== 'leader' || status.term !== term) return;
-    this.world.note(() => `strikes the leader of group ${group}`, machine);
+    this.world.note(() => `attacks the leader of group ${group}`, machine);
     if (draw.chance(0.7)) faults.crash(machine, draw.chance(0.5), draw.exponential(400));
     else faults.isolate(machine, draw.exponential(600));
   }
 
   /** Whether faults come by themselves at moments that are worth it. */
-  private get mayStrike(): boolean {
-    return this.world.decisions.allows('strikes');
+  private get mayAttackLeaders(): boolean {
+    return this.world.decisions.allows('leader_faults');
   }
 
   /** @param number of the fault, whether or not the ones before came */

@@ -7,7 +7,7 @@ import { live } from './work.js';
 /** Runs that are made at most, for finding one that fails and making it small. */
 const RUNS_MAX = 60;
 /** Runs that are not long to begin with: of one in a few seeds a bug of reads shows in them. */
-const SHORT = { ...WHOLE, clients: 2, stormMs: 2500 };
+const SHORT = { ...WHOLE, clients: 2, faultsMs: 2500 };
 /** What is left of one, about twice over. */
 const DECISIONS_MAX = 10;
 
@@ -66,9 +66,9 @@ describe('a part of a run', () => {
   }, 60_000);
 
   test('is replayed by a command', () => {
-    const cut = { nodes: 3, clients: 1, stormMs: 500, without: ['loss', 'clock'], keep: ['f3', 'c0.7'] };
+    const cut = { nodes: 3, clients: 1, faultsMs: 500, without: ['loss', 'clock'], keep: ['f3', 'c0.7'] };
     expect(commandOf(42, ['no_noop'], cut)).toBe(
-      'npm run simulate -- --seed 42 --only no_noop --nodes 3 --clients 1 --storm 500 --without loss,clock --keep f3,c0.7',
+      'npm run simulate -- --seed 42 --only no_noop --nodes 3 --clients 1 --faults 500 --without loss,clock --keep f3,c0.7',
     );
     expect(commandOf(42, [], { ...WHOLE, keep: [] })).toBe('npm run simulate -- --seed 42 --keep none');
     expect(commandOf(42, [], WHOLE)).toBe('npm run simulate -- --seed 42');

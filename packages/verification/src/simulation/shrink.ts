@@ -28,8 +28,8 @@ export interface Shrunk {
   readonly decisions: readonly string[];
 }
 
-/** Parts of the storm that are tried, from the shortest on. */
-const STORM_PARTS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];
+/** Parts of the time of faults that are tried, from the shortest on. */
+const FAULTS_PARTS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75];
 
 /**
  * @returns null if the run does not fail
@@ -80,9 +80,9 @@ class Shrinker {
 
   /** The faults end earlier. */
   private async shorten(): Promise<void> {
-    const { stormMs } = this.swarm;
-    await this.first(STORM_PARTS.map((part) => ({ ...this.cut, stormMs: Math.ceil(stormMs * part) })));
-    this.tell('a shorter storm');
+    const { faultsMs } = this.swarm;
+    await this.first(FAULTS_PARTS.map((part) => ({ ...this.cut, faultsMs: Math.ceil(faultsMs * part) })));
+    this.tell('a shorter time of faults');
   }
 
   private async dropKinds(kinds: readonly string[]): Promise<void> {
@@ -148,10 +148,10 @@ class Shrinker {
   }
 
   private tell(what: string): void {
-    const { nodes, clients, stormMs } = this.swarm;
+    const { nodes, clients, faultsMs } = this.swarm;
     this.options.report(
       `${this.runs} runs, ${what}: ${this.cut.keep?.length ?? 0} decisions, ` +
-        `${nodes} nodes, ${clients} clients, ${stormMs} ms`,
+        `${nodes} nodes, ${clients} clients, ${faultsMs} ms`,
     );
   }
 }

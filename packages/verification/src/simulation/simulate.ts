@@ -1,4 +1,4 @@
-/** One simulated run of a cluster: a storm, then healing, then everything is looked at. */
+/** One simulated run of a cluster: faults, then healing, then everything is looked at. */
 
 import { LAG_LOW_MS, ROOT_GROUP } from '@althing/node/parts';
 import { checkHistory } from './check-history.js';
@@ -71,7 +71,7 @@ async function live(world: World): Promise<void> {
   demandSettled(world, 'after the start');
   clients.start();
   nemesis.start();
-  await world.run(() => false, swarm.stormMs);
+  await world.run(() => false, swarm.faultsMs);
   nemesis.stop();
   if (triesCore) await coreWorks(world, new Draw(seed, 'core'));
   heal(world, world.present);

@@ -45,7 +45,7 @@ export interface Swarm {
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
   /** How long faults rage. */
-  readonly stormMs: number;
+  readonly faultsMs: number;
   /** Mean time between two faults. */
   readonly faultMs: number;
   readonly faults: readonly (readonly [FaultKind, number])[];
@@ -107,7 +107,7 @@ export function drawSwarm(seed: number): Swarm {
     lease,
     clients: pick(2, 4, 6, 10),
     clientMs: pick(3, 10, 40, 100),
-    stormMs: pick(2000, 4000, 8000),
+    faultsMs: pick(2000, 4000, 8000),
     faultMs: pick(150, 400, 1000),
     faults: [
       ['crash', rare(4)],

@@ -1,21 +1,24 @@
 /** A cluster of simulated nodes, with everything around it. */
 import { LEVEL_NEWEST } from '@althing/engine';
-import { ExitCode, type Founder, FrameKind, type JoinAnswer } from '@althing/node/parts';
-import { DiskFullError, StorageError } from '@althing/storage';
+import { type Founder, FrameKind, type JoinAnswer } from '@althing/node/parts';
+import { DiskFullError } from '@althing/storage';
 import { formatTrace, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
-import { LostVoteError, voteIn } from './consensus-side.js';
+import { voteIn } from './consensus-side.js';
 import { Contents } from './contents.js';
 import { type Cut, cutSwarm, Decisions, WHOLE } from './cut.js';
+import { isDamage, lieNoticedBy } from './damage.js';
+import { eventText } from './event-text.js';
 import { Listeners } from './listeners.js';
 import { Machine, NODE_PORT } from './machine.js';
 import { NOTHING_PLANTED, type Planted } from './mutants.js';
 import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
-import { NodeFailure, Process, type Surroundings } from './process.js';
+import { Process } from './process.js';
 import { Draw } from './random.js';
 import { Reached } from './reached.js';
 import { Scheduler } from './scheduler.js';
+import type { Surroundings } from './surroundings.js';
 import { drawSwarm, type Swarm } from './swarm.js';
 import { type Happening, rolesOf } from './table.js';
 import { Violation, Watcher } from './watcher.js';
@@ -426,38 +429,4 @@ export class World {
       this.violate(error);
     }
   }
-}
-
-/** How it came out that a disk had lied. */
-function lieNoticedBy(error: unknown): string {
-  if (error instanceof LostVoteError) return 'a vote is gone';
-  if (error instanceof StorageError) return 'the log tells';
-  return error instanceof NodeFailure && error.message.includes('has acknowledged')
-    ? 'the leader tells'
-    : 'log and state do not fit';
-}
-
-/** Whether a node ends because it found that its data are damaged. */
-function isDamage(error: unknown): boolean {
-  if (error instanceof StorageError) return error.code.startsWith('damaged');
-  if (error instanceof LostVoteError) return true;
-  return error instanceof NodeFailure && error.exitCode === ExitCode.DataDamaged;
-}
-
-function eventText(event: { readonly kind: string }): string {
-  const shorten = (_key: string, value: unknown): unknown => {
-    const bytes = bytesOf(value);
-    if (bytes === null) return value;
-    // A call that another node refused returns the reason.
-    const isRefusal = event.kind === 'returned' && bytes[0] === 1;
-    return isRefusal ? Buffer.from(bytes.subarray(1)).toString('utf8') : `${bytes.length} bytes`;
-  };
-  return JSON.stringify(event, shorten).slice(0, 300);
-}
-
-/** The bytes of a value; a buffer has been turned into an object when it comes here. */
-function bytesOf(value: unknown): Uint8Array | null {
-  if (value instanceof Uint8Array) return value;
-  const isBuffer = typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
-  return isBuffer && 'data' in value && Array.isArray(value.data) ? Uint8Array.from(value.data) : null;
 }

@@ -34,7 +34,7 @@ const TARGETS_MAX = 100;
 
 /**
  * How far the state of a group lags behind its leader, as a time: since when it is not known that the state
- * holds everything that is committed. A leader tells a member in its signs of life only what that member has,
+ * holds everything that is committed. A leader tells a member in its heartbeats only what that member has,
  * so the leader is asked, as for a read; and only when something happened since it was asked last, so that an
  * idle group falls silent. A group without a leader lags behind nobody.
  */

@@ -7,7 +7,7 @@ import type { Fleet } from './fleet.js';
 import type { Recorder } from './record.js';
 import type { Tampering } from './tampering.js';
 
-export interface StormOptions {
+export interface FaultScheduleOptions {
   readonly fleet: Fleet;
   readonly clients: Clients;
   readonly tampering: Tampering | null;
@@ -27,7 +27,7 @@ const CALM_MS = 700;
 const SECOND = 0.35;
 
 /** @throws {Error} when the cluster does not get well in between */
-export async function storm(options: StormOptions): Promise<void> {
+export async function runFaults(options: FaultScheduleOptions): Promise<void> {
   const { draw, kinds, fleet } = options;
   let bag: FaultKind[] = [];
   const next = (): FaultKind => {
@@ -40,19 +40,19 @@ export async function storm(options: StormOptions): Promise<void> {
     const kind = next();
     if (kind.alone) {
       await fleet.settle(true);
-      await strike(options, [kind]);
+      await inject(options, [kind]);
       await fleet.settle(true);
     } else {
       const second = bag.at(-1);
       const both = second !== undefined && !second.alone && draw.chance(SECOND);
-      await strike(options, both ? [kind, next()] : [kind]);
+      await inject(options, both ? [kind, next()] : [kind]);
     }
     await pause(draw.exponential(CALM_MS));
   }
 }
 
 /** Begins faults shortly one after the other, lets them last, and ends them. */
-async function strike(options: StormOptions, kinds: readonly FaultKind[]): Promise<void> {
+async function inject(options: FaultScheduleOptions, kinds: readonly FaultKind[]): Promise<void> {
   const { draw, fleet, clients, tampering, recorder, tell } = options;
   await Promise.all(
     kinds.map(async (kind, at) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Recorder } from '../chaos/record.js';
 import type { Response } from '../chaos/requests.js';
-import { Guests } from './guests.js';
+import { BalancedClients } from './balanced-clients.js';
 
 const UNAVAILABLE = { outcome: 'failed', status: 503, error: '503 no node is ready' } as const;
 const LOST = { outcome: 'unknown', status: 502, error: '502 the node was lost' } as const;
@@ -12,13 +12,13 @@ const KEY = { 'Idempotency-Key': '1' };
 
 let folder: string;
 let recorder: Recorder;
-let guests: Guests;
+let clients: BalancedClients;
 let response: Response;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'althing-guests-'));
+  folder = mkdtempSync(join(tmpdir(), 'althing-clients-'));
   recorder = new Recorder(join(folder, 'record'), { seed: 1, nodes: 3, network: 'none', version: 'none' });
-  guests = new Guests({ ask: () => Promise.resolve(response) }, recorder);
+  clients = new BalancedClients({ ask: () => Promise.resolve(response) }, recorder);
 });
 afterEach(async () => {
   await recorder.close();
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function ask(answered: Partial<Response>, headers = {}): Promise<Response> {
   response = { outcome: 'ok', value: null, index: 0, status: 200, node: '', error: '', ...answered };
-  return guests.place().ask('//stuff', '1;', headers);
+  return clients.place().ask('//stuff', '1;', headers);
 }
 
 describe('a request that fails', () => {
@@ -39,9 +39,9 @@ describe('a request that fails', () => {
     ['lost', LOST, {}, true],
     ['any', UNAVAILABLE, KEY, true],
   ] as const)('in a scene that allows %s: %j %j may: %s', async (allows, failure, headers, isAllowed) => {
-    guests.turn('scene', allows);
+    clients.turn('scene', allows);
     await ask(failure, headers);
-    expect(guests.turn('next', 'none')).toEqual(
+    expect(clients.turn('next', 'none')).toEqual(
       isAllowed ? { failures: 0, forgiven: 1, repeated: 0 } : { failures: 1, forgiven: 0, repeated: 0 },
     );
     expect(recorder.findings).toHaveLength(isAllowed ? 0 : 1);
@@ -49,21 +49,21 @@ describe('a request that fails', () => {
 
   test('for a closed connection is repeated with its key when nodes are killed', async () => {
     const cut = { outcome: 'unknown', status: 0, error: 'ECONNRESET' } as const;
-    guests.turn('scene', 'lost');
+    clients.turn('scene', 'lost');
     await ask(cut, KEY);
-    expect(guests.turn('scene', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 1 });
+    expect(clients.turn('scene', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 1 });
     await ask(cut, KEY);
-    expect(guests.turn('next', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 0 });
+    expect(clients.turn('next', 'none')).toEqual({ failures: 1, forgiven: 0, repeated: 0 });
   });
 
   test('on purpose is none', async () => {
-    guests.turn('scene', 'none');
+    clients.turn('scene', 'none');
     await ask({ outcome: 'failed', status: 422, error: '422 on purpose' });
     expect(recorder.findings).toEqual([]);
   });
 
   test('with a key may have been carried out: the balancer may have sent it before', async () => {
-    guests.turn('scene', 'any');
+    clients.turn('scene', 'any');
     expect(await ask(UNAVAILABLE, KEY)).toMatchObject({ outcome: 'unknown' });
     expect(await ask(UNAVAILABLE)).toMatchObject({ outcome: 'failed' });
   });
@@ -71,5 +71,5 @@ describe('a request that fails', () => {
 
 test('the nodes that answered are known', async () => {
   await ask({ node: 'node1' });
-  expect([...guests.answered]).toEqual(['node1']);
+  expect([...clients.answered]).toEqual(['node1']);
 });

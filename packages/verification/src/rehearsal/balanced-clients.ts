@@ -29,7 +29,7 @@ export interface Count {
 
 const NOTHING: Count = { failures: 0, forgiven: 0, repeated: 0 };
 
-export class Guests implements Access {
+export class BalancedClients implements Access {
   /** Names of the nodes that answered. */
   readonly answered = new Set<string>();
   private readonly stack: Pick<Stack, 'ask'>;

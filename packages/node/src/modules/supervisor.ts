@@ -11,7 +11,7 @@ import { removeCode, writeCode } from './deployed.js';
 import { failure, ModuleProcess, UNSENT_BYTES_MAX } from './module-process.js';
 import { findProgram, NOT_INSTALLED, reasonOf } from './program.js';
 
-export interface LifeOptions {
+export interface SupervisorOptions {
   readonly mode: 'off' | 'local' | 'deploy';
   /** Folder of all modules. */
   readonly modulesPath: string;
@@ -69,8 +69,8 @@ type Phase =
   | 'stopping'
   | 'failed';
 
-export class ModuleLife {
-  private readonly options: LifeOptions;
+export class ModuleSupervisor {
+  private readonly options: SupervisorOptions;
   private defined: Defined;
   private phase: Phase = 'stopped';
   /** Why it can't be called, in words. */
@@ -92,7 +92,7 @@ export class ModuleLife {
   /** Called when the present process is gone. */
   private gone: (() => void) | null = null;
 
-  constructor(options: LifeOptions, defined: Defined) {
+  constructor(options: SupervisorOptions, defined: Defined) {
     this.options = options;
     this.defined = defined;
   }
