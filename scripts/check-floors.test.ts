@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { FLOORS, floorProblems } from './check-floors.js';
@@ -20,6 +20,26 @@ describe('the package node', () => {
     const folders = files.filter(({ path }) => path.includes('/') && !isDevelopmentFile(path));
     const found = new Set(folders.map(({ path }) => path.split('/')[0]));
     expect(Object.keys(FLOORS).filter((floor) => !found.has(floor))).toEqual([]);
+  });
+});
+
+describe('the walks of the page', () => {
+  const project = fileURLToPath(new URL('../../', import.meta.url));
+  const page = readFileSync(`${project}docs/architecture.md`, 'utf8');
+  const walks = (/^### Three walks\n([\s\S]*?)^## /m.exec(page)?.[1] ?? '')
+    .split(/^(?=1\. )/m)
+    .slice(1)
+    .map((text) => Array.from(text.matchAll(/^\d+\. `([^`]+)`/gm), ([, folder = '']) => folder));
+
+  test('lead through folders that there are, none twice', () => {
+    expect(walks.map(({ length }) => length)).toEqual([10, 10, 10]);
+    for (const walk of walks) {
+      expect(new Set(walk).size).toBe(walk.length);
+      const found = walk.filter((name) =>
+        ['packages/node/src/', 'packages/'].some((above) => existsSync(`${project}${above}${name}`)),
+      );
+      expect(found).toEqual(walk);
+    }
   });
 });
 

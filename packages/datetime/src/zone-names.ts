@@ -2,6 +2,8 @@
  * The time zones that the language knows: the names and links of the IANA time zone data (release 2025b), without its
  * placeholder `Factory`. The order is what `time_zones_info()` shows: UTC, Europe/Amsterdam, the rest by code unit. It is
  * also open to be used as a number for a zone, so a new name goes to the end.
+ *
+ * Long because: it is one table, a line or less for each zone.
  */
 export const ZONE_NAMES: readonly string[] = [
   'UTC',

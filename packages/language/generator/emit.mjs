@@ -12,6 +12,8 @@
  *
  * The same is written a second time without values, for a class that notes where a text stops to fit (`traces`).
  *
+ * Long because: each kind of expression is written in up to four ways (recogniser, value, traced, in place), which are read side by side.
+ *
  * @typedef {import('./read.mjs').Expr} Expr
  * @typedef {import('./read.mjs').Rule} Rule
  * @typedef {import('./read.mjs').Case} Case

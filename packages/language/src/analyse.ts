@@ -1,6 +1,9 @@
 /**
  * The static checks that come after parsing, and the classification of what a text may change. One pass over the tree,
  * without recursion, in the order of the text.
+ *
+ * Long because: it is one pass: what each kind of node means is a case of one walk, and all cases share its
+ * stacks.
  */
 import type { Closure, Link, MethodLink, Node, Program } from './ast.js';
 import { LanguageError, placed } from './error.js';

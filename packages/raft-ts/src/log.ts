@@ -8,8 +8,8 @@
  *       |              |  written  | out for writing  |
  *     first = border + 1           applied <= applying <= commit <= last,  applying <= stable
  *
- * The file is long since this is one invariant: every method moves some of these indexes, and none may be
- * moved from elsewhere.
+ * Long because: it is one invariant: every method moves some of these indexes, and none may be moved from
+ * elsewhere.
  */
 import { assert } from './assert.js';
 import type { LogView } from './hostlog.js';

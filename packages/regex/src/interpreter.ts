@@ -1,3 +1,7 @@
+/**
+ * Long because: it is one loop, with a case for each instruction and its state in local variables, which is
+ * what makes it fast.
+ */
 import { type Budget, SCANNED_PER_INSTRUCTION_BITS as SCAN_BITS, type Workspace } from './budget.js';
 import { type CharSet, isWordCode, NOT_NEWLINE } from './char-set.js';
 import type { Graphemes } from './graphemes.js';

@@ -1,3 +1,7 @@
+/**
+ * Long because: it is one grammar: the rules call each other, and share what was read of groups and
+ * options.
+ */
 import { ANY, CharSet, isAsciiLetter, NOT_NEWLINE, WORD } from './char-set.js';
 import { parseClass, posixEnd, propertyTable } from './class-parser.js';
 import { readOctal, readSharedEscape } from './escapes.js';

@@ -1,3 +1,7 @@
+/**
+ * Long because: compiled code reads and counts down fields of this one object at every step, which is why
+ * it is not divided.
+ */
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
 import { LEVEL_OF_PROGRAMS, LEVEL_OF_TYPES } from '../admin/level.js';
@@ -143,9 +147,6 @@ export const NO_IDS = 32;
 /**
  * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds
  * everything about the running query here. Queries run one after another, each to completion.
- *
- * Compiled code reads and counts down fields of this one object at every step, which is why it is not divided, and
- * this file is longer than others.
  */
 export class Runtime {
   readonly symbols = new Symbols();

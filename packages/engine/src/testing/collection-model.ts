@@ -1,7 +1,9 @@
 /**
  * A simple model of a collection, and a maker of random queries that modify it: each operation is written as query
  * text, and done to the model. Things are records by id; whatever the engine does with references, stubs and shapes,
- * the model only counts. One table of operations, which is why this file is long.
+ * the model only counts.
+ *
+ * Long because: it is one table of operations.
  */
 import { thingLine } from './state-lines.js';
 

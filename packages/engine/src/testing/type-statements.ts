@@ -1,6 +1,7 @@
 /**
- * Statements that write to instances by every way there is, and change their types and enums: for random tests. A list
- * that is chosen from, which is why this file is long.
+ * Statements that write to instances by every way there is, and change their types and enums: for random tests.
+ *
+ * Long because: it is a list that is chosen from.
  */
 import { Float } from '../value/scalars.js';
 import type { Plain } from './harness.js';

@@ -1,3 +1,6 @@
+/**
+ * Long because: every way in stands here, since each is guarded in the same way.
+ */
 import { type LogStore, StorageError } from '@althing/storage';
 import {
   decodeMessage,
@@ -61,8 +64,7 @@ export interface GroupHostOptions {
 
 /**
  * Drives the Raft groups of a node: commands of the engine side, ticks, and messages of other nodes come in;
- * durable writes, messages and events go out. It has no clock and no I/O of its own. Every way in stands
- * here, since each is guarded in the same way.
+ * durable writes, messages and events go out. It has no clock and no I/O of its own.
  *
  * An error that nothing can be done about becomes the event `failed`; after that the host does nothing any
  * more.

@@ -1,3 +1,7 @@
+/**
+ * Long because: core, log, and what the engine side was told move together with each `Ready` of the core,
+ * in one order.
+ */
 import type { LogView } from '@althing/storage';
 import {
   changeOf,
@@ -67,8 +71,7 @@ export interface GroupContext {
 }
 
 /**
- * One Raft group on this node: its core, its log, and what the engine side was told of it. All of that moves
- * together with each `Ready` of the core, in one order, which is why this file is longer than others.
+ * One Raft group on this node: its core, its log, and what the engine side was told of it.
  */
 export class RaftGroup {
   readonly id: GroupId;

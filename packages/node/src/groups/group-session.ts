@@ -1,3 +1,6 @@
+/**
+ * Long because: it is one state machine, in which an event may change role, state and what waits at once.
+ */
 import {
   ByteWriter,
   type Change,
@@ -102,8 +105,7 @@ export interface SessionStart {
  * changes is *suspended*: it has taken back what was not committed, and answers reads.
  *
  * Parts that can stand alone do so beside it: what waits (`pipeline.ts`), marks, reads, who watches the
- * state. What is left is one state machine, in which an event may change role, state and what waits at once;
- * so it is longer than other files.
+ * state.
  */
 export class GroupSession {
   readonly id: GroupId;

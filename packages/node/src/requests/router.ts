@@ -1,3 +1,7 @@
+/**
+ * Long because: the decisions about one request follow from each other, from `advance` to `settled`, and
+ * stand in the order in which they are made.
+ */
 import {
   type Call,
   type Change,
@@ -78,9 +82,6 @@ export interface RouterOptions {
  * known to have everything that was acknowledged before. What this node does not know of, it asks about
  * before it refuses a request for it. A node that is alone leads everything and knows everything, so nothing
  * waits there but for the log.
- *
- * The decisions about one request follow from each other, from `advance` to `settled`; they stand in this one
- * file, longer than others, in the order in which they are made.
  */
 export class Router {
   private readonly options: RouterOptions;

@@ -1,3 +1,7 @@
+/**
+ * Long because: a run from its queue to the decision about it is one state machine, in which each step may
+ * find that the leadership is gone.
+ */
 import {
   type Change,
   type Engine,

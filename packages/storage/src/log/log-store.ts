@@ -1,3 +1,7 @@
+/**
+ * Long because: queue, write, and what a durable write changes are one state machine, in which the order of
+ * the steps is the promise.
+ */
 import { isU53 } from '../bytes.js';
 import type { Disk } from '../disk/disk.js';
 import {
@@ -50,9 +54,6 @@ export type LogStats = {
  * durable with one write; while it is under way, what comes is gathered for the next.
  *
  * Appends complete in the order of the calls. Reads are synchronous, and show what is durable.
- *
- * The file is long since queue, write, and what a durable write changes are one state machine, in which the
- * order of the steps is the promise.
  */
 export class LogStore {
   private readonly segments: Segments;

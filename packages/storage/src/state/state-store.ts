@@ -1,3 +1,7 @@
+/**
+ * Long because: opening, recovery and reads share the groups and their generations; checkpoints, journal,
+ * sweeping, snapshots and all formats are files of their own.
+ */
 import { isU53 } from '../bytes.js';
 import type { Disk, DiskEntry } from '../disk/disk.js';
 import {
@@ -60,9 +64,6 @@ const FETCHED_PAIRS = 512;
 /**
  * The state of all groups: records that are changed by checkpoints, each of which takes a group from one
  * applied index to the next as a whole. Every value that is read is verified.
- *
- * The file is a little long since opening, recovery and reads share the groups and their generations; checkpoints,
- * journal, sweeping, snapshots and all formats are files of their own.
  */
 export class StateStore {
   private readonly store: KeyValueStore;

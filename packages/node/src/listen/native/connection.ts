@@ -4,6 +4,9 @@
  * Requests are carried out one after the other, in the order in which they came: each sees what those before
  * it changed. PING alone is answered at once. What waits for its turn is bounded, and so is what waits to be
  * sent: nothing more is read from a client that sends faster than it is served, or does not read.
+ *
+ * Long because: order, limits, sending and the end of one connection are one state, which every package and
+ * every answer may change.
  */
 import { ErrorCode, QueryError, type RootGroup, type User } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';

@@ -1,6 +1,6 @@
 /**
  * How nodes come to belong to exactly one cluster, as a state machine without time, disk and network of its
- * own. It stands in one file, so that the argument below can be checked against all of it.
+ * own.
  *
  * A node that belongs to none asks all that `cluster` names. Is one of them a member of a cluster, it asks to
  * join that. Are all of them there, and none is a member, the one in the first slot proposes a cluster of
@@ -16,6 +16,8 @@
  *  - So if a cluster was founded and any of its founders knows it, that one's promise is missing for any
  *    other.
  *  - What a node hears counts only if its own state is the same as when it asked.
+ *
+ * Long because: the argument is to be checked against all of the code.
  */
 import { createHash } from 'node:crypto';
 import { ByteWriter } from 'raft-ts';
