@@ -1,6 +1,8 @@
 /**
  * The dashboard for Grafana, made from a table of its panels. `npm run build && node scripts/dist/deploy/write.js` writes
  * it; a test holds the written file current.
+ *
+ * Long because: it is one table, a row for each panel.
  */
 
 interface Panel {
