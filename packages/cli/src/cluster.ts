@@ -50,8 +50,8 @@ export const clusterCommand: CommandDefinition = {
 };
 
 const addHelp = `
-The new node must be empty, and have the cluster_secret of this cluster. The secret is read from
-SERVICE_CLUSTER_SECRET, or asked for.`;
+The new node must be empty, and have the cluster_secret of this cluster, or wait with a secret of its own ("althing serve
+--secret"). That secret is read from SERVICE_CLUSTER_SECRET, or asked for.`;
 
 const examples = `
 Examples:

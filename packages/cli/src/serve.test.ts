@@ -10,6 +10,9 @@ import * as node from './node.js';
 import { addOptions, serve } from './serve.js';
 import { FakeIo } from './testing.js';
 
+/** A data folder that is not there. */
+const EMPTY = join(tmpdir(), 'althing-cli-there-is-none');
+
 /** A server that only notes what it is told. */
 class FakeNode implements node.RunningNode {
   readonly stops: node.StopReason[] = [];
@@ -74,23 +77,59 @@ describe('serve', () => {
   });
 
   test('takes the options of ThingsDB for a first start', async () => {
-    const configs: node.Config[] = [];
-    const start: node.StartNode = async (config) => {
-      configs.push(config);
+    const firsts: (node.FirstStart | undefined)[] = [];
+    const start: node.StartNode = async (_, { first }) => {
+      firsts.push(first);
       const running = new FakeNode();
       running.end(0);
       return running;
     };
-    const secret = 'what-all-of-them-know';
-    expect(await run(new FakeIo({}), start, '--secret', secret)).toBe(0);
-    expect(await run(new FakeIo({}), start, '--init')).toBe(0);
-    expect(configs).toMatchObject([
-      { waitForInvitation: true, clusterSecret: secret },
-      { waitForInvitation: false, clusterSecret: undefined },
-    ]);
-    expect(() => parsed(start, ['--init', '--secret', secret])).toThrow(
-      /'--init' cannot be used with .*--secret/,
-    );
+    const cases: readonly (readonly [
+      Record<string, string>,
+      readonly string[],
+      node.FirstStart | undefined,
+    ])[] = [
+      [{}, [], undefined],
+      [{}, ['--secret', 's'], { kind: 'wait', secret: 's' }],
+      [{ THINGSDB_SECRET: 's' }, [], { kind: 'wait', secret: 's' }],
+      [{ THINGSDB_SECRET: 's' }, ['--init'], { kind: 'init' }],
+      [{ THINGSDB_INIT: '1' }, [], { kind: 'init' }],
+      [{ THINGSDB_NODE_NAME: 'db-0' }, ['--deploy'], { kind: 'init' }],
+      [{ THINGSDB_NODE_NAME: 'db-10' }, ['--deploy'], { kind: 'wait', secret: 'db-10' }],
+      [
+        { THINGSDB_NODE_NAME: 'db-1', THINGSDB_DEPLOY: '1', THINGSDB_NODE_SECRET: 'x' },
+        [],
+        { kind: 'wait', secret: 'x' },
+      ],
+    ];
+    for (const [environment, args, expected] of cases) {
+      const io = new FakeIo(environment);
+      expect([await run(io, start, '--storage-path', EMPTY, ...args), io.errors]).toEqual([0, '']);
+      expect(firsts.pop()).toEqual(expected);
+    }
+  });
+
+  test.each([
+    ['--init --secret s', '--init and --secret exclude each other'],
+    ['--deploy --secret s', '--secret and --deploy exclude each other'],
+    ['--rebuild --init', '--init and --rebuild exclude each other'],
+    ['--forget-nodes --rebuild', '--rebuild and --forget-nodes exclude each other'],
+    ['--force', '--force goes with --init or --secret only'],
+    ['--secret \u00e4', 'printable'],
+    ['--forget-nodes', 'holds no data of a node'],
+    ['--secret s --cluster a,b', '"cluster" must be empty'],
+  ])('%s is refused', async (args, message) => {
+    const io = new FakeIo({ SERVICE_CLUSTER_SECRET: 'of the cluster itself' });
+    const start: node.StartNode = () => Promise.reject(new Error('started'));
+    expect(await run(io, start, '--storage-path', EMPTY, ...args.split(' '))).toBe(2);
+    expect(io.errors).toContain(message);
+  });
+
+  test('--rebuild of a node without others changes nothing, and starts nothing', async () => {
+    const io = new FakeIo({});
+    const start: node.StartNode = () => Promise.reject(new Error('started'));
+    expect(await run(io, start, '--storage-path', EMPTY, '--rebuild')).toBe(0);
+    expect(io.errors).toContain('no other nodes');
   });
 
   test('the first signal drains, the second stops at once', async () => {
@@ -139,7 +178,7 @@ describe('serve', () => {
   test('an error that knows its exit code gives it; its message stands alone', async () => {
     const io = new FakeIo();
     const result = run(io, () => Promise.reject(node.portInUse('http_api_port', '127.0.0.1', 9210)));
-    expect(await result).toBe(2);
+    expect(await result).toBe(1);
     expect(io.errors).toMatch(/^althing: configuration: http_api_port = 9210: the port is in use .*\n$/);
   });
 
@@ -230,10 +269,10 @@ describe('the command line', () => {
           resolve(stdout + stderr),
         );
       });
-    expect(await said('--version')).toMatch(/version: \d+\.\d+\.\d+/);
+    expect(await said('--vers')).toMatch(/version: \d+\.\d+\.\d+/);
     const file = join(folder, 'thingsdb.conf');
     writeFileSync(file, '[thingsdb]\nlisten_client_port = 4321\n');
-    const shown = await said('--config', file, '-l', 'debug', '--log-colorized', '--init', '--print-config');
+    const shown = await said('--config', file, '-l', 'debug', '--log-c', '--ini', '--print-config');
     expect(shown).toContain('listen_client_port = 4321\n');
     expect(shown).toContain('log_level = debug\n');
   });

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
+import { addStartOptions, begin, mend, wantedOf } from './first-start.js';
 import { type Io, tell, write, writeLast } from './io.js';
-import type { LoadedConfig, RunningNode, SettingKey, StartNode } from './node.js';
-import { version } from './version.js';
+import type { FirstStart, LoadedConfig, RunningNode, SettingKey, StartNode } from './node.js';
+import { version, versionLine } from './version.js';
 
 export const serveCommand: CommandDefinition = {
   name: 'serve',
@@ -24,10 +25,8 @@ export function addOptions(command: Command, node: ServerPackage): void {
     .addOption(
       new Option('--print-config', 'show the effective settings and where they come from, then exit'),
     );
-  command
-    .addOption(new Option('--init', INIT_DOC).helpGroup(THINGSDB).conflicts('secret'))
-    .addOption(new Option('--secret <text>', SECRET_DOC).helpGroup(THINGSDB))
-    .addOption(new Option('--log-colorized', COLORIZED_DOC).helpGroup(THINGSDB));
+  command.version(versionLine(), '-v, --version', 'print the version');
+  addStartOptions(command);
   for (const { title, keys } of node.sections) {
     for (const key of keys) {
       const flag = node.flagOf(key);
@@ -44,23 +43,26 @@ export function addOptions(command: Command, node: ServerPackage): void {
   command.addHelpText('after', () => helpAfter(node));
 }
 
-/** Options that scripts for ThingsDB give. */
-const THINGSDB = 'As ThingsDB has it:';
-const INIT_DOC = 'a new cluster, unless there are data; so it is without any option, too';
-const COLORIZED_DOC = 'accepted, and of no effect: the log has no colours; see --log-format';
-const SECRET_DOC =
-  'without data, wait for new_node(secret, ...): wait_for_invitation, with this cluster_secret';
-
 /** Runs a node until it ends, and says with which code the process should. */
 export async function serve(command: Command, io: Io, node: ServerPackage): Promise<number> {
   try {
+    const wanted = wantedOf(command, io, node);
     const loaded = load(command, io, node);
     for (const warning of loaded.warnings) void tell(io, `althing: warning: ${warning}`);
     if (command.getOptionValue('printConfig') === true) {
       await write(io.stdout, node.printConfig(loaded));
       return node.ExitCode.Done;
     }
-    return await run(loaded, io, node, () => load(command, io, node));
+    const beginning = await begin(wanted, loaded.config, io, node);
+    if ('exitCode' in beginning) return beginning.exitCode;
+    const start = (): Promise<number> =>
+      run(loaded, beginning.first, io, node, () => load(command, io, node));
+    try {
+      return await start();
+    } catch (error) {
+      if (!(await mend(wanted, loaded.config, error, io, node))) throw error;
+    }
+    return await start();
   } catch (error) {
     await writeLast(io.stderr, `${described(error)}\n`);
     return exitCodeOf(error, node.ExitCode.Fatal);
@@ -74,8 +76,6 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
     const value: unknown = command.getOptionValue(option.attributeName());
     if (key !== undefined && typeof value === 'string') flags.set(key, value);
   }
-  const secret: unknown = command.getOptionValue('secret');
-  if (typeof secret === 'string') flags.set('cluster_secret', secret).set('wait_for_invitation', 'true');
   const path: unknown = command.getOptionValue('config');
   return node.loadConfig({
     ...(typeof path === 'string' ? { path } : {}),
@@ -90,6 +90,7 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
  */
 async function run(
   loaded: LoadedConfig,
+  first: FirstStart | undefined,
   io: Io,
   node: ServerPackage,
   loadAgain: () => LoadedConfig,
@@ -116,7 +117,11 @@ async function run(
   };
   const unsubscribeReload = io.onReloadSignal(reload);
   try {
-    running = await node.startNode(loaded.config, { version: version(), signal: starting.signal });
+    running = await node.startNode(loaded.config, {
+      version: version(),
+      signal: starting.signal,
+      ...(first === undefined ? {} : { first }),
+    });
     if (signals > 0) stop();
     if (reloadWaits) reload();
     return await running.closed;
@@ -162,6 +167,6 @@ ${lines.join('\n')}
 Each setting is also a key of the configuration file (http_api_port = 9210) and an environment variable
 (${node.variableOf('http_api_port')}=9210). A flag wins over the variable, the variable over the file.
 
-Exit codes: 0 drained and closed; 1 fatal error; 2 configuration; 3 data folder in use; 4 data damaged;
+Exit codes: 0 drained and closed; 1 fatal error, or a port in use; 2 configuration; 3 data folder in use; 4 data damaged;
 5 invariant broken. SIGTERM and SIGINT drain; a second one stops at once.`;
 }

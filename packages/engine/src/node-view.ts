@@ -202,8 +202,10 @@ export interface NodeView {
   shutDown(): void;
   /** Begins to give what this node leads to another member, or to any (null). */
   handOver(to: MemberInfo | null): void;
-  /** Why a node with this secret can't be asked to join; null when it can. */
-  invitationProblem(secret: string): string | null;
+  /** Why no node can be asked to join; null when one can. */
+  invitationProblem(): string | null;
+  /** Whether a text is the secret that the nodes of the cluster prove to each other. */
+  isClusterSecret(secret: string): boolean;
   /** Why a member can't be removed now; null when it can. */
   removalProblem(member: MemberInfo): string | null;
 }

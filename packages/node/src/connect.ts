@@ -22,6 +22,8 @@ export interface NodeParts {
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that it knows. */
   readonly level: number;
+  /** What an empty node waits with for the secret of its cluster; null: it does not. */
+  readonly oneTimeSecret: string | null;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly folder: DataFolder;

@@ -7,18 +7,18 @@ import { LEVEL_NEWEST } from '@althing/engine';
 import { type DataFolder, DiskFullError, openFolder, StateStore } from '@althing/storage';
 import { descriptorLimit, fittingTables } from './base/descriptors.js';
 import { decodeIdentity, encodeIdentity, type Identity, newIdentity } from './base/identity.js';
-import {
-  type Config,
-  ConfigurationError,
-  checkMemory,
-  ExitCode,
-  isLoopback,
-  processMemory,
-} from './config/index.js';
+import { type Config, ConfigurationError, checkMemory, ExitCode, processMemory } from './config/index.js';
 import { State } from './groups/state.js';
 import { Node } from './node.js';
 import { refuseDiverged } from './operate/start/diverged.js';
+import {
+  demandPassword,
+  type FirstStart,
+  makeSecret,
+  withStoredSecret,
+} from './operate/start/first-start.js';
 import { FOLDER_NAMES, isRecovering } from './operate/start/folder-names.js';
+import { withMembers } from './operate/start/rejoining.js';
 import { type RunningNode, StartError } from './operate/start/running-node.js';
 import { setAside, staysAway } from './operate/start/set-aside.js';
 import { withExitCode } from './operate/start/start-errors.js';
@@ -48,6 +48,8 @@ export interface StartOptions {
    * software.
    */
   readonly level?: number;
+  /** How a node begins that holds nothing; default: as the settings say. */
+  readonly first?: FirstStart;
   /** Gives the start up while it waits for other nodes. */
   readonly signal?: AbortSignal;
 }
@@ -92,7 +94,7 @@ async function startOnce(config: Config, options: StartOptions): Promise<Running
       writeBufferBytes: fittingBuffer(config.diskReserveMb * MiB),
     },
   });
-  return startInFolder(config, options, folder);
+  return startInFolder(withMembers(config), options, folder);
 }
 
 /**
@@ -117,9 +119,10 @@ async function beginAnew(config: Config, removed: RemovedError): Promise<void> {
 }
 
 async function startInFolder(
-  config: Config,
+  settings: Config,
   {
     version,
+    first,
     protocolVersions = PROTOCOL_VERSIONS,
     level = LEVEL_NEWEST,
     signal = new AbortController().signal,
@@ -129,6 +132,8 @@ async function startInFolder(
   let state: State | null = null;
   let release = (): void => {};
   try {
+    if (first?.kind === 'init') makeSecret(settings);
+    const config = withStoredSecret(settings);
     state = await openState(folder);
     const identity = await openIdentity(state.store, config);
     const metrics = new Metrics();
@@ -148,6 +153,7 @@ async function startInFolder(
       version,
       protocolVersions,
       level,
+      oneTimeSecret: first?.kind === 'wait' ? first.secret : null,
       log,
       metrics,
       folder,
@@ -209,21 +215,4 @@ async function openIdentity(states: StateStore, config: Config): Promise<Identit
   const identity = newIdentity();
   await states.setIdentity(encodeIdentity(identity));
   return identity;
-}
-
-/**
- * Throws ConfigurationError where a fresh node would be open to a network with a password that everybody
- * knows.
- */
-function demandPassword(config: Config): void {
-  if (!isLoopback(config.bindClientAddr) && config.adminPassword === undefined) {
-    throw new ConfigurationError([
-      {
-        key: 'admin_password',
-        message:
-          `bind_client_addr = ${config.bindClientAddr} is open to a network, and a fresh node has a known password: ` +
-          'set admin_password (or admin_password_file) for the first start',
-      },
-    ]);
-  }
 }

@@ -21,6 +21,7 @@ import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
 import { engineReports } from './operate/reports/engine-reports.js';
 import { engineSettings, stateDisk } from './operate/start/engine-settings.js';
+import { withStoredSecret } from './operate/start/first-start.js';
 import { Opening } from './operate/start/opening.js';
 import { type RunningNode, STALE, type StopReason } from './operate/start/running-node.js';
 import { LocalNode } from './operate/status/local-node.js';
@@ -76,7 +77,9 @@ export class Node implements RunningNode {
     let node: Node | null = null;
     const connected = await connect(parts, () => node?.leaving.noteRemoved() ?? false);
     try {
-      node = new Node(parts, connected);
+      // It may have come from the cluster just now.
+      const config = withStoredSecret(parts.config);
+      node = new Node({ ...parts, config }, connected);
       await node.open();
       return node;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { LEVEL_OF_PROGRAMS } from '../admin/level.js';
 import type { MemberInfo } from '../admin/member.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { COUNTER_KEYS, NODE_INFO_KEYS, type NodeInfo, type NodeView } from '../node-view.js';
@@ -118,6 +119,25 @@ describe('new_node', () => {
       { number: 2, host: 'node-2', port: 9999 },
     ]);
     expect(h.run('[has_node(0), has_node(2), has_node(3)];', ROOT)).toEqual([true, true, false]);
+  });
+
+  test('keeps a one-time secret with the invitation, once every node knows such ones', () => {
+    h.run("new_node('one-time!', 'node-1', 65535);", ROOT);
+
+    expect(root.invitations.get(1)).toEqual({
+      number: 1,
+      host: 'node-1',
+      port: 65_535,
+      secret: 'one-time!',
+    });
+    const copy = new Harness({ node: view }).engine.root;
+    const outcome = h.outcome("new_node('one-time!', 'node-3'); nil;", ROOT);
+    if (outcome.kind !== 'value' || outcome.change === null) throw new Error('the query makes a change');
+    copy.apply(outcome.change.effects);
+    expect(copy.invitations.get(2)).toEqual({ number: 2, host: 'node-3', port: 9220, secret: 'one-time!' });
+    root.level = LEVEL_OF_PROGRAMS - 1;
+    expect(h.error("new_node('one-time!', 'node-2');", ROOT)).toBe('operation_err');
+    expect(h.run("new_node('known', 'node-2');", ROOT)).toBe(3);
   });
 
   test('refuses an address that is known', () => {
@@ -249,6 +269,10 @@ class FakeView implements NodeView {
 
   invitationProblem(): string | null {
     return this.problem;
+  }
+
+  isClusterSecret(secret: string): boolean {
+    return !secret.startsWith('one-time');
   }
 
   removalProblem(): string | null {

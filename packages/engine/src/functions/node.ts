@@ -98,11 +98,13 @@ export const NODES: readonly Entry[] = [
     params: [secret(), address(), p.optional(p.intBetween('port', 1, 65_535))],
     run: (rt, secretText, host, port = NODE_PORT) => {
       assertUnknown(rt, host, port);
-      const problem = rt.node.invitationProblem(secretText);
+      const problem = rt.node.invitationProblem();
       if (problem !== null) throw operationError(problem);
       const number = rt.root.freeNumber();
       if (number === null) throw quotaError('there are 64 nodes, the most that a cluster can have');
-      rt.editor.putInvitation({ number, host, port });
+      const known = rt.node.isClusterSecret(secretText);
+      if (!known) rt.assertPrograms('invitations with a one-time secret');
+      rt.editor.putInvitation({ number, host, port, ...(known ? {} : { secret: secretText }) });
       return number;
     },
   }),

@@ -62,7 +62,10 @@ export type Command =
   | { readonly kind: 'return'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
   /** Answers `asked_to_join`. */
   | { readonly kind: 'join_answer'; readonly id: number; readonly answer: JoinAnswer }
-  /** Asks a node outside of the cluster to join it; `invited` tells what it said. */
+  /**
+   * Asks a node outside of the cluster to join it; `invited` tells what it said. With a one-time secret it is
+   * given the cluster's first, unless it has that.
+   */
   | {
       readonly kind: 'invite';
       readonly id: number;

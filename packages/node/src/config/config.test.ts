@@ -208,6 +208,8 @@ describe('the environment', () => {
       SERVICE_LISTEN_CLIENT_PORT: '3',
       THINGSDB_IP_SUPPORT: 'IPV4ONLY',
       THINGSDB_LOG_LEVEL: 'debug',
+      THINGSDB_START: '1',
+      // A flag of the command line.
       THINGSDB_INIT: '1',
     };
     const { config, sources, warnings } = load({ environment });
@@ -216,7 +218,7 @@ describe('the environment', () => {
     expect(sources.get('http_api_port')).toBe('THINGSDB_HTTP_API_PORT');
     expect(warnings).toEqual([
       'the variable THINGSDB_LOG_LEVEL is ignored: write SERVICE_LOG_LEVEL',
-      'the variable THINGSDB_INIT is ignored: there is no such setting',
+      'the variable THINGSDB_START is ignored: there is no such setting',
     ]);
     expect(() => load({ environment: { THINGSDB_WS_PORT: '70000' } })).toThrow('THINGSDB_WS_PORT');
   });

@@ -4,9 +4,9 @@
 export const ExitCode = {
   /** Drained and closed, or the command did what it was asked for. */
   Done: 0,
-  /** Any failure without a code of its own. */
+  /** Any failure without a code of its own, a port that is in use among them. */
   Fatal: 1,
-  /** The configuration, the command line, or a port that is in use. */
+  /** The configuration, or the command line. */
   Configuration: 2,
   /** Another process holds the data folder. */
   StorageInUse: 3,

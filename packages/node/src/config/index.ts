@@ -7,7 +7,7 @@ export { ExitCode } from './exit-codes.js';
 export { DEFAULT_PASSWORD, isOpen } from './exposure.js';
 export { type ConfigurationInput, type LoadedConfig, loadConfig } from './load.js';
 export { checkMemory, consensusHeapMb, type ProcessMemory, processMemory } from './memory.js';
-export { ConfigurationError, type ConfigurationProblem, portInUse } from './problem.js';
+export { ConfigurationError, type ConfigurationProblem, PortError, portInUse } from './problem.js';
 export {
   type Config,
   flagOf,

@@ -21,6 +21,7 @@ import {
   settingKeys,
   settings,
   sharedKeys,
+  startVariables,
   variableOf,
 } from './settings.js';
 import { nearest } from './similar.js';
@@ -141,7 +142,7 @@ class Reader {
       else if (variable.startsWith('SERVICE_')) this.unknownVariable(variable);
     }
     for (const [variable, text] of Object.entries(variables)) {
-      if (text === undefined || !variable.startsWith(THINGSDB)) continue;
+      if (text === undefined || !variable.startsWith(THINGSDB) || startVariables.has(variable)) continue;
       const key = variable.slice(THINGSDB.length).toLowerCase();
       if (!sharedKeys.has(key)) this.thingsdbVariable(variable);
       else if (!layer.has(key)) layer.set(key, { text: text.trim(), source: `from ${variable}` });

@@ -13,7 +13,7 @@ export interface ConfigurationProblem {
 
 /** Everything that is wrong with a configuration, found in one go. */
 export class ConfigurationError extends Error {
-  readonly exitCode = ExitCode.Configuration;
+  readonly exitCode: number = ExitCode.Configuration;
   readonly problems: readonly ConfigurationProblem[];
 
   constructor(problems: readonly ConfigurationProblem[]) {
@@ -23,9 +23,17 @@ export class ConfigurationError extends Error {
   }
 }
 
+/**
+ * A port that can not be listened on. It may be free later: the exit code does not ask to be left stopped, as
+ * that of a wrong configuration does.
+ */
+export class PortError extends ConfigurationError {
+  override readonly exitCode = ExitCode.Fatal;
+}
+
 /** The error of a listener whose port another process holds. */
-export function portInUse(key: string, address: string, port: number): ConfigurationError {
-  return new ConfigurationError([
+export function portInUse(key: string, address: string, port: number): PortError {
+  return new PortError([
     {
       key,
       message: `${key} = ${port}: the port is in use on ${address}; stop the process that listens there or choose another port`,

@@ -606,6 +606,15 @@ export const sharedKeys: ReadonlySet<string> = new Set<SettingKey>([
   'result_size_limit',
 ]);
 
+/** Variables of ThingsDB that stand for flags of `serve` (packages/cli/src/first-start.ts). */
+export const startVariables: ReadonlySet<string> = new Set([
+  'THINGSDB_INIT',
+  'THINGSDB_SECRET',
+  'THINGSDB_DEPLOY',
+  'THINGSDB_AUTO_REBUILD',
+  'THINGSDB_NODE_SECRET',
+]);
+
 /**
  * Keys of ThingsDB that Althing does not need: an existing file is understood, with a word on each.
  */

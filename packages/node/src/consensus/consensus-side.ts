@@ -250,9 +250,9 @@ export class ConsensusSide<Net extends Network = Network> {
     if (members.length > 0) this.network.setMembers(members, goneNodes(host.removed, members));
   }
 
-  private invite({ id, host, port }: Extract<Command, { kind: 'invite' }>): void {
+  private invite({ id, host, port, secret }: Extract<Command, { kind: 'invite' }>): void {
     const { emit } = this.ports.line;
-    this.network.invite(host, port).then(
+    this.network.invite(host, port, secret).then(
       (problem) => emit({ kind: 'invited', id, problem }),
       (error: Error) => emit({ kind: 'invited', id, problem: error.message }),
     );

@@ -10,8 +10,12 @@ export interface Network extends Sender {
    * @param gone nodes that were removed, and are told so when they come
    */
   setMembers(members: readonly PeerAddress[], gone: readonly NodeId[]): void;
-  /** Asks a node outside of the cluster to join it: why it does not, or null. */
-  invite(host: string, port: number): Promise<string | null>;
+  /**
+   * Asks a node outside of the cluster to join it: why it does not, or null.
+   *
+   * @param secret the one-time secret that it was started with; null: it has that of the cluster
+   */
+  invite(host: string, port: number, secret: string | null): Promise<string | null>;
   /** Takes other certificates for connections to come. */
   renewTls(command: Extract<Command, { kind: 'renew_tls' }>): void;
   close(): Promise<void>;

@@ -1,12 +1,17 @@
 import { systemClock } from '../base/clock.js';
 import type { Identity } from '../base/identity.js';
+import { delayed } from '../base/timers.js';
 import type { ClusterFile } from '../between/cluster-record.js';
+import { storeSecret } from '../between/cluster-secret.js';
 import type { Command, NodeId, PeerAddress } from '../between/protocol.js';
+import { isLoopback } from '../config/address.js';
 import { ExitCode } from '../config/exit-codes.js';
 import type { PeerTls } from '../peers/dial.js';
 import { type Encryption, isReadable, READABLE } from '../peers/encryption.js';
+import { Adoption, type AdoptionSelf, handOver } from '../peers/formation/adoption.js';
 import { type Formation, form, invite, RemovedError } from '../peers/formation/formation.js';
 import type { VersionRange } from '../peers/greeting-format.js';
+import { AskError } from '../peers/questions.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
 import type { Network, NetworkEvents } from './network.js';
@@ -16,6 +21,8 @@ export interface ClusterOptions {
   readonly identity: Identity;
   /** By which other nodes reach this one. */
   readonly name: string;
+  /** Where other nodes reach this one; default: at its name. */
+  readonly host?: string;
   readonly version: string;
   /** Of the protocol between nodes. */
   readonly protocolVersions: VersionRange;
@@ -28,6 +35,11 @@ export interface ClusterOptions {
   /** Whether an empty node without others waits for a cluster to take it in. */
   readonly waitForInvitation: boolean;
   readonly secret: string | null;
+  /**
+   * What an empty node without `secret` waits with until a member gives it the cluster's; it may be a weak
+   * one. Missing: it does not.
+   */
+  readonly oneTimeSecret?: string;
   /** Certificates for mutual TLS; null for none. */
   readonly tls: PeerTls | null;
   /** Where connections are encrypted without certificates. */
@@ -36,6 +48,13 @@ export interface ClusterOptions {
   readonly heartbeatMs: number;
   readonly electionTimeoutMs: number;
 }
+
+/** How long a node that just got the secret of the cluster may take to listen with it, in milliseconds. */
+const ADOPTED_MS = 2000;
+const AGAIN_MS = 50;
+
+/** A one-time secret that is shorter can be tried out by who hears it being used. */
+const STRONG_LENGTH = 16;
 
 /**
  * The network of a real node: connections to the other members, and how nodes without a cluster come to one.
@@ -48,6 +67,10 @@ export class PeerNetwork implements Network {
   /** All members; empty until there is a list. */
   private members: readonly PeerAddress[] = [];
   private formedAs: string | null = null;
+  /** That of the cluster; null for none. */
+  private secret: string | null;
+  /** Null when this node does not wait for the secret of its cluster. */
+  private adoption: Adoption | null = null;
 
   /**
    * Begins to find out or agree on which cluster this node belongs to, which `formed` tells.
@@ -63,8 +86,12 @@ export class PeerNetwork implements Network {
   ) {
     this.options = options;
     this.events = events;
+    this.secret = options.secret;
     this.transport = this.makeTransport(file.incarnation, refused);
     this.formation = this.makeFormation(file);
+    if (this.secret === null && options.oneTimeSecret !== undefined && file.load().kind === 'empty') {
+      this.adoption = this.makeAdoption(file.incarnation, options.oneTimeSecret, refused);
+    }
     this.formation.formed.then(
       (record) => {
         this.transport.setCluster(record.clusterId);
@@ -82,7 +109,8 @@ export class PeerNetwork implements Network {
   async listen(): Promise<void> {
     const { plainProblem } = this;
     if (plainProblem !== null) this.log('warn', 'nodes_without_tls', plainProblem);
-    await this.transport.listen();
+    if (this.adoption === null) await this.transport.listen();
+    else await this.waitToBeAdopted(this.adoption);
   }
 
   send(to: NodeId, kind: number, payload: Uint8Array, bulk?: boolean): boolean {
@@ -102,10 +130,25 @@ export class PeerNetwork implements Network {
     this.transport.setPeers(members, gone);
   }
 
-  invite(host: string, port: number): Promise<string | null> {
-    const { name, bind } = this.options;
+  async invite(host: string, port: number, oneTimeSecret: string | null): Promise<string | null> {
+    const place = { host, port };
     const ask = (...args: Parameters<Transport['ask']>): Promise<Buffer> => this.transport.ask(...args);
-    return invite(ask, { host, port }, { host: name, port: bind.port });
+    const member = { host: this.host, port: this.options.bind.port };
+    if (oneTimeSecret === null || this.secret === null) return invite(ask, place, member);
+    const declined = await handOver(place, oneTimeSecret, this.secret, this.selfFor(0));
+    if (declined?.isKnown === false) return declined.problem;
+    // It begins to listen with the cluster's secret now. Or it has long done so, and its answer was lost.
+    const end = systemClock.now() + (declined === null ? ADOPTED_MS : 0);
+    for (;;) {
+      try {
+        return await invite(ask, place, member);
+      } catch (error) {
+        if (!(error instanceof AskError)) throw error;
+        if (declined !== null) return declined.problem;
+        if (systemClock.now() > end) throw error;
+      }
+      await delayed(AGAIN_MS);
+    }
   }
 
   renewTls(command: Extract<Command, { kind: 'renew_tls' }>): void {
@@ -114,6 +157,7 @@ export class PeerNetwork implements Network {
 
   async close(): Promise<void> {
     this.formation.close();
+    await this.adoption?.close();
     await this.transport.close();
   }
 
@@ -135,7 +179,7 @@ export class PeerNetwork implements Network {
 
   /** Why others may read what goes between nodes; null: they can't. */
   get plainProblem(): string | null {
-    if (isReadable(this.options)) return READABLE;
+    if (isReadable({ ...this.options, secret: this.secret })) return READABLE;
     const plain = this.members.map(({ nodeId }) => nodeId).filter((node) => this.transport.isPlain(node));
     if (plain.length === 0) return null;
     const names = plain.map((node) => this.nameOf(node)).join(', ');
@@ -144,17 +188,14 @@ export class PeerNetwork implements Network {
 
   private makeTransport(incarnation: number, refused: (cause: PeerLogCause) => void): Transport {
     const { options, events } = this;
-    const { identity, name, version, bind } = options;
     return new Transport({
-      self: { nodeId: identity.nodeId, name, incarnation, host: name, port: bind.port, version },
-      bind,
+      ...this.selfFor(incarnation),
       secret: options.secret,
       tls: options.tls,
       encryption: options.encryption,
       versions: options.protocolVersions,
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
-      log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
       onRefused: refused,
       onFrame: events.frame,
       onPeer: (node, state, info) =>
@@ -171,16 +212,76 @@ export class PeerNetwork implements Network {
     });
   }
 
+  private get host(): string {
+    return this.options.host ?? this.options.name;
+  }
+
+  private selfFor(incarnation: number): AdoptionSelf {
+    const { identity, name, version, bind } = this.options;
+    const { host } = this;
+    return {
+      self: { nodeId: identity.nodeId, name, incarnation, host, port: bind.port, version },
+      bind,
+      log: ({ cause, address, message }) => this.log('warn', `peer_${cause}`, `${address}: ${message}`),
+    };
+  }
+
+  private makeAdoption(
+    incarnation: number,
+    secret: string,
+    refused: (cause: PeerLogCause) => void,
+  ): Adoption {
+    return new Adoption({
+      ...this.selfFor(incarnation),
+      secret,
+      onRefused: refused,
+      adopt: (clusterSecret) => this.adopt(clusterSecret),
+      invited: (question, answer) => this.formation.question(question, answer),
+    });
+  }
+
+  private async waitToBeAdopted(adoption: Adoption): Promise<void> {
+    const { bind, oneTimeSecret = '' } = this.options;
+    await adoption.listen();
+    this.log(
+      'info',
+      'waits_for_new_node',
+      `this node is empty, and waits on port ${bind.port} for new_node() with its secret`,
+    );
+    if (oneTimeSecret.length >= STRONG_LENGTH || isLoopback(bind.address)) return;
+    this.log(
+      'warn',
+      'weak_secret',
+      `the secret that this node waits with has less than ${STRONG_LENGTH} characters: who guesses it can take the node, or what it is told; use a longer one beyond this machine`,
+    );
+  }
+
+  /** Takes the secret of the cluster. The port is its transport's from now on. */
+  private adopt(secret: string): void {
+    storeSecret(this.options.folder, secret);
+    this.secret = secret;
+    this.transport.setSecret(secret);
+    // The answer goes out first.
+    setImmediate(() => {
+      void this.adoption?.close();
+      this.adoption = null;
+      this.transport.listen().catch((error: Error & { readonly exitCode?: number }) => {
+        this.fail(error.message, error.exitCode ?? ExitCode.Fatal);
+      });
+    });
+  }
+
   private makeFormation(file: ClusterFile): Formation {
     const { options, events, transport } = this;
     const { identity, name, bind } = options;
+    const { host } = this;
     return form({
       identity,
       name,
       level: options.level,
-      address: { host: name, port: bind.port },
+      address: { host, port: bind.port },
       expected: options.expected,
-      waitForInvitation: options.waitForInvitation,
+      waitForInvitation: options.waitForInvitation || options.oneTimeSecret !== undefined,
       store: file,
       ask: (host, port, question, timeoutMs) => transport.ask(host, port, question, timeoutMs),
       askToJoin: events.askedToJoin,

@@ -157,7 +157,7 @@ export class EngineSide {
     const { line, clock, environment, reports, departs, status } = ports;
     const { sessions } = this.scopes;
     return new Members({
-      self: { nodeId, name, host: name, port },
+      self: { nodeId, name, host: settings.host ?? name, port },
       root: () => this.engine.root,
       session: () => sessions.ofGroup(ROOT_GROUP) ?? null,
       memberships: () => sessions.memberships,

@@ -20,6 +20,8 @@ export interface EngineSettings {
   readonly cluster: ClusterRecord;
   /** By which others reach this node. */
   readonly name: string;
+  /** Where other nodes reach this one; default: at its name. */
+  readonly host?: string;
   readonly port: number;
   readonly engine: Pick<EngineOptions, 'limits' | 'quotas' | 'programCacheBytes' | 'knownLevel'>;
   /** How long a request may wait for a leader, for other nodes, or for its turn, in milliseconds. */

@@ -78,9 +78,9 @@ export class Inviter {
   }
 
   private ask(attempt: Attempt): void {
-    const { host, port } = attempt.invitation;
+    const { host, port, secret = null } = attempt.invitation;
     attempt.asked = this.options.nextId();
     attempt.count += 1;
-    this.options.send({ kind: 'invite', id: attempt.asked, host, port, secret: null });
+    this.options.send({ kind: 'invite', id: attempt.asked, host, port, secret });
   }
 }

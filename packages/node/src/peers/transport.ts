@@ -121,7 +121,7 @@ export class Transport {
   private readonly refusals: RefusalLog;
   private readonly listener: PeerListener;
   private readonly owner: PeerOwner;
-  private readonly key: Buffer | null;
+  private key: Buffer | null;
   private readonly peers = new Map<number, Peer>();
   /** Peers that dialled this node before it knew of them. */
   private readonly guests = new Set<number>();
@@ -165,6 +165,11 @@ export class Transport {
     const { address, port } = this.options.bind;
     this.boundPort = await this.listener.listen(address, port);
     return this.boundPort;
+  }
+
+  /** Takes the secret of the cluster, of a node that had none. To be called before `listen`. */
+  setSecret(secret: string): void {
+    this.key = keyOf(secret);
   }
 
   /** From now on there are peers. */

@@ -97,10 +97,11 @@ export class RealNode {
     settings: TestSettings = {},
     folder?: string,
     nodeArgs: readonly string[] = [],
+    serveArgs: readonly string[] = [],
   ): Promise<RealNode> {
     const ports = await freePorts(4);
     const home = folder ?? mkdtempSync(join(tmpdir(), 'althing-test-'));
-    return new RealNode(ports, settings, home, nodeArgs);
+    return new RealNode(ports, settings, home, nodeArgs, serveArgs);
   }
 
   private constructor(
@@ -108,6 +109,7 @@ export class RealNode {
     settings: TestSettings,
     folder: string,
     nodeArgs: readonly string[],
+    serveArgs: readonly string[],
   ) {
     this.port = port;
     this.statusPort = statusPort;
@@ -127,7 +129,10 @@ export class RealNode {
     if (settings.listen_client_port === FREE_PORT) all.listen_client_port = nativePort;
     if (settings.ws_port === FREE_PORT) all.ws_port = wsPort;
     const [program = '', ...args] = SERVE;
-    this.process = new Launched([program, ...nodeArgs, ...args], { environment: variablesOf(all), folder });
+    this.process = new Launched([program, ...nodeArgs, ...args, ...serveArgs], {
+      environment: variablesOf(all),
+      folder,
+    });
   }
 
   get url(): string {

@@ -370,6 +370,7 @@ export class Process {
       shutDown: unused,
       handOver: unused,
       invitationProblem: unused,
+      isClusterSecret: unused,
       removalProblem: (member) =>
         this.side === null ? 'the node is starting' : this.side.members.removalProblem(member),
     };

@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { type Config, ConfigurationError, portInUse } from '../../config/index.js';
+import { type Config, ConfigurationError, PortError, portInUse } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { NativeListener } from '../native/listener.js';
@@ -132,9 +132,7 @@ export class NativeDoors {
       isFree = await listening(server, { host: address, port, ipv6Only, backlog: BACKLOG });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new ConfigurationError([
-        { key, message: `${key} = ${port}: can't listen on ${address}: ${why}` },
-      ]);
+      throw new PortError([{ key, message: `${key} = ${port}: can't listen on ${address}: ${why}` }]);
     }
     if (!isFree) throw portInUse(key, address, port);
   }

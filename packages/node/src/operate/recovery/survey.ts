@@ -107,7 +107,7 @@ function standOf(group: GroupId, name: string, state: StateStore, log: LogStore)
 }
 
 /** The root scope as its last checkpoint has it. */
-async function rootOn(state: StateStore): Promise<RootGroup> {
+export async function rootOn(state: StateStore): Promise<RootGroup> {
   const root = new RootGroup();
   for (const kind of [RecordKind.META, RecordKind.COLLECTION, RecordKind.MEMBER]) {
     for await (const { id, value } of state.scan(ROOT_GROUP, kind)) root.loadRecord(kind, id, value);

@@ -2,6 +2,7 @@ import type { DataFolder } from '@althing/storage';
 import type { Config } from '../../config/index.js';
 import type { EngineSettings, StateDisk } from '../../engine-side/ports.js';
 import type { State } from '../../groups/state.js';
+import { ownHost } from './own-host.js';
 
 const MiB = 1024 * 1024;
 
@@ -19,6 +20,7 @@ export function engineSettings(
   return {
     ...node,
     name: config.nodeName,
+    host: ownHost(config, config.clusterSecret !== undefined),
     port: config.listenNodePort,
     engine: {
       knownLevel: level,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLUSTER_FILE_NAMES } from '../../between/cluster-record.js';
+import { SECRET_FILE_NAMES } from '../../between/cluster-secret.js';
 import { SCHEDULE_FILE_NAMES } from '../backup/schedule.js';
 
 /** Data that the folder no longer works with, and that are kept. */
@@ -18,6 +19,9 @@ export const DIVERGED_NAME = 'diverged';
  */
 export const RECOVERING_NAME = 'recovering';
 
+/** Names the members by which a node that gave its data up joins its cluster again. */
+export const REJOINS_NAME = 'rejoins';
+
 /** The folders of modules, unless they lie elsewhere. They belong to operators, and to nodes as deployed code is written. */
 export const MODULES_NAME = 'modules';
 
@@ -25,9 +29,11 @@ export const MODULES_NAME = 'modules';
 export const FOLDER_NAMES: readonly string[] = [
   ...CLUSTER_FILE_NAMES,
   ...SCHEDULE_FILE_NAMES,
+  ...SECRET_FILE_NAMES,
   DIVERGED_NAME,
   LEFT_NAME,
   MODULES_NAME,
+  REJOINS_NAME,
   REMOVED_NAME,
 ];
 

@@ -50,9 +50,10 @@ export function staysAway(
  * Sets aside what makes a folder that of a certain node. Nobody may work with it. After an interruption the
  * node asks to join as who it was, hears once more that it was removed, and the rest is set aside.
  *
+ * @param nodeId of the node, or why it was done
  * @returns the folder where it is
  */
-export async function setAside(folder: string, nodeId: number, nowMs: number): Promise<string> {
+export async function setAside(folder: string, nodeId: number | string, nowMs: number): Promise<string> {
   const target = keptPath(folder, nowMs, String(nodeId));
   await mkdir(target, { recursive: true, mode: 0o700 });
   const present = new Set(await readdir(folder));

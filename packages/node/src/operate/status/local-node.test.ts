@@ -171,13 +171,15 @@ describe('level_info', () => {
 });
 
 describe('the secret of an invitation', () => {
-  test('must be that of the cluster', () => {
-    expect(node.invitationProblem(SECRET)).toBeNull();
-    expect(node.invitationProblem(`${SECRET}!`)).toContain('cluster_secret');
+  test('is that of the cluster, or one for once', () => {
+    expect(node.invitationProblem()).toBeNull();
+    expect(node.isClusterSecret(SECRET)).toBe(true);
+    expect(node.isClusterSecret(`${SECRET}!`)).toBe(false);
   });
 
   test('is none where there is none', () => {
     secret = undefined;
-    expect(node.invitationProblem(SECRET)).toContain('cluster_secret');
+    expect(node.invitationProblem()).toContain('cluster_secret');
+    expect(node.isClusterSecret('')).toBe(false);
   });
 });

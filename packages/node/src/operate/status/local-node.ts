@@ -181,13 +181,14 @@ export class LocalNode implements NodeView {
     this.options.members()?.handOver(to);
   }
 
-  invitationProblem(secret: string): string | null {
+  invitationProblem(): string | null {
+    if (this.options.config.clusterSecret !== undefined) return null;
+    return 'this node has no cluster_secret, so no other one can join: set it (the same on all nodes), and start again';
+  }
+
+  isClusterSecret(secret: string): boolean {
     const own = this.options.config.clusterSecret;
-    if (own === undefined) {
-      return 'this node has no cluster_secret, so no other one can join: set it (the same on all nodes), and start again';
-    }
-    if (isSame(secret, own)) return null;
-    return 'the secret is not the cluster_secret of this node: all nodes of a cluster have the same';
+    return own !== undefined && isSame(secret, own);
   }
 
   removalProblem(member: MemberInfo): string | null {

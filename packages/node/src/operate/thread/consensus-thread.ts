@@ -178,7 +178,8 @@ export class ConsensusThread {
 
   /** Whether the node is meant to have no others. */
   private get isLone(): boolean {
-    return this.options.cluster.secret === null;
+    const { secret, oneTimeSecret } = this.options.cluster;
+    return secret === null && oneTimeSecret === undefined;
   }
 
   private makeSide(disk: NodeDisk, log: LogStore, file: ClusterFile): ConsensusSide<PeerNetwork> {
@@ -381,7 +382,7 @@ async function listen(server: StatusServer, { statusAddress, statusPort }: Worke
 function startFailure(error: unknown): WorkerStart {
   const diskFull = error instanceof DiskFullError;
   if (error instanceof StatusPortError) {
-    return { kind: 'failed', message: error.message, exitCode: ExitCode.Configuration, diskFull };
+    return { kind: 'failed', message: error.message, exitCode: ExitCode.Fatal, diskFull };
   }
   if (error instanceof StorageError) {
     const exitCode = error.code.startsWith('damaged') ? ExitCode.DataDamaged : ExitCode.Fatal;

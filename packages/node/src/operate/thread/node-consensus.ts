@@ -6,6 +6,7 @@ import { type Config, ExitCode } from '../../config/index.js';
 import type { NodeCertificates } from '../../listen/tls/node-certificates.js';
 import type { VersionRange } from '../../peers/greeting-format.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { ownHost } from '../start/own-host.js';
 import type { WorkerOptions } from './consensus-thread.js';
 import { ConsensusStartError, startConsensus } from './start.js';
 
@@ -16,6 +17,8 @@ export interface NodeConsensusOptions {
   readonly protocolVersions: VersionRange;
   /** The highest level of a cluster that the software knows. */
   readonly level: number;
+  /** What an empty node waits with for the secret of its cluster; null: it does not. */
+  readonly oneTimeSecret: string | null;
   readonly identity: Identity;
   readonly folder: DataFolder;
   readonly certificates: NodeCertificates;
@@ -150,6 +153,7 @@ function workerOptions({
   version,
   protocolVersions,
   level,
+  oneTimeSecret,
   identity,
   folder,
   certificates,
@@ -169,6 +173,7 @@ function workerOptions({
     cluster: {
       identity,
       name: config.nodeName,
+      host: ownHost(config, config.clusterSecret !== undefined || oneTimeSecret !== null),
       version,
       protocolVersions,
       level,
@@ -176,6 +181,7 @@ function workerOptions({
       expected: config.cluster,
       waitForInvitation: config.waitForInvitation,
       secret: config.clusterSecret ?? null,
+      ...(oneTimeSecret === null ? {} : { oneTimeSecret }),
       tls: certificates.forPeers,
       encryption: config.peerTls,
       bind: { address: config.bindNodeAddr, port: config.listenNodePort },

@@ -180,6 +180,9 @@ export class FormationCore {
       case 'invite':
         this.beInvited(question, reply);
         break;
+      case 'adopt':
+        reply({ kind: 'declined', reason: 'the node has a cluster_secret' });
+        break;
       default:
         reply({ kind: 'unknown' });
     }

@@ -8,6 +8,7 @@
  *     join    (4) := founder [level:varint]       who wants to join, as it describes itself, and the highest level that
  *                                                 its software knows (missing: the first)
  *     invite  (5) := host:bytes port:varint       of a member by which to join
+ *     adopt   (6) := secret:bytes                 that of the cluster, to a node that has a one-time secret only
  *   answer   := kind:u8 body
  *     unknown  (0) :=                             the question is of a later version, or none at all
  *     hello    (1) := founder slots:bytes state   the node itself; a hash of whom it expects; what it knows
@@ -45,7 +46,8 @@ export type FormationQuestion =
   | { readonly kind: 'promise'; readonly proposal: Proposal }
   | { readonly kind: 'founded'; readonly record: ClusterRecord }
   | { readonly kind: 'join'; readonly joiner: Joiner }
-  | { readonly kind: 'invite'; readonly host: string; readonly port: number };
+  | { readonly kind: 'invite'; readonly host: string; readonly port: number }
+  | { readonly kind: 'adopt'; readonly secret: string };
 
 export type FormationAnswer =
   | { readonly kind: 'unknown' }
@@ -73,6 +75,7 @@ export function encodeQuestion(question: FormationQuestion): Uint8Array {
     out.varint(question.joiner.level);
   }
   if (question.kind === 'invite') writePlace(out, question);
+  if (question.kind === 'adopt') out.bytes(Buffer.from(question.secret));
   return out.finish();
 }
 
@@ -91,6 +94,8 @@ export function decodeQuestion(bytes: Uint8Array): FormationQuestion | null {
         return { kind: 'join', joiner: readJoiner(reader) };
       case QUESTION_CODES.invite:
         return { kind: 'invite', ...readPlace(reader) };
+      case QUESTION_CODES.adopt:
+        return { kind: 'adopt', secret: readText(reader) };
       default:
         return null;
     }
@@ -153,7 +158,7 @@ export function decodeAnswer(bytes: Uint8Array): FormationAnswer | null {
 }
 
 const FORMAT = 1;
-const QUESTION_CODES = { hello: 1, promise: 2, founded: 3, join: 4, invite: 5 } as const;
+const QUESTION_CODES = { hello: 1, promise: 2, founded: 3, join: 4, invite: 5, adopt: 6 } as const;
 const ANSWER_CODES = {
   unknown: 0,
   hello: 1,

@@ -1,0 +1,73 @@
+/**
+ * The secret of the cluster, as a node keeps it in its data folder that was not given one by its settings: the
+ * file `secret`, one line of text, which only the user of the process may read. It is there before a node
+ * says that it has it, and stays for as long as the folder.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { ExitCode } from '../config/exit-codes.js';
+
+const NAME = 'secret';
+const TEMPORARY_NAME = 'secret.tmp';
+
+/** Names that the data folder may hold because of this file. */
+export const SECRET_FILE_NAMES: readonly string[] = [NAME, TEMPORARY_NAME];
+
+/** Lengths of a secret, in characters: those of the setting `cluster_secret`. */
+const LENGTH_MIN = 16;
+const LENGTH_MAX = 1024;
+
+/** The file is not what was written. */
+export class ClusterSecretError extends Error {
+  override readonly name = 'ClusterSecretError';
+  readonly exitCode = ExitCode.DataDamaged;
+}
+
+/** Whether a text is fit to be the secret of a cluster. */
+export function isFitSecret(secret: string): boolean {
+  return secret.length >= LENGTH_MIN && secret.length <= LENGTH_MAX && !/[\r\n]/.test(secret);
+}
+
+/**
+ * The secret that a data folder holds; undefined for none.
+ *
+ * @throws ClusterSecretError
+ */
+export function storedSecret(folder: string): string | undefined {
+  const path = join(folder, NAME);
+  if (!existsSync(path)) return undefined;
+  const secret = readFileSync(path, 'utf8').replace(/\n$/, '');
+  if (isFitSecret(secret)) return secret;
+  throw new ClusterSecretError(
+    `${path} does not hold the secret of a cluster: set cluster_secret to that of the other nodes, and delete the file`,
+  );
+}
+
+/** Puts the secret of the cluster into a data folder; it is durable when this returns. */
+export function storeSecret(folder: string, secret: string): void {
+  const temporary = join(folder, TEMPORARY_NAME);
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, join(folder, NAME));
+  const entry = openSync(folder, 'r');
+  try {
+    fsyncSync(entry);
+  } finally {
+    closeSync(entry);
+  }
+}
