@@ -10,6 +10,7 @@ import { FleetAccess } from './fleet-access.js';
 import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
+import { RoomListeners } from './room-listeners.js';
 import { Tampering } from './tampering.js';
 
 export interface RunOptions {
@@ -31,6 +32,8 @@ const ATTEMPTS_MAX = 4;
 /** Clients work undisturbed for a while at the beginning and at the end. */
 const QUIET_MS = 1000;
 const LAST_WORDS_MS = 100;
+/** Clients in rooms at each node. */
+const LISTENERS_PER_NODE = 2;
 
 export async function run(options: RunOptions): Promise<Recorder> {
   const { seed, network, folder, kinds, tell, diskProblem } = options;
@@ -65,11 +68,21 @@ export async function run(options: RunOptions): Promise<Recorder> {
     keyed: () => habits.chance(0.3),
     attempts: ATTEMPTS_MAX,
   });
+  const listeners = new RoomListeners({
+    endpoint: (client) => {
+      const node = fleet.node(client % fleet.nodes.length);
+      return node.isUp ? { name: node.name, ...node.endpoint } : undefined;
+    },
+    token: () => fleet.requests.authorization.replace(/^Bearer /, ''),
+    collection: () => clients.collection,
+    finding: (text) => recorder.finding(text),
+  });
   try {
     const possible = possibleKinds(kinds, fleet, tampering, tell);
     await fleet.start();
     tell(`${fleet.nodes.length} nodes serve`);
     await clients.start(options.clients);
+    listeners.start(LISTENERS_PER_NODE * fleet.nodes.length);
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     const draw = new Draw(seed, 'faults');
     const end = performance.now() + options.durationMs;
@@ -81,10 +94,13 @@ export async function run(options: RunOptions): Promise<Recorder> {
     await clients.stop();
     await fleet.settle(false);
     await readFinals(fleet.members, clients.collections, recorder);
+    await listeners.check(recorder.finals);
+    tell(listeners.summary);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));
   } finally {
     await clients.stop();
+    await listeners.stop();
     await fleet.close();
     await recorder.close();
   }
