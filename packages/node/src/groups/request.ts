@@ -134,6 +134,11 @@ export type Reply =
       /** `none` when it is not there. */
       readonly outcome?: ChangeOutcome;
       /**
+       * Whether it is the error of code that ran behind something that was made: of a future. Only beside the
+       * outcome `made`, which otherwise tells that an answer is gone.
+       */
+      readonly own?: boolean;
+      /**
        * Whether the log holds under the request's name that nothing was changed, so that no copy of it that
        * is still on its way will change anything either. Only beside the outcome `none`.
        */
@@ -143,6 +148,23 @@ export type Reply =
     };
 
 export type FailedReply = Extract<Reply, { readonly ok: false }>;
+
+/** The reply to a request that was made in part, and then failed. */
+export function failedBehind(error: QueryError, index: number): FailedReply {
+  const reply = { ok: false, error, index, outcome: 'made' } as const;
+  return isOfNode(error) ? reply : { ...reply, own: true };
+}
+
+/** Whether an error tells of nodes, and not of the code that ran. */
+function isOfNode({ code }: QueryError): boolean {
+  return NODE_ERRORS.has(code);
+}
+
+const NODE_ERRORS: ReadonlySet<number> = new Set([
+  ErrorCode.CANCELLED,
+  ErrorCode.NODE,
+  ErrorCode.TIMEOUT,
+]);
 
 /** An error behind which some of what was asked for may have been done. */
 export class UnfinishedError extends QueryError {}

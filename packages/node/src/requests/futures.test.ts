@@ -1,6 +1,7 @@
 import { ErrorCode } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import type { Reply, Terms } from '../groups/request.js';
+import { statusOfReply } from '../listen/http/reply.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome, type QueryOptions } from '../testing/mini-node.js';
 
@@ -33,6 +34,12 @@ class Asked {
   get told(): unknown {
     if (this.reply === null || this.reply.ok) return this.reply === null ? null : outcome(this.reply);
     return `${this.reply.error.code} ${this.reply.outcome ?? 'none'}`;
+  }
+
+  /** The number of the HTTP status with what became of the changes; null while there is no answer, or for a value. */
+  get status(): string | null {
+    if (this.reply === null || this.reply.ok) return null;
+    return `${statusOfReply(this.reply).slice(0, 3)} ${this.reply.outcome ?? 'none'}`;
   }
 }
 
@@ -72,6 +79,30 @@ describe.each([
       expect(asked.told).toBe(told);
     }
     expect(await value(cluster, node, "[.a, .b, .has('c')];")).toEqual([1, 1, false]);
+  });
+
+  test('that fail have the status of their error, the first time and when they are repeated, everywhere', async () => {
+    const cluster = await MiniCluster.begin(nodes);
+    const at = [node, 1, nodes];
+    for (const [code, status] of [
+      ['.a = 1; future(|| 1 / 0);', '422 made'],
+      ['future(|| .a = 2); future(|| thing(1234567));', '404 none'],
+      ['.a = 3; future(|| thing(1234567));', '404 made'],
+      ['.a = 4; future(|| raise(err(-100)));', '422 made'],
+      [".a = 5; future(|| raise(err(-64, 'of a user')));", '500 made'],
+      ['.a = 6; future(|| raise(node_err()));', '500 made'],
+      ['future(|| 1 / 0);', '422 none'],
+    ] as const) {
+      const terms = { key: { key: code, body: Buffer.alloc(16, code) } };
+      for (const each of at) {
+        const asked = new Asked(cluster, each, code, terms);
+        await cluster.pass(50);
+        expect([code, asked.status]).toEqual([code, status]);
+      }
+      const unnamed = new Asked(cluster, node, code);
+      await cluster.pass(50);
+      expect([code, unnamed.status]).toEqual([code, status]);
+    }
   });
 
   test('are carried out once, and the answer is kept, for a request that has a name', async () => {

@@ -1,7 +1,7 @@
 /** What a call of several changes has proposed, and what is told of it: each future is a change of its own. */
 import { type Change, ErrorCode, type Group, QueryError } from '@althing/engine';
 import type { Names } from '../groups/names.js';
-import type { FailedReply, Reply, Respond } from '../groups/request.js';
+import { type FailedReply, failedBehind, type Reply, type Respond } from '../groups/request.js';
 import type { Answer, Course } from './future-runner.js';
 
 /** The parts that a call has proposed until now. */
@@ -105,7 +105,8 @@ export class Parts {
     const { outcome } = this;
     if (reply.ok) return outcome === 'made' ? { ...reply, outcome } : reply;
     if (reply.outcome === 'unknown') return reply;
-    return { ...reply, outcome, index: reply.index ?? 0 };
+    const { index = 0 } = reply;
+    return outcome === 'made' ? failedBehind(reply.error, index) : { ...reply, outcome, index };
   }
 }
 

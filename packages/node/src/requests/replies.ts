@@ -2,7 +2,13 @@
 import { ErrorCode, QueryError } from '@althing/engine';
 import type { ClientRequest } from '../groups/entry.js';
 import type { KeptReply } from '../groups/kept-reply.js';
-import { conflictingKey, conflictingName, type FailedReply, type Reply } from '../groups/request.js';
+import {
+  conflictingKey,
+  conflictingName,
+  type FailedReply,
+  failedBehind,
+  type Reply,
+} from '../groups/request.js';
 import { type End, type PendingRequest, UNKNOWN_REPLY } from './forwarding/pending-request.js';
 import type { Answer } from './future-runner.js';
 
@@ -27,7 +33,7 @@ export function repeatedReply(kept: KeptReply, index: number): Reply {
     case 'result':
       return { ok: true, result: kept.result, index, outcome: 'made' };
     case 'failure':
-      return { ok: false, error: kept.error, outcome: 'made', index };
+      return failedBehind(kept.error, index);
     case 'refusal':
       return sealedReply(kept.error);
     case 'begun':

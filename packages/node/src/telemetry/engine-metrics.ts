@@ -69,6 +69,8 @@ interface Failed {
   readonly ok: false;
   readonly error: QueryError;
   readonly outcome?: 'none' | 'unknown' | 'made';
+  /** Whether it is an error of code that ran behind what was made. */
+  readonly own?: boolean;
 }
 
 type Counted = { readonly ok: true } | Failed;
@@ -251,9 +253,9 @@ export function countLine(metrics: Metrics, level: number): void {
 }
 
 /** The outcome that a failed reply counts as: the one its status says. */
-function outcomeOfReply({ error, outcome }: Failed): RequestOutcome {
+function outcomeOfReply({ error, outcome, own }: Failed): RequestOutcome {
   if (outcome === 'unknown') return 'timeout';
-  return outcome === 'made' ? 'internal' : outcomeOf(error);
+  return outcome === 'made' && own !== true ? 'internal' : outcomeOf(error);
 }
 
 /** The outcome that an error counts as; errors of the query's own making are `error`. */

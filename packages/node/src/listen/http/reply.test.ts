@@ -1,6 +1,6 @@
 import { ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { conflictingKey } from '../../groups/request.js';
+import { conflictingKey, failedBehind } from '../../groups/request.js';
 import { errorBody, formatOf, statusOf, statusOfReply } from './reply.js';
 
 describe('the format of a request', () => {
@@ -101,6 +101,21 @@ describe('errors', () => {
       expect(statusOf(new QueryError(code, 'x'), 'made')).toBe('500 Internal Server Error');
     },
   );
+
+  test.each([
+    [-58, '422 Unprocessable Entity'],
+    [-54, '404 Not Found'],
+    [-55, '403 Forbidden'],
+    [-53, '400 Bad Request'],
+    [-127, '422 Unprocessable Entity'],
+    [-6, '500 Internal Server Error'],
+    [-1, '500 Internal Server Error'],
+    [-5, '500 Internal Server Error'],
+    [-51, '500 Internal Server Error'],
+    [-64, '500 Internal Server Error'],
+  ])('code %i of a future that failed behind what was made has status %s', (code, status) => {
+    expect(statusOfReply(failedBehind(new QueryError(code, 'x'), 1))).toBe(status);
+  });
 
   test('a key of another request has status 409, unless nobody knows what became of the change', () => {
     const reply = conflictingKey();

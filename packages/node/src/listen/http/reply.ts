@@ -30,9 +30,10 @@ export function statusOf(error: QueryError, outcome: ChangeOutcome = 'none'): st
   return STATUS_BY_CODE.get(error.code) ?? '422 Unprocessable Entity';
 }
 
-/** The status of a reply that is no value. */
-export function statusOfReply({ error, conflict, outcome }: FailedReply): string {
-  return conflict === true && (outcome ?? 'none') === 'none' ? '409 Conflict' : statusOf(error, outcome);
+/** The status of a reply that is no value. An error of the code has its own, also behind what was made. */
+export function statusOfReply({ error, conflict, outcome = 'none', own }: FailedReply): string {
+  if (conflict === true && outcome === 'none') return '409 Conflict';
+  return statusOf(error, own === true && outcome === 'made' ? 'none' : outcome);
 }
 
 export const CONTENT_TYPES: Readonly<Record<Format, string>> = {

@@ -60,6 +60,10 @@ const answers: readonly ForwardedAnswer[] = [
     reply: { ok: false, error: new QueryError(-51, 'who knows'), index: 0, outcome: 'unknown' },
   },
   { kind: 'reply', reply: { ok: false, error: new QueryError(-6, 'too large'), index: 5, outcome: 'made' } },
+  {
+    kind: 'reply',
+    reply: { ok: false, error: new QueryError(-58, 'of a future'), index: 5, outcome: 'made', own: true },
+  },
   { kind: 'elsewhere', leader: 2 ** 48 - 1 },
   { kind: 'lost', unknown: true },
   { kind: 'late', unknown: false },

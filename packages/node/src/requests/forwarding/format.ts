@@ -16,7 +16,8 @@
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
  *     1 error      index:varint code:zigzag flags:u8 message:text        flags: 1 a conflict of keys; 2 it is not known
  *                                                         whether a change was made (*); 4 it was made (*); 8 the log
- *                                                         holds that none was (*)
+ *                                                         holds that none was (*); 16 with 4: it is the error of
+ *                                                         code that ran behind it (at levels with futures)
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
@@ -259,6 +260,8 @@ export function decodeAnswer(
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
       if (flags === SEALED)
         return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
+      if (flags === (MADE | OWN))
+        return { kind: 'reply', reply: { ok: false, error, index, outcome: 'made', own: true } };
       const outcome = OUTCOMES.get(flags);
       if (outcome === undefined) throw new FormatError(`a forwarded error with the unknown flags ${flags}`);
       return { kind: 'reply', reply: { ok: false, error, index, outcome } };
@@ -290,6 +293,7 @@ const CONFLICT = 1;
 const UNKNOWN = 2;
 const MADE = 4;
 const SEALED = 8;
+const OWN = 16;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -318,7 +322,9 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     out.varint(reply.index ?? 0);
     out.zigzag(reply.error.code);
     const isSealed = knowsOutcomes && reply.sealed === true;
-    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | (isSealed ? SEALED : 0));
+    const isOwn = outcome === 'made' && reply.own === true;
+    const further = (isSealed ? SEALED : 0) | (isOwn ? OWN : 0);
+    out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further);
     out.text(reply.error.message);
     return;
   }
