@@ -206,6 +206,11 @@ export class GroupSession {
     return this.opened && !this.abandoned;
   }
 
+  /** Whether nothing more is decided here: the node stops, or the group is gone. */
+  get isEnded(): boolean {
+    return this.abandoned;
+  }
+
   /** The node that leads, as far as this one knows; 0 for none. */
   get leader(): number {
     return this.leaderId;

@@ -160,11 +160,7 @@ function isOfNode({ code }: QueryError): boolean {
   return NODE_ERRORS.has(code);
 }
 
-const NODE_ERRORS: ReadonlySet<number> = new Set([
-  ErrorCode.CANCELLED,
-  ErrorCode.NODE,
-  ErrorCode.TIMEOUT,
-]);
+const NODE_ERRORS: ReadonlySet<number> = new Set([ErrorCode.CANCELLED, ErrorCode.NODE, ErrorCode.TIMEOUT]);
 
 /** An error behind which some of what was asked for may have been done. */
 export class UnfinishedError extends QueryError {}

@@ -27,7 +27,7 @@ export interface FutureRunnerOptions {
   readonly engine: Engine;
   /** The hash of a password that a future sets. */
   readonly hash: (password: string) => Promise<PasswordHash>;
-  /** The session of a collection, if it is open here. */
+  /** The session of a group, if it is open here. */
   readonly session: (collection: number) => GroupSession | undefined;
   /** Sends a request to a module of this node. Answers once, at once or later. */
   readonly ask: Ask;
@@ -268,14 +268,15 @@ export class FutureRunner {
 }
 
 /**
- * Whether a call can't go on: nobody waits, the leadership is lost, or the state is gone that it ran on. What was sent to a module
+ * Whether a call can't go on: nobody waits, the leadership is lost, the node stops, or the state is gone that it ran on. What was sent to a module
  * goes on without anybody who waits: what the answer is for may be a change.
  */
 function isOver({ session, parts, rest, role, isGone, asked }: Run, engine: Engine): boolean {
   if (parts.count === 0 && !asked && isGone()) return true;
   if (parts.lost !== null) return true;
   if (session === null) return false;
-  return (role !== null && role !== session.roleVersion) || engine.scope(rest.target) !== rest.scope;
+  const isElsewhere = role !== null && role !== session.roleVersion;
+  return session.isEnded || isElsewhere || engine.scope(rest.target) !== rest.scope;
 }
 
 /**
@@ -319,7 +320,7 @@ const IDLE_LOOK_MS = 100;
 
 const NOT_READ = new QueryError(
   ErrorCode.NODE,
-  'a future reads another collection, and no majority of its nodes could be reached',
+  'a future depends on another scope, and no majority of its nodes could be reached',
 );
 
 const TOO_MANY_PASSWORDS = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');

@@ -1,4 +1,4 @@
-import { ErrorCode } from '@althing/engine';
+import { ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import type { Reply, Terms } from '../groups/request.js';
 import { statusOfReply } from '../listen/http/reply.js';
@@ -209,16 +209,50 @@ test('a request that comes again while its futures are under way waits for the f
   expect(await value(cluster, 1, '.x;')).toBe(11);
 });
 
-test('futures of a collection that is deleted are ended', async () => {
-  const cluster = await MiniCluster.begin(1);
-  cluster.commits = false;
-  const asked = new Asked(cluster, 1, '.x = 1; future(|| .x = 2);');
-  const deleted = cluster.node(1).query('/t', "del_collection('stuff');");
-  cluster.commits = true;
-  await cluster.pass(100);
-  await deleted;
-  expect(asked.reply).not.toBeNull();
-  expect(cluster.node(1).router.busy).toBe(0);
+describe('futures that wait for their turn are ended, and the request says what is made,', () => {
+  test.each<[string, unknown, (cluster: MiniCluster) => unknown]>([
+    [
+      'when their collection is deleted',
+      `${ErrorCode.LOOKUP} none`,
+      (cluster) => cluster.node(1).query('/t', "del_collection('stuff');"),
+    ],
+    [
+      'when their node loses the leadership; what only reads begins anew',
+      'done',
+      (cluster) => cluster.log(cluster.stuff).lead(2),
+    ],
+    [
+      'when their node stops',
+      `${ErrorCode.NODE} none`,
+      (cluster) => cluster.node(1).session(cluster.stuff).abandon(new QueryError(ErrorCode.NODE, 'it stops')),
+    ],
+  ])('%s', async (_, readTold, happens) => {
+    // Each future takes longer than a slice, so that the others wait.
+    const cluster: MiniCluster = await MiniCluster.begin(3, {
+      logged: () => {
+        cluster.now += 3;
+      },
+    });
+    await value(
+      cluster,
+      1,
+      "new_procedure('chain', |n| { log(n); n == 0 ? 'done' : future(|n| chain(n - 1), [n]); });",
+    );
+    const write = new Asked(cluster, 1, '.x = 1; chain(20);');
+    const read = new Asked(cluster, 1, 'chain(20);');
+    await cluster.settle();
+    expect([write.told, read.told]).toEqual([null, null]);
+    expect(cluster.node(1).engine.runtime.waitingFutures).toBe(2);
+    happens(cluster);
+    await cluster.pass(3000);
+    expect([write.told, write.status, read.told]).toEqual([
+      `${ErrorCode.CANCELLED} made`,
+      '500 made',
+      readTold,
+    ]);
+    for (const { engine, router } of cluster.nodes)
+      expect([engine.runtime.waitingFutures, router.busy]).toEqual([0, 0]);
+  });
 });
 
 test('futures that take long let others have their turn, and take turns among themselves', async () => {

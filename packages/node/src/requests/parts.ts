@@ -129,7 +129,7 @@ const BEGUN: FailedReply = {
 
 const INTERRUPTED = new QueryError(
   ErrorCode.CANCELLED,
-  'a part of the request was carried out; then the node lost its leadership, and the futures that were left were ended',
+  'a part of the request was carried out; then the node lost its leadership or stopped, or the collection was deleted, and the futures that were left were ended',
 );
 
 /**
