@@ -124,7 +124,7 @@ export type Outcome =
   | { readonly kind: 'needs_change' }
   /** The call changed nothing; it can be run again with the hash of this password. */
   | { readonly kind: 'hash'; readonly password: string }
-  /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection. */
+  /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection, or in the root scope (0). */
   | { readonly kind: 'behind'; readonly collection: number };
 
 /** A request to a module. */

@@ -191,6 +191,20 @@ export class Executor {
   }
 }
 
+/**
+ * What a failure is as long as this node may lack rights that were given elsewhere: of a call that nobody checked before, the
+ * refusal counts only once the node has all that was acknowledged in the root scope.
+ */
+export function doubted(failure: Failure, fresh: Freshness | undefined): Failure {
+  const isRefusal = failure.kind === 'error' && failure.error.code === ErrorCode.FORBIDDEN;
+  return isRefusal && fresh?.isFresh(ROOT_GROUP) === false ? BEHIND_ROOT : failure;
+}
+
+/** The group of the root scope. */
+const ROOT_GROUP = 0;
+
+const BEHIND_ROOT: Failure = { kind: 'behind', collection: ROOT_GROUP };
+
 const NOTHING_FRESH: Freshness = { isFresh: () => false };
 
 const NO_HASHES: Hashes = new Map();

@@ -15,7 +15,7 @@ import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
 import type { Value } from '../value/value.js';
 import { type Call, NEEDS_CHANGE, NO_CHARGE, type Outcome, type ResumeOptions } from './call.js';
-import { changesOf, type Executor, secretOf } from './executor.js';
+import { changesOf, doubted, type Executor, secretOf } from './executor.js';
 import { endRun } from './task-end.js';
 
 export class Futures {
@@ -101,7 +101,7 @@ export class Futures {
       const change = this.executor.changeOf(scope.group, transaction);
       return { kind: 'value', result, change, secret: secretOf(rest.secrets) };
     } catch (error) {
-      return this.executor.failed(error, transaction);
+      return doubted(this.executor.failed(error, transaction), options.fresh);
     } finally {
       rt.end();
     }

@@ -9,7 +9,7 @@ import { TaskEditor } from '../state/parts/tasks.js';
 import { ErrorValue } from '../value/scalars.js';
 import { Task } from '../value/task.js';
 import type { Change, TaskOptions, TaskOutcome } from './call.js';
-import { changesOf, type Executor } from './executor.js';
+import { changesOf, doubted, type Executor } from './executor.js';
 import type { Futures } from './futures.js';
 import { endRun } from './task-end.js';
 
@@ -46,7 +46,7 @@ export class TaskRuns {
       endRun(scope, run, transaction);
       return { kind: 'done', change: this.executor.changeOf(scope.group, transaction), error: null, run };
     } catch (error) {
-      const outcome = this.executor.failed(error, transaction);
+      const outcome = doubted(this.executor.failed(error, transaction), options.fresh);
       return outcome.kind === 'error' ? this.fail(target, run, outcome.error) : outcome;
     } finally {
       rt.end();

@@ -59,6 +59,20 @@ test('a room that went in an earlier change is a new one when it is stored again
   expect(brokenRules(harness.collection)).toEqual([]);
 });
 
+test('a room that nothing but the arguments of a task refer to is there for as long as they do', () => {
+  const harness = new Harness();
+  harness.run(
+    ".t = task(datetime(2050, 1, 1), |t, r, s| r.emit(s.len()), [room(), [{in: room()}]]); .t.args()[0].set_name('x');",
+  );
+  expect(brokenRules(harness.collection)).toEqual([]);
+  expect(harness.run("[room('x') == .t.args()[0], .t.args()[0].id() > 0]")).toEqual([true, true]);
+  harness.run('.t.set_args([1, []]); nil;');
+  expect(told(harness).filter((text) => text.endsWith(' gone'))).toHaveLength(2);
+  expect(harness.error("room('x')")).toBe('lookup_err');
+  expect(harness.collection.store.rooms.byId.size).toBe(0);
+  expect(brokenRules(harness.collection)).toEqual([]);
+});
+
 test('circles of garbage take their rooms with them', () => {
   const harness = new Harness();
   harness.run(".a = {r: room()}; .a.me = .a; .a.r.set_name('x'); .del('a');");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ROOT_GROUP } from '../between/protocol.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
 import { outcome } from '../testing/mini-node.js';
 import { TaskQueue } from './task-queue.js';
@@ -154,6 +155,47 @@ test('a change that is too large for the log fails its run alone', async () => {
   );
   await pass(cluster, 2);
   expect(await value(cluster, 1, "[.t.err().code(), .has('l'), .t.at()];")).toEqual([-57, false, null]);
+});
+
+test('neither a run nor its futures are refused by rights that are out of date', async () => {
+  // Kim's privilege comes back while the leader of the collection has heard only that it was taken.
+  const cluster = await MiniCluster.begin(3);
+  cluster.log(ROOT_GROUP).lead(2);
+  await value(cluster, 2, "new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", '/t');
+  const made = cluster
+    .node(1)
+    .query(
+      'stuff',
+      "at = datetime().move('seconds', 2); task(at, || .x = 1); task(at, || future(|| .y = 1)); task(at, || change_id()); nil;",
+      { user: 'kim' },
+    );
+  await cluster.pass(20);
+  expect(outcome(await made)).toBeNull();
+  await value(cluster, 2, "revoke('//stuff', 'kim', CHANGE);", '/t');
+  cluster.node(1).lagsInRoot = true;
+  await value(cluster, 2, "grant('//stuff', 'kim', CHANGE);", '/t');
+  const { group } = cluster.node(1).session(cluster.stuff);
+  await pass(cluster, 4);
+  expect(group.tasks.list().map(({ status }) => status)).toEqual(['nil', 'nil']);
+  cluster.node(1).catchUp();
+  await pass(cluster, 3);
+  expect(await value(cluster, 3, '[.x, .y, tasks()];')).toEqual([1, 1, []]);
+
+  // A privilege that is gone is missed as before.
+  const late = cluster
+    .node(1)
+    .query(
+      'stuff',
+      "task(datetime().move('seconds', 2), || .x = 2); task(datetime().move('seconds', 2), || future(|| .y = 2)); nil;",
+      {
+        user: 'kim',
+      },
+    );
+  await cluster.pass(20);
+  expect(outcome(await late)).toBeNull();
+  await value(cluster, 2, "revoke('//stuff', 'kim', CHANGE);", '/t');
+  await pass(cluster, 4);
+  expect(await value(cluster, 3, '[.x, .y, tasks().map(|t| t.err().code())];')).toEqual([1, 1, [-55, -55]]);
 });
 
 test('a queue gives what starts first, whatever was added when', () => {
