@@ -157,3 +157,32 @@ describe('althing restore', () => {
     expect([code, errors]).toEqual([1, expect.stringContaining('operation_err (-63): not empty')]);
   });
 });
+
+describe('althing export and althing import', () => {
+  const head = { version: '9.9.9', cluster: '00', begunAt: 0, groups: 1, collection: 'stuff', level: 4 };
+
+  test('name the collection in the path, however it is written', async () => {
+    writeFileSync(file, EMPTY);
+    handler = async (request, response) => {
+      for await (const _ of request);
+      response.end('{}');
+    };
+    const { code, errors } = await althing('import', '//stuff', file);
+    expect([code, asked, errors]).toEqual([
+      0,
+      ['POST /@import/stuff Bearer abc'],
+      expect.stringContaining('imported'),
+    ]);
+    expect((await althing('import', '//no-name', file)).code).toBe(2);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('leave nothing of an export that is cut off', async () => {
+    const own = new BackupWriter();
+    const cut = Buffer.concat([own.begin(head), own.end()]);
+    handler = (_, response) => void response.end(cut);
+    const { code, errors } = await althing('export', '@:stuff', file);
+    expect([code, asked, readdirSync(folder)]).toEqual([1, ['POST /@export/stuff Bearer abc'], []]);
+    expect(errors).toContain('not all groups are in it');
+  });
+});

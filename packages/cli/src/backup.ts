@@ -46,14 +46,30 @@ Examples:
 
 Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or not now: try again.`;
 
-type Verify = typeof verifyBackup;
+export type Verify = typeof verifyBackup;
 
 async function backUp(command: Command, io: Io, verifyBackup: Verify): Promise<void> {
-  const file = command.args[0] ?? '';
+  await receiveFile(command, io, command.args[0] ?? '', '/@backup', verifyBackup);
+}
+
+/**
+ * Receives a backup or an export into a file that is whole, or not there.
+ *
+ * @throws {UsageError} when something is there already
+ */
+export async function receiveFile(
+  command: Command,
+  io: Io,
+  file: string,
+  path: string,
+  verifyBackup: Verify,
+): Promise<void> {
   if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
   const connection = await connectionOf(command, io);
   const progress = new Progress(io, 'received');
-  const summary = await writeDurably(file, (handle) => save(connection, io, handle, progress, verifyBackup));
+  const summary = await writeDurably(file, (handle) =>
+    save(connection, io, path, handle, progress, verifyBackup),
+  );
   await progress.end(`${file}: ${described(summary)}, ${progress.size}`);
 }
 
@@ -66,8 +82,10 @@ async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<v
 
 /** What a backup holds, in words. */
 export function described({ head, records }: BackupSummary): string {
-  const { begunAt, version, groups } = head;
+  const { begunAt, version, groups, collection } = head;
   const when = new Date(begunAt).toISOString();
+  if (collection !== undefined)
+    return `begun ${when} by version ${version}, the collection ${collection}, ${records} records`;
   const collections = groups === 2 ? '1 collection' : `${groups - 1} collections`;
   return `begun ${when} by version ${version}, ${collections}, ${records} records`;
 }
@@ -76,6 +94,7 @@ export function described({ head, records }: BackupSummary): string {
 async function save(
   connection: Connection,
   io: Io,
+  path: string,
   file: FileHandle,
   progress: Progress,
   verifyBackup: Verify,
@@ -83,7 +102,7 @@ async function save(
   const stop = new AbortController();
   const unsubscribe = io.onStopSignal(() => stop.abort());
   try {
-    const bytes = await receive(connection, '/@backup', stop.signal);
+    const bytes = await receive(connection, path, stop.signal);
     return await verifyBackup(written(progress.watch(bytes), file));
   } finally {
     unsubscribe();

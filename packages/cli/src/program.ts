@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './backup.js';
 import { clusterCommand } from './cluster.js';
+import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { queryCommand } from './query.js';
@@ -18,6 +19,8 @@ const commands: readonly CommandDefinition[] = [
   clusterCommand,
   backupCommand,
   restoreCommand,
+  exportCommand,
+  importCommand,
   recoverCommand,
   versionCommand,
 ];

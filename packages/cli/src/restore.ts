@@ -40,7 +40,22 @@ Examples:
 Exit codes: 0 done; ${exitHelp}.`;
 
 async function restore(command: Command, io: Io, verify: typeof verifyBackup): Promise<void> {
-  const file = command.args[0] ?? '';
+  await sendFile(command, io, command.args[0] ?? '', '/@restore', 'restored', verify);
+}
+
+/**
+ * Sends a file that is whole, and waits until the node has taken it.
+ *
+ * @param done what is said then
+ */
+export async function sendFile(
+  command: Command,
+  io: Io,
+  file: string,
+  path: string,
+  done: string,
+  verify: typeof verifyBackup,
+): Promise<void> {
   const connection = await connectionOf(command, io);
   const { size } = await stat(file);
   const reading = new Progress(io, 'verified', size);
@@ -50,9 +65,9 @@ async function restore(command: Command, io: Io, verify: typeof verifyBackup): P
   const stop = new AbortController();
   const unsubscribe = io.onStopSignal(() => stop.abort());
   try {
-    await send(connection, '/@restore', size, sending.watch(createReadStream(file)), stop.signal);
+    await send(connection, path, size, sending.watch(createReadStream(file)), stop.signal);
   } finally {
     unsubscribe();
   }
-  await sending.end(`restored: ${described(summary)}`);
+  await sending.end(`${done}: ${described(summary)}`);
 }

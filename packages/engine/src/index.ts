@@ -18,9 +18,13 @@ export { Privilege } from './admin/privileges.js';
 export {
   assertReadable,
   type BackupRecord,
+  importerOf,
+  importingName,
+  isImported,
   isRestored,
   RESTORE_BYTES_MAX,
   RootRestore,
+  raisedCounters,
   restoreEffects,
   restoringEffect,
 } from './admin/restore.js';

@@ -316,7 +316,7 @@ export class Node implements RunningNode {
     status.connections = this.doors?.connections ?? 0;
     status.level = side.engine.root.level;
     side.consider();
-    this.backups.scheduled.consider();
+    this.backups.consider();
     this.modules.consider();
     this.publisher.consider();
   }

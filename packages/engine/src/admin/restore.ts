@@ -52,6 +52,42 @@ function emptyCollection(): CollectionGroup {
   return new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);
 }
 
+/**
+ * Whether a record of a collection is taken over where the collection goes somewhere else, alone. Tasks and the entries of a commit
+ * history are not: the users whom those belong to, and the history itself, lie in the root scope that it came from.
+ */
+export function isImported(record: Pick<BackupRecord, 'kind'>): boolean {
+  return isRestored(record) && record.kind !== RecordKind.TASK && record.kind !== RecordKind.COMMIT;
+}
+
+/** The counters of a collection with the number of its last change raised to at least a given one. */
+export function raisedCounters(record: BackupRecord, least: number): BackupRecord {
+  const input = new ByteReader(record.value);
+  const out = new ByteWriter();
+  out.u8(input.u8());
+  out.varint(Math.max(input.varint(), least));
+  out.bytes(input.bytes(input.remaining));
+  return { ...record, value: out.take() };
+}
+
+/** What the name of a collection begins with that is being imported: no scope can be written so, and no query reaches it. */
+const IMPORTING = '~';
+
+/**
+ * The name that a collection has while it is being imported.
+ *
+ * @param node the node that imports it
+ * @param token tells imports from each other
+ */
+export function importingName(node: number, token: string, name: string): string {
+  return `${IMPORTING}${node}.${token}.${name}`;
+}
+
+/** The node that imports the collection of a name; null for one that is not being imported. */
+export function importerOf(name: string): number | null {
+  return name.startsWith(IMPORTING) ? Number.parseInt(name.slice(IMPORTING.length), 10) : null;
+}
+
 /** Effect that notes that a backup is being restored; an empty name takes the note away. */
 export function restoringEffect(backup: string): Uint8Array {
   const out = new ByteWriter();
@@ -105,6 +141,11 @@ export class RootRestore {
   /** The collections of the backup. */
   get collections(): readonly number[] {
     return [...this.root.collections.keys()];
+  }
+
+  /** The number of the collection that has a name; undefined for none. */
+  numberOf(name: string): number | undefined {
+    return this.root.collectionsByName.get(name)?.id;
   }
 
   /** What is wrong with it as a backup; null when nothing is. */

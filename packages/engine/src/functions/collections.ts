@@ -3,9 +3,18 @@ import { mayKnow } from '../admin/access.js';
 import type { Target } from '../admin/access-lists.js';
 import type { CollectionInfo } from '../admin/collection-info.js';
 import { Privilege } from '../admin/privileges.js';
+import { importerOf } from '../admin/restore.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { ScopeDefaults } from '../admin/scope-defaults.js';
-import { forbiddenError, lookupError, QueryError, quotaError, typeError, valueError } from '../error.js';
+import {
+  forbiddenError,
+  lookupError,
+  operationError,
+  QueryError,
+  quotaError,
+  typeError,
+  valueError,
+} from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
@@ -60,6 +69,9 @@ export const COLLECTIONS: readonly Entry[] = [
     run: (rt, which, to) => {
       const collection = collectionOf(rt.root, which);
       const name = to();
+      if (importerOf(collection.name) !== null) {
+        throw operationError('the collection is being imported: it gets its name when it is complete');
+      }
       checkName(name);
       assertFree(rt.root, name);
       rt.editor.putCollection({ ...collection, name });

@@ -19,7 +19,7 @@ const CHANGES: ChangeRule = { scopes: In.COLLECTION };
 /** Whole collections. */
 export const IMPORT: readonly Entry[] = [
   func('import', {
-    doc: 'Fills an empty collection with what a dump holds, ids included.',
+    doc: 'Fills an empty collection with what a dump holds, ids included; what is too large for a query is moved by the commands export and import.',
     in: In.COLLECTION,
     changes: CHANGES,
     params: [p.bytes('dump'), p.optional(p.thing('options'))],

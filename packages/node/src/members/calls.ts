@@ -17,6 +17,7 @@ export const CallKind = {
   Restore: 6,
   StateCheck: 7,
   Leave: 8,
+  Import: 9,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

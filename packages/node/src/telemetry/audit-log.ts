@@ -77,7 +77,7 @@ export class AuditLog {
 
   /** @param fields who asked for it, and where it went */
   transferred(
-    kind: 'backup' | 'restore',
+    kind: 'backup' | 'restore' | 'export' | 'import',
     isDone: boolean,
     fields: Readonly<Record<string, string | number>>,
   ): void {

@@ -1,5 +1,5 @@
 /**
- * The HTTP API: `POST /SCOPE` with JSON or MessagePack, `POST /@backup` and `POST /@restore`. uWebSockets.js
+ * The HTTP API: `POST /SCOPE` with JSON or MessagePack, `POST /@backup` and the other transfers. uWebSockets.js
  * does the listening; what it leaves open (repeated Content-Length, unknown transfer codings, sizes, slow
  * bodies) is guarded here.
  *
@@ -52,7 +52,7 @@ import {
 import { formatOf, Heads, statusOf } from './reply.js';
 import { type RequestHeaders, readHeaders } from './request-headers.js';
 import { corsOf, Sites, type SitesOptions } from './sites.js';
-import { backUp, restore, type TransferHandler } from './transfers.js';
+import { type TransferHandler, transferred } from './transfers.js';
 import { Upload } from './upload.js';
 import { WaitingInPlace } from './waiting-in-place.js';
 import { WELCOME_PAGE } from './welcome.js';
@@ -276,8 +276,7 @@ export class HttpListener {
       this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
       answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
     } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
-    else if (path.kind === 'transfer' && !req.getQuery())
-      this.receiveTransfer(res, path.transfer, headers, batch);
+    else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
     else if (path.kind === 'scope' && !req.getQuery()) this.receivePost(res, path.scope, headers, batch);
     else if (path.kind === 'malformed') refuse(badRequest('the path is not decodable'), '400 Bad Request');
     else refuse(UNKNOWN_PATH);
@@ -405,11 +404,7 @@ export class HttpListener {
     else {
       const { transfers, onDefect } = this.options;
       const request = { user: login.user, id: exchange.id };
-      const work =
-        transfer === 'backup'
-          ? backUp(exchange, upload, request, transfers)
-          : restore(exchange, upload, request, transfers);
-      work.catch((error: unknown) => {
+      transferred(exchange, upload, request, transfer, transfers).catch((error: unknown) => {
         if (!(error instanceof QueryError)) onDefect(error);
         const known = error instanceof QueryError ? error : INTERNAL;
         const outcome = known === INTERNAL || known instanceof UnfinishedError ? 'unknown' : 'none';

@@ -92,4 +92,19 @@ describe('paths of the API', () => {
   test('/ is the welcome page', () => {
     expect(parsePath('/')).toEqual({ kind: 'root' });
   });
+
+  test.each([
+    ['/@backup', { transfer: 'backup' }],
+    ['/@export/stuff', { transfer: 'export', collection: 'stuff' }],
+    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff' }],
+  ])('%s is a transfer', (path, transfer) => {
+    expect(parsePath(path)).toEqual({ kind: 'transfer', ...transfer });
+  });
+
+  test.each(['/@export', '/@export/', '/@import/~1.ab.stuff', '/@import//stuff', '/@backup/stuff'])(
+    '%s is none',
+    (path) => {
+      expect(parsePath(path)).toEqual(unknown);
+    },
+  );
 });

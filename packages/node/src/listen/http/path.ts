@@ -4,7 +4,7 @@ import { parseScopePath, type ScopeName } from '@althing/engine';
 export type Path =
   | { readonly kind: 'scope'; readonly scope: ScopeName }
   /** A backup, or the restore of one. */
-  | { readonly kind: 'transfer'; readonly transfer: Transfer }
+  | ({ readonly kind: 'transfer' } & Transfer)
   /** The welcome page. */
   | { readonly kind: 'root' }
   /** No path at all, or one whose percent-encoding can't be decoded. */
@@ -12,16 +12,26 @@ export type Path =
   | { readonly kind: 'unknown' };
 
 /** Transfers: the requests that are not to a scope. */
-export type Transfer = 'backup' | 'restore';
+export type Transfer =
+  | { readonly transfer: 'backup' | 'restore' }
+  | { readonly transfer: 'export' | 'import'; readonly collection: string };
 
-const TRANSFERS: ReadonlyMap<string, Transfer> = new Map([
-  ['/@backup', 'backup'],
-  ['/@restore', 'restore'],
-]);
+/** The transfer that a path names; null when it names none. */
+function transferOf(path: string): Transfer | null {
+  if (path === '/@backup') return { transfer: 'backup' };
+  if (path === '/@restore') return { transfer: 'restore' };
+  for (const transfer of ['export', 'import'] as const) {
+    const start = `/@${transfer}/`;
+    if (!path.startsWith(start)) continue;
+    const scope = parseScopePath(`//${path.slice(start.length)}`);
+    return scope?.kind === 'collection' ? { transfer, collection: scope.name } : null;
+  }
+  return null;
+}
 
 /**
- * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup or a restore
- * (`/@backup` and `/@restore` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
+ * an export or an import (`/@backup`, `/@restore`, `/@export/NAME` and `/@import/NAME` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };
@@ -34,8 +44,8 @@ export function parsePath(path: string): Path {
       return { kind: 'malformed' };
     }
   }
-  const transfer = TRANSFERS.get(decoded);
-  if (transfer !== undefined) return { kind: 'transfer', transfer };
+  const transfer = transferOf(decoded);
+  if (transfer !== null) return { kind: 'transfer', ...transfer };
   const scope = parseScopePath(decoded);
   return scope === null ? { kind: 'unknown' } : { kind: 'scope', scope };
 }

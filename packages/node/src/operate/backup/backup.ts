@@ -1,4 +1,4 @@
-import type { RootGroup } from '@althing/engine';
+import type { CollectionInfo, RootGroup } from '@althing/engine';
 import type { SnapshotSource } from '@althing/storage';
 import type { GroupSession } from '../../groups/group-session.js';
 import type { State } from '../../groups/state.js';
@@ -28,7 +28,7 @@ const ATTEMPT_PAUSE_MS = 250;
 const FRESHEN_MS = 5000;
 
 /**
- * Takes backups of the whole cluster from this node: it has every group. What was acknowledged before one was
+ * Takes backups of the whole cluster, and exports of one collection, from this node: it has every group. What was acknowledged before one was
  * begun is in it. Each scope is saved as it was at one moment, and all as they were on this node at the same
  * one; meanwhile changes go on, and only checkpoints wait for a moment.
  */
@@ -63,6 +63,25 @@ export class Backups {
     }
   }
 
+  /**
+   * Writes one collection, as it is at one moment; others go on changing it meanwhile.
+   *
+   * @param write takes bytes; resolves when it wants more
+   * @throws BackupError, errors of the storage, and what `write` throws
+   */
+  async export(name: string, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    const { now, root } = this.options;
+    const collection = root.collectionsByName.get(name);
+    if (collection === undefined) throw new BackupError('refused', `there is no collection '${name}'`);
+    if (this.busy) throw new BackupError('busy', 'a backup is being taken from this node');
+    this.busy = true;
+    try {
+      await this.takeNow(now(), write, collection);
+    } finally {
+      this.busy = false;
+    }
+  }
+
   /** @throws BackupError while the state is not complete because a backup is being restored */
   assertComplete(): void {
     if (this.options.root.restoring === '') return;
@@ -72,13 +91,19 @@ export class Backups {
     );
   }
 
-  private async takeNow(begunAt: number, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-    const { version, clusterId } = this.options;
-    const sources = await this.openAll();
+  /** @param collection what is written alone; null for everything */
+  private async takeNow(
+    begunAt: number,
+    write: (bytes: Uint8Array) => Promise<void>,
+    collection: CollectionInfo | null = null,
+  ): Promise<void> {
+    const { version, clusterId, root } = this.options;
+    const own = collection === null ? {} : { collection: collection.name, level: root.level };
+    const sources = await this.openAll(collection);
     try {
       const writer = new BackupWriter();
       const cluster = Buffer.from(clusterId).toString('hex');
-      await write(writer.begin({ version, cluster, begunAt, groups: sources.length }));
+      await write(writer.begin({ version, cluster, begunAt, groups: sources.length, ...own }));
       for (const source of sources) {
         for await (const chunk of source.chunks()) await write(await writer.chunk(chunk));
       }
@@ -88,10 +113,10 @@ export class Backups {
     }
   }
 
-  private async openAll(): Promise<readonly SnapshotSource[]> {
+  private async openAll(collection: CollectionInfo | null): Promise<readonly SnapshotSource[]> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       this.assertComplete();
-      const sources = await this.tryOpen();
+      const sources = await this.tryOpen(collection);
       if (sources !== null) return sources;
       await this.pause(ATTEMPT_PAUSE_MS);
     }
@@ -99,11 +124,11 @@ export class Backups {
   }
 
   /** Null when it can't be had now. */
-  private async tryOpen(): Promise<readonly SnapshotSource[] | null> {
+  private async tryOpen(collection: CollectionInfo | null): Promise<readonly SnapshotSource[] | null> {
     const { state, checkpointer } = this.options;
-    const sessions = this.options.sessions();
+    const sessions = this.sessionsOf(collection);
     if (sessions === null || !(await this.areFresh(sessions))) return null;
-    const present = this.options.sessions();
+    const present = this.sessionsOf(collection);
     if (present === null || !isSame(present, sessions)) return null;
     try {
       if (!(await checkpointer.cut(sessions))) return null;
@@ -116,6 +141,14 @@ export class Backups {
     } finally {
       checkpointer.release();
     }
+  }
+
+  /** Null while some of them are not open here. */
+  private sessionsOf(collection: CollectionInfo | null): readonly GroupSession[] | null {
+    const all = this.options.sessions();
+    if (all === null || collection === null) return all;
+    const own = all.filter(({ id }) => id === collection.id);
+    return own.length === 0 ? null : own;
   }
 
   /** Waits until sessions have everything that was acknowledged before; false if that can't be had now. */

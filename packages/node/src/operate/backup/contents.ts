@@ -1,4 +1,4 @@
-/** The contents of a backup, group by group, checked on the way. */
+/** The contents of a backup or an export, group by group, checked on the way. */
 import { type Applied, SnapshotReader, SnapshotRefusedError, type StateRecord } from '@althing/storage';
 import { BackupError, type BackupHead, readBackup } from './format.js';
 
@@ -34,7 +34,7 @@ export async function* backupContents(
         throw new BackupError('damaged', 'the backup is damaged: a group has no header');
       const { group, applied } = header;
       if (isNew) {
-        if (group <= last || (last === -1 && group !== 0))
+        if (group <= last || (last === -1 && (group === 0) !== (head?.collection === undefined)))
           throw new BackupError('damaged', 'the backup is damaged: its groups are out of order');
         last = group;
         groups += 1;

@@ -1,15 +1,16 @@
 /**
- * A backup of a cluster as a stream of bytes. Numbers are big endian.
+ * A backup of a cluster, or the export of one collection, as a stream of bytes. Numbers are big endian.
  *
  *   backup  := magic[8] "ALTHBACK" format:u32 frame*
  *   frame   := kind:u8 length:u32 crc:u32 payload[length]       crc: CRC-32 of kind, length and payload
+ *   format  := 1 for a backup, 2 for an export
  *   kind    := 1 head      payload: JSON, see `BackupHead`
  *            | 2 chunk     payload: sequence:u32 checksum:u32 bytes, deflated: a chunk of the snapshot of a group
  *            | 3 end       payload: SHA-256 of everything before this frame
  *
  * There is one head, first, and one end, last. Groups follow each other, root's first, then those of the
  * collections in the order of their numbers; the chunks of a group are those that nodes send each other, from
- * its header to its trailer.
+ * its header to its trailer. An export has the group of its collection alone.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -24,6 +25,10 @@ export interface BackupHead {
   /** When it was begun: wall clock in milliseconds. */
   readonly begunAt: number;
   readonly groups: number;
+  /** Of an export: the name that its collection had. */
+  readonly collection?: string;
+  /** Of an export: the level of the cluster, below which nothing of it may be written. */
+  readonly level?: number;
 }
 
 /** Why a backup or a restore came to nothing; the message says what to do. */
@@ -49,6 +54,7 @@ export type BackupFrame =
 
 const MAGIC = Buffer.from('ALTHBACK', 'latin1');
 const FORMAT = 1;
+const FORMAT_OF_EXPORTS = 2;
 const HEAD = 1;
 const CHUNK = 2;
 const END = 3;
@@ -68,7 +74,7 @@ export class BackupWriter {
   begin(head: BackupHead): Uint8Array {
     const start = Buffer.alloc(12);
     MAGIC.copy(start);
-    start.writeUInt32BE(FORMAT, 8);
+    start.writeUInt32BE(head.collection === undefined ? FORMAT : FORMAT_OF_EXPORTS, 8);
     return Buffer.concat([this.noted(start), this.frame(HEAD, Buffer.from(JSON.stringify(head)))]);
   }
 
@@ -113,10 +119,10 @@ export async function* readBackup(
   if (start === null || !start.subarray(0, 8).equals(MAGIC))
     throw new BackupError('damaged', 'this is no backup of Althing');
   const format = start.readUInt32BE(8);
-  if (format !== FORMAT) {
+  if (format !== FORMAT && format !== FORMAT_OF_EXPORTS) {
     throw new BackupError(
       'refused',
-      `the backup has format ${format}, and this version reads ${FORMAT}: use a newer one`,
+      `the backup has format ${format}, and this version reads ${FORMAT} and ${FORMAT_OF_EXPORTS}: use a newer one`,
     );
   }
   hash.update(start);
@@ -142,11 +148,13 @@ export async function* readBackup(
       return;
     }
     hash.update(frame);
-    yield head[0] === HEAD ? { kind: 'head', head: headOf(payload) } : await chunkOf(head[0] ?? 0, payload);
+    yield head[0] === HEAD
+      ? { kind: 'head', head: headOf(payload, format) }
+      : await chunkOf(head[0] ?? 0, payload);
   }
 }
 
-function headOf(payload: Buffer): BackupHead {
+function headOf(payload: Buffer, format: number): BackupHead {
   let value: unknown;
   try {
     value = JSON.parse(payload.toString('utf8'));
@@ -154,14 +162,19 @@ function headOf(payload: Buffer): BackupHead {
     throw damaged();
   }
   if (typeof value !== 'object' || value === null) throw damaged();
-  const { version, cluster, begunAt, groups } = value as Partial<Record<keyof BackupHead, unknown>>;
+  const { version, cluster, begunAt, groups, collection, level } = value as Partial<
+    Record<keyof BackupHead, unknown>
+  >;
   const isHead =
     typeof version === 'string' &&
     typeof cluster === 'string' &&
     typeof begunAt === 'number' &&
     typeof groups === 'number';
   if (!isHead) throw damaged();
-  return { version, cluster, begunAt, groups };
+  const head = { version, cluster, begunAt, groups };
+  if (format === FORMAT) return head;
+  if (typeof collection !== 'string' || typeof level !== 'number' || groups !== 1) throw damaged();
+  return { ...head, collection, level };
 }
 
 async function chunkOf(kind: number, payload: Buffer): Promise<BackupFrame> {

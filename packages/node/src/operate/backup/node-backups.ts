@@ -2,6 +2,7 @@ import type { RootGroup } from '@althing/engine';
 import { delay } from '../../base/timers.js';
 import type { NodeId } from '../../between/protocol.js';
 import type { Config } from '../../config/index.js';
+import type { GroupSession } from '../../groups/group-session.js';
 import type { Sessions } from '../../groups/sessions.js';
 import type { State } from '../../groups/state.js';
 import type { Calls } from '../../members/calls.js';
@@ -10,6 +11,7 @@ import type { AuditLog } from '../../telemetry/audit-log.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Backups } from './backup.js';
+import { Imports } from './import.js';
 import { Restores } from './restore.js';
 import { Schedule } from './schedule.js';
 import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
@@ -17,7 +19,10 @@ import { turnOf } from './standing.js';
 import { type TransferEvent, Transfers } from './transfers.js';
 
 export interface NodeBackupsOptions {
-  readonly config: Pick<Config, 'backupPath' | 'backupIntervalMs' | 'backupKeep' | 'checkpointSizeMb'>;
+  readonly config: Pick<
+    Config,
+    'backupPath' | 'backupIntervalMs' | 'backupKeep' | 'checkpointSizeMb' | 'maxCollections' | 'maxProcedures'
+  >;
   readonly version: string;
   readonly nodeId: NodeId;
   readonly clusterId: Uint8Array;
@@ -54,6 +59,7 @@ export class NodeBackups {
   readonly scheduled: ScheduledBackups;
   private readonly options: NodeBackupsOptions;
   private readonly schedule: Schedule;
+  private readonly imports: Imports;
 
   /** @throws ScheduleFileError, errors of the file system */
   constructor(options: NodeBackupsOptions) {
@@ -79,15 +85,23 @@ export class NodeBackups {
       onFailure,
       now: Date.now,
     });
+    this.imports = this.makeImports();
     this.transfers = new Transfers({
       root,
       backups,
       restores: this.makeRestores(),
+      imports: this.imports,
       freshenRoot,
       report: (event) => this.transferred(event),
       onDefect: onFailure,
       monotonic: () => performance.now(),
     });
+  }
+
+  /** Does what is due. To be called now and then. */
+  consider(): void {
+    this.scheduled.consider();
+    this.imports.consider();
   }
 
   private makeBackups(): Backups {
@@ -106,19 +120,40 @@ export class NodeBackups {
   }
 
   private makeRestores(): Restores {
-    const { config, nodeId, root, calls, sessions, checkpointer } = this.options;
+    const { nodeId, root, calls, sessions } = this.options;
     return new Restores({
       nodeId,
       root,
       calls,
       session: (group) => sessions.ofGroup(group),
       voters: () => sessions.voters,
-      unload: async (session) => {
-        if (session.changedBytes >= config.checkpointSizeMb * MiB) await checkpointer.flush(session);
-      },
+      unload: (session) => this.unload(session),
       monotonic: () => performance.now(),
       delay,
     });
+  }
+
+  private makeImports(): Imports {
+    const { config, nodeId, root, calls, sessions, onFailure } = this.options;
+    return new Imports({
+      nodeId,
+      root,
+      calls,
+      maxCollections: config.maxCollections,
+      maxProcedures: config.maxProcedures,
+      session: (group) => sessions.ofGroup(group),
+      voters: () => sessions.voters,
+      unload: (session) => this.unload(session),
+      onFailure,
+      now: Date.now,
+      monotonic: () => performance.now(),
+      delay,
+    });
+  }
+
+  private async unload(session: GroupSession): Promise<void> {
+    const { config, checkpointer } = this.options;
+    if (session.changedBytes >= config.checkpointSizeMb * MiB) await checkpointer.flush(session);
   }
 
   private backedUp(outcome: 'ok' | 'failed', begunAt: number): void {
@@ -142,10 +177,11 @@ export class NodeBackups {
     else log.error({ event: 'backup_failed', ...fields, error }, `backup ${id} failed`);
   }
 
-  private transferred({ kind, user, id, error, bytes, ms }: TransferEvent): void {
+  private transferred({ kind, collection, user, id, error, bytes, ms }: TransferEvent): void {
     const { log, audit } = this.options;
-    const fields = { user: user.name, request: id, bytes, ms };
-    audit.transferred(kind, error === null, { by: user.name, request: id });
+    const what = collection === null ? {} : { collection };
+    const fields = { user: user.name, request: id, ...what, bytes, ms };
+    audit.transferred(kind, error === null, { by: user.name, request: id, ...what });
     if (error === null) log.info({ event: kind, ...fields }, `${kind} done`);
     else log.error({ event: `${kind}_failed`, ...fields, error }, `${kind} failed`);
   }

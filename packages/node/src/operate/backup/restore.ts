@@ -99,6 +99,12 @@ export class Restores {
       switch (part.kind) {
         case 'head':
           head = part.head;
+          if (head.collection !== undefined) {
+            throw new BackupError(
+              'refused',
+              `this is the export of the collection '${head.collection}' alone: althing import takes it`,
+            );
+          }
           name = nameOf(head);
           await this.assertReady(name);
           break;

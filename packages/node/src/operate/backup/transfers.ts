@@ -4,12 +4,14 @@ import { ClientGoneError } from '../../listen/http/pieces.js';
 import type { TransferHandler, TransferRequest } from '../../listen/http/transfers.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
+import type { Imports } from './import.js';
 import type { Restores } from './restore.js';
 
 export interface TransfersOptions {
   readonly root: RootGroup;
   readonly backups: Backups;
   readonly restores: Restores;
+  readonly imports: Imports;
   /**
    * Waits until this node knows every change of users and access that was acknowledged; false if it can't be
    * had.
@@ -21,15 +23,19 @@ export interface TransfersOptions {
   readonly monotonic: () => number;
 }
 
+export type TransferKind = 'backup' | 'restore' | 'export' | 'import';
+
 export interface TransferEvent extends TransferRequest {
-  readonly kind: 'backup' | 'restore';
+  readonly kind: TransferKind;
+  /** Of an export or an import. */
+  readonly collection: string | null;
   /** Null when it went well. */
   readonly error: string | null;
   readonly bytes: number;
   readonly ms: number;
 }
 
-/** Backups and restores over the API: who may, and what a client is told. */
+/** Backups, restores, exports and imports over the API: who may, and what a client is told. */
 export class Transfers implements TransferHandler {
   private readonly options: TransfersOptions;
 
@@ -60,6 +66,47 @@ export class Transfers implements TransferHandler {
     });
   }
 
+  /** As for a backup: the file holds more than QUERY on the collection shows. */
+  exportCollection(
+    request: TransferRequest,
+    collection: string,
+    write: (bytes: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    const { backups } = this.options;
+    return this.told(
+      'export',
+      request,
+      async (count) => {
+        backups.assertComplete();
+        await this.require(request, Privilege.GRANT);
+        await backups.export(collection, (bytes) => {
+          count(bytes.length);
+          return write(bytes);
+        });
+      },
+      collection,
+    );
+  }
+
+  /** As for a restore: what is in the file is taken as nodes wrote it. */
+  importCollection(
+    request: TransferRequest,
+    collection: string,
+    source: AsyncIterable<Uint8Array>,
+  ): Promise<string> {
+    const { imports } = this.options;
+    return this.told(
+      'import',
+      request,
+      async (count) => {
+        await this.require(request, Privilege.FULL);
+        const { records } = await imports.import(collection, request.user.id, counted(source, count));
+        return JSON.stringify({ collection, records });
+      },
+      collection,
+    );
+  }
+
   /** Makes sure that a user has some privileges on `@thingsdb`. */
   private async require({ user }: TransferRequest, privilege: number): Promise<void> {
     const { root, freshenRoot } = this.options;
@@ -69,15 +116,16 @@ export class Transfers implements TransferHandler {
   }
 
   private async told<T>(
-    kind: TransferEvent['kind'],
+    kind: TransferKind,
     request: TransferRequest,
     work: (count: (bytes: number) => void) => Promise<T>,
+    collection: string | null = null,
   ): Promise<T> {
     const { report, monotonic } = this.options;
     const begun = monotonic();
     let bytes = 0;
     const tell = (error: string | null): void =>
-      report({ ...request, kind, error, bytes, ms: Math.round(monotonic() - begun) });
+      report({ ...request, kind, collection, error, bytes, ms: Math.round(monotonic() - begun) });
     try {
       const result = await work((more) => {
         bytes += more;

@@ -1,0 +1,123 @@
+import {
+  assertReadable,
+  ByteReader,
+  ByteWriter,
+  isImported,
+  RESTORE_BYTES_MAX,
+  RecordKind,
+  raisedCounters,
+  restoreEffects,
+} from '@althing/engine';
+import type { StateRecord } from '@althing/storage';
+import type { GroupId } from '../../between/protocol.js';
+import type { BackupSummary } from './contents.js';
+import { BackupError, type BackupHead } from './format.js';
+
+/** A step of an import, done by the leader of the root group, or for PUT by that of the collection. */
+export const Step = { MAKE: 1, PUT: 2, FINISH: 3, DROP: 4 } as const;
+
+export interface Order {
+  readonly step: number;
+  /** The name while it is being imported. */
+  readonly staged: string;
+  readonly name: string;
+  /** The collection, once it is made. */
+  readonly group: GroupId;
+  /** PUT: changes of the collection before this one. FINISH: the user who gets all privileges on it. */
+  readonly number: number;
+  readonly effects: Uint8Array;
+}
+
+export const NOTHING = new Uint8Array(0);
+
+/** One import: how far it is, and the records that wait for their change. */
+export class ImportRun {
+  readonly staged: string;
+  readonly name: string;
+  readonly user: number;
+  head: BackupHead | null = null;
+  /** 0 until it is made. */
+  group: GroupId = 0;
+  /** Changes that were made of the collection. */
+  changes = 0;
+  mayBeThere = false;
+  isComplete = false;
+  private records: StateRecord[] = [];
+  private bytes = 0;
+  private total = 0;
+  private procedures = 0;
+  private counters: StateRecord | null = null;
+
+  constructor(staged: string, name: string, user: number) {
+    this.staged = staged;
+    this.name = name;
+    this.user = user;
+  }
+
+  get summary(): BackupSummary {
+    if (this.head === null) throw new BackupError('damaged', 'the file is damaged: it has no head');
+    return { head: this.head, records: this.total };
+  }
+
+  order(step: number, number = 0, effects: Uint8Array = NOTHING): Order {
+    const { staged, name, group } = this;
+    return { step, staged, name, group, number, effects };
+  }
+
+  /** Takes a record; gives the changes that are due. */
+  add(record: StateRecord, maxProcedures: number): readonly Uint8Array[] {
+    if (!isImported(record)) return [];
+    assertReadable(record);
+    if (record.kind === RecordKind.META) {
+      // With them the things can be found: they come last.
+      this.counters = record;
+      return [];
+    }
+    if (record.kind === RecordKind.PROCEDURE) this.procedures += 1;
+    if (this.procedures > maxProcedures)
+      throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
+    const due = this.bytes + record.value.length > RESTORE_BYTES_MAX ? this.take() : [];
+    this.records.push(record);
+    this.bytes += record.value.length;
+    this.total += 1;
+    return due;
+  }
+
+  /** The changes that are left. */
+  *end(): Generator<Uint8Array, void, undefined> {
+    if (this.counters === null)
+      throw new BackupError('damaged', 'the file is damaged: the collection has no counters');
+    yield* this.take();
+    // By now `changes` is the number of all that were made before the last one.
+    yield restoreEffects([raisedCounters(this.counters, this.changes + 1)]);
+  }
+
+  private take(): readonly Uint8Array[] {
+    const { records } = this;
+    this.records = [];
+    this.bytes = 0;
+    return records.length === 0 ? [] : [restoreEffects(records)];
+  }
+}
+
+/** order := step:u8 staged:text name:text group:varint number:varint effects */
+export function writeOrder({ step, staged, name, group, number, effects }: Order): Uint8Array {
+  const out = new ByteWriter(effects.length + staged.length + name.length + 64);
+  out.u8(step);
+  out.text(staged);
+  out.text(name);
+  out.varint(group);
+  out.varint(number);
+  out.bytes(effects);
+  return out.take();
+}
+
+export function readOrder(payload: Uint8Array): Order {
+  const input = new ByteReader(payload);
+  const step = input.u8();
+  const staged = input.text();
+  const name = input.text();
+  const group = input.varint();
+  const number = input.varint();
+  return { step, staged, name, group, number, effects: input.bytes(input.remaining).slice() };
+}

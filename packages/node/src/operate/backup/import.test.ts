@@ -1,0 +1,198 @@
+/** Collections that are moved as files, between clusters that serve. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { basic, RealCluster, RealNode, until } from '../../testing/index.js';
+import { verifyBackup } from './contents.js';
+
+const FAST = { drain_delay_ms: 0 };
+
+/** Some MiB, so that the import takes several changes; random, so that the file is as large. */
+const LARGE = Array.from({ length: 4 }, () =>
+  Array.from({ length: 1000 }, () => randomBytes(500).toString('hex')),
+);
+
+const MAKE = `
+  set_enum('Kind', {NORMAL: 1, GOLD: 2}); new_type('Owner');
+  set_type('Account', {sum: 'int', kind: 'Kind', owner: 'Owner?', twice: |a| a.sum * 2});
+  set_type('Owner', {accounts: '{Account}'}); mod_type('Account', 'rel', 'owner', 'accounts');
+  .owner = Owner{}; .accounts = range(10).map(|i| Account{sum: i}); .owner.accounts.add(.accounts[0], .accounts[1]);
+  .accounts[2].kind = Kind{GOLD}; .room = room(); .large = []; .long = range(60000);
+  .due = task(timeval(4000000000), |t, a| a.n, [{n: 5}]);
+  new_procedure('add', |a, b| a + b);`;
+
+/** What an import has to give again. */
+const KNOWN = `[type_count('Account'), .accounts[2].kind.name(), .accounts[1].owner == .owner, .owner.accounts.len(),
+  .accounts[3].twice(), .long == range(60000), .large.len(), .large[3999].text.len(), add(1, 2), .accounts[0].id() == .owner.accounts.map(|a| a.id()).sort()[0],
+  bool(.room), tasks(), str(.due)];`;
+
+let from: RealNode;
+let file: Buffer;
+let known: unknown;
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+beforeAll(async () => {
+  from = await RealNode.start(FAST);
+  await from.value('/t', "new_collection('bank'); new_user('iris'); set_password('iris', 'secret');");
+  await from.value('//bank', MAKE);
+  for (const texts of LARGE) {
+    await from.value('//bank', 'texts.each(|text| .large.push({text:})); nil;', { texts });
+  }
+  await from.value('/t', "grant('//bank', 'iris', QUERY|CHANGE|RUN); grant('/t', 'iris', QUERY|CHANGE);");
+  const answer = await from.post('/@export/bank', '');
+  if (answer.status !== 200) throw from.explained(answer.text);
+  file = answer.body;
+  known = await from.value('//bank', KNOWN);
+});
+
+afterAll(() => from.stop());
+
+/** The names of all collections, those too that are being imported. */
+async function names(node: RealNode): Promise<unknown> {
+  return node.value('/t', 'collections_info().map(|c| c.load().name).sort();');
+}
+
+/** Sends a part of a file, and holds the connection until it is told to go away. */
+async function begun(node: RealNode, path: string, bytes: Buffer): Promise<() => void> {
+  const connection = await node.open();
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: test',
+    `Authorization: ${node.authorization}`,
+    `Content-Length: ${bytes.length}`,
+  ];
+  connection.send(`${head.join('\r\n')}\r\n\r\n`);
+  connection.send(bytes.subarray(0, -50));
+  return () => connection.close();
+}
+
+describe('an export', () => {
+  test('is whole, and says what it is', async () => {
+    const { head } = await verifyBackup(once(file));
+    expect(head).toMatchObject({ groups: 1, collection: 'bank', level: expect.any(Number) });
+    expect(file.length).toBeGreaterThan(2_000_000);
+  });
+
+  test('is for those who may have everything, of a collection that there is', async () => {
+    const iris = { authorization: basic('iris', 'secret') };
+    expect((await from.post('/@export/bank', '', iris)).verdict).toBe('403 -55');
+    expect((await from.post('/@import/bank2', file, iris)).verdict).toBe('403 -55');
+    expect((await from.post('/@export/nothing', '')).error.message).toContain("no collection 'nothing'");
+    expect((await from.post('/@export/no-name', '')).status).toBe(404);
+  });
+
+  test('is no backup', async () => {
+    const own = await from.post('/@restore', file);
+    expect([own.verdict, own.error.message]).toEqual(['422 -63', expect.stringContaining('althing import')]);
+  });
+});
+
+describe('an import', () => {
+  let cluster: RealCluster;
+
+  beforeAll(async () => {
+    cluster = await RealCluster.start(3, FAST);
+  });
+
+  afterAll(() => cluster.stop());
+
+  test('makes the collection on all nodes, under any name, while others are served', async () => {
+    const [first, second, third] = cluster.nodes as [RealNode, RealNode, RealNode];
+    await until(
+      async () => (await first.post('/@import/copy', file.subarray(0, 30))).verdict === '400 -53',
+      'the level of the cluster',
+    );
+    expect(await names(first)).toEqual(['stuff']);
+    let served = 0;
+    let isOver = false;
+    const others = (async () => {
+      while (!isOver) {
+        await third.value('//stuff', '.n = (.get("n") || 0) + 1;');
+        served += 1;
+      }
+    })();
+    const answer = await second.post('/@import/copy', file);
+    isOver = true;
+    await others;
+    expect([answer.status, served > 0]).toEqual([200, true]);
+    for (const node of cluster.nodes) {
+      const values = (await node.value('//copy', KNOWN)) as unknown[];
+      // Tasks stay where they are.
+      expect([values.slice(0, -2), values.slice(-2)]).toEqual([
+        (known as unknown[]).slice(0, -2),
+        [[], 'task:nil'],
+      ]);
+    }
+    expect(await names(third)).toEqual(['copy', 'stuff']);
+    expect(
+      await first.value(
+        '//copy',
+        '.new = {}; .long.push(1); .accounts[4].owner = .owner; .owner.accounts.len();',
+      ),
+    ).toBe(3);
+    const again = await third.post('/@import/copy', file);
+    expect([again.verdict, again.error.message]).toEqual([
+      '422 -63',
+      expect.stringContaining("there is a collection 'copy' already"),
+    ]);
+  });
+
+  test('takes one collection of a backup', async () => {
+    const backup = (await from.post('/@backup', '')).body;
+    const [node] = cluster.nodes as [RealNode];
+    expect((await node.post('/@import/other', backup)).error.message).toContain("no collection 'other'");
+    expect((await node.post('/@import/bank', backup)).status).toBe(200);
+    expect(((await node.value('//bank', KNOWN)) as unknown[]).slice(0, -2)).toEqual(
+      (known as unknown[]).slice(0, -2),
+    );
+  });
+
+  test('that is damaged, interrupted, or in the way leaves nothing', async () => {
+    const [first, second] = cluster.nodes as [RealNode, RealNode];
+    const before = await names(first);
+    const damaged = Buffer.from(file);
+    damaged[damaged.length - 10] = (damaged[damaged.length - 10] ?? 0) ^ 1;
+    expect((await second.post('/@import/next', damaged)).verdict).toBe('400 -53');
+    expect(await names(first)).toEqual(before);
+
+    const leave = await begun(second, '/@import/next', file);
+    const staged = async (): Promise<string | undefined> =>
+      ((await names(first)) as string[]).find((name) => name.startsWith('~'));
+    await until(async () => (await staged()) !== undefined, 'the import has begun');
+    // Nobody gets at what is not complete.
+    expect((await first.query('//next', '1;')).status).toBe(404);
+    const name = (await staged()) ?? '';
+    expect((await first.query(`//${encodeURIComponent(name)}`, '1;')).status).toBe(404);
+    const rename = await first.query('/t', 'rename_collection(name, "next");', { name });
+    expect(rename.error.message).toContain('being imported');
+    expect((await second.post('/@import/third', file)).verdict).toBe('503 -51');
+    leave();
+    await until(async () => (await staged()) === undefined, 'what was there is deleted');
+    expect(await names(first)).toEqual(before);
+    expect((await second.post('/@import/next', file)).status).toBe(200);
+  });
+});
+
+test('an import whose node is killed ends, and what it left is deleted', async () => {
+  let node = await RealNode.start(FAST);
+  await begun(node, '/@import/bank', file);
+  await until(
+    async () => ((await names(node)) as string[]).some((name) => name.startsWith('~')),
+    'the import has begun',
+  );
+  // Something of it is in the log.
+  await pause(100);
+  await node.kill();
+  node = await RealNode.start(FAST, node.folder, node.authorization);
+  await until(async () => JSON.stringify(await names(node)) === '["stuff"]', 'it is deleted');
+  expect((await node.post('/@import/bank', file)).status).toBe(200);
+  await node.stop({ keep: true });
+  node = await RealNode.start(FAST, node.folder, node.authorization);
+  expect(((await node.value('//bank', KNOWN)) as unknown[]).slice(0, -2)).toEqual(
+    (known as unknown[]).slice(0, -2),
+  );
+  await node.stop();
+});
