@@ -10,6 +10,7 @@ import { benchCluster } from './cluster/cluster.js';
 import { clusterText } from './cluster/text.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { benchNative, nativeText } from './native.js';
+import { benchNativeRooms, nativeRoomsText } from './native-rooms.js';
 import { benchRooms, roomsText } from './rooms.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
@@ -34,7 +35,7 @@ const help = `npm run bench [-- PARTS... OPTIONS]
 
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
 on a real node, each in turns with the echo), native (one query by every door of a node, with 16 requests in flight on each connection, and what idle
-connections cost), requests (processor time that requests of many kinds cost this build, and with
+connections and those in rooms cost), requests (processor time that requests of many kinds cost this build, and with
 --against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
 JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
@@ -51,8 +52,12 @@ when leaders are killed or hand over). Default: append and http.
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
   --listeners N     connections in the room of rooms (default 10000)
   --idle N          idle connections that native opens (default 10000; 0 for none)
+  --in-rooms N      connections in rooms at three nodes that native opens (default 5000; 0 for none)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
+
+/** How long events come to connections in rooms. */
+const ROOMS_MS = 10_000;
 
 try {
   process.exitCode = await main();
@@ -76,6 +81,7 @@ async function main(): Promise<number> {
       kills: { type: 'string', default: '20' },
       listeners: { type: 'string', default: '10000' },
       idle: { type: 'string', default: '10000' },
+      'in-rooms': { type: 'string', default: '5000' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -119,7 +125,16 @@ async function main(): Promise<number> {
       storage: values.storage,
     });
     console.log(values.json ? JSON.stringify(figures, undefined, 2) : nativeText(figures));
-    if (parts.length === 1) return figures.rows.some(({ problem }) => problem !== undefined) ? 1 : 0;
+    const inRooms = values['in-rooms'] === '0' ? 0 : Math.round(positive(values['in-rooms'], '--in-rooms'));
+    const rooms =
+      inRooms === 0
+        ? null
+        : await benchNativeRooms({ listeners: inRooms, durationMs: ROOMS_MS, storage: values.storage });
+    if (rooms !== null)
+      console.log(values.json ? JSON.stringify(rooms, undefined, 2) : `\n${nativeRoomsText(rooms)}`);
+    const isWhole = rooms === null || rooms.heard === rooms.expected;
+    if (parts.length === 1)
+      return isWhole && figures.rows.every(({ problem }) => problem === undefined) ? 0 : 1;
   }
   if (parts.includes('rooms')) {
     const listeners = Math.round(positive(values.listeners, '--listeners', 1e6));

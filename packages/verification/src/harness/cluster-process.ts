@@ -16,13 +16,13 @@ const admin: Credentials = { basic: ['admin', 'pass'] };
 
 export class ClusterProcess {
   readonly #places: readonly NodePlace[];
-  readonly #settings: Readonly<Record<string, string>>;
+  readonly #settings: readonly Readonly<Record<string, string>>[];
   #nodes: readonly NodeProcess[];
   #credentials: Credentials = admin;
 
   private constructor(
     places: readonly NodePlace[],
-    settings: Readonly<Record<string, string>>,
+    settings: readonly Readonly<Record<string, string>>[],
     nodes: readonly NodeProcess[],
   ) {
     this.#places = places;
@@ -34,16 +34,24 @@ export class ClusterProcess {
    * Starts a cluster and waits until it serves.
    *
    * @param storage folder in which the nodes' folders are made; default: that of temporary files
+   * @param settingsOf further settings of a node, by its place from 0
    */
-  static async start(count: number, storage?: string): Promise<ClusterProcess> {
+  static async start(
+    count: number,
+    storage?: string,
+    settingsOf: (at: number) => Readonly<Record<string, string>> = () => ({}),
+  ): Promise<ClusterProcess> {
     const places = await Promise.all(Array.from({ length: count }, () => newPlace(storage)));
-    const settings = {
+    const common = {
       node_name: '127.0.0.1',
       cluster: places.map(({ nodePort }) => `127.0.0.1:${nodePort}`).join(','),
       cluster_secret: randomBytes(16).toString('hex'),
       drain_delay_ms: '0',
     };
-    const nodes = await Promise.all(places.map((place) => NodeProcess.start({ settings, place })));
+    const settings = places.map((_, at) => ({ ...common, ...settingsOf(at) }));
+    const nodes = await Promise.all(
+      places.map((place, at) => NodeProcess.start({ settings: settings[at] ?? common, place })),
+    );
     const cluster = new ClusterProcess(places, settings, nodes);
     const token = await cluster.query(0, '@thingsdb', "new_token('admin');");
     cluster.#credentials = { token: String(token) };
@@ -124,8 +132,9 @@ export class ClusterProcess {
   /** Starts a node again with the data that it had, and waits until it is ready. */
   async restart(at: number): Promise<void> {
     const place = this.#places[at];
-    if (place === undefined) throw new Error(`there is no node ${at}`);
-    const node = await NodeProcess.start({ settings: this.#settings, place });
+    const settings = this.#settings[at];
+    if (place === undefined || settings === undefined) throw new Error(`there is no node ${at}`);
+    const node = await NodeProcess.start({ settings, place });
     this.#nodes = this.#nodes.with(at, node);
   }
 
