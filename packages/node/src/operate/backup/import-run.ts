@@ -28,6 +28,9 @@ export interface Order {
   readonly effects: Uint8Array;
 }
 
+/** Records in one change at most: small ones take more time than their bytes tell, and others wait that long. */
+const RECORDS_MAX = 4000;
+
 export const NOTHING = new Uint8Array(0);
 
 /** One import: how far it is, and the records that wait for their change. */
@@ -76,7 +79,8 @@ export class ImportRun {
     if (record.kind === RecordKind.PROCEDURE) this.procedures += 1;
     if (this.procedures > maxProcedures)
       throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
-    const due = this.bytes + record.value.length > RESTORE_BYTES_MAX ? this.take() : [];
+    const isFull = this.bytes + record.value.length > RESTORE_BYTES_MAX || this.records.length >= RECORDS_MAX;
+    const due = isFull ? this.take() : [];
     this.records.push(record);
     this.bytes += record.value.length;
     this.total += 1;

@@ -1,6 +1,5 @@
 /** Collections that are moved as files, between clusters that serve. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic, RealCluster, RealNode, until } from '../../testing/index.js';
 import { verifyBackup } from './contents.js';
@@ -8,7 +7,7 @@ import { verifyBackup } from './contents.js';
 const FAST = { drain_delay_ms: 0 };
 
 /** Some MiB, so that the import takes several changes; random, so that the file is as large. */
-const LARGE = Array.from({ length: 4 }, () =>
+const LARGE = Array.from({ length: 2 }, () =>
   Array.from({ length: 1000 }, () => randomBytes(500).toString('hex')),
 );
 
@@ -23,7 +22,7 @@ const MAKE = `
 
 /** What an import has to give again. */
 const KNOWN = `[type_count('Account'), .accounts[2].kind.name(), .accounts[1].owner == .owner, .owner.accounts.len(),
-  .accounts[3].twice(), .long == range(60000), .large.len(), .large[3999].text.len(), add(1, 2), .accounts[0].id() == .owner.accounts.map(|a| a.id()).sort()[0],
+  .accounts[3].twice(), .long == range(60000), .large.len(), .large[1999].text.len(), add(1, 2), .accounts[0].id() == .owner.accounts.map(|a| a.id()).sort()[0],
   bool(.room), tasks(), str(.due)];`;
 
 let from: RealNode;
@@ -55,6 +54,15 @@ async function names(node: RealNode): Promise<unknown> {
   return node.value('/t', 'collections_info().map(|c| c.load().name).sort();');
 }
 
+/** Imports the file as soon as the node has done with an import before. */
+async function imported(node: RealNode, path: string): Promise<void> {
+  await until(async () => {
+    const { status } = await node.post(path, file);
+    expect([200, 503]).toContain(status);
+    return status === 200;
+  }, 'the import');
+}
+
 /** Sends a part of a file, and holds the connection until it is told to go away. */
 async function begun(node: RealNode, path: string, bytes: Buffer): Promise<() => void> {
   const connection = await node.open();
@@ -73,7 +81,7 @@ describe('an export', () => {
   test('is whole, and says what it is', async () => {
     const { head } = await verifyBackup(once(file));
     expect(head).toMatchObject({ groups: 1, collection: 'bank', level: expect.any(Number) });
-    expect(file.length).toBeGreaterThan(2_000_000);
+    expect(file.length).toBeGreaterThan(1_000_000);
   });
 
   test('is for those who may have everything, of a collection that there is', async () => {
@@ -172,7 +180,7 @@ describe('an import', () => {
     leave();
     await until(async () => (await staged()) === undefined, 'what was there is deleted');
     expect(await names(first)).toEqual(before);
-    expect((await second.post('/@import/next', file)).status).toBe(200);
+    await imported(second, '/@import/next');
   });
 });
 
@@ -183,12 +191,10 @@ test('an import whose node is killed ends, and what it left is deleted', async (
     async () => ((await names(node)) as string[]).some((name) => name.startsWith('~')),
     'the import has begun',
   );
-  // Something of it is in the log.
-  await pause(100);
   await node.kill();
   node = await RealNode.start(FAST, node.folder, node.authorization);
   await until(async () => JSON.stringify(await names(node)) === '["stuff"]', 'it is deleted');
-  expect((await node.post('/@import/bank', file)).status).toBe(200);
+  await imported(node, '/@import/bank');
   await node.stop({ keep: true });
   node = await RealNode.start(FAST, node.folder, node.authorization);
   expect(((await node.value('//bank', KNOWN)) as unknown[]).slice(0, -2)).toEqual(

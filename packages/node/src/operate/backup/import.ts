@@ -58,6 +58,8 @@ type Verdict = 'done' | 'later' | { readonly refused: string };
 export class Imports {
   private readonly options: ImportsOptions;
   private busy = false;
+  /** Whether something is being deleted that an earlier import left. */
+  private isClearing = false;
 
   constructor(options: ImportsOptions) {
     this.options = options;
@@ -96,18 +98,18 @@ export class Imports {
   /** Deletes what an import left that came to no end. To be called now and then. */
   consider(): void {
     const { root, nodeId, session, onFailure } = this.options;
-    if (this.busy || root.restoring !== '') return;
+    if (this.busy || this.isClearing || root.restoring !== '') return;
     const leads = session(ROOT_GROUP)?.leading === true;
     for (const { name } of root.collections.values()) {
       const importer = importerOf(name);
       if (importer === null || (importer !== nodeId && !(leads && !root.members.has(importer)))) continue;
-      this.busy = true;
+      this.isClearing = true;
       this.drop(name)
         .catch((error: unknown) => {
           if (!(error instanceof BackupError)) onFailure(error);
         })
         .finally(() => {
-          this.busy = false;
+          this.isClearing = false;
         });
       return;
     }
