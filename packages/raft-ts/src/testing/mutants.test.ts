@@ -1,4 +1,4 @@
-/** Every planted bug is found: by a script that was written for it, and many also by random lives. */
+/** Every planted bug is found: by a script that was written for it, and many also by random runs. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { RaftAssertionError } from '../assert.js';
@@ -50,7 +50,7 @@ const MORE_SCRIPTS: readonly (readonly [Mutant, string])[] = [
   ['commit_beyond_last', 'malformed-messages'],
 ];
 
-/** Bugs that random lives find within a few seeds; `seeds` is how many are tried. */
+/** Bugs that random runs find within a few seeds; `seeds` is how many are tried. */
 const FOUND_AT_RANDOM: readonly (readonly [Mutant, number])[] = [
   ['send_before_sync', 5],
   ['vote_not_persisted', 5],
@@ -99,7 +99,7 @@ describe('planted bugs', () => {
     },
   );
 
-  test.each(FOUND_AT_RANDOM)('%s is found within %d random lives', async (name, seeds) => {
+  test.each(FOUND_AT_RANDOM)('%s is found within %d random runs', async (name, seeds) => {
     expect(firstFinding(await planter.plant(new Set([name])), seeds)).not.toBeNull();
   });
 });

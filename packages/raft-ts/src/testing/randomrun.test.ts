@@ -1,5 +1,5 @@
 /**
- * Random lives of small clusters. `RAFT_SEEDS=20000 RAFT_FIRST_SEED=1` runs more of them; a failure names the
+ * Random runs of small clusters. `RAFT_SEEDS=20000 RAFT_FIRST_SEED=1` runs more of them; a failure names the
  * seed, and `runSeed(acts, { seed, onTrace, onAct })` replays it.
  *
  * @jest-environment ./scripts/jest-environment.mjs
@@ -12,7 +12,7 @@ const FIRST_SEED = Number(process.env.RAFT_FIRST_SEED ?? 1);
 const SEEDS = Number(process.env.RAFT_SEEDS ?? 400);
 const ACTS = 800;
 
-describe('random lives', () => {
+describe('random runs', () => {
   test(`seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1} keep every invariant, and get things done`, () => {
     let committed = 0;
     let reads = 0;
@@ -34,12 +34,12 @@ describe('random lives', () => {
   });
 
   test('arbitrary decisions keep every invariant (shrinks to the few that matter)', () => {
-    const lives = fc.record({
+    const runs = fc.record({
       seed: fc.integer({ min: 1, max: 1_000_000 }),
       decisions: fc.array(fc.nat(), { minLength: 50, maxLength: 400, size: 'max' }),
     });
     fc.assert(
-      fc.property(lives, ({ seed, decisions }) => {
+      fc.property(runs, ({ seed, decisions }) => {
         const run = new RandomRun({ seed });
         for (const decision of decisions) run.act(decision);
         run.settle();

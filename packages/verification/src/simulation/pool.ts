@@ -11,7 +11,7 @@ export interface Job {
 }
 
 /** Real time after which a run that does not end is given up, in milliseconds. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Child processes that make runs. */
 export class Pool {
@@ -45,7 +45,7 @@ export class Pool {
    *
    * @param timeoutMs real time after which a run that does not end is given up
    */
-  live(assignment: Assignment, timeoutMs = PATIENCE_MS): Promise<Result> {
+  live(assignment: Assignment, timeoutMs = TIMEOUT_MS): Promise<Result> {
     const child = this.idle.pop() ?? fork(new URL('main.js', import.meta.url), { serialization: 'advanced' });
     return new Promise((resolve) => {
       const end = (result: Result, isUsable: boolean): void => {

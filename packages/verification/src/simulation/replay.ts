@@ -17,7 +17,7 @@ export interface Run {
 const LAST = 200;
 
 /** Real time that a run gets at least, when there is hardly any left. */
-const PATIENCE_MIN_MS = 1000;
+const TIMEOUT_MIN_MS = 1000;
 
 /**
  * Makes one run. When it fails, tells what happened last, and how to see that again: everything, or of a small run only
@@ -56,7 +56,7 @@ export async function shrinkAndReplay(pool: Pool, workers: number, run: Run, ms:
   const shrunk = await shrink({
     ...run,
     workers,
-    live: (assignment) => pool.live(assignment, Math.max(PATIENCE_MIN_MS, leftMs())),
+    live: (assignment) => pool.live(assignment, Math.max(TIMEOUT_MIN_MS, leftMs())),
     isOver: () => leftMs() <= 0,
     report: (line) => console.log(line),
   });
