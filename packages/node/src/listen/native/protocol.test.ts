@@ -22,7 +22,7 @@ beforeAll(async () => {
   node = await RealNode.start({
     listen_client_port: FREE_PORT,
     pipe_client_name: 'clients.sock',
-    login_timeout_ms: 1500,
+    login_timeout_ms: 4000,
     login_backoff_ms: 10,
     request_size_limit: 100_000,
     code_size_limit: 50_000,
