@@ -1,5 +1,5 @@
 /**
- * Types, enums, relations and wraps in a real cluster: on every node, after a kill, as a snapshot, as a
+ * Types, enums, relations and wraps, rooms and tasks in a real cluster: on every node, after a kill, as a snapshot, as a
  * backup, and when the states are compared.
  */
 import { execFile } from 'node:child_process';
@@ -31,6 +31,11 @@ const DATA = [
   '.people[5].colour = Colour{BLUE}; .place = Place{WORK}; .place.value().door = 3; nil;',
   '.teams[0].boss = .people[3]; .teams[1].notes.a = "b"; .people[0].tags.push("x", "y"); nil;',
   ".card = .people[3].wrap('Card'); .cards = .people.map_wrap('Card'); .ano = .people[4].wrap(&{age: 'int'}); nil;",
+  ".hall = room(); .hall.set_name('hall'); .halls = [room(), .hall, room()]; nil;",
+  ".later = task(datetime(2050, 1, 1), |t, to| to.emit('now', 1), [.halls[0]]); nil;",
+  // Nothing but the task refers to this room.
+  "task(datetime(2051, 1, 1), |t, to| to.emit('now', 2), [room()]); nil;",
+  '.runs = 0; task(datetime(), || .runs += 1); nil;',
 ];
 
 /** Of each kind one, and some whose instances stay as they are until they are touched. */
@@ -40,6 +45,8 @@ const CHANGES = [
   "mod_type('Person', 'add', 'initial', 'str', |p| p.name[0]); rename_type('Team', 'Group');",
   "mod_enum('Colour', 'add', 'GREEN', 'green'); mod_enum('Colour', 'ren', 'BLUE', 'NAVY'); mod_enum('Colour', 'def', 'GREEN');",
   '.people[7].years = 7.5; .people[8].team = .teams[2]; .people[9].team = nil; .teams[2].members.remove(.people[11]); nil;',
+  ".hall.set_name('lobby'); .halls.pop(); .halls.push(room()); .later.set_args([.hall]); nil;",
+  'task(datetime(2052, 1, 1), || 1 / 0); task(datetime(2049, 1, 1), || nil).del(); nil;',
   ".late = Person{}; .late.born = datetime(2024, 5, 6); set_type('Empty', {}); del_type('Empty'); nil;",
 ];
 
@@ -51,6 +58,8 @@ const ASKED = [
   'return [.card, .cards, .ano], 4;',
   '.people.every(|p| !p.team || p.team.members.has(p)) && .teams.every(|t| t.members.every(|p| p.team == t));',
   ".people[5].greet('all') + .people[5].colour.name_of() + Colour().name();",
+  "[room('lobby').id(), room('lobby') == .hall, try(room('hall')).code(), .halls, .halls.map(|r| r.name())];",
+  '[.runs, .later, tasks(), tasks().map(|t| [t.id(), t.at(), t.owner(), t.args(), t.err()])];',
   "[try(.people[0].years = 'x').msg(), try(.people[0].tags.push(1)).msg(), try(.teams[0].members.add({})).msg()];",
 ];
 
@@ -74,6 +83,10 @@ test('are the same on all nodes, from the log, a checkpoint, a snapshot and a ba
   });
   // Given a node that knows half of the types, and is away for the other half
   for (const code of [...SCHEMA, ...DATA]) await cluster.node(1).value('//stuff', code);
+  await until(
+    async () => (await cluster.node(1).value('//stuff', '.runs;')) === 1,
+    'the task that is due runs',
+  );
   await cluster.killNode(3);
   for (const code of CHANGES) await cluster.node(2).value('//stuff', code);
   const expected = await answersOf(cluster.node(1));

@@ -54,11 +54,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const TOO_EARLY = 'tasks can be made when all nodes of the cluster have been upgraded';
+const TOO_EARLY = 'can be made when all nodes of the cluster have been upgraded';
 
-/** The error of a task without its code, when it is the one that is expected. */
-function taskError(error: string): string {
-  return error === `422 none ${TOO_EARLY}` ? TOO_EARLY : error;
+/** The error of a task or a future without its code, when it is the one that is expected. */
+function programError(kind: string, error: string): string {
+  return error === `422 none ${kind}s ${TOO_EARLY}` ? TOO_EARLY : error;
 }
 
 test('nodes are upgraded one by one without a failed request or a lost change', async () => {
@@ -94,8 +94,10 @@ test('nodes are upgraded one by one without a failed request or a lost change', 
   const failed = recorder.operations.filter(
     ({ outcome, action }) => outcome !== 'ok' && action.kind !== 'append_and_fail',
   );
-  // The cluster comes to level 2 only, at which there are no tasks yet: each is refused, and nothing of it is made.
-  const errors = failed.map(({ action, error }) => (action.kind === 'task' ? taskError(error) : error));
+  // The cluster comes to level 2 only, at which there are no tasks and futures yet: each is refused, and nothing of it is made.
+  const errors = failed.map(({ action: { kind }, error }) =>
+    kind === 'task' || kind === 'future' ? programError(kind, error) : error,
+  );
   expect(errors.filter((error) => error !== TOO_EARLY)).toEqual([]);
   expect(recorder.operations.length).toBeGreaterThan(100);
   expect(check(recorder)).toEqual({ problems: [], undecided: [] });
@@ -119,7 +121,7 @@ test('nodes are upgraded one by one without a failed request or a lost change', 
   expect(await node(0).value('//stuff', '.x = 1;')).toBe(1);
 });
 
-test('types and enums are made by nobody before all nodes know them', async () => {
+test('types, rooms, tasks and futures are made by nobody before all nodes know them', async () => {
   // Given three nodes of a version without types, two of which are upgraded
   await Promise.all([0, 1, 2].map((at) => started(at, WITHOUT_TYPES)));
   await node(0).login();
@@ -136,6 +138,9 @@ test('types and enums are made by nobody before all nodes know them', async () =
     "set_enum('Colour', {RED: 1});",
     ".wrapped = .guest.wrap(&{name: 'str'});",
     ".list = []; .list.push(&{name: 'str'});",
+    '.hall = room();',
+    '.late = 1; task(datetime(), || .x = 1);',
+    '.early = 1; future(|| .late = 1);',
   ];
   for (const each of nodes) {
     for (const code of made) {
@@ -151,7 +156,17 @@ test('types and enums are made by nobody before all nodes know them', async () =
   await replaced(2, WITH_TYPES);
   await until(async () => (await levels()).every((level) => level === LEVEL_NEWEST), 'the level is raised');
   await node(2).value('//stuff', "set_type('Guest', {name: 'str'}); .guest.to_type('Guest');");
-  for (const each of nodes) expect(await each.value('//stuff', 'type(.guest);')).toBe('Guest');
+  await node(2).value('//stuff', ".hall = room(); .hall.set_name('hall'); .late = 0; nil;");
+  await node(2).value('//stuff', "task(datetime(), |t, to| { .late += 1; to.emit('late'); }, [.hall]); nil;");
+  expect(await node(2).value('//stuff', '.early = 1; future(|| .early += 1);')).toBe(2);
+  for (const each of nodes) {
+    expect(await each.value('//stuff', "[type(.guest), room('hall') == .hall, .early];")).toEqual([
+      'Guest',
+      true,
+      2,
+    ]);
+    await until(async () => (await each.value('//stuff', '.late;')) === 1, 'the task has run');
+  }
 });
 
 function node(at: number): RealNode {
