@@ -102,7 +102,7 @@ export class Clients {
 
   private record(
     known: Pick<Operation, 'id' | 'client' | 'collection' | 'action' | 'node' | 'begin'>,
-    { outcome, value, index, error, flaw }: Response,
+    { outcome, isMade, value, index, error, flaw }: Response,
     attempt: number,
   ): void {
     // What an earlier attempt did is not undone by a later one that was refused.
@@ -110,7 +110,8 @@ export class Clients {
     const end = certain === 'unknown' ? Infinity : performance.now();
     const { recorder } = this.options;
     if (flaw !== undefined) recorder.finding(flaw);
-    recorder.operation({ ...known, end, outcome: certain, answer: value, index, error });
+    const made = isMade === true ? { isMade } : {};
+    recorder.operation({ ...known, end, outcome: certain, answer: value, index, error, ...made });
     if (known.action.kind === 'append_and_fail' && outcome === 'ok')
       recorder.finding(`operation ${known.id} should have failed`);
   }

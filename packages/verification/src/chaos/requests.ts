@@ -15,6 +15,8 @@ export interface Question {
 
 export interface Response {
   readonly outcome: Outcome;
+  /** Whether something was made, though there is no answer. */
+  readonly isMade?: boolean;
   readonly value: unknown;
   /** Log index that the answer reflects; 0 when it is not told. */
   readonly index: number;
@@ -88,7 +90,9 @@ function responseOf({ statusCode: status = 0, headers }: IncomingMessage, text: 
   const { message, told } = errorIn(text);
   const error = `${status} ${told ?? ''} ${message}`;
   const flaw = flawOf(status, told, headers['retry-after'] !== undefined, node !== '');
-  const answer = { outcome: outcomeOf(status, told), value: null, index: 0, status, node, error };
+  const outcome = outcomeOf(status, told);
+  const isMade = told === 'made';
+  const answer = { outcome, value: null, index: 0, status, node, error, ...(isMade ? { isMade } : {}) };
   return flaw === null ? answer : { ...answer, flaw: `${flaw}: ${error}` };
 }
 

@@ -57,7 +57,14 @@ interface Agent {
   moment: number;
 }
 
-type Answer = (outcome: Operation['outcome'], answer: unknown, index: number, error: string) => void;
+type Answer = (
+  outcome: Operation['outcome'],
+  answer: unknown,
+  index: number,
+  error: string,
+  /** Whether something was made, though there is no answer. */
+  isMade?: boolean,
+) => void;
 
 export class Clients {
   readonly history: Operation[] = [];
@@ -246,8 +253,9 @@ export class Clients {
     attempt: number,
     done: () => void,
   ): void {
-    this.ask(process, question, (outcome, answer, index, error) => {
+    this.ask(process, question, (outcome, answer, index, error, isMade) => {
       const { id, action } = operation;
+      if (isMade === true) operation.isMade = true;
       if (action.kind === 'append_and_fail' && outcome === 'ok') {
         this.world.violate(new Error(`operation ${id} should have failed`));
       }
@@ -287,7 +295,7 @@ export class Clients {
     const { scheduler, swarm } = this.world;
     const { code } = question;
     let open = true;
-    const end: Answer = (outcome, value, index, error) => {
+    const end: Answer = (outcome, value, index, error, isMade) => {
       if (!open) return;
       open = false;
       this.pending.delete(entry);
@@ -295,7 +303,7 @@ export class Clients {
         () => `answer to ${code} ${outcome} ${JSON.stringify(value)} ${index} ${error}`,
         process.machine,
       );
-      answer(outcome, value, index, error);
+      answer(outcome, value, index, error, isMade);
     };
     const entry = { process, lose: () => end('unknown', null, 0, 'connection lost') };
     this.pending.add(entry);
@@ -380,7 +388,8 @@ function handle(
       failed(reply);
       const { code: number, message } = reply.error;
       const outcome = outcomeOf(reply);
-      answer(outcome, outcome === 'failed' ? number : null, 0, `${statusOfReply(reply)} ${message}`);
+      const error = `${statusOfReply(reply)} ${message}`;
+      answer(outcome, outcome === 'failed' ? number : null, 0, error, reply.outcome === 'made');
     }
   };
   side.router.handle(

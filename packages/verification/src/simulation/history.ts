@@ -34,6 +34,8 @@ export type Action =
       readonly startAt: number;
       readonly runs: number;
     }
+  /** Appends a value, and another one in a future, which may fail behind that. */
+  | { readonly kind: 'future'; readonly value: string; readonly fails: boolean }
   /** Lets a user in, and takes that back. */
   | { readonly kind: 'allow' }
   | { readonly kind: 'forbid' }
@@ -54,6 +56,8 @@ export interface Operation {
   /** Infinite while, or because, there is no answer. */
   end: number;
   outcome: Outcome;
+  /** Whether the client was told that the change was made, though there is no answer; then the outcome is `unknown`. */
+  isMade?: boolean;
   /** The decoded answer; the code of the error if it was refused. */
   answer: unknown;
   /** Index of the log entry that the answer reflects; 0 when it is not told. */

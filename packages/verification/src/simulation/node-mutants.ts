@@ -1,5 +1,12 @@
 /** Planted bugs of the node, put between its parts: nothing of them is in the code that runs in production. */
-import { ByteWriter, type Engine, type Group, type RoomEvent, type TaskState } from '@althing/engine';
+import {
+  ByteWriter,
+  type Engine,
+  ErrorCode,
+  type Group,
+  type RoomEvent,
+  type TaskState,
+} from '@althing/engine';
 import {
   type Applied,
   CallKind,
@@ -15,6 +22,7 @@ import {
   type GroupId,
   type GroupSession,
   type NodeId,
+  type Reply,
   ResultKind,
   type Results,
   type ResultsCapture,
@@ -42,6 +50,8 @@ export const NODE_MUTANTS = {
   rights_not_doubted: 'a request is refused by rights that this node knows, though they may be old',
   task_ended_apart: 'what becomes of a task is not in the change of its run, but in the next one',
   tasks_not_taken_up: 'who begins to lead does not look at the tasks that there are',
+  future_before_query: 'what the future of a query changes is proposed before what the query does',
+  failed_future_made_again: 'a request whose future failed is carried out again when it is repeated',
   answer_before_commit: 'a change is acknowledged when it is proposed',
   no_undo: 'changes are not taken back when the leadership is lost',
   lost_epoch_proposes: 'what was proposed in an epoch that has ended is taken in the next one',
@@ -205,6 +215,16 @@ export class NodeBugs {
     if (on.has('retry_made_twice')) results.find = () => ({ kind: 'new' });
     if (on.has('key_made_twice')) results.findKey = () => ({ kind: 'new' });
     if (on.has('number_made_twice')) results.findClient = () => ({ kind: 'new' });
+    if (on.has('failed_future_made_again')) {
+      const [find, findKey, findClient] = [
+        results.find.bind(results),
+        results.findKey.bind(results),
+        results.findClient.bind(results),
+      ];
+      results.find = (name) => withoutFailure(find(name));
+      results.findKey = (key) => withoutFailure(findKey(key));
+      results.findClient = (name) => withoutFailure(findClient(name));
+    }
     if (on.has('map_order_stored')) {
       const note = results.note.bind(results);
       const order = new Set<NodeId>();
@@ -297,8 +317,44 @@ export class NodeBugs {
       };
     } else if (on.has('names_not_in_entries')) {
       session.propose = (change, reply, respond) => propose(change, reply, respond);
+    } else if (on.has('future_before_query')) {
+      this.proposeQueriesLate(session);
     }
   }
+
+  /** Proposes a change behind which futures come when the next one is on its way. */
+  private proposeQueriesLate(session: GroupSession): void {
+    const propose = session.propose.bind(session);
+    let held = (): void => {};
+    const release = (): void => {
+      const late = held;
+      held = () => {};
+      late();
+    };
+    session.propose = (change, reply, respond, names, secret) => {
+      if (hasMore(reply)) {
+        release();
+        held = () => propose(change, reply, respond, names, secret);
+        this.delay(LATE_MS, release);
+        return null;
+      }
+      const refused = propose(change, reply, respond, names, secret);
+      release();
+      return refused;
+    };
+  }
+}
+
+/** Whether an answer is that of a part of a request, in case that the rest does not follow. */
+function hasMore(reply: Reply): boolean {
+  return !reply.ok && reply.outcome === 'made' && reply.error.code === ErrorCode.CANCELLED;
+}
+
+type Found = ReturnType<Results['find']>;
+
+/** What is known of a request, but for those that failed behind a change. */
+function withoutFailure(found: Found): Found {
+  return found.kind === 'reply' && found.reply.kind === 'failure' ? { kind: 'new' } : found;
 }
 
 /** How long a task is there after its run that should be gone with it, in milliseconds. */

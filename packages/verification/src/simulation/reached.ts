@@ -330,6 +330,8 @@ const PLACES: readonly string[] = [
   'sweep is unknown',
   'a task ran in time',
   'a task ran late',
+  'future is ok',
+  'future is unknown',
   'task is ok',
   'task is unknown',
   'swap is ok',

@@ -1,4 +1,5 @@
 /** What clients ask for, and the query code of it. */
+import { stepsOf } from './check-futures.js';
 import type { Action } from './history.js';
 import type { Draw } from './random.js';
 
@@ -27,6 +28,7 @@ export const SET_UP = [
   '});',
   ".set('n', 0);",
   ".set('runs', []);",
+  ".set('steps', []);",
   `.set('tiles', range(${TILES}).map(|| {n: 0, text: '${TILE_TEXT}'}));`,
   "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
   '};',
@@ -36,7 +38,7 @@ export const SET_UP = [
 /** Everything that the checks look at, read at once. */
 export const READ_ALL = `[[${LISTS.map((list) => `.${list}`).join(', ')}], .n, [${ACCOUNTS.map(
   (account) => `.bank.${account}`,
-).join(', ')}], .runs];`;
+).join(', ')}], .runs, .steps];`;
 
 /**
  * Draws the next thing that a client does.
@@ -56,6 +58,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     ['sweep', 1],
     ['look', 1],
     ['task', 1],
+    ['future', 1],
     ['other', 1.5],
   ] as const);
   switch (kind) {
@@ -79,6 +82,8 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     }
     case 'task':
       return { kind, value: nextValue(), startAt: now + draw.int(0, 2), runs: draw.int(1, 3) };
+    case 'future':
+      return { kind, value: nextValue(), fails: draw.chance(0.3) };
     case 'balances':
     case 'sweep':
     case 'look':
@@ -124,6 +129,11 @@ export function codeOf(action: Action, number: number): string {
       // The next start follows from this one: clocks are set by hours.
       const closure = `|t, v, n| { .runs.push(\`{v} {n}\`); if (n < ${runs}) task(timeval(int(t.at()) + 1), t.closure(), [v, n + 1]); }`;
       return `task(timeval(${startAt}), ${closure}, ['${value}', 1]); nil;`;
+    }
+    case 'future': {
+      const { value, fails } = action;
+      const [query, future] = stepsOf(value).map((step) => `.steps.push('${step}');`);
+      return `${query} future(|| { ${future} ${fails ? "raise('on purpose');" : '.steps.len();'} });`;
     }
     case 'allow':
       return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
