@@ -110,6 +110,8 @@ export class Repetitions {
         return true;
       case 'reply': {
         this.count += 1;
+        // A refusal, too, is true then: whoever kept it was lost before its answer came.
+        pending.seal();
         pending.end({ kind: 'reply', reply: repeatedReply(found.reply, session.appliedIndex) });
         return true;
       }

@@ -341,6 +341,18 @@ describe('a copy of the request may still be on its way', () => {
     expect(await value(1, '.x;')).toBe(0);
   });
 
+  test('a refusal is told by the node that was asked when it leads next', async () => {
+    await value(1, '.y = 1;');
+    cluster.commits = false;
+    const asked = await holdFirst('assert(.y == 0); .x = 5;');
+    expect(cluster.log(cluster.stuff).uncommitted).toBe(1);
+    cluster.log(cluster.stuff).lead(2, 1);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(asked.told).toBe('422 none');
+    expect(await value(2, '.x;')).toBe(0);
+  });
+
   test('a refusal is not certain before all nodes know of such entries: nobody knows', async () => {
     await value(1, '.y = 1;');
     cluster.level = 3;
