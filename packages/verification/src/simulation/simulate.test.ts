@@ -9,7 +9,7 @@ import { describe, expect, test } from '@jest/globals';
 import { simulate } from './simulate.js';
 import type { Happening } from './table.js';
 
-const SEEDS = 12;
+const SEEDS = 6;
 
 describe('simulated clusters', () => {
   test(`seeds 1 to ${SEEDS} keep every promise, and get things done`, async () => {
