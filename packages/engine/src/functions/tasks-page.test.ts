@@ -1,13 +1,9 @@
 /** The examples of docs/tasks.md, run in order in one collection; time passes where the page says so. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
+import { exampleLines } from '../testing/page.js';
 
-const page = readFileSync(new URL('../../../../docs/tasks.md', import.meta.url), 'utf8');
-
-const examples = [...page.matchAll(/```js\n([\s\S]*?)```/g)].flatMap(([, code = '']) =>
-  code.trim().split('\n'),
-);
+const examples = exampleLines('tasks.md');
 
 describe('the page on tasks', () => {
   const db = new Harness();

@@ -1,12 +1,10 @@
 /** The examples of docs/types.md, run in order in one collection. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
+import { exampleLines } from '../testing/page.js';
 import { Float } from '../value/scalars.js';
 
-const page = readFileSync(new URL('../../../../docs/types.md', import.meta.url), 'utf8');
-
-const examples = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code.trim().split('\n'));
+const examples = exampleLines('types.md');
 
 describe('the page on types', () => {
   const db = new Harness();
@@ -15,7 +13,7 @@ describe('the page on types', () => {
     expect(examples.length).toBeGreaterThan(5);
   });
 
-  test.each(examples.flat())('%s', (line) => {
+  test.each(examples)('%s', (line) => {
     const [code = '', expected] = line.split(/ \/\/ /);
     if (expected?.startsWith('error ')) {
       const [name, message] = expected.slice('error '.length).split(/: (.*)/s);

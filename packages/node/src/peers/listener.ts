@@ -12,6 +12,7 @@ import { isOtherKey, isToBeEncrypted, securingServer, sniff, tlsKeyOf } from './
 import { FrameError } from './frame.js';
 import { type Greeted, type Judge, ListenerGreeting, type RefusedGreeting } from './greeting.js';
 import { GreetingFormatError, NONCE_BYTES, Refusal } from './greeting-format.js';
+import { mismatchText } from './missed.js';
 import type { PeerLogCause } from './refusal-log.js';
 
 export interface PeerListenerOptions {
@@ -214,21 +215,12 @@ function refusalOf({ code, versions, identity }: RefusedGreeting): {
 } | null {
   const who = identity === null ? 'a node' : `the node "${identity.name}"`;
   switch (code) {
-    case Refusal.Version:
-      return {
-        cause: 'version',
-        message: `${who} speaks the protocol versions ${versions.min} to ${versions.max} only, which this node does not: upgrade the older of the two`,
-      };
-    case Refusal.WrongSecret:
-      return { cause: 'wrong_secret', message: `${who} has another cluster_secret than this one` };
-    case Refusal.OtherCluster:
-      return { cause: 'other_cluster', message: `${who} belongs to another cluster` };
     case Refusal.Removed:
       return { cause: 'removed', message: `${who} was removed from the cluster, and is told so` };
     case Refusal.Superseded:
       return { cause: 'superseded', message: `${who} runs twice: the older process is told to end` };
     default:
-      return null;
+      return mismatchText(who, { code, versions });
   }
 }
 

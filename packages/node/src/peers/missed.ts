@@ -1,4 +1,4 @@
-/** Why a node could not be dialled, in words. */
+/** Why two nodes got no connection, in words. */
 import type { DialOutcome } from './dial.js';
 import { FrameError } from './frame.js';
 import type { RefusedGreeting } from './greeting.js';
@@ -32,9 +32,11 @@ export function plainText(error: Error): string {
   return error.message || codeOf(error);
 }
 
-/** The meaning of a refusal for the node that dialled. */
-function refusalText({ code, versions, identity }: RefusedGreeting): MissText {
-  const who = identity === null ? 'the node there' : `"${identity.name}"`;
+/** What two nodes do not agree in, the same for either side; null for a refusal of another kind. */
+export function mismatchText(
+  who: string,
+  { code, versions }: Pick<RefusedGreeting, 'code' | 'versions'>,
+): { readonly cause: PeerLogCause; readonly message: string } | null {
   switch (code) {
     case Refusal.Version:
       return {
@@ -45,6 +47,17 @@ function refusalText({ code, versions, identity }: RefusedGreeting): MissText {
       return { cause: 'wrong_secret', message: `${who} has another cluster_secret than this one` };
     case Refusal.OtherCluster:
       return { cause: 'other_cluster', message: `${who} belongs to another cluster` };
+    default:
+      return null;
+  }
+}
+
+/** The meaning of a refusal for the node that dialled. */
+function refusalText({ code, versions, identity }: RefusedGreeting): MissText {
+  const who = identity === null ? 'the node there' : `"${identity.name}"`;
+  const mismatch = mismatchText(who, { code, versions });
+  if (mismatch !== null) return mismatch;
+  switch (code) {
     case Refusal.Removed:
       return { cause: 'removed', message: `${who} says that this node was removed from the cluster` };
     case Refusal.Superseded:
