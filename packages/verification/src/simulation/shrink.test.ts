@@ -1,5 +1,5 @@
 /** @jest-environment ./scripts/jest-environment.mjs */
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { commandOf, WHOLE } from './cut.js';
 import { type Shrunk, shrink } from './shrink.js';
 import { live } from './work.js';
@@ -42,23 +42,26 @@ describe('making a run small that fails', () => {
   }, 180_000);
 
   test('tells of a run that does not fail', async () => {
-    const options = { seed: 2, mutants: [], cut: WHOLE, live, workers: 1 };
+    const options = { seed: 2, mutants: [], cut: SHORT, live, workers: 1 };
     expect(await shrink({ ...options, isOver: () => false, report: () => {} })).toBeNull();
   }, 60_000);
 });
 
 describe('a part of a run', () => {
+  const seed = 7;
+  let whole: Awaited<ReturnType<typeof live>>;
+  beforeAll(async () => {
+    whole = await live({ seed, mutants: [], cut: WHOLE });
+  }, 60_000);
+
   test('that keeps all decisions is the whole', async () => {
-    const seed = 7;
-    const whole = await live({ seed, mutants: [], cut: WHOLE });
     expect(whole.decisions.length).toBeGreaterThan(10);
     const { traceHash } = await live({ seed, mutants: [], cut: { ...WHOLE, keep: whole.decisions } });
     expect(traceHash).toBe(whole.traceHash);
   }, 60_000);
 
   test('has only what is kept', async () => {
-    const seed = 7;
-    const { decisions } = await live({ seed, mutants: [], cut: WHOLE });
+    const { decisions } = whole;
     const keep = decisions.filter((_name, at) => at % 3 === 0);
     const part = await live({ seed, mutants: [], cut: { ...WHOLE, clients: 1, keep } });
     expect(part.error).toBeNull();
