@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 
 /** The code of the command line, in as few files as can be. */
 export const BUNDLE = new URL('../bundle/index.js', import.meta.url);
@@ -15,6 +15,18 @@ export function isBundleCurrent() {
       return builtAt === undefined || builtAt <= madeAt;
     })
   );
+}
+
+/** The programs of the command line; ends the process where nothing is built. */
+export async function loadPrograms() {
+  const entry = new URL('../dist/index.js', import.meta.url);
+  const server = new URL('../../node/dist/index.js', import.meta.url);
+  const usesBundle = isBundleCurrent();
+  if (!usesBundle && !(existsSync(entry) && existsSync(server))) {
+    console.error('althing: not built yet; run "npm run build" in the folder of the project');
+    process.exit(1);
+  }
+  return import(usesBundle ? BUNDLE.href : entry.href);
 }
 
 function timeOf(file) {

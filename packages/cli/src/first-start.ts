@@ -100,9 +100,16 @@ function isPrintable(secret: string): boolean {
 /**
  * Does what is to be done before the node is started.
  *
+ * @param waitsForOrders whether a node without data is started only when it is said how it begins
  * @throws StartError and others with an `exitCode`
  */
-export async function begin(wanted: Wanted, config: Config, io: Io, node: ServerPackage): Promise<Beginning> {
+export async function begin(
+  wanted: Wanted,
+  config: Config,
+  io: Io,
+  node: ServerPackage,
+  waitsForOrders = false,
+): Promise<Beginning> {
   const path = config.storagePath;
   const hasData = node.holdsData(path);
   if (wanted.forgetNodes) return forgetNodes(wanted, config, io, node);
@@ -111,6 +118,10 @@ export async function begin(wanted: Wanted, config: Config, io: Io, node: Server
   if (first?.kind === 'wait' && config.cluster.length > 0 && (!hasData || wanted.force)) {
     const why = 'a node that waits with a secret is called by its cluster: "cluster" must be empty then';
     throw new node.StartError(why, node.ExitCode.Configuration);
+  }
+  if (!hasData && first === undefined && waitsForOrders && !isCalled(config)) {
+    await write(io.stdout, hintFor(path));
+    return { exitCode: node.ExitCode.Done };
   }
   if (!hasData || first === undefined) return { first };
   const option = first.kind === 'init' ? '--init' : '--secret';
@@ -149,6 +160,18 @@ export async function mend(
   );
   await giveUp(config, others, io, node);
   return true;
+}
+
+/** Whether the settings say where an empty node belongs. */
+function isCalled({ cluster, waitForInvitation }: Config): boolean {
+  return cluster.length > 0 || waitForInvitation;
+}
+
+function hintFor(path: string): string {
+  return `althing: there are no data in ${path}, and nothing was started. Start it
+  with --init            for a new cluster, with the user "admin", the password "pass" and the collection "stuff"
+  with --secret SECRET   to wait until new_node(SECRET, ...) in @thingsdb takes this node into a cluster
+`;
 }
 
 function firstOf(wanted: Wanted, config: Config, io: Io, node: ServerPackage): FirstStart | undefined {

@@ -1,3 +1,4 @@
 /** The command line of Althing. */
 export type { Io } from './io.js';
 export { main } from './program.js';
+export { thingsdb } from './thingsdb.js';

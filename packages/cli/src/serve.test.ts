@@ -261,22 +261,6 @@ describe('the command line', () => {
     expect(io.errors).toContain(message);
   });
 
-  test('the program `thingsdb` is `serve`, with the arguments of ThingsDB', async () => {
-    const program = fileURLToPath(new URL('../bin/thingsdb.js', import.meta.url));
-    const said = (...args: string[]): Promise<string> =>
-      new Promise((resolve) => {
-        execFile(process.execPath, [program, ...args], { timeout: 20_000 }, (_error, stdout, stderr) =>
-          resolve(stdout + stderr),
-        );
-      });
-    expect(await said('--vers')).toMatch(/version: \d+\.\d+\.\d+/);
-    const file = join(folder, 'thingsdb.conf');
-    writeFileSync(file, '[thingsdb]\nlisten_client_port = 4321\n');
-    const shown = await said('--config', file, '-l', 'debug', '--log-c', '--ini', '--print-config');
-    expect(shown).toContain('listen_client_port = 4321\n');
-    expect(shown).toContain('log_level = debug\n');
-  });
-
   test('without a build the program says what to run', async () => {
     const bin = fileURLToPath(new URL('../bin', import.meta.url));
     cpSync(bin, join(folder, 'bin'), { recursive: true });

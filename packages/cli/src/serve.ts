@@ -2,7 +2,14 @@ import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { addStartOptions, begin, mend, wantedOf } from './first-start.js';
 import { type Io, tell, write, writeLast } from './io.js';
-import type { FirstStart, LoadedConfig, RunningNode, SettingKey, StartNode } from './node.js';
+import type {
+  ConfigurationManner,
+  FirstStart,
+  LoadedConfig,
+  RunningNode,
+  SettingKey,
+  StartNode,
+} from './node.js';
 import { version, versionLine } from './version.js';
 
 export const serveCommand: CommandDefinition = {
@@ -43,20 +50,35 @@ export function addOptions(command: Command, node: ServerPackage): void {
   command.addHelpText('after', () => helpAfter(node));
 }
 
-/** Runs a node until it ends, and says with which code the process should. */
-export async function serve(command: Command, io: Io, node: ServerPackage): Promise<number> {
+/** How a program runs nodes that stands for another one. */
+export interface Manner extends ConfigurationManner {
+  /** Whether a node without data begins only when it is said how. */
+  readonly waitsForOrders: boolean;
+}
+
+/**
+ * Runs a node until it ends, and says with which code the process should.
+ *
+ * @param manner that of the program; null for our own
+ */
+export async function serve(
+  command: Command,
+  io: Io,
+  node: ServerPackage,
+  manner: Manner | null = null,
+): Promise<number> {
+  const load = (): LoadedConfig => loaded(command, io, node, manner);
   try {
     const wanted = wantedOf(command, io, node);
-    const loaded = load(command, io, node);
+    const loaded = load();
     for (const warning of loaded.warnings) void tell(io, `althing: warning: ${warning}`);
     if (command.getOptionValue('printConfig') === true) {
       await write(io.stdout, node.printConfig(loaded));
       return node.ExitCode.Done;
     }
-    const beginning = await begin(wanted, loaded.config, io, node);
+    const beginning = await begin(wanted, loaded.config, io, node, manner?.waitsForOrders ?? false);
     if ('exitCode' in beginning) return beginning.exitCode;
-    const start = (): Promise<number> =>
-      run(loaded, beginning.first, io, node, () => load(command, io, node));
+    const start = (): Promise<number> => run(loaded, beginning.first, io, node, load);
     try {
       return await start();
     } catch (error) {
@@ -69,7 +91,7 @@ export async function serve(command: Command, io: Io, node: ServerPackage): Prom
   }
 }
 
-function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
+function loaded(command: Command, io: Io, node: ServerPackage, manner: Manner | null): LoadedConfig {
   const flags = new Map<SettingKey, string>();
   for (const option of command.options) {
     const key = node.settingKeys.find((candidate) => node.flagOf(candidate) === option.long);
@@ -81,6 +103,7 @@ function load(command: Command, io: Io, node: ServerPackage): LoadedConfig {
     ...(typeof path === 'string' ? { path } : {}),
     environment: io.environment,
     flags,
+    ...(manner === null ? {} : { manner }),
   });
 }
 

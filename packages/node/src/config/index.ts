@@ -5,7 +5,12 @@ export { isLoopback } from './address.js';
 export { configurationPage, defaultText, printConfig } from './describe.js';
 export { ExitCode } from './exit-codes.js';
 export { DEFAULT_PASSWORD, isOpen } from './exposure.js';
-export { type ConfigurationInput, type LoadedConfig, loadConfig } from './load.js';
+export {
+  type ConfigurationInput,
+  type ConfigurationManner,
+  type LoadedConfig,
+  loadConfig,
+} from './load.js';
 export { checkMemory, consensusHeapMb, type ProcessMemory, processMemory } from './memory.js';
 export { ConfigurationError, type ConfigurationProblem, PortError, portInUse } from './problem.js';
 export {

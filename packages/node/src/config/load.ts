@@ -5,6 +5,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isLoopback } from './address.js';
 import { parseFile } from './file.js';
 import { type ProcessMemory, processMemory } from './memory.js';
 import { ConfigurationError, type ConfigurationProblem, shown } from './problem.js';
@@ -39,6 +40,23 @@ export interface ConfigurationInput {
   readonly hostName?: string;
   /** For tests; default: that of this process. */
   readonly memory?: ProcessMemory;
+  /** Of a program that stands for another one; default: our own. */
+  readonly manner?: ConfigurationManner;
+}
+
+/** How a program reads its settings that stands for another one, whose users know it so. */
+export interface ConfigurationManner {
+  /**
+   * Its defaults where they are not ours, as texts.
+   *
+   * @param isLocal whether only clients on this machine can reach the node
+   */
+  readonly defaults: (isLocal: boolean) => ReadonlyMap<SettingKey, string>;
+  /**
+   * Whether unknown keys of the file, and values of `sharedKeys` in the file and the environment that do not fit, are
+   * passed over with a warning.
+   */
+  readonly isLenient: boolean;
 }
 
 /** A configuration, checked, with what there is to say about it. */
@@ -59,19 +77,22 @@ const fileSizeMax = 1024 ** 2;
  * @throws {ConfigurationError} with all problems
  */
 export function loadConfig(input: ConfigurationInput): LoadedConfig {
-  const reader = new Reader(input.readFile ?? readSmallFile);
+  const { manner } = input;
+  const reader = new Reader(input.readFile ?? readSmallFile, manner?.isLenient ?? false);
   const layers = [
     reader.flags(input.flags ?? new Map()),
     reader.environment(input.environment),
     reader.file(input.path),
   ];
   const found = new Map<SettingKey, Found>();
-  for (const key of settingKeys) {
-    for (const layer of layers) {
-      const value = reader.valueIn(layer, key);
-      if (value !== undefined && !found.has(key)) found.set(key, value);
-    }
-  }
+  const take = (layer: Layer, key: SettingKey): void => {
+    const value = reader.valueIn(layer, key);
+    if (value !== undefined && !found.has(key)) found.set(key, value);
+  };
+  for (const key of settingKeys) for (const layer of layers) take(layer, key);
+  const defaults = manner?.defaults(isLocal(found.get('bind_client_addr')?.value)) ?? new Map();
+  const own = reader.defaults(defaults);
+  for (const key of defaults.keys()) take(own, key);
   const context: DefaultContext = {
     hostName: input.hostName ?? hostname(),
     clustered: isNonEmptyList(found.get('cluster')?.value),
@@ -81,7 +102,7 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
   const fields: Record<string, unknown> = {};
   for (const key of settingKeys) {
     const value = found.get(key);
-    sources.set(key, value === undefined ? 'default' : value.source);
+    sources.set(key, value === undefined ? DEFAULT : value.source);
     fields[fieldOf(key)] = value === undefined ? reader.defaultOf(key, context) : value.value;
   }
   if (reader.problems.length > 0) throw new ConfigurationError(reader.problems);
@@ -95,6 +116,12 @@ export function loadConfig(input: ConfigurationInput): LoadedConfig {
   if (reader.problems.length > 0) throw new ConfigurationError(reader.problems);
   return { config, sources, warnings: reader.warnings };
 }
+
+/** The source of values that nobody gave. */
+const DEFAULT = 'default';
+
+/** What the sources of flags begin with. */
+const FROM_FLAG = 'from --';
 
 /** What variables of ThingsDB begin with. They count where there is none of ours for the same setting. */
 const THINGSDB = 'THINGSDB_';
@@ -118,9 +145,15 @@ class Reader {
   readonly problems: ConfigurationProblem[] = [];
   readonly warnings: string[] = [];
   private readonly readFile: (path: string) => string;
+  private readonly isLenient: boolean;
 
-  constructor(readFile: (path: string) => string) {
+  constructor(readFile: (path: string) => string, isLenient: boolean) {
     this.readFile = readFile;
+    this.isLenient = isLenient;
+  }
+
+  defaults(texts: ReadonlyMap<SettingKey, string>): Layer {
+    return new Map([...texts].map(([key, text]) => [key, { text, source: DEFAULT }] as const));
   }
 
   flags(flags: ReadonlyMap<SettingKey, string>): Layer {
@@ -206,7 +239,10 @@ class Reader {
     const parsed = kind.parse(text);
     if (parsed.ok) return { value: parsed.value, source: source.replace(/^from /, '') };
     const value = secret ? '' : ` = ${shown(text)}`;
-    this.problems.push({ key, message: `${key}${value} (${source}): must be ${kind.must}` });
+    const message = `${key}${value} (${source}): must be ${kind.must}`;
+    if (this.isLenient && sharedKeys.has(key) && !source.startsWith(FROM_FLAG))
+      this.warnings.push(`${message}; it is ignored`);
+    else this.problems.push({ key, message });
     return undefined;
   }
 
@@ -218,7 +254,9 @@ class Reader {
     }
     const meant = nearest(key.replace(/^(SERVICE|THINGSDB)_/, ''), knownKeys());
     const hint = meant === undefined ? '"althing serve --help" lists the keys' : `did you mean ${meant}?`;
-    this.problems.push({ key, message: `${path} line ${line}: unknown key ${shown(key)}; ${hint}` });
+    const message = `${path} line ${line}: unknown key ${shown(key)}; ${hint}`;
+    if (this.isLenient) this.warnings.push(message);
+    else this.problems.push({ key, message });
   }
 
   private unknownVariable(variable: string): void {
@@ -255,6 +293,11 @@ function isSecret(key: string): boolean {
 
 function nonEmpty<T extends { readonly text: string }>(entry: T | undefined): T | undefined {
   return entry === undefined || entry.text === '' ? undefined : entry;
+}
+
+/** @param address of `bind_client_addr`; undefined for its default */
+function isLocal(address: unknown): boolean {
+  return typeof address !== 'string' || isLoopback(address);
 }
 
 function isNonEmptyList(value: unknown): boolean {

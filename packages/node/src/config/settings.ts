@@ -604,6 +604,11 @@ export const sharedKeys: ReadonlySet<string> = new Set<SettingKey>([
   'ip_support',
   'storage_path',
   'result_size_limit',
+  'enable_modules',
+  'modules_path',
+  'module_timeout',
+  'python_interpreter',
+  'wait_for_modules',
 ]);
 
 /** Variables of ThingsDB that stand for flags of `serve` (packages/cli/src/first-start.ts). */
