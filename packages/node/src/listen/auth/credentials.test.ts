@@ -17,6 +17,8 @@ describe('Authorization headers', () => {
   test('the first colon parts name and password', () => {
     expect(parseAuthorization(basic('a', 'b:c:'))).toEqual({ kind: 'password', name: 'a', password: 'b:c:' });
     expect(parseAuthorization(basic('', ''))).toEqual({ kind: 'password', name: '', password: '' });
+    const named = `Basic ${Buffer.from('a:b\0c:d').toString('base64')}`;
+    expect(parseAuthorization(named)).toEqual({ kind: 'password', name: 'a:b', password: 'c:d' });
   });
 
   test('base64 without its padding is understood', () => {

@@ -28,7 +28,9 @@ const BASIC_LENGTH_MAX = 400;
 function parseBasic(value: string): Credentials | null {
   if (value.length > BASIC_LENGTH_MAX || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return null;
   const text = Buffer.from(value, 'base64').toString('latin1');
-  const colon = text.indexOf(':');
-  if (colon < 0) return null;
-  return { kind: 'password', name: text.slice(0, colon), password: text.slice(colon + 1) };
+  // The native protocol knows names with a colon; neither a name nor a password has a NUL.
+  const nul = text.indexOf('\0');
+  const end = nul < 0 ? text.indexOf(':') : nul;
+  if (end < 0) return null;
+  return { kind: 'password', name: text.slice(0, end), password: text.slice(end + 1) };
 }

@@ -171,6 +171,9 @@ describe('AUTH', () => {
     expect(await answer(line, 34, ['@t', 'user_info().load().name'])).toBe('admin');
     expect(await answer(line, 33, ['ann', 'secret-word'])).toBe('type 17');
     expect(await answer(line, 34, ['@t', 'user_info().load().name'])).toBe('ann');
+    await node.value('/t', "new_user('an:n'); set_password('an:n', 'a:word'); grant('/t', 'an:n', QUERY);");
+    expect(await answer(line, 33, ['an:n', 'a:word'])).toBe('type 17');
+    expect(await answer(line, 34, ['@t', 'user_info().load().name'])).toBe('an:n');
     // A request behind AUTH waits for it.
     line.send(33, 1, encodeMessagePack(token));
     line.send(34, 2, encodeMessagePack(['@t', 'user_info().load().name']));

@@ -44,9 +44,9 @@ export function readAuth(data: Buffer): Authorization {
   if (name === null || password === null) {
     throw badData('AUTH takes [user, password], both str, or a token as str');
   }
-  return isCredential(name) && isCredential(password) && !name.includes(':')
-    ? `Basic ${Buffer.from(`${name}:${password}`, 'latin1').toString('base64')}`
-    : null;
+  if (!isCredential(name) || !isCredential(password)) return null;
+  const text = name.includes(':') ? `${name}\0${password}` : `${name}:${password}`;
+  return `Basic ${Buffer.from(text, 'latin1').toString('base64')}`;
 }
 
 function isToken(text: string): boolean {
@@ -55,7 +55,10 @@ function isToken(text: string): boolean {
 
 function isCredential(text: string): boolean {
   if (text.length < 1 || text.length > CREDENTIAL_LENGTH_MAX) return false;
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === 0 || unit > 0xff) return false;
+  }
   return true;
 }
 
