@@ -228,7 +228,7 @@ describe('cluster remove', () => {
     let looks = 0;
     answer = (request) => {
       if (isStatus(request)) return STATUS;
-      if (request.code.startsWith('del_node')) return null;
+      if (request.code.startsWith('remove_node')) return null;
       looks += 1;
       return looks < 3;
     };
@@ -249,7 +249,7 @@ describe('cluster remove', () => {
   test('of the node that is asked can not be watched to its end', async () => {
     const io = new FakeIo();
     answer = (request) =>
-      isStatus(request) ? STATUS : request.code.startsWith('del_node') ? null : undefined;
+      isStatus(request) ? STATUS : request.code.startsWith('remove_node') ? null : undefined;
     expect(await cluster(io, 'remove', '0')).toBe(0);
     expect(io.errors).toContain('ask another one');
   });

@@ -137,7 +137,7 @@ async function addNode(connection: Connection, command: Command, io: Io): Promis
 
 async function removeNode(connection: Connection, command: Command, io: Io): Promise<number> {
   const number = numberOf(command.args[0] ?? '', await readStatus(connection));
-  await runQuery(connection, '@thingsdb', 'del_node(number);', { number: BigInt(number) });
+  await runQuery(connection, '@thingsdb', 'remove_node(number);', { number: BigInt(number) });
   await tell(io, `node ${number} is being removed`);
   const end = performance.now() + connection.timeoutMs;
   try {

@@ -176,15 +176,29 @@ describe('new_node', () => {
   });
 });
 
-describe('del_node', () => {
-  test('notes that a member is to leave', () => {
+describe('del_node and remove_node', () => {
+  test.each(['del_node', 'remove_node'])('%s notes that a member is to leave', (name) => {
     root.putMember(SECOND);
 
-    expect(h.run('del_node(1);', ROOT)).toBeNull();
-    expect(h.run('del_node(1);', ROOT)).toBeNull();
+    expect(h.run(`${name}(1);`, ROOT)).toBeNull();
+    expect(h.run(`${name}(1);`, ROOT)).toBeNull();
 
     expect(root.members.get(SECOND.nodeId)?.leaving).toBe(true);
     expect(h.run('has_node(1);', ROOT)).toBe(true);
+  });
+
+  test('only remove_node removes one that is active', () => {
+    root.putMember(SECOND);
+    for (const status of ['READY', 'SYNCHRONIZING']) {
+      view.statuses = ['READY', status];
+      expect(h.error('del_node(0);', ROOT)).toBe('operation_err');
+      expect(h.failure('del_node(1);', ROOT).message).toContain('remove_node(1)');
+    }
+    expect(h.run('remove_node(1);', ROOT)).toBeNull();
+
+    root.putMember(SECOND);
+    view.statuses = ['READY', 'SHUTTING_DOWN'];
+    expect(h.run('del_node(1);', ROOT)).toBeNull();
   });
 
   test('takes back an invitation; its number is not used again', () => {
@@ -196,9 +210,11 @@ describe('del_node', () => {
 
   test('says why a node can not go', () => {
     view.problem = 'it is the last one';
-    expect(h.failure('del_node(0);', ROOT).message).toBe('it is the last one');
-    expect(h.error('del_node(5);', ROOT)).toBe('lookup_err');
-    expect(h.error('del_node(-1);', ROOT)).toBe('lookup_err');
+    expect(h.failure('remove_node(0);', ROOT).message).toBe('it is the last one');
+    for (const name of ['del_node', 'remove_node']) {
+      expect(h.error(`${name}(5);`, ROOT)).toBe('lookup_err');
+      expect(h.error(`${name}(-1);`, ROOT)).toBe('lookup_err');
+    }
   });
 
   test('is the same on other nodes', () => {
@@ -227,6 +243,8 @@ class FakeView implements NodeView {
   problem: string | null = null;
   readonly done: string[] = [];
   readonly backups = new FakeBackups();
+  /** Of each node, by its number. */
+  statuses: readonly string[] = ['READY'];
 
   info(): NodeInfo {
     const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;
@@ -234,7 +252,8 @@ class FakeView implements NodeView {
   }
 
   nodes() {
-    return [{ number: 0, status: 'READY', committed: 7, stored: 5, name: 'first', port: 9220, stream: null }];
+    const rest = { committed: 7, stored: 5, name: 'first', port: 9220, stream: null };
+    return this.statuses.map((status, number) => ({ number, status, ...rest }));
   }
 
   groups() {

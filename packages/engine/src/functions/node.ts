@@ -109,7 +109,7 @@ export const NODES: readonly Entry[] = [
     },
   }),
   func('del_node', {
-    doc: 'Removes a node from the cluster for good; it gives away what it leads first.',
+    doc: 'Removes a node that is not there any more from the cluster for good, or calls off one that was called by new_node().',
     in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.int('node')],
@@ -119,12 +119,23 @@ export const NODES: readonly Entry[] = [
         rt.editor.deleteInvitation(invitation);
         return null;
       }
-      const member = rt.root.memberByNumber(Number(number));
-      if (member === undefined) throw unknownNode(number);
-      if (member.leaving) return null;
-      const problem = rt.node.removalProblem(member);
-      if (problem !== null) throw operationError(problem);
-      rt.editor.putMember({ ...member, leaving: true });
+      const status = rt.node.nodes().find((each) => each.number === Number(number))?.status;
+      if (ACTIVE.has(status)) {
+        throw operationError(
+          `node ${number} is active (${status}): stop it first, or use remove_node(${number}), which removes it while it runs`,
+        );
+      }
+      remove(rt, number);
+      return null;
+    },
+  }),
+  func('remove_node', {
+    doc: 'Removes a node from the cluster for good, also one that runs: it gives away what it leads, and ends.',
+    in: In.ROOT,
+    changes: CHANGES_ROOT,
+    params: [p.int('node')],
+    run: (rt, number) => {
+      remove(rt, number);
       return null;
     },
   }),
@@ -135,6 +146,18 @@ export const NODES: readonly Entry[] = [
     run: (rt, number) => rt.root.memberByNumber(number) !== undefined || rt.root.invitations.has(number),
   }),
 ];
+
+/** The states in which a node takes part in the work of its cluster. */
+const ACTIVE: ReadonlySet<string | undefined> = new Set(['READY', 'SYNCHRONIZING']);
+
+function remove(rt: Runtime, number: number | bigint): void {
+  const member = rt.root.memberByNumber(Number(number));
+  if (member === undefined) throw unknownNode(number);
+  if (member.leaving) return;
+  const problem = rt.node.removalProblem(member);
+  if (problem !== null) throw operationError(problem);
+  rt.editor.putMember({ ...member, leaving: true });
+}
 
 /** Port on which nodes listen for each other, when none is given. */
 const NODE_PORT = 9220;

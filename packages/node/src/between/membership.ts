@@ -42,6 +42,11 @@ export function genesis(members: readonly number[], identity: Uint8Array): Appli
   };
 }
 
+/** Whether a node is a member whose vote nobody waits for: it stopped in good order where only two voted. */
+export function isResting({ learners, promote }: Membership, node: NodeId): boolean {
+  return learners.includes(node) && !promote.includes(node);
+}
+
 /**
  * Whether a majority of the voters that stay can be reached when a node is removed; then they can go on
  * without it.

@@ -137,8 +137,11 @@ export interface PeerAddress extends NetworkAddress {
 }
 
 export interface MembershipStep {
-  /** `addLearner` promotes to voter as soon as the node has caught up. */
-  readonly action: 'addLearner' | 'remove';
+  /**
+   * `addLearner` promotes to voter as soon as the node has caught up; `rest` takes the vote of a member, until
+   * `addLearner` gives it back.
+   */
+  readonly action: 'addLearner' | 'rest' | 'remove';
   readonly node: NodeId;
 }
 

@@ -1,6 +1,6 @@
 /** Decisions of a leader about the members of its group. */
-import { isMember, isRemoved, type Membership, membersOf, type RaftNode } from 'raft-ts';
-import { canGoOnWithout } from '../between/membership.js';
+import { isMember, isRemoved, MAX_VOTERS, type Membership, membersOf, type RaftNode } from 'raft-ts';
+import { canGoOnWithout, isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 
 /**
@@ -8,16 +8,22 @@ import type { MembershipStep, NodeId } from '../between/protocol.js';
  *
  * @param own the membership of the group that is led, as Raft has it
  * @param isUp whether another node can be reached: nobody is removed whom the others could not go on without
- * @returns `go` when this node is the one to be removed: then it must give the leadership away first
+ * @returns `go` when this node is the one to be removed, or to rest: then it must give the leadership away first
  */
 export function stepTowards(
-  { voters, learners, removed }: Membership,
+  wanted: Membership,
   own: Membership,
   self: NodeId,
   isUp: (node: NodeId) => boolean,
 ): MembershipStep | 'go' | null {
+  const { voters, learners, removed } = wanted;
   const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
   if (missing !== undefined) return { action: 'addLearner', node: missing };
+  const tired = own.voters.length === 2 ? own.voters.find((node) => isResting(wanted, node)) : undefined;
+  if (tired !== undefined) return tired === self ? 'go' : { action: 'rest', node: tired };
+  const isAwake = (node: NodeId): boolean => voters.includes(node) || wanted.promote.includes(node);
+  const rested = own.learners.find((node) => isResting(own, node) && isAwake(node));
+  if (rested !== undefined && own.voters.length < MAX_VOTERS) return { action: 'addLearner', node: rested };
   // This node may know an old membership of the other group only, and who is removed can never come back: so
   // it is not enough that somebody is not among those members.
   const extra = membersOf(own).filter((node) => removed.includes(node));

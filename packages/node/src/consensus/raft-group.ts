@@ -453,6 +453,7 @@ export class RaftGroup {
 
   private stepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
     if (action === 'remove') return { action, node };
+    if (action === 'rest') return { action: 'addLearner', node, promote: false };
     return { action, node, promote: this.raft.membership.voters.length < MAX_VOTERS };
   }
 

@@ -18,6 +18,7 @@ export const CallKind = {
   StateCheck: 7,
   Leave: 8,
   Import: 9,
+  Rest: 10,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

@@ -14,9 +14,10 @@ import { CallKind, type Calls } from './calls.js';
 import { Handovers } from './handovers.js';
 import { decodeHello, encodeHello, type Hello } from './hello.js';
 import { Inviter } from './inviter.js';
-import { nextStep } from './next-step.js';
+import { type NextStep, nextStep } from './next-step.js';
 import { Overview } from './overview.js';
 import { PeerTable } from './peer-table.js';
+import { Resting } from './resting.js';
 import { NOT_OPEN, type RootSession } from './root-session.js';
 
 export interface MembersOptions {
@@ -80,6 +81,8 @@ export class Members {
   private readonly inviter: Inviter;
   /** The overview of the members. */
   readonly overview: Overview;
+  /** The rest of one of two that vote. */
+  readonly resting: Resting;
   /** The list that the consensus thread has, and the state that it was made of. */
   private told: { readonly root: RootGroup; readonly version: number } | null = null;
   private toldLogFormat = false;
@@ -114,6 +117,12 @@ export class Members {
       peers: this.peers,
       levelHeardMs: LEVEL_HEARD_MS,
     });
+    this.resting = new Resting({
+      ...options,
+      self: options.self.nodeId,
+      session: () => this.session,
+      peers: this.peers,
+    });
     this.admissions = new Admissions({
       ...options,
       self: options.self.nodeId,
@@ -125,6 +134,7 @@ export class Members {
     calls.serve(CallKind.Member, (from, payload) => this.takeHello(from, payload));
     calls.serve(CallKind.Handover, (from) => this.leave(from));
     calls.serve(CallKind.Leave, (from) => this.letGo(from));
+    calls.serve(CallKind.Rest, (from) => this.letRest(from));
   }
 
   /**
@@ -158,6 +168,7 @@ export class Members {
       case 'peer':
         this.peers.noteLink(event.node, event.up, event.version);
         this.handovers.forgetAsked(event.node);
+        if (!event.up) this.resting.forget(event.node);
         if (event.up) this.helloAt = 0;
         this.reconcile();
         return;
@@ -260,16 +271,11 @@ export class Members {
         this.handovers.wasAsked(node) || !this.peers.isUp(node) || !root().members.has(node),
       wasJustAsked: (node) => !this.peers.isUp(node) || this.handovers.wasJustAsked(node),
       isUp: (node) => this.peers.isUp(node),
+      isStopping: (node) => this.resting.isStopping(node),
     });
     switch (step?.kind) {
       case 'change':
-        this.changing = this.options.nextId();
-        this.options.send({
-          kind: 'change_membership',
-          group: ROOT_GROUP,
-          id: this.changing,
-          steps: step.steps,
-        });
+        this.change(step.steps);
         return;
       case 'ask_handover':
         this.handovers.ask(step.node, () => this.reconcile());
@@ -327,6 +333,18 @@ export class Members {
     const isDone = await new Promise<boolean>((resolve) => this.propose(change, resolve));
     if (!isDone) throw new Error('the change could not be made');
     return NOTHING;
+  }
+
+  /** A member that is about to stop asks for its rest. It stays a member. */
+  private letRest(node: NodeId): Uint8Array {
+    if (this.changing !== 0) throw new Error('other changes are under way');
+    this.change([this.resting.allow(node)]);
+    return NOTHING;
+  }
+
+  private change(steps: Extract<NextStep, { kind: 'change' }>['steps']): void {
+    this.changing = this.options.nextId();
+    this.options.send({ kind: 'change_membership', group: ROOT_GROUP, id: this.changing, steps });
   }
 
   private forget(members: readonly MemberInfo[]): void {

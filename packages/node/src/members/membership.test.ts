@@ -48,18 +48,52 @@ describe('a cluster', () => {
     }, 'the first node knows that all are ready');
     expect(await third.value('//stuff', '.x += 1;')).toBe(2);
 
-    await second.value('/t', 'del_node(0);');
+    await second.value('/t', 'remove_node(0);');
     await until(async () => (await first.probe('/ready')).status === 503, 'it turns requests away first');
     expect(await first.ended()).toBe(ExitCode.DataDamaged);
     await untilVoters(second, [1, 2]);
     expect(await second.value('//stuff', '.x += 1;')).toBe(3);
 
-    await third.value('/t', 'del_node(1);');
+    await third.value('/t', 'remove_node(1);');
     expect(await second.ended()).toBe(ExitCode.DataDamaged);
     await untilVoters(third, [2]);
     expect(await third.value('//stuff', '.x += 1;')).toBe(4);
-    const refused = await third.query('/t', 'del_node(2);');
+    const refused = await third.query('/t', 'remove_node(2);');
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('the last node')]);
+  });
+
+  test('goes on with one of two nodes while the other one is stopped in good order', async () => {
+    const ports = await freePorts(2);
+    const cluster = ports.map((port, i) => `127.0.0.${i + 1}:${port}`).join(',');
+    const settings = ports.map((port, i) => ({ ...settingsOf(i + 1, port), cluster, drain_delay_ms: 0 }));
+    const [first, second] = (await Promise.all(settings.map((own) => launched(own)))) as [RealNode, RealNode];
+    await Promise.all([first, second].map((node) => node.whenReady()));
+    await first.login();
+    await first.value('/t', "new_collection('other');");
+    await untilVoters(first, [0, 1]);
+
+    // Whichever leads, the other one goes on, with all collections and new ones.
+    await second.stop({ keep: true });
+    expect(await first.value('//stuff', '.x = 1;')).toBe(1);
+    expect(await first.value('//other', '.x = 1;')).toBe(1);
+    expect(await first.value('/t', "new_collection('later');")).toBe('later');
+    await until(async () => {
+      const statuses = await first.value('/n', 'nodes_info().map(|n| n.load().status);');
+      return String(statuses) === 'READY,OFFLINE';
+    }, 'the first one says that the other one is not there');
+
+    const back = await launchedIn(second, settings[1]);
+    await back.whenReady();
+    back.authorization = first.authorization;
+    await untilVoters(back, [0, 1]);
+    await first.stop({ keep: true });
+    for (const name of ['stuff', 'other', 'later']) expect(await back.value(`//${name}`, '.y = 2;')).toBe(2);
+
+    const again = await launchedIn(first, settings[0]);
+    await again.whenReady();
+    again.authorization = first.authorization;
+    await untilVoters(again, [0, 1]);
+    expect(await again.value('//stuff', '[.x, .y];')).toEqual([1, 2]);
   });
 
   test('replaces a node that lost its data; what was lost finds no way back', async () => {
@@ -87,7 +121,7 @@ describe('a cluster', () => {
   test('tells a node that was removed so also when all others were started again since', async () => {
     const { settings, first, second, third } = await threeNodes();
     await third.kill();
-    await first.value('/t', 'del_node(2);');
+    await first.value('/t', 'remove_node(2);');
     await untilVoters(first, [0, 1]);
     await Promise.all([first.stop({ keep: true }), second.stop({ keep: true })]);
 
@@ -101,7 +135,7 @@ describe('a cluster', () => {
     const { settings, first, third } = await threeNodes();
     await first.value('//stuff', '.x = 1;');
     await third.kill();
-    await first.value('/t', 'del_node(2);');
+    await first.value('/t', 'remove_node(2);');
     await untilVoters(first, [0, 1]);
 
     const refused = await launchedIn(third, settings[2]);
@@ -124,7 +158,7 @@ describe('a cluster', () => {
     expect(rejoined.log).toContain(kept);
 
     // Who removes a node that serves wants it gone, though something may start it again at once.
-    await first.value('/t', 'del_node(number);', { number });
+    await first.value('/t', 'remove_node(number);', { number });
     expect(await rejoined.ended()).toBe(ExitCode.DataDamaged);
     const again = await launchedIn(third, { ...settings[2], rejoin_when_removed: 'true' });
     expect(await again.ended()).toBe(ExitCode.DataDamaged);
@@ -135,7 +169,7 @@ describe('a cluster', () => {
     const { settings, first, second, third } = await threeNodes({ rejoin_when_removed: 'true' });
     await first.value('//stuff', '.x = 1;');
     await third.kill();
-    await first.value('/t', 'del_node(2);');
+    await first.value('/t', 'remove_node(2);');
     await untilVoters(first, [0, 1]);
     await Promise.all([first, second].map((node) => node.kill()));
 

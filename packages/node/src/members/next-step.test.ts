@@ -22,6 +22,7 @@ function step(members: readonly MemberInfo[], membership: Membership, more: Part
     isReadyToGo: () => true,
     wasJustAsked: () => true,
     isUp: () => true,
+    isStopping: () => false,
     ...more,
   });
 }
@@ -32,7 +33,7 @@ const LEAVING = memberOf(1, { leaving: true });
 describe('the next step of the leader', () => {
   test('is none when Raft has the members of the list', () => {
     expect(step(THREE, membershipOf([100, 101, 102]))).toBeNull();
-    expect(step(THREE, membershipOf([100, 101], [102]))).toBeNull();
+    expect(step(THREE, { ...membershipOf([100, 101], [102]), promote: [102] })).toBeNull();
   });
 
   test('is none before there is a list: what Raft begins with is not to be undone', () => {
@@ -47,6 +48,15 @@ describe('the next step of the leader', () => {
   test('is to add who is missing, one after another', () => {
     expect(step(THREE, membershipOf([100]))).toEqual(change({ action: 'addLearner', node: 101 }));
     expect(step(THREE, membershipOf([100, 101]))).toEqual(change({ action: 'addLearner', node: 102 }));
+  });
+
+  test('gives a member that rested its vote back when it is there again, and not while it still stops', () => {
+    const resting = membershipOf([100], [101]);
+    const two = [memberOf(0), memberOf(1)];
+    expect(step(two, resting)).toEqual(change({ action: 'addLearner', node: 101 }));
+    expect(step(two, resting, { isUp: () => false })).toBeNull();
+    expect(step(two, resting, { isStopping: () => true })).toBeNull();
+    expect(step(two, { ...resting, promote: [101] })).toBeNull();
   });
 
   test('replaces a lost node in one change', () => {
@@ -138,6 +148,7 @@ describe('step by step', () => {
           isReadyToGo,
           wasJustAsked: isReadyToGo,
           isUp: () => true,
+          isStopping: () => false,
         });
         if (next === null && collection === root) break;
         if (next === null) collection = root;
@@ -158,7 +169,9 @@ describe('step by step', () => {
   function changed(membership: Membership, { steps }: Extract<NextStep, { kind: 'change' }>): Membership {
     const all = changeOf(
       ...steps.map(({ action, node }) =>
-        action === 'remove' ? { action, node } : ({ action, node, promote: true } as const),
+        action === 'remove'
+          ? { action, node }
+          : ({ action: 'addLearner', node, promote: action === 'addLearner' } as const),
       ),
     );
     expect(changeProblem(membership, all)).toBeNull();

@@ -1,6 +1,6 @@
 import type { MemberInfo } from '@althing/engine';
-import { isJoint, isMember, isRemoved, type Membership, membersOf } from 'raft-ts';
-import { canGoOnWithout } from '../between/membership.js';
+import { isJoint, isMember, isRemoved, MAX_VOTERS, type Membership, membersOf } from 'raft-ts';
+import { canGoOnWithout, isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 
 /** The facts that the leader of the root group compares. */
@@ -17,6 +17,8 @@ export interface ClusterPicture {
   readonly wasJustAsked: (node: NodeId) => boolean;
   /** Whether another member can be reached. */
   readonly isUp: (node: NodeId) => boolean;
+  /** Whether a member that can be reached is about to stop. */
+  readonly isStopping: (node: NodeId) => boolean;
 }
 
 export type NextStep =
@@ -45,7 +47,7 @@ export type NextStep =
 export function nextStep(picture: ClusterPicture): NextStep | null {
   const { members, membership } = picture;
   if (isJoint(membership) || members.size === 0) return null;
-  return add(picture) ?? remove(picture) ?? forget(picture);
+  return add(picture) ?? remove(picture) ?? wake(picture) ?? forget(picture);
 }
 
 /** The first member that Raft does not know. A node whose place it takes goes in the same change. */
@@ -74,6 +76,15 @@ function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture
     return { kind: 'wait', node };
   if (!isReadyToGo(node)) return { kind: 'ask_handover', node };
   return { kind: 'change', steps: [{ action: 'remove', node }] };
+}
+
+/** A member that was let rest when it stopped, and is back. */
+function wake({ members, membership, isUp, isStopping }: ClusterPicture): NextStep | null {
+  const isBack = (node: NodeId): boolean =>
+    isResting(membership, node) && members.get(node)?.leaving === false && isUp(node) && !isStopping(node);
+  const node = membership.learners.find(isBack);
+  if (node === undefined || membership.voters.length >= MAX_VOTERS) return null;
+  return { kind: 'change', steps: [{ action: 'addLearner', node }] };
 }
 
 /**

@@ -104,7 +104,7 @@ test('are the same on all nodes, from the log, a checkpoint, a snapshot and a ba
   await until(() => /"snapshot_installed","group":2\b/.test(fourth.log), 'it gets a snapshot');
   await until(async () => (await fourth.probe('/ready')).status === 200, 'it is ready');
   expect(await answersOf(fourth)).toEqual(expected);
-  await cluster.node(1).value('/t', 'del_node(3);');
+  await cluster.node(1).value('/t', 'remove_node(3);');
   await fourth.ended();
 
   // When all are killed at once, and start again from checkpoint and log

@@ -106,7 +106,7 @@ describe('a cluster', () => {
     expect(await about(nodes, 'put-back')).toMatchObject([
       { event: 'restore', by: 'admin', outcome: 'failed' },
     ]);
-    await node.query('/t', 'del_node(2);', undefined, named('leave'));
+    await node.query('/t', 'remove_node(2);', undefined, named('leave'));
     expect(await about(nodes, 'leave')).toMatchObject([{ event: 'node_leaving', node: 2, by: 'admin' }]);
     await until(() => nodes.flatMap(audited).some(({ event }) => event === 'node_removed'), 'it is removed');
   });

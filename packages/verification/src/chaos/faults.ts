@@ -269,7 +269,7 @@ export const faultKinds: readonly FaultKind[] = [
       const node = draw.chance(0.5) ? await leader(target) : anyNode(target);
       const number = await fleet.numberOf(node);
       const other = draw.pick(fleet.nodes.filter((each) => each !== node));
-      const { outcome, error } = await fleet.member(other.at).ask('/t', `del_node(${number});`);
+      const { outcome, error } = await fleet.member(other.at).ask('/t', `remove_node(${number});`);
       if (outcome === 'failed') return { detail: `${node.name}: ${error}`, undo: nothing };
       try {
         await node.endsByItself(REMOVAL_MS);

@@ -220,7 +220,7 @@ export class Faults {
     if (number === undefined) return;
     this.hasRemoved = true;
     this.leaving.add(machine);
-    const question = { collection: null, code: `del_node(${number}); nil;`, key: null, name: null };
+    const question = { collection: null, code: `remove_node(${number}); nil;`, key: null, name: null };
     world.clients.ask(process, question, (outcome) => {
       if (outcome === 'failed') this.leaving.delete(machine);
     });
@@ -285,7 +285,7 @@ export class Faults {
     };
     const open = world.processes.filter(({ isOpen }) => isOpen);
     if (open.length === 0) return again();
-    const code = `if (has_node(${number})) del_node(${number}); nil;`;
+    const code = `if (has_node(${number})) remove_node(${number}); nil;`;
     world.clients.ask(draw.pick(open), { collection: null, code, key: null, name: null }, (outcome) => {
       if (outcome !== 'ok') again();
     });
