@@ -174,7 +174,8 @@ describe('althing export and althing import', () => {
       expect.stringContaining('imported'),
     ]);
     expect((await althing('import', '//no-name', file)).code).toBe(2);
-    expect(asked).toHaveLength(1);
+    expect((await althing('import', '//stuff', file, '--import-tasks')).code).toBe(0);
+    expect(asked).toEqual(['POST /@import/stuff Bearer abc', 'POST /@import/stuff/import_tasks Bearer abc']);
   });
 
   test('leave nothing of an export that is cut off', async () => {

@@ -37,14 +37,20 @@ export const importCommand: CommandDefinition = {
     addConnectionOptions(command)
       .argument('<collection>', 'its name, as in //stuff or stuff; there must be none of that name')
       .argument('<file>', 'the export, or a backup with a collection of that name')
+      .option('--import-tasks', 'take its tasks, too: they belong to who imports them')
       .addHelpText('after', importHelp)
-      .action(async (collection: string, file: string, _: unknown, invoked: Command) => {
+      .action(async (collection: string, file: string, options: ImportOptions, invoked: Command) => {
+        const tasks = options.importTasks === true ? '/import_tasks' : '';
         const work = async (): Promise<void> =>
-          sendFile(invoked, io, file, `/@import/${nameOf(collection)}`, 'imported', verifyBackup);
+          sendFile(invoked, io, file, `/@import/${nameOf(collection)}${tasks}`, 'imported', verifyBackup);
         finish(await finished('import', io, work, isExpected, true));
       });
   },
 };
+
+interface ImportOptions {
+  readonly importTasks?: boolean;
+}
 
 /** @throws {UsageError} for what can't be the name of a collection */
 function nameOf(collection: string): string {
@@ -65,8 +71,8 @@ Exit codes: 0 done; 1 it failed; 2 wrong usage; 6 no node could be reached, or n
 
 const importHelp = `
 A new collection is made, in a cluster that serves, with the ids of its things. Until all of it is there, there is no
-collection of that name; when it fails, nothing is left. Tasks and history are not taken over. The user needs all
-privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote.
+collection of that name; when it fails, nothing is left. History is not taken over, and tasks only with --import-tasks. The
+user needs all privileges on @thingsdb, and gets all of them on the collection. Take only files that your nodes wrote.
 
 Examples:
   althing import //stuff stuff.export --user admin

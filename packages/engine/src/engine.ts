@@ -16,7 +16,7 @@ import { Executor, secretOf } from './calls/executor.js';
 import { Futures } from './calls/futures.js';
 import { TaskRuns } from './calls/tasks.js';
 import type { Environment } from './environment.js';
-import { ErrorCode, QueryError } from './error.js';
+import { ErrorCode, operationError, QueryError } from './error.js';
 import { CONSTANTS } from './functions/constants.js';
 import { builtIns } from './functions/index.js';
 import { toMsgpack, type WireValues } from './pack/wire-values.js';
@@ -252,6 +252,13 @@ export class Engine {
     return body.kind !== 'find_rooms' && this.emitters.has(emitterOf(body));
   }
 
+  /** Whether a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */
+  mayRestore({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
+    if (scope.kind !== 'thingsdb') return false;
+    if (body.kind === 'query') return RESTORES.test(body.prepared.code);
+    return body.kind === 'run' && RESTORES.test(body.procedure.closure.source);
+  }
+
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */
   run(call: Call): Outcome {
     const { runtime: rt, executor } = this;
@@ -260,12 +267,17 @@ export class Engine {
     const source = call.body.kind === 'query' ? call.body.prepared.code : null;
     const transaction = executor.begin(call, target, this.mayWrite(call), this.defaultDeep(target), source);
     try {
+      rt.mayRestore = call.mayRestore === true;
       const value = evaluate(executor, call);
+      if (rt.mayRestore && transaction.changed) return this.changesElsewhere(transaction);
       if (transaction.outbox !== null && this.mustNotEmit(call, transaction)) return NEEDS_CHANGE;
+      if (rt.restore !== null && rt.futures.length > 0) throw FUTURES_BEHIND_RESTORE;
       if (rt.futures.length > 0) return this.futures.suspend(call, target, value, transaction);
       const result = executor.pack(value, call.format, scope);
       const change = executor.changeOf(scope.group, transaction);
-      return { kind: 'value', result, change, secret: secretOf(rt.secrets) };
+      const secret = secretOf(rt.secrets);
+      if (rt.restore !== null) return { kind: 'value', result, change, secret, restore: rt.restore };
+      return { kind: 'value', result, change, secret };
     } catch (error) {
       return executor.failed(error, transaction);
     } finally {
@@ -315,6 +327,17 @@ export class Engine {
     return toMsgpack(values, this.executor.wire, this.executor.charge);
   }
 
+  /** Takes back what a call changed where only a restore may be ordered: it has to run on the leader. */
+  private changesElsewhere(transaction: Transaction): Outcome {
+    if (this.runtime.restore !== null) {
+      throw operationError('restore() has to be the only change of its query');
+    }
+    transaction.rollback();
+    this.root.collectionEvents.length = 0;
+    this.root.events.length = 0;
+    return NEEDS_CHANGE;
+  }
+
   /** Whether a call that tells clients of events may not do so here. It is known from then on. */
   private mustNotEmit({ body, mayEmit }: Call, transaction: Transaction): boolean {
     if (body.kind === 'query' || body.kind === 'run') this.emitters.add(emitterOf(body));
@@ -332,3 +355,8 @@ function emitterOf(body: QueryBody | ProcedureBody): object {
 function targetOf(scope: Scope): Target {
   return scope instanceof CollectionScope ? scope.group.id : scope.kind === 'node' ? 'node' : 'thingsdb';
 }
+
+/** A call of `restore`, wherever it stands in a text. */
+const RESTORES = /\brestore\s*\(/;
+
+const FUTURES_BEHIND_RESTORE = operationError('a query that restores a backup can make no futures');

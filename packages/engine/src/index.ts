@@ -16,10 +16,18 @@ export type { MemberInfo } from './admin/member.js';
 export type { ModuleInfo } from './admin/modules.js';
 export { Privilege } from './admin/privileges.js';
 export {
+  ownedTask,
+  packUser,
+  type Replacement,
+  replacementConflict,
+  replacementEffects,
+} from './admin/replacement.js';
+export {
   assertReadable,
   type BackupRecord,
   importerOf,
   importingName,
+  isBeingFilled,
   isImported,
   isRestored,
   RESTORE_BYTES_MAX,
@@ -64,6 +72,8 @@ export type {
   NodeEntry,
   NodeInfo,
   NodeView,
+  RestoreOrder,
+  RestoresView,
 } from './node-view.js';
 export { JsonReader, REQUEST_JSON } from './pack/json-reader.js';
 export { quote } from './pack/json-writer.js';

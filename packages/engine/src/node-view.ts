@@ -163,6 +163,25 @@ export interface BackupsView {
   all(): readonly BackupInfo[];
 }
 
+/** A backup that is to take the place of everything, by the function `restore`. */
+export interface RestoreOrder {
+  /** Path of the file, below the folder of backups of the node that was asked. */
+  readonly file: string;
+  /** Whether the caller is the only user then, with all privileges everywhere. */
+  readonly takesAccess: boolean;
+  readonly takesTasks: boolean;
+}
+
+/** The backups that could be restored from this node. */
+export interface RestoresView {
+  /**
+   * Looks at a file, as far as that takes no time.
+   *
+   * @throws QueryError bad_data_err when it is not there, or no backup
+   */
+  check(file: string): void;
+}
+
 /** A module as it is on a node. */
 export interface ModuleLook {
   /** In words; `running` when it can be called, or will be. */
@@ -188,6 +207,7 @@ export interface ModulesView {
 
 export interface NodeView {
   readonly backups: BackupsView;
+  readonly restores: RestoresView;
   /** Undefined for a node that has nothing to do with modules. */
   readonly modules?: ModulesView | undefined;
   info(): NodeInfo;

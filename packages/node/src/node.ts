@@ -127,6 +127,7 @@ export class Node implements RunningNode {
         figures,
         changed: (request, events, isKnown) => audit.changed(request, events, isKnown),
         askModule: (ask, answer) => this.modules.ask(ask, answer),
+        restore: (request) => this.backups.transfers.replace(request),
       },
     );
     const { engine, router, scopes, members, calls } = this.side;
@@ -250,6 +251,7 @@ export class Node implements RunningNode {
       connections: () => this.doors?.connections ?? 0,
       counters: () => this.counters,
       backups: () => this.backups.scheduled,
+      restores: () => this.backups.replacements,
       modules: () => this.modules,
       log,
       stop: () => this.stop('drain'),

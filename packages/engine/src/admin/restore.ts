@@ -88,6 +88,12 @@ export function importerOf(name: string): number | null {
   return name.startsWith(IMPORTING) ? Number.parseInt(name.slice(IMPORTING.length), 10) : null;
 }
 
+/** Whether a collection is being filled, for an import or a restore: nothing of it is used or changed meanwhile. */
+export function isBeingFilled({ collections }: RootGroup, id: number): boolean {
+  const name = collections.get(id)?.name;
+  return name !== undefined && importerOf(name) !== null;
+}
+
 /** Effect that notes that a backup is being restored; an empty name takes the note away. */
 export function restoringEffect(backup: string): Uint8Array {
   const out = new ByteWriter();
@@ -136,6 +142,16 @@ export class RootRestore {
         return;
     }
     this.root.loadRecord(kind, id, value, part);
+  }
+
+  /** All that is known of it, to be read. */
+  get state(): RootGroup {
+    return this.root;
+  }
+
+  /** The records of everything but collections and counters. */
+  get records(): readonly BackupRecord[] {
+    return this.users;
   }
 
   /** The collections of the backup. */

@@ -16,6 +16,9 @@
  *               | 4c level:varint                          the cluster works at this level, see `level.ts`
  *               | 4d user:varint list:u8 whitelist         set a whitelist, see `whitelist.ts`
  *               | 4e user:varint list:u8                   remove it
+ *               | 4f count:varint id:varint* next:varint changes:varint
+ *                                                        everything but the nodes, and these collections, is removed; what a backup
+ *                                                        has follows. Ids go on from `next` at least, changes from `changes`
  *               | 2d to 2f: modules, see `modules.ts`
  *               | 50 and 51: commit histories, see `histories.ts`
  */
@@ -35,4 +38,5 @@ export const RootEffect = {
   SET_LEVEL: 0x4c,
   SET_WHITELIST: 0x4d,
   REMOVE_WHITELIST: 0x4e,
+  REPLACE: 0x4f,
 } as const;

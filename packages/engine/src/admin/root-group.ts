@@ -1,8 +1,10 @@
 /**
  * Records: USER (id) holds `user`, COLLECTION (id) `collection`, MEMBER (id) `member`, INVITATION (id) `invitation`, LEVEL
  * `level:varint` once it is above the first, WHITELIST (id of the user, part: the number of the list) `whitelist`; access lists and defaults lie in META.
+ *
+ * Long because: it is one state, and each of its primitives stands with its record and its effect.
  */
-import { ByteReader, ByteWriter } from '../bytes.js';
+import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
 import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
@@ -53,6 +55,8 @@ export class RootGroup extends Group {
   nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
+  /** Rises when a backup took the place of everything, since this node opened the state. */
+  replacements = 0;
   /** The next id for a user, collection, module or task of this scope. Ids are never used again. */
   nextId = 1;
   defaults = FIRST_DEFAULTS;
@@ -330,6 +334,16 @@ export class RootGroup extends Group {
       case RootEffect.REMOVE_WHITELIST:
         this.setWhitelist(input.varint(), whitelistOfNumber(input.u8()), null);
         return true;
+      case RootEffect.REPLACE: {
+        const count = input.varint();
+        if (count > input.remaining)
+          throw new FormatError(`${count} collections in ${input.remaining} bytes`);
+        const kept = new Set(Array.from({ length: count }, () => input.varint()));
+        this.empty(kept);
+        this.nextId = Math.max(this.nextId, input.varint());
+        this.changeCount = Math.max(this.changeCount, input.varint());
+        return true;
+      }
       case RootEffect.SET_LEVEL:
         this.writeLevel(input.varint());
         this.confirmLevel();
@@ -348,6 +362,19 @@ export class RootGroup extends Group {
     else if (kind === RecordKind.WHITELIST) {
       this.indexWhitelist(id, whitelistOfNumber(part), readWhitelist(new ByteReader(value)));
     } else super.loadRecord(kind, id, value, part);
+  }
+
+  /** Removes everything but the nodes and some collections, for that of a backup to take its place. */
+  private empty(kept: ReadonlySet<number>): void {
+    const { procedures, commits, tasks, modules, histories } = this;
+    for (const id of [...this.collections.keys()]) if (!kept.has(id)) this.deleteCollection(id);
+    for (const id of [...this.users.keys()]) this.deleteUser(id);
+    for (const name of [...procedures.byName.keys()]) procedures.delete(name);
+    for (const id of commits.strangers(null)) commits.delete(id);
+    for (const { id } of [...tasks.list(), ...tasks.orphans()]) tasks.delete(id);
+    for (const id of [...modules.byId.keys()]) modules.delete(id);
+    for (const { target } of [...histories.all]) histories.remove(target);
+    this.replacements += 1;
   }
 
   /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */

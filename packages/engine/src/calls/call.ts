@@ -5,6 +5,7 @@ import type { CollectionEvent } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
 import type { QueryError } from '../error.js';
 import type { EmitBody, FindRoomsBody } from '../functions/room-requests.js';
+import type { RestoreOrder } from '../node-view.js';
 import type { Format, WireValues } from '../pack/wire-values.js';
 import type { Continuation } from '../run/later.js';
 import type { Prepared } from '../run/program.js';
@@ -28,6 +29,11 @@ export interface Call {
   readonly spentMs?: number;
   /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
   readonly mayEmit?: boolean;
+  /**
+   * Whether it may order that a backup is restored: only where it was asked, since the file lies there. It runs on a state that only
+   * the leader changes then, so what changes something else ends with `needs_change`.
+   */
+  readonly mayRestore?: boolean;
   /** Takes what code says by `log`; null for nobody. */
   readonly outlet?: Outlet | null;
 }
@@ -107,6 +113,8 @@ export type Outcome =
       readonly change: Change | null;
       /** The result may hold a secret, and must not be kept; this may be said instead. Null for none. */
       readonly secret: string | null;
+      /** A backup that is to be restored before this is the answer; nothing changed then. Nothing when it is not there. */
+      readonly restore?: RestoreOrder;
     }
   /** The call goes on: it has futures that are still to run, by `resume`. */
   | {

@@ -26,6 +26,7 @@ import { PROCEDURES } from './procedures.js';
 import { RANDOM } from './random.js';
 import { RANGE } from './range.js';
 import { REGEX } from './regex.js';
+import { RESTORE } from './restore.js';
 import { RESTRICTING } from './restrict.js';
 import { ROOMS } from './rooms.js';
 import { SEARCH } from './search.js';
@@ -54,6 +55,7 @@ export function builtIns(): readonly Entry[] {
     ...COLLECTIONS,
     ...NODES,
     ...BACKUPS,
+    ...RESTORE,
     ...PROCEDURES,
     ...STR,
     ...BYTES,

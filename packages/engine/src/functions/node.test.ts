@@ -245,6 +245,7 @@ class FakeView implements NodeView {
   readonly backups = new FakeBackups();
   /** Of each node, by its number. */
   statuses: readonly string[] = ['READY'];
+  readonly restores = { check: (): void => {} };
 
   info(): NodeInfo {
     const all = Object.fromEntries(NODE_INFO_KEYS.map((key) => [key, 'x'])) as NodeInfo;

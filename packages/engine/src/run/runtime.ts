@@ -20,7 +20,7 @@ import {
   typeError,
   valueError,
 } from '../error.js';
-import type { NodeView } from '../node-view.js';
+import type { NodeView, RestoreOrder } from '../node-view.js';
 import { Catalog } from '../schema/catalog.js';
 import type { Definition } from '../schema/definition.js';
 import type { CollectionGroup } from '../state/collection-group.js';
@@ -190,6 +190,11 @@ export class Runtime {
   run: TaskRun | null = null;
   /** Takes what code says by `log`, besides the log of the node. */
   outlet: Outlet | null = null;
+
+  /** Whether the query may order that a backup is restored: it runs on the node that was asked. */
+  mayRestore = false;
+  /** The backup that is to be restored when the query has ended well; null for none. */
+  restore: RestoreOrder | null = null;
 
   /** Futures that the query made, in that order. */
   futures: Future[] = [];
@@ -367,6 +372,8 @@ export class Runtime {
     this.isCommitted = false;
     this.run = execution.run;
     this.outlet = execution.outlet;
+    this.mayRestore = false;
+    this.restore = null;
     this.deep = execution.deep;
     this.defaultDeep = execution.deep;
     this.flags = 0;

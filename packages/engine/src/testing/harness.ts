@@ -54,6 +54,8 @@ export interface RunOptions {
   readonly lagging?: boolean;
   /** Whether this node follows, so that the query may only read, and tell nobody of events. */
   readonly follows?: boolean;
+  /** Whether the query may order that a backup is restored. */
+  readonly mayRestore?: boolean;
 }
 
 export interface HarnessOptions {
@@ -166,6 +168,7 @@ export class Harness {
       hashes = NO_HASHES,
       lagging = false,
       follows = false,
+      mayRestore = false,
     }: RunOptions = {},
   ): Outcome {
     const { engine } = this;
@@ -196,6 +199,7 @@ export class Harness {
       hashes,
       fresh,
       mayEmit: !follows,
+      mayRestore,
     });
     this.note(outcome);
     while (outcome.kind === 'more' || outcome.kind === 'asks') {

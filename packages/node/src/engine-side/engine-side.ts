@@ -108,7 +108,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, changed, askModule } = ports;
+    const { clock, hasher, figures, changed, askModule, restore } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -123,6 +123,7 @@ export class EngineSide {
       ...(figures === undefined ? {} : { figures }),
       ...(changed === undefined ? {} : { changed }),
       ...(askModule === undefined ? {} : { askModule }),
+      ...(restore === undefined ? {} : { restore }),
     });
   }
 

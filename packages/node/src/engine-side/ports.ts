@@ -94,6 +94,8 @@ export interface EnginePorts {
   readonly status: MembersOptions['state'];
   /** Sends requests to the modules of this node; without it there are none. */
   readonly askModule?: NonNullable<RouterOptions['askModule']>;
+  /** Restores backups that this node has; without it there are none. */
+  readonly restore?: NonNullable<RouterOptions['restore']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
   readonly changed?: NonNullable<RouterOptions['changed']>;

@@ -1,4 +1,4 @@
-import type { Engine, QueryError } from '@althing/engine';
+import { type Engine, isBeingFilled, type QueryError } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
 import type { GroupSession } from '../groups/group-session.js';
 import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
@@ -68,7 +68,7 @@ export class Scopes {
   consider(): void {
     for (const session of this.sessions.all) {
       this.checkpointer.consider(session);
-      this.garbage.consider(session);
+      if (!isBeingFilled(this.parts.engine.root, session.id)) this.garbage.consider(session);
       this.stateChecks.consider(session);
     }
     this.memory.consider();

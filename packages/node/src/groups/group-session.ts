@@ -397,14 +397,19 @@ export class GroupSession {
    *
    * @param done told whether they are committed; if not, they may be later. False also when this node does
    *   not lead, or something else waits to be committed
+   * @param names by which it is known from then on that they are committed, with the answer; null for none
    */
-  impose(effects: Uint8Array, done: (committed: boolean) => void): void {
+  impose(
+    effects: Uint8Array,
+    done: (committed: boolean) => void,
+    names: (Names & { readonly kept: Uint8Array }) | null = null,
+  ): void {
     if (this.epoch === 0 || this.pipeline.length > 0 || this.disk === 'full') {
       done(false);
       return;
     }
     this.imposing = true;
-    this.send(effects, null, null, {
+    this.send(effects, names, names?.kept ?? null, {
       undo: [],
       collectionEvents: [],
       roomEvents: NO_EVENTS,

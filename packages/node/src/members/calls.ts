@@ -19,6 +19,7 @@ export const CallKind = {
   Leave: 8,
   Import: 9,
   Rest: 10,
+  Replace: 11,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

@@ -9,6 +9,7 @@ import {
   ErrorCode,
   type PasswordHash,
   QueryError,
+  type RestoreOrder,
   type RootEvent,
   type Target,
 } from '@althing/engine';
@@ -40,6 +41,7 @@ import {
   TOO_MANY,
   TOO_SLOW,
 } from './replies.js';
+import { type Restore, restored } from './restoring.js';
 import { SlowLane } from './slow-lane.js';
 import type { ChangedBy } from './task-runner.js';
 
@@ -72,6 +74,8 @@ export interface RouterOptions {
   readonly delay: (ms: number, callback: () => void) => () => void;
   /** Sends requests to the modules of this node; by default there are none. */
   readonly askModule?: Ask;
+  /** Restores backups that this node has; by default there are none. */
+  readonly restore?: Restore;
 }
 
 /**
@@ -313,15 +317,21 @@ export class Router {
     pending.attemptedAt = this.options.monotonic();
     const call = this.checks.callOf(request, scope, target, pending.hashes);
     if (session === null || !dependsOnState(call)) this.runHere(pending, call);
-    else if (pending.unknown || pending.changesLater || this.takesLeader(call))
+    else if (pending.unknown || pending.changesLater || this.takesLeader(pending, call))
       this.write(pending, call, session);
     else this.read(pending, call, session);
   }
 
   /** Whether a call makes a change, or something else that only the leader can do. */
-  private takesLeader(call: Call): boolean {
+  private takesLeader(pending: PendingRequest, call: Call): boolean {
     const { engine } = this.options;
-    return engine.mayWrite(call) || engine.mayEmit(call);
+    return (engine.mayWrite(call) || engine.mayEmit(call)) && !this.mayRestore(pending, call);
+  }
+
+  /** Whether a call may order here that a backup is restored, and seems to do so. */
+  private mayRestore({ forwarded, changesLater }: PendingRequest, call: Call): boolean {
+    const { engine, restore } = this.options;
+    return restore !== undefined && forwarded === null && !changesLater && engine.mayRestore(call);
   }
 
   /** The state that a pending request is about: always the same, once it was sent there. */
@@ -448,12 +458,34 @@ export class Router {
       session.whenApplied(minIndex, () => this.advance(pending));
       return;
     }
-    const outcome = this.run(pending, call);
+    const mayRestore = this.mayRestore(pending, call);
+    if (mayRestore && this.repetitions.isKnown(pending, session)) return;
+    const outcome = this.run(pending, mayRestore ? { ...call, mayRestore } : call);
     if (outcome === null) return;
+    if (outcome.kind === 'value' && outcome.restore !== undefined) {
+      this.restore(pending, outcome, outcome.restore);
+      return;
+    }
     const done = (answer: Answer): void =>
       session.settle(answer, (reply) => this.settled(pending, session, stale ? staleReply(reply) : reply));
     if (outcome.kind === 'more') this.readOn(pending, call, outcome, session, done);
     else done(outcome);
+  }
+
+  /** Has a backup restored, for which a query asked that has changed nothing; its answer has no deadline. */
+  private restore(
+    pending: PendingRequest,
+    { result }: Answer & { readonly kind: 'value' },
+    order: RestoreOrder,
+  ): void {
+    const { restore } = this.options;
+    if (restore === undefined) throw new Error('nothing restores backups here');
+    const { user, id = '' } = pending.request;
+    pending.needsMore = true;
+    pending.deadline = Number.POSITIVE_INFINITY;
+    void restored(restore, { order, user, id, names: clientNamesOf(pending), result }).then((reply) =>
+      pending.end({ kind: 'reply', reply }),
+    );
   }
 
   /**

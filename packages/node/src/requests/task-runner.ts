@@ -7,6 +7,7 @@ import {
   type Engine,
   ErrorCode,
   type Group,
+  isBeingFilled,
   type PasswordHash,
   QueryError,
   type RootEvent,
@@ -81,6 +82,8 @@ export class TaskRunner {
   private isHalted = false;
   /** The users, as they were when it was last looked for tasks without owners. */
   private accessVersion = -1;
+  /** The replacements of everything by a backup that were noticed. */
+  private replacements = 0;
 
   constructor(options: TaskRunnerOptions) {
     this.options = options;
@@ -125,15 +128,21 @@ export class TaskRunner {
       version: roleVersion,
       queue,
       running: new Map(),
+      isHeld: this.isHeld({ session }),
       cancel: NOTHING,
     };
     this.groups.set(id, led);
     tasks.onChange = (task) => {
       if (!led.running.has(task)) this.enqueue(led, task, this.options.now());
     };
-    for (const { id: task } of tasks.list()) this.enqueue(led, task, 0);
+    this.enqueueAll(led);
     this.removeOrphans(led);
     this.arm(led);
+  }
+
+  /** Takes up the tasks that there are: those too that came as records of a backup. */
+  private enqueueAll(led: Led): void {
+    for (const { id } of led.group.tasks.list()) if (!led.running.has(id)) this.enqueue(led, id, 0);
   }
 
   private leave(led: Led): void {
@@ -216,12 +225,7 @@ export class TaskRunner {
     // A user that is not known here yet will be; one that is gone may be back, as long as that is not committed.
     const owner = state === undefined ? undefined : engine.root.users.get(state.owner);
     const { session } = led;
-    if (
-      owner === undefined ||
-      !session.readable ||
-      session.refusal() !== null ||
-      engine.root.restoring !== ''
-    ) {
+    if (owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led)) {
       this.options.delay(RETRY_MS, () => this.again(due));
       return;
     }
@@ -387,11 +391,27 @@ export class TaskRunner {
 
   /** Users may have gone, with whom their tasks go. */
   private rootChanged(session: GroupSession): void {
-    const { accessVersion, restoring } = this.options.engine.root;
+    const { accessVersion, restoring, replacements } = this.options.engine.root;
     // A user that is gone may be back, as long as that is not committed.
-    if (session.hasUncommitted || restoring !== '' || accessVersion === this.accessVersion) return;
+    if (session.hasUncommitted || accessVersion === this.accessVersion) return;
+    if (restoring !== '') {
+      for (const led of this.groups.values()) led.isHeld = true;
+      return;
+    }
     this.accessVersion = accessVersion;
-    for (const led of this.groups.values()) this.removeOrphans(led);
+    for (const led of this.groups.values()) {
+      this.removeOrphans(led);
+      const wasHeld = led.isHeld || (led.session === session && replacements !== this.replacements);
+      led.isHeld = this.isHeld(led);
+      if (wasHeld && !led.isHeld) this.enqueueAll(led);
+    }
+    this.replacements = replacements;
+  }
+
+  /** Whether the tasks of a group have to wait: it is being filled from a backup, which has what they need. */
+  private isHeld({ session: { id } }: Pick<Led, 'session'>): boolean {
+    const { root } = this.options.engine;
+    return root.restoring !== '' || isBeingFilled(root, id);
   }
 
   private removeOrphans(led: Led): void {
@@ -405,7 +425,7 @@ export class TaskRunner {
     const { engine } = this.options;
     const root = this.options.session(ROOT_GROUP);
     if (led.group.tasks.size === 0 || root === undefined || root.hasUncommitted) return;
-    if (engine.root.restoring !== '' || led.session.refusal() !== null) return;
+    if (this.isHeld(led) || led.session.refusal() !== null) return;
     const change = engine.removeOrphanedTasks(led.target);
     if (change !== null) led.session.propose(change, { ok: true, result: '' }, NOTHING);
   }
@@ -421,6 +441,8 @@ interface Led {
   readonly queue: TaskQueue;
   /** Runs that are not decided, by task. */
   readonly running: Map<number, Run>;
+  /** Whether its tasks had to wait, when that was looked at last. */
+  isHeld: boolean;
   /** Calls its timer off. */
   cancel: () => void;
 }

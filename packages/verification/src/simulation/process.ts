@@ -360,6 +360,7 @@ export class Process {
     };
     return {
       backups: { add: unused, remove: unused, all: unused },
+      restores: { check: unused },
       info: unused,
       nodes: unused,
       groups: unused,

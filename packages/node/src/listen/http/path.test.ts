@@ -96,15 +96,23 @@ describe('paths of the API', () => {
   test.each([
     ['/@backup', { transfer: 'backup' }],
     ['/@export/stuff', { transfer: 'export', collection: 'stuff' }],
-    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff' }],
+    ['/@import/st%75ff', { transfer: 'import', collection: 'stuff', takesTasks: false }],
+    ['/@import/stuff/import_tasks', { transfer: 'import', collection: 'stuff', takesTasks: true }],
   ])('%s is a transfer', (path, transfer) => {
     expect(parsePath(path)).toEqual({ kind: 'transfer', ...transfer });
   });
 
-  test.each(['/@export', '/@export/', '/@import/~1.ab.stuff', '/@import//stuff', '/@backup/stuff'])(
-    '%s is none',
-    (path) => {
-      expect(parsePath(path)).toEqual(unknown);
-    },
-  );
+  test.each([
+    '/@export',
+    '/@export/',
+    '/@import/~1.ab.stuff',
+    '/@import//stuff',
+    '/@backup/stuff',
+    '/@import/stuff/',
+    '/@import/stuff/tasks',
+    '/@export/stuff/import_tasks',
+    '/@import/import_tasks/',
+  ])('%s is none', (path) => {
+    expect(parsePath(path)).toEqual(unknown);
+  });
 });

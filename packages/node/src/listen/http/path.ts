@@ -14,24 +14,30 @@ export type Path =
 /** Transfers: the requests that are not to a scope. */
 export type Transfer =
   | { readonly transfer: 'backup' | 'restore' }
-  | { readonly transfer: 'export' | 'import'; readonly collection: string };
+  | { readonly transfer: 'export'; readonly collection: string }
+  | {
+      readonly transfer: 'import';
+      readonly collection: string;
+      /** Whether tasks are imported, too. */
+      readonly takesTasks: boolean;
+    };
 
 /** The transfer that a path names; null when it names none. */
 function transferOf(path: string): Transfer | null {
   if (path === '/@backup') return { transfer: 'backup' };
   if (path === '/@restore') return { transfer: 'restore' };
-  for (const transfer of ['export', 'import'] as const) {
-    const start = `/@${transfer}/`;
-    if (!path.startsWith(start)) continue;
-    const scope = parseScopePath(`//${path.slice(start.length)}`);
-    return scope?.kind === 'collection' ? { transfer, collection: scope.name } : null;
-  }
-  return null;
+  const [, transfer, name = '', option] =
+    /^\/@(export|import)\/([^/]*)(?:\/(import_tasks))?$/.exec(path) ?? [];
+  const scope = parseScopePath(`//${name}`);
+  if (scope?.kind !== 'collection') return null;
+  const { name: collection } = scope;
+  if (transfer === 'import') return { transfer, collection, takesTasks: option !== undefined };
+  return transfer === 'export' && option === undefined ? { transfer, collection } : null;
 }
 
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
- * an export or an import (`/@backup`, `/@restore`, `/@export/NAME` and `/@import/NAME` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
+ * an export or an import (`/@backup`, `/@restore`, `/@export/NAME`, `/@import/NAME` and `/@import/NAME/import_tasks` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.
  */
 export function parsePath(path: string): Path {
   if (path === '/') return { kind: 'root' };

@@ -4,7 +4,8 @@
  *   POST /@backup     answer: a backup, `application/octet-stream`; what is cut off ends too early
  *   POST /@restore    body: a backup; answer, once it is restored: {"collections": ..., "records": ...}
  *   POST /@export/NAME   answer: one collection
- *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ...}
+ *   POST /@import/NAME   body: an export or a backup; answer, once it is there: {"collection": ..., "records": ...};
+ *                        with /import_tasks behind the name, tasks come along
  *
  * None has a deadline as long as bytes go over: a connection where they do not for ten seconds is closed.
  */
@@ -45,7 +46,7 @@ export interface TransferHandler {
    */
   importCollection(
     request: TransferRequest,
-    collection: string,
+    asked: Pick<Transfer & { readonly transfer: 'import' }, 'collection' | 'takesTasks'>,
     source: AsyncIterable<Uint8Array>,
   ): Promise<string>;
 }
@@ -66,7 +67,7 @@ export function transferred(
     case 'restore':
       return taken(exchange, () => handler.restore(request, upload));
     case 'import':
-      return taken(exchange, () => handler.importCollection(request, asked.collection, upload));
+      return taken(exchange, () => handler.importCollection(request, asked, upload));
   }
 }
 

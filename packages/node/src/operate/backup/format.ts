@@ -59,6 +59,8 @@ const HEAD = 1;
 const CHUNK = 2;
 const END = 3;
 const FRAME_HEAD_BYTES = 9;
+/** Bytes of the magic and the format. */
+const START_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 
 /** Payloads are a chunk of a snapshot at most. */
@@ -72,7 +74,7 @@ export class BackupWriter {
   private readonly hash = createHash('sha256');
 
   begin(head: BackupHead): Uint8Array {
-    const start = Buffer.alloc(12);
+    const start = Buffer.alloc(START_BYTES);
     MAGIC.copy(start);
     start.writeUInt32BE(head.collection === undefined ? FORMAT : FORMAT_OF_EXPORTS, 8);
     return Buffer.concat([this.noted(start), this.frame(HEAD, Buffer.from(JSON.stringify(head)))]);
@@ -115,27 +117,17 @@ export async function* readBackup(
 ): AsyncGenerator<BackupFrame, void, undefined> {
   const hash = createHash('sha256');
   const input = new Input(source);
-  const start = await input.take(12);
-  if (start === null || !start.subarray(0, 8).equals(MAGIC))
-    throw new BackupError('damaged', 'this is no backup of Althing');
-  const format = start.readUInt32BE(8);
-  if (format !== FORMAT && format !== FORMAT_OF_EXPORTS) {
-    throw new BackupError(
-      'refused',
-      `the backup has format ${format}, and this version reads ${FORMAT} and ${FORMAT_OF_EXPORTS}: use a newer one`,
-    );
-  }
-  hash.update(start);
+  const start = await input.take(START_BYTES);
+  const format = formatOf(start);
+  hash.update(start ?? '');
   let isFirst = true;
   for (;;) {
     const head = await input.take(FRAME_HEAD_BYTES);
     const length = head?.readUInt32BE(1) ?? 0;
-    if (head === null)
-      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
+    if (head === null) throw tooShort();
     if (length > PAYLOAD_BYTES_MAX) throw damaged();
     const payload = await input.take(length);
-    if (payload === null)
-      throw new BackupError('damaged', 'the backup ends too early: its copy is not complete');
+    if (payload === null) throw tooShort();
     const frame = Buffer.concat([head, payload]);
     if (crcOf(frame) !== head.readUInt32BE(5)) throw damaged();
     if (isFirst !== (head[0] === HEAD)) throw damaged();
@@ -152,6 +144,36 @@ export async function* readBackup(
       ? { kind: 'head', head: headOf(payload, format) }
       : await chunkOf(head[0] ?? 0, payload);
   }
+}
+
+/**
+ * The head of a backup, from its first bytes.
+ *
+ * @throws BackupError when they are not those of a backup, or too few
+ */
+export function headAtStart(bytes: Buffer): BackupHead {
+  const format = formatOf(bytes.subarray(0, START_BYTES));
+  const head = bytes.subarray(START_BYTES, START_BYTES + FRAME_HEAD_BYTES);
+  if (head.length < FRAME_HEAD_BYTES) throw tooShort();
+  const end = START_BYTES + FRAME_HEAD_BYTES + head.readUInt32BE(1);
+  if (end > bytes.length) throw tooShort();
+  const frame = bytes.subarray(START_BYTES, end);
+  if (head[0] !== HEAD || crcOf(frame) !== head.readUInt32BE(5)) throw damaged();
+  return headOf(frame.subarray(FRAME_HEAD_BYTES), format);
+}
+
+/** The format that a stream has by its first bytes. */
+function formatOf(start: Buffer | null): number {
+  if (start === null || start.length < START_BYTES || !start.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new BackupError('damaged', 'this is no backup of Althing');
+  const format = start.readUInt32BE(MAGIC.length);
+  if (format !== FORMAT && format !== FORMAT_OF_EXPORTS) {
+    throw new BackupError(
+      'refused',
+      `the backup has format ${format}, and this version reads ${FORMAT} and ${FORMAT_OF_EXPORTS}: use a newer one`,
+    );
+  }
+  return format;
 }
 
 function headOf(payload: Buffer, format: number): BackupHead {
@@ -187,6 +209,10 @@ async function chunkOf(kind: number, payload: Buffer): Promise<BackupFrame> {
     bytes: whole.subarray(CHUNK_HEAD_BYTES),
   };
   return { kind: 'chunk', chunk };
+}
+
+function tooShort(): BackupError {
+  return new BackupError('damaged', 'the backup ends too early: its copy is not complete');
 }
 
 function damaged(): BackupError {

@@ -1,8 +1,11 @@
 import {
   assertReadable,
+  type BackupRecord,
   ByteReader,
   ByteWriter,
   isImported,
+  isRestored,
+  ownedTask,
   RESTORE_BYTES_MAX,
   RecordKind,
   raisedCounters,
@@ -33,11 +36,38 @@ const RECORDS_MAX = 4000;
 
 export const NOTHING = new Uint8Array(0);
 
-/** One import: how far it is, and the records that wait for their change. */
+/** What of a record goes into the collection; null for nothing. */
+export type TakeRecord = (record: StateRecord) => BackupRecord | null;
+
+/**
+ * Records of a collection that goes somewhere else, alone.
+ *
+ * @param owner the user that its tasks belong to there; null when they stay where they are
+ */
+export function importedWith(owner: number | null): TakeRecord {
+  return (record) => {
+    if (owner !== null && record.kind === RecordKind.TASK) return ownedTask(record, owner);
+    return isImported(record) ? record : null;
+  };
+}
+
+/** What one collection may have at most. */
+export interface RunLimits {
+  readonly procedures: number;
+  readonly tasks: number;
+}
+
+/** Records of a collection that is restored with its users. */
+export function restoredWith(takesTasks: boolean): TakeRecord {
+  return (record) => (isRestored(record) && (takesTasks || record.kind !== RecordKind.TASK) ? record : null);
+}
+
+/** One collection that is being filled: how far it is, and the records that wait for their change. */
 export class ImportRun {
   readonly staged: string;
   readonly name: string;
   readonly user: number;
+  private readonly take: TakeRecord;
   head: BackupHead | null = null;
   /** 0 until it is made. */
   group: GroupId = 0;
@@ -45,16 +75,18 @@ export class ImportRun {
   changes = 0;
   mayBeThere = false;
   isComplete = false;
-  private records: StateRecord[] = [];
+  private records: BackupRecord[] = [];
   private bytes = 0;
   private total = 0;
   private procedures = 0;
-  private counters: StateRecord | null = null;
+  private tasks = 0;
+  private counters: BackupRecord | null = null;
 
-  constructor(staged: string, name: string, user: number) {
+  constructor(staged: string, name: string, user: number, take: TakeRecord) {
     this.staged = staged;
     this.name = name;
     this.user = user;
+    this.take = take;
   }
 
   get summary(): BackupSummary {
@@ -68,8 +100,9 @@ export class ImportRun {
   }
 
   /** Takes a record; gives the changes that are due. */
-  add(record: StateRecord, maxProcedures: number): readonly Uint8Array[] {
-    if (!isImported(record)) return [];
+  add(given: StateRecord, limits: RunLimits): readonly Uint8Array[] {
+    const record = this.take(given);
+    if (record === null) return [];
     assertReadable(record);
     if (record.kind === RecordKind.META) {
       // With them the things can be found: they come last.
@@ -77,10 +110,13 @@ export class ImportRun {
       return [];
     }
     if (record.kind === RecordKind.PROCEDURE) this.procedures += 1;
-    if (this.procedures > maxProcedures)
+    if (record.kind === RecordKind.TASK) this.tasks += 1;
+    if (this.procedures > limits.procedures)
       throw new BackupError('refused', 'the collection has more procedures than max_procedures allows');
+    if (this.tasks > limits.tasks)
+      throw new BackupError('refused', 'the collection has more tasks than max_tasks allows');
     const isFull = this.bytes + record.value.length > RESTORE_BYTES_MAX || this.records.length >= RECORDS_MAX;
-    const due = isFull ? this.take() : [];
+    const due = isFull ? this.due() : [];
     this.records.push(record);
     this.bytes += record.value.length;
     this.total += 1;
@@ -91,12 +127,12 @@ export class ImportRun {
   *end(): Generator<Uint8Array, void, undefined> {
     if (this.counters === null)
       throw new BackupError('damaged', 'the file is damaged: the collection has no counters');
-    yield* this.take();
+    yield* this.due();
     // By now `changes` is the number of all that were made before the last one.
     yield restoreEffects([raisedCounters(this.counters, this.changes + 1)]);
   }
 
-  private take(): readonly Uint8Array[] {
+  private due(): readonly Uint8Array[] {
     const { records } = this;
     this.records = [];
     this.bytes = 0;

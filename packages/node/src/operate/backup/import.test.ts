@@ -148,6 +148,25 @@ describe('an import', () => {
     ]);
   });
 
+  test('takes tasks along if that is asked for: they belong to who imports them, and run when all is there', async () => {
+    const [first, second] = cluster.nodes as [RealNode, RealNode];
+    await from.value(
+      '//bank',
+      '.due.del(); .due = task(datetime(), |t, a| {a.n += 1; t.again_in("seconds", 1);}, [{n: 5}]); nil;',
+    );
+    const exported = await from.post('/@export/bank', '');
+    expect((await second.post('/@import/tasked/import_tasks', exported.body)).status).toBe(200);
+    const runs = async (): Promise<number> => (await first.value('//tasked', '.due.args()[0].n;')) as number;
+    const before = await runs();
+    await until(async () => (await runs()) > before, 'the task runs');
+    expect(await first.value('//tasked', '[.due.owner(), tasks().len(), .due.err()];')).toEqual([
+      'admin',
+      1,
+      null,
+    ]);
+    await first.value('/t', "del_collection('tasked');");
+  });
+
   test('takes one collection of a backup', async () => {
     const backup = (await from.post('/@backup', '')).body;
     const [node] = cluster.nodes as [RealNode];

@@ -12,16 +12,24 @@ import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Backups } from './backup.js';
 import { Imports } from './import.js';
+import { Replacements } from './replace.js';
 import { Restores } from './restore.js';
 import { Schedule } from './schedule.js';
 import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
+import { Staging } from './staging.js';
 import { turnOf } from './standing.js';
 import { type TransferEvent, Transfers } from './transfers.js';
 
 export interface NodeBackupsOptions {
   readonly config: Pick<
     Config,
-    'backupPath' | 'backupIntervalMs' | 'backupKeep' | 'checkpointSizeMb' | 'maxCollections' | 'maxProcedures'
+    | 'backupPath'
+    | 'backupIntervalMs'
+    | 'backupKeep'
+    | 'checkpointSizeMb'
+    | 'maxCollections'
+    | 'maxProcedures'
+    | 'maxTasks'
   >;
   readonly version: string;
   readonly nodeId: NodeId;
@@ -57,7 +65,10 @@ export class NodeBackups {
   readonly transfers: Transfers;
   /** Those that were ordered in the scope of the node. */
   readonly scheduled: ScheduledBackups;
+  /** Those that take the place of everything. */
+  readonly replacements: Replacements;
   private readonly options: NodeBackupsOptions;
+  private readonly staging: Staging;
   private readonly schedule: Schedule;
   private readonly imports: Imports;
 
@@ -85,12 +96,15 @@ export class NodeBackups {
       onFailure,
       now: Date.now,
     });
+    this.staging = this.makeStaging();
     this.imports = this.makeImports();
+    this.replacements = this.makeReplacements();
     this.transfers = new Transfers({
       root,
       backups,
       restores: this.makeRestores(),
       imports: this.imports,
+      replacements: this.replacements,
       freshenRoot,
       report: (event) => this.transferred(event),
       onDefect: onFailure,
@@ -102,6 +116,12 @@ export class NodeBackups {
   consider(): void {
     this.scheduled.consider();
     this.imports.consider();
+  }
+
+  /** Begins nothing more; resolves when no backup is being taken. */
+  stop(): Promise<void> {
+    this.staging.stop();
+    return this.scheduled.stop();
   }
 
   private makeBackups(): Backups {
@@ -133,21 +153,44 @@ export class NodeBackups {
     });
   }
 
-  private makeImports(): Imports {
-    const { config, nodeId, root, calls, sessions, onFailure } = this.options;
-    return new Imports({
+  private makeStaging(): Staging {
+    const { config, nodeId, root, calls, sessions } = this.options;
+    return new Staging({
       nodeId,
       root,
       calls,
       maxCollections: config.maxCollections,
-      maxProcedures: config.maxProcedures,
       session: (group) => sessions.ofGroup(group),
       voters: () => sessions.voters,
       unload: (session) => this.unload(session),
-      onFailure,
       now: Date.now,
       monotonic: () => performance.now(),
       delay,
+    });
+  }
+
+  private makeImports(): Imports {
+    const { config, nodeId, root, sessions, onFailure } = this.options;
+    return new Imports({
+      nodeId,
+      root,
+      staging: this.staging,
+      limits: { procedures: config.maxProcedures, tasks: config.maxTasks },
+      session: (group) => sessions.ofGroup(group),
+      onFailure,
+    });
+  }
+
+  private makeReplacements(): Replacements {
+    const { config, nodeId, root, sessions } = this.options;
+    return new Replacements({
+      nodeId,
+      root,
+      staging: this.staging,
+      maxCollections: config.maxCollections,
+      limits: { procedures: config.maxProcedures, tasks: config.maxTasks },
+      folder: config.backupPath,
+      session: (group) => sessions.ofGroup(group),
     });
   }
 

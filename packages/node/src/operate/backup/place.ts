@@ -3,7 +3,7 @@
  * and nothing is overwritten or deleted there but what was put there as a backup.
  */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { syncFolder } from '@althing/storage';
@@ -57,6 +57,31 @@ export async function writeBelow(
   }
 }
 
+/**
+ * Opens a file below a folder for reading. Links may lead there, but not out of the folder.
+ *
+ * @returns the descriptor, for the caller to close, and the size in bytes
+ * @throws BackupError when there is no file of this path, or it lies elsewhere
+ */
+export function openBelow(folder: string, path: string): { readonly fd: number; readonly size: number } {
+  const wanted = resolve(folder, path);
+  if (!isBelow(resolve(folder), wanted)) throw new BackupError('damaged', outside(wanted, folder).message);
+  let fd: number | null = null;
+  try {
+    const place = realpathSync(wanted);
+    // What lies outside must not be told apart from what is not there.
+    if (!isBelow(realpathSync(folder), place)) throw missing(wanted);
+    // Opening a pipe would wait for whoever writes into it.
+    fd = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = fstatSync(fd);
+    if (!found.isFile()) throw missing(wanted);
+    return { fd, size: found.size };
+  } catch (error) {
+    if (fd !== null) closeSync(fd);
+    throw error instanceof BackupError ? error : missing(wanted);
+  }
+}
+
 /** Deletes a file below a folder; anything but a file that is there is left alone. */
 export async function deleteBelow(folder: string, path: string): Promise<void> {
   const place = await placeBelow(folder, path).catch(() => null);
@@ -98,6 +123,13 @@ async function assertFree(place: string, isOurs: boolean): Promise<void> {
 function isBelow(folder: string, path: string): boolean {
   const rest = relative(folder, path);
   return rest !== '' && rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
+}
+
+function missing(path: string): BackupError {
+  return new BackupError(
+    'damaged',
+    `this node can read no file ${path}: a restore has to be asked of the node that has the backup`,
+  );
 }
 
 function outside(path: string, folder: string): BackupError {

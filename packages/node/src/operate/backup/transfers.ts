@@ -2,9 +2,11 @@ import { ErrorCode, missingPrivilege, Privilege, QueryError, type RootGroup } fr
 import { UnfinishedError } from '../../groups/request.js';
 import { ClientGoneError } from '../../listen/http/pieces.js';
 import type { TransferHandler, TransferRequest } from '../../listen/http/transfers.js';
+import type { RestoreRequest } from '../../requests/restoring.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import type { Imports } from './import.js';
+import type { Replacements } from './replace.js';
 import type { Restores } from './restore.js';
 
 export interface TransfersOptions {
@@ -12,6 +14,7 @@ export interface TransfersOptions {
   readonly backups: Backups;
   readonly restores: Restores;
   readonly imports: Imports;
+  readonly replacements: Replacements;
   /**
    * Waits until this node knows every change of users and access that was acknowledged; false if it can't be
    * had.
@@ -66,6 +69,14 @@ export class Transfers implements TransferHandler {
     });
   }
 
+  /** A backup of this node takes the place of everything; who may was checked where it was asked for. */
+  replace(request: RestoreRequest): Promise<void> {
+    const { replacements } = this.options;
+    return this.told('restore', request, async (count) => {
+      await replacements.restore(request, count);
+    });
+  }
+
   /** As for a backup: the file holds more than QUERY on the collection shows. */
   exportCollection(
     request: TransferRequest,
@@ -91,16 +102,17 @@ export class Transfers implements TransferHandler {
   /** As for a restore: what is in the file is taken as nodes wrote it. */
   importCollection(
     request: TransferRequest,
-    collection: string,
+    { collection, takesTasks }: { readonly collection: string; readonly takesTasks: boolean },
     source: AsyncIterable<Uint8Array>,
   ): Promise<string> {
     const { imports } = this.options;
+    const asked = { name: collection, user: request.user.id, takesTasks };
     return this.told(
       'import',
       request,
       async (count) => {
         await this.require(request, Privilege.FULL);
-        const { records } = await imports.import(collection, request.user.id, counted(source, count));
+        const { records } = await imports.import(asked, counted(source, count));
         return JSON.stringify({ collection, records });
       },
       collection,
@@ -125,7 +137,15 @@ export class Transfers implements TransferHandler {
     const begun = monotonic();
     let bytes = 0;
     const tell = (error: string | null): void =>
-      report({ ...request, kind, collection, error, bytes, ms: Math.round(monotonic() - begun) });
+      report({
+        user: request.user,
+        id: request.id,
+        kind,
+        collection,
+        error,
+        bytes,
+        ms: Math.round(monotonic() - begun),
+      });
     try {
       const result = await work((more) => {
         bytes += more;

@@ -74,6 +74,7 @@ beforeEach(() => {
     log,
     stop: () => done.push('stop'),
     backups: () => null,
+    restores: () => null,
     modules: () => ({
       path: './data/modules',
       deploys: false,

@@ -12,6 +12,7 @@ import {
   type NodeInfo,
   type NodeView,
   QueryError,
+  type RestoresView,
 } from '@althing/engine';
 import { isVoter, type Membership } from 'raft-ts';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
@@ -67,6 +68,8 @@ export interface LocalNodeOptions {
   readonly counters: () => Counters;
   /** Those that the node takes by itself; null until it is far enough. */
   readonly backups: () => (BackupsView & { readonly waiting: number }) | null;
+  /** Null until the node is far enough. */
+  readonly restores: () => RestoresView | null;
   readonly modules: () => ModulesView & { readonly path: string };
   /** Level of the log by its name there. */
   readonly log: { level: string };
@@ -138,6 +141,12 @@ export class LocalNode implements NodeView {
     const backups = this.options.backups();
     if (backups === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
     return backups;
+  }
+
+  get restores(): RestoresView {
+    const restores = this.options.restores();
+    if (restores === null) throw new QueryError(ErrorCode.NODE, 'the node is just being started');
+    return restores;
   }
 
   nodes(): readonly NodeEntry[] {

@@ -84,7 +84,7 @@ export class Shutdown {
     const { scopes, members } = side;
     this.turnAway();
     side.tasks.halt();
-    const backedUp = backups.scheduled.stop();
+    const backedUp = backups.stop();
     const isGone = await leaving.attempt(grace);
     if (!isGone) {
       await grace.wait(members.giveAway());

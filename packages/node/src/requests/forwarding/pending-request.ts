@@ -47,7 +47,8 @@ export interface PendingRequestOptions {
 export class PendingRequest {
   readonly request: Request;
   readonly forwarded: RequestIdentity | null;
-  readonly deadline: number;
+  /** Monotonic time at which it ends without an answer, in milliseconds. */
+  deadline: number;
   /** The group that the request is bound to since it was first sent there; null before. */
   group: GroupId | null;
   /** The number of the request among those of this node; 0 while it has none. */

@@ -1,0 +1,373 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, createReadStream, readSync } from 'node:fs';
+import {
+  ByteWriter,
+  CollectionGroup,
+  ErrorCode,
+  FormatError,
+  importerOf,
+  importingName,
+  missingPrivilege,
+  Privilege,
+  packUser,
+  QueryError,
+  type RestoresView,
+  type RootGroup,
+  RootRestore,
+  replacementConflict,
+  replacementEffects,
+} from '@althing/engine';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
+import { ANY_BODY, encodeEntry, type IdempotencyKey, plainHead } from '../../groups/entry.js';
+import type { GroupSession } from '../../groups/group-session.js';
+import { encodeReply } from '../../groups/kept-reply.js';
+import { CHANGE_BYTES_MAX } from '../../groups/limits.js';
+import { UnfinishedError } from '../../groups/request.js';
+import { CallKind } from '../../members/calls.js';
+import type { RestoreRequest } from '../../requests/restoring.js';
+import { type BackupSummary, backupContents } from './contents.js';
+import { BackupError, headAtStart } from './format.js';
+import { ImportRun, type RunLimits, restoredWith } from './import-run.js';
+import { openBelow } from './place.js';
+import { type Replace, readReplace, writeReplace } from './replace-format.js';
+import type { Staging, Verdict } from './staging.js';
+
+export interface ReplacementsOptions {
+  readonly nodeId: NodeId;
+  readonly root: RootGroup;
+  readonly staging: Staging;
+  readonly maxCollections: number;
+  readonly limits: RunLimits;
+  /** Where the files lie. */
+  readonly folder: string;
+  readonly session: (group: GroupId) => GroupSession | undefined;
+}
+
+/** Bytes of a file that are looked at before a restore is begun. */
+const LOOK_BYTES = 64 * 1024;
+
+/** Bytes of effects at most: the entry of the log has a name and an answer besides. */
+const EFFECTS_BYTES_MAX = CHANGE_BYTES_MAX - 1024 * 1024;
+
+/**
+ * Puts a backup in the place of all that a cluster holds, while it serves: the function `restore`. The collections of the backup are
+ * filled beside the present ones, which are empty, under names that nothing can reach; when the whole file was read and found right,
+ * one change of the root scope replaces everything. Whatever happens, the cluster has all that it had or all of the backup;
+ * what was filled in vain is deleted as that of an import is.
+ *
+ * The change has a name in the log, so that it is known whether it was made, however often it was asked for.
+ */
+export class Replacements implements RestoresView {
+  private readonly options: ReplacementsOptions;
+
+  constructor(options: ReplacementsOptions) {
+    this.options = options;
+    options.staging.serve(CallKind.Replace, (payload) => this.replaceHere(payload));
+  }
+
+  check(file: string): void {
+    try {
+      const { fd } = openBelow(this.options.folder, file);
+      try {
+        const start = Buffer.alloc(LOOK_BYTES);
+        assertWhole(headAtStart(start.subarray(0, readSync(fd, start, 0, LOOK_BYTES, 0))).collection);
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      throw new QueryError(ErrorCode.BAD_DATA, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /**
+   * Restores a backup; resolves when this node serves what was in it.
+   *
+   * @throws QueryError; an UnfinishedError when it is not known whether it was made
+   */
+  restore(request: RestoreRequest, read: (bytes: number) => void): Promise<BackupSummary> {
+    const { folder, staging } = this.options;
+    return staging.alone(async () => {
+      const { fd, size } = openBelow(folder, request.order.file);
+      const run = new Run(request);
+      const source = createReadStream('', { fd, start: 0, end: Math.max(0, size - 1) });
+      try {
+        return await this.replaceAll(run, counted(source, read));
+      } catch (error) {
+        await this.giveUp(run, error);
+        return run.summary;
+      } finally {
+        source.destroy();
+      }
+    });
+  }
+
+  private async replaceAll(run: Run, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+    const { staging, limits } = this.options;
+    await staging.freshen(ROOT_GROUP);
+    this.assertFits(run);
+    await this.assertEmpty(run);
+    let current: ImportRun | null = null;
+    for await (const part of backupContents(source)) {
+      switch (part.kind) {
+        case 'head':
+          run.head = part.head;
+          assertWhole(part.head.collection);
+          break;
+        case 'group':
+          if (part.group === ROOT_GROUP) break;
+          current = this.begin(run, part.group);
+          await staging.make(current, run.backup.state.nextId);
+          break;
+        case 'records':
+          run.records += part.records.length;
+          for (const record of part.records) {
+            if (part.group === ROOT_GROUP) run.backup.add(record);
+            else if (current !== null) await staging.put(current, current.add(record, limits));
+          }
+          break;
+        case 'complete':
+          if (part.group === ROOT_GROUP) this.assertTakes(run.backup);
+          else if (current !== null) await staging.put(current, current.end());
+      }
+    }
+    if (run.staged.size !== run.backup.collections.length)
+      throw new BackupError('damaged', 'the backup is damaged: not all of its collections are in it');
+    await this.replace(run);
+    await staging.freshen(ROOT_GROUP);
+    return run.summary;
+  }
+
+  /** What is known of the collections when the root scope of the backup was read. */
+  private begin(run: Run, group: GroupId): ImportRun {
+    const info = run.backup.state.collections.get(group);
+    if (info === undefined)
+      throw new BackupError('damaged', `the backup is damaged: nothing is known of group ${group}`);
+    const { user, order } = run.request;
+    const staged = importingName(this.options.nodeId, run.token, info.name);
+    const own = new ImportRun(staged, info.name, user.id, restoredWith(order.takesTasks));
+    run.staged.set(group, own);
+    return own;
+  }
+
+  private assertTakes(backup: RootRestore): void {
+    const { root, maxCollections } = this.options;
+    const { state, problem } = backup;
+    if (problem !== null) throw new BackupError('damaged', `the backup can not be restored: ${problem}`);
+    if (
+      state.collections.size !== state.collectionsByName.size ||
+      state.users.size !== state.usersByName.size
+    )
+      throw new BackupError('damaged', 'the backup is damaged: a name is there twice');
+    const level = backup.levelProblem(root);
+    if (level !== null) throw new BackupError('refused', `the backup can not be restored: ${level}`);
+    if (state.collections.size > maxCollections) {
+      throw new BackupError(
+        'refused',
+        `the backup has ${state.collections.size} collections, more than max_collections allows`,
+      );
+    }
+  }
+
+  /** The root scope as it stands has nothing that must not be lost. */
+  private assertFits({ request: { user } }: Run): void {
+    const { root, staging } = this.options;
+    const present = root.users.get(user.id);
+    if (present === undefined || !root.allows('thingsdb', user.id, Privilege.FULL))
+      throw missingPrivilege(user, Privilege.FULL, '@thingsdb');
+    const conflict = replacementConflict(root);
+    if (conflict !== null) throw conflict;
+    const refusal = staging.refusalOf(null);
+    if (refusal !== null) throw new BackupError('refused', refusal);
+  }
+
+  /** No collection besides those that are being filled has anything in it. */
+  private async assertEmpty(run: Run): Promise<void> {
+    const { root, staging, session } = this.options;
+    for (const { id, name } of [...root.collections.values()]) {
+      if (run.isOwn(name)) continue;
+      if (importerOf(name) !== null) {
+        throw new BackupError(
+          'refused',
+          'a collection is being imported, or another backup restored: wait for its end',
+        );
+      }
+      await staging.freshen(id);
+      const group = session(id)?.group;
+      const contents = group instanceof CollectionGroup ? group.contents() : null;
+      if (contents === null) continue;
+      throw new BackupError(
+        'refused',
+        `a restore replaces everything, and takes empty collections only: in the collection '${name}' there is something: ${contents}. Take a backup, and then delete it`,
+      );
+    }
+  }
+
+  /** Has everything replaced, by one change. */
+  private async replace(run: Run): Promise<void> {
+    const { root, staging } = this.options;
+    await staging.insist(async () => {
+      await staging.freshen(ROOT_GROUP);
+      if (this.isMade(run)) return true;
+      this.assertFits(run);
+      await this.assertEmpty(run);
+      const payload = writeReplace(this.replaceOf(run, root));
+      run.isAsked = true;
+      await staging.askLeader(
+        ROOT_GROUP,
+        CallKind.Replace,
+        () => payload,
+        () => this.replaceHere(payload),
+      );
+      await staging.freshen(ROOT_GROUP);
+      return this.isMade(run);
+    });
+  }
+
+  private replaceOf({ backup, staged, request, key }: Run, root: RootGroup): Replace {
+    const { order, names, result } = request;
+    const numbers = new Map([...staged].map(([number, { group }]) => [number, group]));
+    const heir = order.takesAccess ? (root.users.get(request.user.id) ?? null) : null;
+    const effects = replacementEffects(root, { backup, numbers, heir, takesTasks: order.takesTasks });
+    if (effects.length > EFFECTS_BYTES_MAX) {
+      throw new BackupError(
+        'refused',
+        `users, procedures, modules and history of the scope @thingsdb take ${effects.length} bytes in the backup, more than one change may have (${EFFECTS_BYTES_MAX}): restore it into a new cluster, by althing restore`,
+      );
+    }
+    const head = { ...plainHead(0), elapsed: 0, key, client: names.client, reply: encodeReply(result) };
+    const own = new Set(numbers.values());
+    return {
+      staged: [...staged.values()].map(({ group, staged: name }) => ({ group, name })),
+      others: [...root.collections.keys()].filter((id) => !own.has(id)),
+      user: request.user.id,
+      heir: heir === null ? new Uint8Array(0) : packUser(heir),
+      entry: encodeEntry(head, effects, new ByteWriter(effects.length + 1024)),
+    };
+  }
+
+  /** Does so here, if this node leads. */
+  private replaceHere(payload: Uint8Array): Promise<Verdict> | Verdict {
+    const session = this.options.session(ROOT_GROUP);
+    if (session?.proposes !== true || session.isImposing || session.hasUncommitted) return 'later';
+    const { entry, ...replace } = readReplace(payload);
+    const { key, client, reply } = entry.head;
+    if (key === null) throw new FormatError('a restore has no name');
+    if (session.results.findKey(key).kind === 'reply') return 'done';
+    const refused = this.refusalOf(replace) ?? session.nameRefusal({ key, client })?.message ?? null;
+    if (refused !== null) return { refused };
+    if (session.refusal() !== null) return 'later';
+    const names = { request: null, key, client, kept: reply };
+    return new Promise((resolve) => {
+      session.impose(entry.effects, (isMade) => resolve(isMade ? 'done' : 'later'), names);
+    });
+  }
+
+  /** Why everything can not be replaced as the leader knows it; null when it can. */
+  private refusalOf({ staged, others, user, heir }: Omit<Replace, 'entry'>): string | null {
+    const { root } = this.options;
+    const present = root.users.get(user);
+    const isAsStaged = staged.every(({ group, name }) => root.collections.get(group)?.name === name);
+    if (!isAsStaged) return 'a collection was deleted while it was being filled';
+    if (
+      others.length + staged.length !== root.collections.size ||
+      !others.every((id) => root.collections.has(id))
+    )
+      return 'a collection was made or deleted while the backup was being restored';
+    if (present === undefined || !root.allows('thingsdb', user, Privilege.FULL))
+      return 'who asks for the restore lost privileges that it takes';
+    if (heir.length > 0 && Buffer.compare(heir, packUser(present)) !== 0)
+      return 'the password or the tokens of who asks for the restore were changed meanwhile';
+    return replacementConflict(root)?.message ?? null;
+  }
+
+  /** Whether everything was replaced, as this node knows it. */
+  private isMade({ key }: Run): boolean {
+    return this.options.session(ROOT_GROUP)?.results.findKey(key).kind === 'reply';
+  }
+
+  /**
+   * After a failure: what was filled is deleted, unless the last change had been made all the same.
+   *
+   * @throws the failure, unless all is well
+   */
+  private async giveUp(run: Run, failure: unknown): Promise<void> {
+    const { staging } = this.options;
+    try {
+      for (const { staged, mayBeThere } of run.staged.values()) if (mayBeThere) await staging.drop(staged);
+      if (run.isAsked) await staging.freshen(ROOT_GROUP);
+      if (run.isAsked && this.isMade(run)) return;
+      // Without the collections that were filled, what was asked for comes to nothing, however late it comes.
+      if (run.isAsked && run.staged.size === 0) throw unfinished(failure);
+    } catch (error) {
+      if (!(error instanceof BackupError)) throw error;
+      if (run.isAsked) throw unfinished(failure);
+      // Its node deletes what was filled as soon as that can be done.
+    }
+    throw failure instanceof FormatError
+      ? new BackupError('damaged', `the backup is damaged: ${failure.message}`)
+      : failure;
+  }
+}
+
+/** One restore: how far it is. */
+class Run {
+  readonly request: RestoreRequest;
+  readonly token = randomBytes(6).toString('hex');
+  /** By which the log knows that it was made. */
+  readonly key: IdempotencyKey;
+  readonly backup = new RootRestore();
+  /** The collections, by the numbers that they have in the backup. */
+  readonly staged = new Map<GroupId, ImportRun>();
+  head: BackupSummary['head'] | null = null;
+  records = 0;
+  /** Whether the last change may have been made. */
+  isAsked = false;
+
+  constructor(request: RestoreRequest) {
+    this.request = request;
+    const { names, user } = request;
+    this.key = names.key ?? { user: user.id, key: `restore ${this.token}`, body: ANY_BODY };
+  }
+
+  get summary(): BackupSummary {
+    if (this.head === null) throw new BackupError('damaged', 'the backup is damaged: it has no head');
+    return { head: this.head, records: this.records };
+  }
+
+  /** Whether a collection is one that this run fills. */
+  isOwn(name: string): boolean {
+    for (const { staged } of this.staged.values()) if (staged === name) return true;
+    return false;
+  }
+}
+
+function unfinished(failure: unknown): UnfinishedError {
+  return new UnfinishedError(
+    ErrorCode.NODE,
+    `${messageOf(failure)}; it is not known yet whether the backup was restored: either all of it was, or nothing`,
+  );
+}
+
+function assertWhole(collection: string | undefined): void {
+  if (collection === undefined) return;
+  throw new BackupError(
+    'damaged',
+    `this is no backup but the export of the collection '${collection}' alone: althing import takes it`,
+  );
+}
+
+async function* counted(
+  source: AsyncIterable<Buffer>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of source) {
+    count(bytes.length);
+    yield bytes;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'message' in error
+    ? String(error.message)
+    : String(error);
+}
