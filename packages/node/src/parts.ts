@@ -36,6 +36,8 @@ export { type FailedReply, ORDINARY_TERMS, type Reply, type Terms } from './grou
 export { ResultKind, Results, type ResultsCapture } from './groups/results.js';
 export { State } from './groups/state.js';
 export { statusOfReply } from './listen/http/reply.js';
+export { NativeListener, type NativeOptions } from './listen/native/listener.js';
+export { SharedLimits } from './listen/shared/shared-limits.js';
 export { CallKind } from './members/calls.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';
 export { LAG_LOW_MS } from './operate/status/lagging.js';

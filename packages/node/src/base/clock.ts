@@ -1,3 +1,5 @@
+import { delay } from './timers.js';
+
 /** Time, as the parts of a node are handed it: that of the machine, or that of a test. */
 export interface Clock {
   /** Milliseconds since some beginning; never jumps. */
@@ -17,6 +19,16 @@ export const systemClock: Clock = {
   },
   every(ms, work) {
     const timer = setInterval(work, ms);
+    return () => clearInterval(timer);
+  },
+};
+
+/** The clock of the machine, for what does not keep the process alive. */
+export const backgroundClock: Clock = {
+  now: () => performance.now(),
+  after: delay,
+  every(ms, work) {
+    const timer = setInterval(work, ms).unref();
     return () => clearInterval(timer);
   },
 };

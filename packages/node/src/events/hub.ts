@@ -21,7 +21,7 @@ export interface HubFigures {
   readonly memberships: number;
   /** What was pushed to clients, by its kind, each counted once for each client. */
   readonly pushed: Readonly<Record<'join' | 'leave' | 'emit' | 'delete', number>>;
-  /** Memberships that ended by themselves: because the user lost the privilege, or the node missed what happened. */
+  /** Memberships that ended by themselves: because the user lost the privilege or its login ended, or the node missed what happened. */
   readonly ended: Readonly<Record<'revoked' | 'gap', number>>;
 }
 
@@ -148,11 +148,22 @@ export class Hub {
         const key = `${userId} ${collection}`;
         const may = allowed.get(key) ?? this.options.mayJoin(collection, userId);
         allowed.set(key, may);
-        if (may) continue;
-        this.ended.revoked += collections.get(collection)?.size ?? 0;
-        this.removeAll(listener, collection);
+        if (!may) this.takeOut(listener, collection);
       }
     }
+  }
+
+  /** A listener may not be in any room any more: it is told of those that it was in. */
+  expel(listener: Listener): void {
+    for (const collection of [...(this.joined.get(listener)?.keys() ?? [])])
+      this.takeOut(listener, collection);
+  }
+
+  /** Takes a listener out of the rooms of a collection, where it may not be any more. */
+  private takeOut(listener: Listener, collection: GroupId): void {
+    const rooms = [...(this.joined.get(listener)?.get(collection) ?? [])];
+    this.ended.revoked += rooms.length;
+    this.leave(listener, collection, rooms);
   }
 
   /** The connection of this node that does not get an event; 0 for none. */

@@ -214,7 +214,7 @@ describe.each([
     await run(cluster, node, ".r.emit('heard');");
     await run(cluster, 1, "revoke('//stuff', 'iris', JOIN);", '/t');
     await run(cluster, node, ".r.emit('secret');");
-    expect(iris.take()).toEqual(['EMIT stuff:2 heard []']);
+    expect(iris.take()).toEqual(['EMIT stuff:2 heard []', 'LEAVE stuff:2']);
     expect(iris.rooms.figures).toMatchObject({ listeners: 0, ended: { revoked: 1, gap: 0 } });
     await run(cluster, 1, "grant('//stuff', 'iris', JOIN);", '/t');
     await iris.join('hall');

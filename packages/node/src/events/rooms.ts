@@ -162,6 +162,11 @@ export class Rooms {
     this.hub.end(listener);
   }
 
+  /** The login of a connection has ended: it is out of all rooms, and told so. */
+  loggedOut(listener: Listener): void {
+    this.hub.expel(listener);
+  }
+
   /** A connection has another user than before, who may not be allowed to be in all of its rooms. */
   userChanged(): void {
     this.hub.recheck();

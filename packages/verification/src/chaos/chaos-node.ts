@@ -32,6 +32,9 @@ export class ChaosNode {
   readonly name: string;
   readonly endpoint: Endpoint;
   readonly statusEndpoint: Endpoint;
+  readonly socketEndpoint: Endpoint;
+  /** When it was asked to end and ended in order, on the clock of `performance.now()`. */
+  readonly drains: { readonly begin: number; readonly end: number }[] = [];
   readonly disk: SmallDisk | null;
   private readonly options: ChaosNodeOptions;
   readonly logReader: LogReader;
@@ -48,6 +51,7 @@ export class ChaosNode {
     this.name = `node ${at + 1}`;
     this.endpoint = { host: place.apiHost, port: place.apiPort };
     this.statusEndpoint = { host: place.apiHost, port: place.statusPort };
+    this.socketEndpoint = { host: place.apiHost, port: place.clientPort };
     this.disk = ownDisk ? SmallDisk.mount(DISK_MB) : null;
     this.logReader = new LogReader(join(folder, `node${at + 1}.log`));
     mkdirSync(this.data, { recursive: true });
@@ -77,7 +81,7 @@ export class ChaosNode {
       listen_node_port: place.nodePort,
       http_api_port: place.apiPort,
       http_status_port: place.statusPort,
-      listen_client_port: 0,
+      listen_client_port: place.clientPort,
       storage_path: join(this.data, 'data'),
       ...settings,
     };
@@ -106,9 +110,12 @@ export class ChaosNode {
   /** Asks it to end, as an operator does; gives how it did. */
   async stop(): Promise<string> {
     this.isEnding = true;
+    const begin = performance.now();
     this.process?.signal('SIGTERM');
     try {
-      return await within(this.ended, `the end of ${this.name}`, STOP_MS);
+      const how = await within(this.ended, `the end of ${this.name}`, STOP_MS);
+      if (how === 'code 0') this.drains.push({ begin, end: performance.now() });
+      return how;
     } catch (error) {
       await this.kill();
       throw error;

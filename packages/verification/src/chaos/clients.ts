@@ -62,6 +62,11 @@ export class Clients {
     return this.collections.at(-1) ?? '';
   }
 
+  /** The number of the next operation. */
+  nextId(): number {
+    return this.count++;
+  }
+
   async start(clients: number): Promise<void> {
     await this.prepare();
     this.work = Promise.all(Array.from({ length: clients }, (_, client) => this.run(client)));
@@ -84,7 +89,7 @@ export class Clients {
     const { collection } = this;
     const { access, attempts, draw, keyed } = this.options;
     this.used += 1;
-    const id = this.count++;
+    const id = this.nextId();
     const action: Action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000));
     const code = codeOf(action, id);
     const headers: Record<string, string> = keyed(client) ? { 'Idempotency-Key': `${id}` } : {};

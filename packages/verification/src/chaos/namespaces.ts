@@ -63,6 +63,7 @@ export class Namespaces implements Network {
       bindClientAddress: addressOf(at),
       apiHost: addressOf(at),
       apiPort: 9210,
+      clientPort: 9200,
       statusPort: 9230,
       nodePort: NODE_PORT,
       prefix: ['ip', 'netns', 'exec', `${prefix}${at}`],

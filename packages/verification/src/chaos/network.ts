@@ -6,9 +6,11 @@ export interface NetworkPlace {
   readonly name: string;
   readonly bindNodeAddress: string;
   readonly bindClientAddress: string;
-  /** Host of its API and status ports, as clients reach them. */
+  /** Host of its ports for clients, as clients reach them. */
   readonly apiHost: string;
   readonly apiPort: number;
+  /** That of the native protocol. */
+  readonly clientPort: number;
   readonly statusPort: number;
   readonly nodePort: number;
   /** What stands before the command that starts it. */

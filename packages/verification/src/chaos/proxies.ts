@@ -32,16 +32,17 @@ export class Proxies implements Network {
 
   /** Nodes are at 127.0.1.1 and so on, and their proxies at 127.0.0.1 and so on. */
   static async open(nodes: number): Promise<Proxies> {
-    const ports = await freePorts(3 * nodes);
+    const ports = await freePorts(4 * nodes);
     const proxies = new Proxies(
       Array.from({ length: nodes }, (_, at) => ({
         name: `127.0.0.${at + 1}`,
         bindNodeAddress: `127.0.1.${at + 1}`,
         bindClientAddress: '127.0.0.1',
         apiHost: '127.0.0.1',
-        apiPort: ports[3 * at] ?? 0,
-        statusPort: ports[3 * at + 1] ?? 0,
-        nodePort: ports[3 * at + 2] ?? 0,
+        apiPort: ports[4 * at] ?? 0,
+        clientPort: ports[4 * at + 3] ?? 0,
+        statusPort: ports[4 * at + 1] ?? 0,
+        nodePort: ports[4 * at + 2] ?? 0,
         prefix: [],
       })),
     );

@@ -133,7 +133,8 @@ export class RoomListeners {
     const socket = new SocketClient(await opened(place));
     const hearing = new Hearing(collection, place.name);
     socket.onEvent = ({ type, data }) => {
-      if (type === PackageType.ROOM_EMIT) this.hear(hearing, numberIn(data));
+      const number = type === PackageType.ROOM_EMIT ? numberIn(data) : null;
+      if (number !== null) this.hear(hearing, number);
     };
     let hasEnded = false;
     const ended = socket.ended.then(() => {
@@ -187,8 +188,9 @@ function counterIn(data: unknown): number {
   return Array.isArray(data) ? Number(data[1]) : Number.NaN;
 }
 
-/** The number that an event tells. */
-function numberIn(event: WireValue): number {
-  const args = isWireMap(event) ? event.get('args') : undefined;
+/** The number that an event tells; null for one that tells something else. */
+function numberIn(event: WireValue): number | null {
+  if (!isWireMap(event) || event.get('event') !== 'n') return null;
+  const args = event.get('args');
   return isWireList(args) ? Number(args[0]) : Number.NaN;
 }

@@ -11,12 +11,15 @@ import { readFinals } from './members.js';
 import type { Network } from './network.js';
 import { Recorder } from './record.js';
 import { RoomListeners } from './room-listeners.js';
+import { SocketClients } from './socket-clients.js';
 import { Tampering } from './tampering.js';
 
 export interface RunOptions {
   readonly seed: number;
   readonly durationMs: number;
   readonly clients: number;
+  /** Clients of the native protocol. */
+  readonly sockets: number;
   readonly network: Network;
   readonly kinds: readonly FaultKind[];
   /** Why nodes have no disks of their own; null when they have. */
@@ -77,12 +80,21 @@ export async function run(options: RunOptions): Promise<Recorder> {
     collection: () => clients.collection,
     finding: (text) => recorder.finding(text),
   });
+  const sockets = new SocketClients({
+    places: fleet.nodes,
+    token: () => fleet.requests.authorization.replace(/^Bearer /, ''),
+    collection: () => clients.collection,
+    nextId: () => clients.nextId(),
+    recorder,
+    draw: new Draw(seed, 'sockets'),
+  });
   try {
     const possible = possibleKinds(kinds, fleet, tampering, tell);
     await fleet.start();
     tell(`${fleet.nodes.length} nodes serve`);
     await clients.start(options.clients);
     listeners.start(LISTENERS_PER_NODE * fleet.nodes.length);
+    sockets.start(options.sockets);
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     const draw = new Draw(seed, 'faults');
     const end = performance.now() + options.durationMs;
@@ -92,15 +104,19 @@ export async function run(options: RunOptions): Promise<Recorder> {
     tell('the faults are over');
     await until(performance.now() + QUIET_MS, options.isInterrupted);
     await clients.stop();
+    await sockets.rest();
     await fleet.settle(false);
     await readFinals(fleet.members, clients.collections, recorder);
     await listeners.check(recorder.finals);
     tell(listeners.summary);
+    await sockets.check(recorder.finals);
+    tell(sockets.summary);
   } catch (error) {
     recorder.finding(error instanceof Error ? error.message : String(error));
   } finally {
     await clients.stop();
     await listeners.stop();
+    await sockets.stop();
     await fleet.close();
     await recorder.close();
   }

@@ -115,7 +115,7 @@ describe('pairs of lists', () => {
 });
 
 describe('counter', () => {
-  const increment: Action = { kind: 'increment' };
+  const increment: Action = { kind: 'increment', tag: 'v0' };
 
   test('a history that can have happened', () => {
     const unknown = ended(done(increment, 0, 9, null), 'unknown');

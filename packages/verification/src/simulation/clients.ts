@@ -46,10 +46,12 @@ interface Question {
 }
 
 /** One that asks, and the moments at which it may. */
-interface Agent {
+export interface Agent {
   /** As decisions name it. */
   readonly name: string;
   readonly client: number;
+  /** Mean time between its moments, in milliseconds. */
+  readonly meanMs: number;
   /** When its moments come, whatever it does at them. */
   readonly times: Draw;
   /** Its latest moment, and the number of that. */
@@ -116,9 +118,10 @@ export class Clients {
     for (const each of [...this.pending]) if (each.process === process) each.lose();
   }
 
-  private agent(name: string, client: number): Agent {
+  agent(name: string, client: number, meanMs = this.world.swarm.clientMs): Agent {
     const { seed, scheduler } = this.world;
-    return { name, client, times: new Draw(seed, `times of ${name}`), time: scheduler.now, moment: -1 };
+    const times = new Draw(seed, `times of ${name}`);
+    return { name, client, meanMs, times, time: scheduler.now, moment: -1 };
   }
 
   private next(agent: Agent): void {
@@ -186,10 +189,10 @@ export class Clients {
    * Waits for the next moment of an agent. Its moments are as far from each other as it mostly waits between two things
    * that it does; those that pass while it waits for an answer are missed. So none of them depends on what it does.
    */
-  private later(agent: Agent, work: () => void): void {
-    const { scheduler, swarm } = this.world;
+  later(agent: Agent, work: () => void): void {
+    const { scheduler } = this.world;
     do {
-      agent.time += agent.times.exponential(swarm.clientMs);
+      agent.time += agent.times.exponential(agent.meanMs);
       agent.moment += 1;
     } while (agent.time < scheduler.now);
     scheduler.at(agent.time, () => {
@@ -214,6 +217,26 @@ export class Clients {
     this.begin(PROBER, process, collection, action, false, () => {});
   }
 
+  /** Notes that a client begins something. */
+  begun(client: number, node: string, collection: string | null, action: Action): Operation {
+    const { scheduler } = this.world;
+    const operation: Operation = {
+      id: this.history.length,
+      client,
+      collection,
+      action,
+      node,
+      begin: scheduler.now,
+      end: Number.POSITIVE_INFINITY,
+      outcome: 'unknown',
+      answer: null,
+      index: 0,
+      error: '',
+    };
+    this.history.push(operation);
+    return operation;
+  }
+
   private begin(
     client: number,
     process: Process,
@@ -222,21 +245,8 @@ export class Clients {
     hasKey: boolean,
     done: () => void,
   ): void {
-    const id = this.history.length;
-    const operation: Operation = {
-      id,
-      client,
-      collection,
-      action,
-      node: process.machine.name,
-      begin: this.world.scheduler.now,
-      end: Number.POSITIVE_INFINITY,
-      outcome: 'unknown',
-      answer: null,
-      index: 0,
-      error: '',
-    };
-    this.history.push(operation);
+    const operation = this.begun(client, process.machine.name, collection, action);
+    const { id } = operation;
     // One half of those that may be repeated have keys, the other half numbers.
     const key = hasKey && id % 2 === 0 ? keyOf(id) : null;
     const name = hasKey && key === null ? this.numberFor(collection, id) : null;

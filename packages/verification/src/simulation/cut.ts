@@ -5,7 +5,15 @@
 import type { Swarm } from './swarm.js';
 
 /** What can be left out besides kinds of faults. */
-export const EXTRAS = ['loss', 'doubles', 'disorder', 'slow_operations', 'guests', 'leader_faults'] as const;
+export const EXTRAS = [
+  'loss',
+  'doubles',
+  'disorder',
+  'slow_operations',
+  'guests',
+  'sockets',
+  'leader_faults',
+] as const;
 
 export interface Cut {
   readonly nodes: number | null;
@@ -24,13 +32,14 @@ export interface Cut {
 export const WHOLE: Cut = { nodes: null, clients: null, faultsMs: null, without: [], keep: null };
 
 /** The extras that a swarm has. */
-export function extrasOf({ network, disk, guests }: Swarm): string[] {
+export function extrasOf({ network, disk, guests, sockets }: Swarm): string[] {
   const has: Readonly<Record<(typeof EXTRAS)[number], boolean>> = {
     loss: network.lostPerMille > 0,
     doubles: network.doubledPerMille > 0,
     disorder: network.reorders,
     slow_operations: disk.slowPerMille > 0,
     guests,
+    sockets: sockets > 0,
     leader_faults: true,
   };
   return EXTRAS.filter((extra) => has[extra]);
@@ -59,6 +68,7 @@ export function cutSwarm(swarm: Swarm, cut: Cut): Swarm {
     clients: cut.clients ?? swarm.clients,
     faultsMs: cut.faultsMs ?? swarm.faultsMs,
     guests: swarm.guests && has('guests'),
+    sockets: has('sockets') ? swarm.sockets : 0,
     network: {
       ...network,
       lostPerMille: has('loss') ? network.lostPerMille : 0,

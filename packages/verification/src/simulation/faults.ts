@@ -149,6 +149,13 @@ export class Faults {
     machine.clockOffsetMs = draw.pick([0, -86_400_000, 3_600_000, draw.int(-5000, 5000)]);
   }
 
+  drain(machine: Machine): void {
+    const { world, draw } = this;
+    world.drains.begin(machine, () =>
+      world.scheduler.after(draw.exponential(300), () => world.start(machine)),
+    );
+  }
+
   /** What is damaged is noticed, now or much later, and then lost: so this may happen to one that the others can spare. */
   damage(machine: Machine): void {
     const { world, draw } = this;

@@ -15,7 +15,8 @@ export type Action =
   | { readonly kind: 'append_and_fail'; readonly list: string; readonly value: string }
   /** Reads lists, at one moment. */
   | { readonly kind: 'read'; readonly lists: readonly string[] }
-  | { readonly kind: 'increment' }
+  /** Adds one to the counter, and tells its room the number that comes out, under a tag that no other event has. */
+  | { readonly kind: 'increment'; readonly tag: string }
   /** Sets a register if it holds what is expected; answers whether it did. */
   | { readonly kind: 'swap'; readonly register: string; readonly expected: number; readonly value: number }
   | { readonly kind: 'get'; readonly register: string }

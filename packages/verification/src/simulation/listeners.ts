@@ -113,8 +113,10 @@ class Connection implements Listener {
 
   push(type: Push, body: Uint8Array): void {
     if (type === Push.JOIN) this.isJoined = true;
-    else if (type === Push.EMIT) this.hear(numberIn(body));
-    else if (type === Push.DELETE) this.isJoined = false;
+    else if (type === Push.EMIT) {
+      const number = numberIn(body);
+      if (number !== null) this.hear(number);
+    } else if (type === Push.DELETE) this.isJoined = false;
   }
 
   gap(): void {
@@ -137,9 +139,10 @@ class Connection implements Listener {
   }
 }
 
-/** The number that an event tells. */
-function numberIn(body: Uint8Array): number {
+/** The number that an event tells; null for one that tells something else. */
+function numberIn(body: Uint8Array): number | null {
   const event = decodeMessagePack(Buffer.from(body));
-  const args = isWireMap(event) ? event.get('args') : undefined;
+  if (!isWireMap(event) || event.get('event') !== 'n') return null;
+  const args = event.get('args');
   return isWireList(args) ? Number(args[0]) : Number.NaN;
 }

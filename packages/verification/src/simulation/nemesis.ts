@@ -38,6 +38,8 @@ export type FaultKind =
   | 'damage'
   /** The log lacks its end after a kill, though the disk had reported it as durable. */
   | 'lie'
+  /** A node is stopped in order: its clients are told to go elsewhere, and are answered before. */
+  | 'drain'
   /** New leaders die young. */
   | 'young_leaders'
   /** Leaders die with changes that few others have. */
@@ -208,6 +210,7 @@ export class Nemesis {
       log_full: () => faults.fillPart(draw.chance(0.7) ? leader() : machine, 'log'),
       damage: () => faults.damage(machine),
       lie: () => plans.lie(machine),
+      drain: () => faults.drain(machine),
       young_leaders: () => {
         this.youngUntil = world.scheduler.now + draw.exponential(2500);
         faults.crash(leader(), draw.chance(0.5), draw.exponential(400));

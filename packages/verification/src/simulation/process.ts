@@ -33,6 +33,7 @@ import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
 import { type Machine, NODE_PORT } from './machine.js';
 import { NodeBugs } from './node-mutants.js';
 import type { Draw } from './random.js';
+import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
 import { Line, Thread } from './thread.js';
 
@@ -78,6 +79,7 @@ export class Process {
   private readonly commands: Line<Command>;
   private readonly events: Line<Event>;
   private readonly bugs: NodeBugs;
+  private ownDoors: Doors | null = null;
   /** Milliseconds that encoding took since other work last had its turn. */
   private workedMs = 0;
 
@@ -163,6 +165,17 @@ export class Process {
         membership.voters.length === nodes.length
       );
     });
+  }
+
+  /** The door for clients of the native protocol; the process must be open. */
+  get doors(): Doors {
+    const { planted, swarm } = this.world;
+    this.ownDoors ??= new Doors(this, {
+      planted: planted.node,
+      wallClock: () => this.wallClock(),
+      unsentEventsMax: swarm.unsentEventsMax,
+    });
+    return this.ownDoors;
   }
 
   /** What is durable of the log of a group. */
@@ -270,7 +283,7 @@ export class Process {
         stateCheckIntervalMs: swarm.stateCheckIntervalMs,
       },
       {
-        clock: this.clock(),
+        clock: this.clock,
         environment: this.environment(),
         disk: {
           state,
@@ -292,7 +305,8 @@ export class Process {
     );
   }
 
-  private clock(): EngineClock {
+  /** That of the engine thread. */
+  get clock(): EngineClock {
     const { engineThread } = this;
     const { swarm } = this.world;
     const now = (): number => this.world.scheduler.now;

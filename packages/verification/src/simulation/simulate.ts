@@ -60,7 +60,7 @@ export async function simulate(options: WorldOptions, planters = new Planters())
 }
 
 async function live(world: World): Promise<void> {
-  const { swarm, clients, nemesis } = world;
+  const { swarm, clients, sockets, nemesis } = world;
   const { seed } = world;
   const draw = new Draw(seed, 'life');
   const [triesCore, restMs, restarts] = [draw.chance(0.4), draw.exponential(500), draw.chance(0.3)];
@@ -70,6 +70,7 @@ async function live(world: World): Promise<void> {
   await world.run(() => isSettled(world), START_MS);
   demandSettled(world, 'after the start');
   clients.start();
+  sockets.start();
   nemesis.start();
   await world.run(() => false, swarm.faultsMs);
   nemesis.stop();
@@ -77,8 +78,9 @@ async function live(world: World): Promise<void> {
   heal(world, world.present);
   await world.run(() => false, restMs);
   clients.stop();
+  sockets.stop();
   world.listeners.stop();
-  await world.run(() => !clients.busy && isSettled(world), HEAL_MS);
+  await world.run(() => !clients.busy && sockets.isQuiet && isSettled(world), HEAL_MS);
   demandSettled(world, 'after healing');
   await checkEverything(world);
   if (restarts) {
@@ -116,6 +118,7 @@ function isChange({ action, outcome, collection, begin }: Operation, name: strin
 
 function heal(world: World, machines: readonly Machine[]): void {
   world.note(() => 'heal');
+  world.drains.endAll();
   const { network } = world;
   network.heal();
   network.quality = { ...network.quality, lostPerMille: 0 };
@@ -187,7 +190,7 @@ function unsettledGroup(processes: readonly Process[], group: number): string | 
 function demandSettled(world: World, when: string): void {
   const problem = unsettled(world);
   if (problem !== null) throw new Violation('I16', `${when} things do not settle: ${problem}`);
-  if (world.clients.busy) throw new Violation('I16', `${when} requests hang`);
+  if (world.clients.busy || !world.sockets.isQuiet) throw new Violation('I16', `${when} requests hang`);
 }
 
 async function checkEverything(world: World): Promise<void> {
@@ -209,8 +212,15 @@ async function checkEverything(world: World): Promise<void> {
   }
   for (const collection of world.clients.collections) checkCollection(world, collection);
   world.listeners.check((process, collection) => counterIn(readLocally(process, collection)));
+  checkSockets(world);
   checkRights(world.clients.history);
   checkIndexes(world.clients.history.filter(({ collection }) => collection === null));
+}
+
+function checkSockets({ sockets, processes }: World): void {
+  const [process] = processes;
+  if (process === undefined) throw new Violation('I16', 'no node is there');
+  sockets.check((collection) => counterIn(readLocally(process, collection)));
 }
 
 /** The counter in what `READ_ALL` reads. */

@@ -44,6 +44,14 @@ export interface Swarm {
   readonly guests: boolean;
   /** Mean time between two operations of a client. */
   readonly clientMs: number;
+  /** Clients of the native protocol, and the mean time between two things that one does. */
+  readonly sockets: number;
+  readonly socketMs: number;
+  /** Mean time of a piece on its way to or from them, in milliseconds. */
+  readonly socketDelayMs: number;
+  /** Bytes that are sent to one that does not read, and those that wait then before its session is ended. */
+  readonly socketWindowBytes: number;
+  readonly unsentEventsMax: number;
   /** How long faults rage. */
   readonly faultsMs: number;
   /** Mean time between two faults. */
@@ -54,6 +62,7 @@ export interface Swarm {
 export function drawSwarm(seed: number): Swarm {
   const draw = new Draw(seed, 'swarm');
   const linkDraw = new Draw(seed, 'swarm link');
+  const socketDraw = new Draw(seed, 'swarm sockets');
   const pick = <Value>(...values: Value[]): Value => draw.pick(values);
   const nodes = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
   const lease = draw.chance(0.1);
@@ -107,6 +116,11 @@ export function drawSwarm(seed: number): Swarm {
     lease,
     clients: pick(2, 4, 6, 10),
     clientMs: pick(3, 10, 40, 100),
+    sockets: socketDraw.pick([1, 2, 2, 3]),
+    socketMs: socketDraw.pick([20, 60, 150]),
+    socketDelayMs: socketDraw.pick([0.3, 2, 15]),
+    socketWindowBytes: socketDraw.pick([100, 2000, 64 * 1024]),
+    unsentEventsMax: socketDraw.pick([200, 3000, 4 * 1024 * 1024]),
     faultsMs: pick(2000, 4000, 8000),
     faultMs: pick(150, 400, 1000),
     faults: [
@@ -150,6 +164,7 @@ export function drawSwarm(seed: number): Swarm {
       ['full_leader', nodes < 2 || draw.chance(0.7) ? 0 : 10],
       // Drawn apart, as what came before it is.
       ['lie', nodes < 3 || new Draw(seed, 'lies').chance(0.75) ? 0 : 4],
+      ['drain', new Draw(seed, 'drains').chance(0.7) ? 0 : 4],
     ],
     guests: draw.chance(0.3),
     stateCheckIntervalMs: pick(0, 200, 1000, 4000),

@@ -12,6 +12,11 @@ const TILES = 60;
 const TILE_TEXT = 'x'.repeat(400);
 /** Name of the room of each collection in which its counter is told. */
 export const ROOM = 'counter';
+/** What the witness of rooms calls that of a collection: its scope, as events name it. */
+export function roomOf(collection: string): string {
+  return `@collection:${collection}`;
+}
+
 export const GUEST = 'guest';
 /** The collection that the guest visits. */
 export const VISITED = 'stuff';
@@ -71,7 +76,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     case 'read':
       return { kind, lists: draw.chance(0.5) ? ['l0', 'l1'] : [draw.pick(LISTS)] };
     case 'increment':
-      return { kind };
+      return { kind, tag: nextValue() };
     case 'swap':
       return { kind, register: draw.pick(REGISTERS), expected: draw.int(0, 3), value: draw.int(0, 3) };
     case 'get':
@@ -107,7 +112,7 @@ export function codeOf(action: Action, number: number): string {
       return `[${action.lists.map((list) => `.${list}`).join(', ')}];`;
     case 'increment':
       // Whoever listens is told the number. While the level of a new cluster is low, there are no rooms.
-      return `.n += 1; try(if (!.has('room')) { .set('room', room()); .room.set_name('${ROOM}'); }); try(.room.emit('n', .n)); .n;`;
+      return `.n += 1; try(if (!.has('room')) { .set('room', room()); .room.set_name('${ROOM}'); }); try(.room.emit('n', .n, '${action.tag}')); .n;`;
     case 'swap': {
       const { register, expected, value } = action;
       return `if (.${register} == ${expected}) { .${register} = ${value}; true; } else { false; };`;

@@ -8,6 +8,7 @@ import { voteIn } from './consensus-side.js';
 import { Contents } from './contents.js';
 import { type Cut, cutSwarm, Decisions, WHOLE } from './cut.js';
 import { isDamage, lieNoticedBy } from './damage.js';
+import { Drains } from './drains.js';
 import { eventText } from './event-text.js';
 import { Listeners } from './listeners.js';
 import { Machine, NODE_PORT } from './machine.js';
@@ -17,7 +18,9 @@ import { Network } from './network.js';
 import { Process } from './process.js';
 import { Draw } from './random.js';
 import { Reached } from './reached.js';
+import { RoomWitness } from './room-witness.js';
 import { Scheduler } from './scheduler.js';
+import { SocketClients } from './sockets/socket-clients.js';
 import type { Surroundings } from './surroundings.js';
 import { drawSwarm, type Swarm } from './swarm.js';
 import { type Happening, rolesOf } from './table.js';
@@ -70,8 +73,12 @@ export class World {
   readonly contents = new Contents();
   readonly decisions: Decisions;
   readonly clients: Clients;
+  readonly sockets: SocketClients;
+  /** What is heard in rooms. */
+  readonly witness = new RoomWitness();
   readonly nemesis: Nemesis;
   readonly listeners: Listeners;
+  readonly drains: Drains;
   /** A hash of everything that happened: equal runs have equal ones. */
   traceHash = 0;
   private readonly options: WorldOptions;
@@ -159,6 +166,8 @@ export class World {
     };
     this.makeMachines();
     this.clients = new Clients(this, new Draw(seed, 'clients', scheduler));
+    this.sockets = new SocketClients(this);
+    this.drains = new Drains(this);
     this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis', scheduler));
   }
 
@@ -401,7 +410,9 @@ export class World {
     if (durable.length > 0) machine.durable = new Map(durable);
     process.end();
     machine.process = null;
+    this.drains.ended(machine);
     this.clients.processEnded(process);
+    this.sockets.processEnded(process);
   }
 
   private failed(process: Process, what: string, error: unknown): void {

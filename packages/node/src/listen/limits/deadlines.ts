@@ -1,3 +1,4 @@
+import { backgroundClock, type Clock } from '../../base/clock.js';
 import { NumberTable } from '../../base/number-table.js';
 
 /**
@@ -9,15 +10,18 @@ export class Deadlines<T> {
   private readonly expire: (item: T) => void;
   private readonly waiting = new NumberTable<{ readonly item: T; readonly end: number }>();
   private nextNumber = 1;
-  private timer: NodeJS.Timeout | null = null;
+  private readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Whether it is planned to look who is late. */
+  private isAwake = false;
 
   /**
    * @param ms the time that each item has
    * @param expire is called for an item whose time is up
    */
-  constructor(ms: number, expire: (item: T) => void) {
+  constructor(ms: number, expire: (item: T) => void, clock: Pick<Clock, 'now' | 'after'> = backgroundClock) {
     this.ms = ms;
     this.expire = expire;
+    this.clock = clock;
   }
 
   /** Items that are waited for. */
@@ -28,8 +32,8 @@ export class Deadlines<T> {
   /** @returns a number, from 1 on, by which the item can be taken out */
   add(item: T): number {
     const number = this.nextNumber++;
-    this.waiting.set(number, { item, end: performance.now() + this.ms });
-    if (this.timer === null) this.wake(this.ms);
+    this.waiting.set(number, { item, end: this.clock.now() + this.ms });
+    if (!this.isAwake) this.wake(this.ms);
     return number;
   }
 
@@ -38,18 +42,19 @@ export class Deadlines<T> {
   }
 
   private wake(ms: number): void {
-    this.timer = setTimeout(() => this.look(), ms).unref();
+    this.isAwake = true;
+    this.clock.after(ms, () => this.look());
   }
 
   private look(): void {
-    const now = performance.now();
+    const now = this.clock.now();
     // Entries that are added meanwhile have their full time.
     let next = now + this.ms;
     for (const [number, { item, end }] of this.waiting.entries()) {
       if (end > now) next = Math.min(next, end);
       else if (this.waiting.delete(number)) this.expire(item);
     }
-    this.timer = null;
+    this.isAwake = false;
     if (this.waiting.size > 0) this.wake(Math.max(next - now, LOOK_MS));
   }
 }

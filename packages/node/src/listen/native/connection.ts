@@ -59,19 +59,23 @@ export interface ConnectionHost {
   readonly stale: () => QueryError | null;
   /** Whether the node asks clients to go elsewhere. */
   readonly isLeaving: () => boolean;
+  /** Called when a request is done, before its answer is sent. */
+  readonly answered: () => void;
   readonly shared: SharedLimits;
-  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'userChanged'>;
+  readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'loggedOut' | 'userChanged'>;
   /** Arrays and maps inside each other at most. */
   readonly nestingMax: number;
   /** Bytes that a package may have. */
   readonly sizeMax: number;
-  readonly ids: RequestIds;
+  readonly ids: Pick<RequestIds, 'idOf'>;
   readonly figures: Pick<EngineMetrics, 'refused'>;
   readonly counts: NativeCounts;
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
+  /** Bytes that wait to be sent when an event finds them and the connection ends; 4 MiB by default. */
+  readonly unsentEventsMax?: number;
 }
 
 /** Bytes of a package before the connection is logged in. */
@@ -230,11 +234,18 @@ export class Connection implements PackageSink, Client, Listener {
     this.waitingBytes = 0;
   }
 
-  /** Sends an event to a client that is logged in. It ends one that does not read. */
+  /**
+   * Sends an event to a client that is logged in, and ends one that does not read. Who is in rooms and not logged in any more is out of
+   * them with the first event that it may not hear, and is told that: it would not know that it misses something.
+   */
   push(type: number, data: Uint8Array): void {
-    if (this.closed || this.session === null || this.session.check(this.host.now()) instanceof QueryError)
+    if (this.closed || this.session === null) return;
+    const isFarewell = type === PackageType.ROOM_LEAVE || type === PackageType.ROOM_DELETE;
+    if (!isFarewell && this.session.check(this.host.now()) instanceof QueryError) {
+      if (type === PackageType.ROOM_EMIT) this.host.rooms.loggedOut(this);
       return;
-    if (this.wire.unsent > UNSENT_EVENTS_MAX) {
+    }
+    if (this.wire.unsent > (this.host.unsentEventsMax ?? UNSENT_EVENTS_MAX)) {
       this.giveUp('unread', 'events of rooms come faster than this connection reads them');
       return;
     }
@@ -321,6 +332,7 @@ export class Connection implements PackageSink, Client, Listener {
       isDone = true;
       this.busy = false;
       shared.pending -= 1;
+      this.host.answered();
       return true;
     };
     const fail = (error: QueryError, outcome: ChangeOutcome | null = null): void => {

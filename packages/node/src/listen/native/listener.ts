@@ -3,7 +3,7 @@
  * is said over them is said by `Connection`.
  */
 import type { Server, Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { backgroundClock, type Clock } from '../../base/clock.js';
 import { keptFor } from '../../base/descriptors.js';
 import { isLoopback } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
@@ -17,7 +17,7 @@ import { PackageReader } from './package-reader.js';
 import { type Envelope, NO_ENVELOPE, SocketWire, UNIX_ADDRESS } from './socket-wire.js';
 import type { Wire } from './wire.js';
 
-export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'counts'> {
+export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answered' | 'counts'> {
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** The number of this node. */
   readonly nodeNumber: () => number;
@@ -29,6 +29,8 @@ export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'count
   readonly loginTimeoutMs: number;
   /** How long a package may take to come, and an answer to be taken, in milliseconds. */
   readonly packageTimeoutMs: number;
+  /** That of the machine by default. */
+  readonly clock?: Clock;
 }
 
 /** Makes what takes packages out of the bytes of a connection. */
@@ -79,7 +81,8 @@ export class NativeListener {
   private readonly logins: Deadlines<Line>;
   private readonly packages: Deadlines<Line>;
   private readonly slow = new Map<Line, Progress>();
-  private readonly timer: NodeJS.Timeout;
+  private readonly clock: Clock;
+  private readonly stopLooking: () => void;
   private isLeaving = false;
   /** The id of the newest connection. */
   private lastId = 0;
@@ -87,19 +90,23 @@ export class NativeListener {
 
   constructor(options: NativeOptions) {
     this.options = options;
+    const { clock = backgroundClock } = options;
+    this.clock = clock;
     this.host = {
       ...options,
-      handle: (request, respond) =>
-        options.handle(request, (reply) => {
-          respond(reply);
-          if (this.onIdle !== null) this.considerIdle();
-        }),
       isLeaving: () => this.isLeaving,
+      answered: () => {
+        if (this.onIdle !== null) this.considerIdle();
+      },
       counts: this.counts,
     };
-    this.logins = new Deadlines(options.loginTimeoutMs, (line) => this.drop(line, 'login_timeout'));
-    this.packages = new Deadlines(options.packageTimeoutMs, (line) => this.drop(line, 'package_timeout'));
-    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.logins = new Deadlines(options.loginTimeoutMs, (line) => this.drop(line, 'login_timeout'), clock);
+    this.packages = new Deadlines(
+      options.packageTimeoutMs,
+      (line) => this.drop(line, 'package_timeout'),
+      clock,
+    );
+    this.stopLooking = clock.every(LOOK_MS, () => this.look());
   }
 
   /** Connections that are open. */
@@ -162,7 +169,8 @@ export class NativeListener {
     head: Buffer = NO_BYTES,
     readerOf: ReaderOf = (connection) => new PackageReader(connection),
   ): void {
-    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line), envelope);
+    const { after } = this.clock;
+    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line), envelope, after);
     const line = this.lineOf(wire);
     const { connection } = line;
     const reader = readerOf(connection, wire);
@@ -218,7 +226,7 @@ export class NativeListener {
         });
       }
       // Who was told so may just be asking for the last time.
-      if (this.lines.size > 0) await pause(LAST_WORDS_MS);
+      if (this.lines.size > 0) await this.pause(LAST_WORDS_MS);
     } while (this.inFlight > 0);
     this.tell('OFFLINE');
     for (const { wire } of this.lines) wire.end();
@@ -228,7 +236,7 @@ export class NativeListener {
   /** Closes everything. */
   close(): void {
     this.stopListening();
-    clearInterval(this.timer);
+    this.stopLooking();
     for (const { wire } of this.lines) wire.destroy();
   }
 
@@ -271,12 +279,12 @@ export class NativeListener {
   }
 
   private slowDown(line: Line): void {
-    if (!this.slow.has(line)) this.slow.set(line, { sent: line.wire.sent, since: performance.now() });
+    if (!this.slow.has(line)) this.slow.set(line, { sent: line.wire.sent, since: this.clock.now() });
   }
 
   /** Ends connections whose client takes nothing of what is sent. */
   private look(): void {
-    const now = performance.now();
+    const now = this.clock.now();
     for (const [line, progress] of this.slow) {
       const { wire } = line;
       if (wire.unsent === 0) this.slow.delete(line);
@@ -305,9 +313,15 @@ export class NativeListener {
   }
 
   private async settled(): Promise<void> {
-    const end = performance.now() + LAST_WORDS_MS;
-    while (this.lines.size > 0 && performance.now() < end) await pause(5);
+    const end = this.clock.now() + LAST_WORDS_MS;
+    while (this.lines.size > 0 && this.clock.now() < end) await this.pause(5);
     this.close();
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.clock.after(ms, resolve);
+    });
   }
 }
 

@@ -139,6 +139,7 @@ describe('rooms of a node', () => {
     expect(await ask(line, 38, ['//stuff', 'lobby'])).toEqual([BigInt(lobby)]);
     expect((await take(line))[0]).toBe(6);
     line.send(33, 2, encodeMessagePack(String(key)));
+    expect(await take(line)).toEqual([7, 65535, event({ scope, id: BigInt(lobby) })]);
     expect(await take(line)).toEqual([17, 2, 'nothing']);
     await node.value('//stuff', ".lobby.emit('unheard');");
     expect(await ask(line, 34, ['//stuff', '1'])).toBe(1n);
@@ -153,7 +154,9 @@ describe('rooms of a node', () => {
     const admin = await open();
     expect(await ask(line, 38, ['//stuff', 'lobby'])).toEqual([BigInt(lobby)]);
     expect((await take(line))[0]).toBe(6);
+    const left = [7, 65535, event({ scope, id: BigInt(lobby) })];
     await node.value('/t', "revoke('//stuff', 'ann', JOIN);");
+    expect(await take(line)).toEqual(left);
     await node.value('//stuff', ".lobby.emit('unheard');");
     expect(await ask(line, 34, ['//stuff', '1'])).toBe(1n);
     expect(await ask(line, 38, ['//stuff', 'lobby'])).toBe(-55n);
@@ -162,7 +165,12 @@ describe('rooms of a node', () => {
     expect((await take(line))[0]).toBe(6);
     await node.value('/t', `del_token('${key}');`);
     await node.value('//stuff', ".lobby.emit('unheard');");
+    expect(await take(line)).toEqual(left);
+    await node.value('//stuff', ".lobby.emit('unheard');");
     expect(await ask(line, 34, ['//stuff', '1'])).toBe(-56n);
+    expect(await ask(line, 33, ['admin', 'pass'])).toBe('nothing');
+    expect(await ask(line, 38, ['//stuff', 'lobby'])).toEqual([BigInt(lobby)]);
+    expect((await take(line))[0]).toBe(6);
     const [other] = (await ask(admin, 38, ['//stuff', BigInt(lobby) + 1n])) as [bigint];
     expect((await take(admin))[0]).toBe(6);
     admin.send(34, 3, encodeMessagePack(['//stuff', ".del('other'); 7"]));

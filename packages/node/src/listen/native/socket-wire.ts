@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { backgroundClock, type Clock } from '../../base/clock.js';
 import type { Transport } from '../../telemetry/families.js';
 import { HEADER_BYTES, writeHeader } from './package.js';
 import type { Wire } from './wire.js';
@@ -40,6 +41,7 @@ export class SocketWire implements Wire {
   private readonly socket: Socket;
   private readonly envelope: Envelope;
   private readonly onFull: () => void;
+  private readonly after: Clock['after'];
   private batch: Buffer | null = null;
   /** Where what was collected in the batch begins and ends. */
   private batchStart = 0;
@@ -54,12 +56,19 @@ export class SocketWire implements Wire {
   };
 
   /** @param onFull called when the client takes less than is sent */
-  constructor(socket: Socket, address: string, onFull: () => void, envelope: Envelope = NO_ENVELOPE) {
+  constructor(
+    socket: Socket,
+    address: string,
+    onFull: () => void,
+    envelope: Envelope = NO_ENVELOPE,
+    after: Clock['after'] = backgroundClock.after,
+  ) {
     this.socket = socket;
     this.address = address;
     this.transport = transportOf(address, envelope);
     this.onFull = onFull;
     this.envelope = envelope;
+    this.after = after;
   }
 
   /** Bytes that the system took so far. */
@@ -145,8 +154,10 @@ export class SocketWire implements Wire {
     socket.removeAllListeners('data');
     socket.on('data', () => {});
     socket.resume();
-    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
-    socket.once('close', () => clearTimeout(timer));
+    socket.once(
+      'close',
+      this.after(LAST_WORDS_MS, () => socket.destroy()),
+    );
   }
 
   destroy(): void {

@@ -1,0 +1,89 @@
+/** The door of a simulated node for connections of the native protocol: the listener, sessions and sockets' wires of a real one. */
+import type { Socket } from 'node:net';
+import { NativeListener, SharedLimits } from '@althing/node/parts';
+import type { NodeMutant } from '../node-mutants.js';
+import type { Process } from '../process.js';
+import type { Pipe } from './pipe.js';
+import { loseEvents, overtake, roomsWithBugs } from './planted.js';
+
+export interface DoorsOptions {
+  readonly planted: ReadonlySet<NodeMutant>;
+  /** Wall clock in milliseconds. */
+  readonly wallClock: () => number;
+  /** Bytes that wait to be sent when an event finds them and the connection ends. */
+  readonly unsentEventsMax: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** How long a connection may take to log in, and a package to come or to be taken, in milliseconds. */
+const LOGIN_MS = 10_000;
+const PACKAGE_MS = 3000;
+
+export class Doors {
+  private readonly listener: NativeListener;
+  private readonly process: Process;
+  private readonly planted: ReadonlySet<NodeMutant>;
+
+  /** @param process one that is open */
+  constructor(process: Process, { planted, wallClock, unsentEventsMax }: DoorsOptions) {
+    this.process = process;
+    this.planted = planted;
+    const { side, clock } = process;
+    if (side === null) throw new Error('the node is not open');
+    const { engine, router, rooms } = side;
+    const { root } = engine;
+    this.listener = new NativeListener({
+      // Who logs in is believed: passwords and tokens are not what is simulated.
+      authenticator: {
+        known: (authorization) => root.usersByName.get(nameIn(authorization)) ?? null,
+        login: (_authorization, _address, { done }) => done({ kind: 'refused' }),
+      },
+      root,
+      handle: (request, respond) => router.handle(request, respond),
+      rooms: roomsWithBugs(rooms, planted, (ms, work) => clock.after(ms, work)),
+      refusal: () => null,
+      stale: () => null,
+      shared: new SharedLimits({ memoryMax: 16 * MiB, connectionsMax: 10_000, pendingMax: 10_000 }),
+      nestingMax: 1000,
+      sizeMax: MiB,
+      ids: { idOf: () => 'simulated' },
+      figures: { refused: () => {}, rejected: () => {} },
+      onDefect: (error) => process.fail('a defect of a session', error),
+      now: wallClock,
+      nodeNumber: () => root.members.get(process.nodeId)?.number ?? 0,
+      connectionsPerAddressMax: 1000,
+      isProxy: () => false,
+      loginTimeoutMs: LOGIN_MS,
+      packageTimeoutMs: PACKAGE_MS,
+      unsentEventsMax,
+      clock,
+    });
+    if (planted.has('shutdown_not_told')) this.listener.leave = () => {};
+  }
+
+  /** Takes a connection that has come. */
+  accept({ nodeEnd }: Pipe): void {
+    if (this.planted.has('event_lost_when_slow')) loseEvents(nodeEnd);
+    if (this.planted.has('answers_overtake')) overtake(nodeEnd, (work) => this.process.clock.after(5, work));
+    // What the listener uses of a socket is there.
+    const socket = nodeEnd as unknown as Socket;
+    if (this.listener.admit(socket)) this.listener.open(socket);
+  }
+
+  /** Tells clients to go elsewhere, and resolves when none is there any more. */
+  drain(): Promise<void> {
+    return this.listener.drain();
+  }
+
+  /** Tells clients to go elsewhere. */
+  leave(): void {
+    this.listener.leave();
+  }
+}
+
+/** The user's name in credentials as a header has them. */
+function nameIn(authorization: string): string {
+  const text = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString('latin1');
+  return text.split(':')[0] ?? '';
+}

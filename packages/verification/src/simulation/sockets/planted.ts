@@ -1,0 +1,62 @@
+/** Planted bugs of sessions, put around their parts. */
+import { PackageDecoder, PackageType } from '@althing/client';
+import type { NativeOptions } from '@althing/node/parts';
+import type { NodeMutant } from '../node-mutants.js';
+import type { NodeEnd } from './pipe.js';
+
+type Rooms = NativeOptions['rooms'];
+
+/** How much too late something is done, in milliseconds. */
+const LATE_MS = 20;
+
+/** The rooms of a node as its sessions use them. */
+export function roomsWithBugs(
+  rooms: Rooms,
+  planted: ReadonlySet<NodeMutant>,
+  delay: (ms: number, work: () => void) => void,
+): Rooms {
+  const join: Rooms['join'] = (request, respond) => {
+    // To leave where one is not finds the rooms, too.
+    rooms.leave(request, (reply) => {
+      respond(reply);
+      delay(LATE_MS, () => rooms.join(request, () => {}));
+    });
+  };
+  return {
+    join: planted.has('join_before_watched') ? join : (request, respond) => rooms.join(request, respond),
+    leave: (request, respond) => rooms.leave(request, respond),
+    emit: (request, respond) => rooms.emit(request, respond),
+    answer: planted.has('answer_before_event')
+      ? (_listener, _scope, reply, respond) => respond(reply)
+      : (listener, scope, reply, respond) => rooms.answer(listener, scope, reply, respond),
+    end: (listener) => rooms.end(listener),
+    loggedOut: (listener) => rooms.loggedOut(listener),
+    userChanged: () => rooms.userChanged(),
+  };
+}
+
+/** Events get lost where anything waits to be sent, and the connection goes on. */
+export function loseEvents(end: NodeEnd): void {
+  const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
+  end.write = ((chunk: Uint8Array): boolean => {
+    const isLost =
+      end.writableLength > 0 &&
+      new PackageDecoder().push(chunk).every(({ type }) => type === PackageType.ROOM_EMIT);
+    return isLost ? true : write(chunk);
+  }) as NodeEnd['write'];
+}
+
+/** What is long is sent behind what comes after it. */
+export function overtake(end: NodeEnd, later: (work: () => void) => void): void {
+  const write = end.write.bind(end) as (chunk: Uint8Array) => boolean;
+  end.write = ((chunk: Uint8Array): boolean => {
+    if (chunk.length < LONG) return write(chunk);
+    later(() => {
+      if (!end.destroyed && !end.writableEnded) write(chunk);
+    });
+    return true;
+  }) as NodeEnd['write'];
+}
+
+/** Bytes from which on something is long; what is sent at once is a piece. */
+const LONG = 80;
