@@ -6,7 +6,6 @@ import {
   DEFAULT_LIMITS,
   type Engine,
   type Environment,
-  type NodeView,
   type PasswordHash,
   type RootGroup,
 } from '@althing/engine';
@@ -32,6 +31,7 @@ import type { Frame } from './connections.js';
 import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
 import { type Machine, NODE_PORT } from './machine.js';
 import { NodeBugs } from './node-mutants.js';
+import { nodeViewOf } from './node-view.js';
 import type { Draw } from './random.js';
 import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
@@ -363,31 +363,7 @@ export class Process {
       heapUsed: () => 0,
       heapFull: () => false,
       log: () => {},
-      node: this.nodeView(),
-    };
-  }
-
-  /** What the simulated clients ask of a node: to remove others. */
-  private nodeView(): NodeView {
-    const unused = (): never => {
-      throw new Error('no simulated client asks for this');
-    };
-    return {
-      backups: { add: unused, remove: unused, all: unused },
-      restores: { check: unused },
-      info: unused,
-      nodes: unused,
-      groups: unused,
-      level: unused,
-      counters: unused,
-      resetCounters: unused,
-      setLogLevel: unused,
-      shutDown: unused,
-      handOver: unused,
-      invitationProblem: unused,
-      isClusterSecret: unused,
-      removalProblem: (member) =>
-        this.side === null ? 'the node is starting' : this.side.members.removalProblem(member),
+      node: nodeViewOf(() => this.side),
     };
   }
 

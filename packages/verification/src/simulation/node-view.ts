@@ -1,0 +1,28 @@
+import type { NodeView } from '@althing/engine';
+import type { EngineSide } from '@althing/node/parts';
+
+/** What the simulated clients ask of a node: to remove others. */
+export function nodeViewOf(side: () => EngineSide | null): NodeView {
+  const unused = (): never => {
+    throw new Error('no simulated client asks for this');
+  };
+  return {
+    backups: { add: unused, remove: unused, all: unused },
+    restores: { check: unused },
+    info: unused,
+    nodes: unused,
+    groups: unused,
+    level: unused,
+    counters: unused,
+    resetCounters: unused,
+    setLogLevel: unused,
+    shutDown: unused,
+    handOver: unused,
+    invitationProblem: unused,
+    isClusterSecret: unused,
+    removalProblem: (member) => {
+      const members = side()?.members;
+      return members === undefined ? 'the node is starting' : members.removalProblem(member);
+    },
+  };
+}
