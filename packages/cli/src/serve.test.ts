@@ -56,7 +56,11 @@ describe('serve', () => {
   test('starts a node with the configuration of flags and environment, and ends with its exit code', async () => {
     const running = new FakeNode();
     const configs: node.Config[] = [];
-    const io = new FakeIo({ SERVICE_HTTP_API_PORT: '1234', SERVICE_LOG_LEVEL: 'error', SERVICE_ZONE: '1' });
+    const io = new FakeIo({
+      SERVICE_HTTP_API_PORT: '1234',
+      SERVICE_LOG_LEVEL: 'error',
+      SERVICE_GCLOUD_KEY_FILE: 'x',
+    });
     const result = run(
       io,
       async (config) => {
@@ -72,7 +76,9 @@ describe('serve', () => {
 
     expect(await result).toBe(4);
     expect(configs[0]).toMatchObject({ httpApiPort: 1234, logLevel: 'debug', storagePath: 'here' });
-    expect(io.errors).toBe('althing: warning: the variable SERVICE_ZONE is ignored: there are no zones\n');
+    expect(io.errors).toBe(
+      'althing: warning: the variable SERVICE_GCLOUD_KEY_FILE is ignored: there are no cloud backups\n',
+    );
     expect(io.listening).toBe(0);
   });
 

@@ -70,6 +70,7 @@ describe('the program `thingsdb`', () => {
     const path = fileOf(
       'some_new_key = 1',
       'zone = 3',
+      'shutdown_period = 6',
       'http_api_port = many',
       'http_status_port =',
       'python_interpreter = /usr/bin/python3',
@@ -77,12 +78,12 @@ describe('the program `thingsdb`', () => {
     );
     const { code, io } = await run(['--config', path, '--init'], { THINGSDB_WS_PORT: '70000' });
     expect(code).toBe(0);
-    expect(starts[0]?.config).toMatchObject({ httpApiPort: 0, httpStatusPort: 0, wsPort: 0 });
+    expect(starts[0]?.config).toMatchObject({ httpApiPort: 0, httpStatusPort: 0, wsPort: 0, zone: 3 });
     expect(starts[0]?.config).toMatchObject({
       pythonInterpreter: '/usr/bin/python3',
       enableModules: 'local',
     });
-    for (const told of ['some_new_key', 'zone', 'http_api_port = "many"', 'ws_port = "70000"'])
+    for (const told of ['some_new_key', 'shutdown_period', 'http_api_port = "many"', 'ws_port = "70000"'])
       expect(io.errors).toContain(told);
   });
 

@@ -123,8 +123,10 @@ function mannerIn({ HOME: home, USER: user }: Io['environment']): Manner {
     ['log_level', 'warning'],
     ['storage_path', isSystem ? '/var/lib/thingsdb/' : `${home}/.thingsdb/`],
     ['modules_path', isSystem ? '/usr/lib/thingsdb-modules' : `${home}/.thingsdb-modules`],
-    // There is no limit to it there.
+    // There is no limit to these there.
     ['query_duration_limit_ms', '5000'],
+    ['request_size_limit', '64MB'],
+    ['value_size_limit', '64MB'],
   ];
   return {
     isLenient: true,

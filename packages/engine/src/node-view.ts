@@ -91,6 +91,7 @@ export interface NodeEntry {
   readonly status: string;
   readonly committed: number;
   readonly stored: number;
+  readonly zone: number;
   readonly name: string;
   readonly port: number;
   /** The connection to it, in words; null for this node, and without one. */

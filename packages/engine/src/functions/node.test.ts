@@ -45,7 +45,7 @@ describe('what is known of nodes', () => {
         node_id: 0,
         syntax_version: 'v1',
         status: 'READY',
-        zone: 0,
+        zone: 3,
         committed_change_id: 7,
         stored_change_id: 5,
         node_name: 'first',
@@ -253,7 +253,7 @@ class FakeView implements NodeView {
   }
 
   nodes() {
-    const rest = { committed: 7, stored: 5, name: 'first', port: 9220, stream: null };
+    const rest = { committed: 7, stored: 5, zone: 3, name: 'first', port: 9220, stream: null };
     return this.statuses.map((status, number) => ({ number, status, ...rest }));
   }
 

@@ -243,7 +243,7 @@ function nodeEntry(entry: NodeEntry): MpData {
   out.key('status');
   out.str(entry.status);
   out.key('zone');
-  out.int(0);
+  out.int(entry.zone);
   out.key('committed_change_id');
   out.int(entry.committed);
   out.key('stored_change_id');

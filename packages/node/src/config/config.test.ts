@@ -116,11 +116,13 @@ describe('the file', () => {
   });
 
   test('a key that only ThingsDB needs is a warning', () => {
-    const { warnings } = load({ file: '[thingsdb]\nshutdown_period = 6\nhttp_api_port = 9211\nzone = 3\n' });
+    const { warnings } = load({
+      file: '[thingsdb]\nshutdown_period = 6\nhttp_api_port = 9211\ngcloud_key_file = x\n',
+    });
 
     expect(warnings).toEqual([
       'shutdown_period (althing.conf line 2) is ignored: see drain_delay_ms and shutdown_timeout_ms',
-      'zone (althing.conf line 4) is ignored: there are no zones',
+      'gcloud_key_file (althing.conf line 4) is ignored: there are no cloud backups',
     ]);
   });
 
@@ -188,7 +190,7 @@ describe('the environment', () => {
       SERVICE_PORT: 'tcp://10.0.0.1:80',
       SERVICE_PORT_80_TCP_ADDR: '10.0.0.1',
       SERVICE_HOST: '10.0.0.1',
-      SERVICE_ZONE: '1',
+      SERVICE_GCLOUD_KEY_FILE: 'x',
       ALTHING_SERVICE_HOST: '10.0.0.2',
       ALTHING_PORT: 'tcp://10.0.0.2:9210',
     };
@@ -197,7 +199,7 @@ describe('the environment', () => {
       'the variable SERVICE_PORT is ignored: there is no such setting',
       'the variable SERVICE_PORT_80_TCP_ADDR is ignored: there is no such setting',
       'the variable SERVICE_HOST is ignored: there is no such setting',
-      'the variable SERVICE_ZONE is ignored: there are no zones',
+      'the variable SERVICE_GCLOUD_KEY_FILE is ignored: there are no cloud backups',
     ]);
   });
 

@@ -90,6 +90,11 @@ const listeners = {
     false,
     'Whether `listen_client_port` speaks TLS, with `tls_cert_file` and `tls_key_file`; where `tls_api_client_ca_file` is set clients need a certificate.',
   ),
+  client_proxy_protocol: setting(
+    flag(),
+    false,
+    'Whether connections to `listen_client_port` from `trusted_proxies` begin with a header of the PROXY protocol (version 1 or 2), which says where they come from; those without it are closed then. Not together with `client_tls`.',
+  ),
   ip_support: setting(
     choice('all', 'ipv4only', 'ipv6only'),
     'all',
@@ -121,6 +126,11 @@ const node = {
     'the host name',
     ({ hostName }) => (isHostName(hostName) && !/^\d+$/.test(hostName) ? hostName : 'localhost'),
     'Name of this node, by which the other nodes reach it.',
+  ),
+  zone: setting(
+    integer(0, 255),
+    0,
+    'Number of the place where this node stands, for people: `node_info()` and `nodes_info()` show it.',
   ),
   admin_password: secret(
     text(1, 127),
@@ -558,6 +568,11 @@ export const rules: readonly Rule[] = [
     holds: (config) => !config.clientTls || config.tlsCertFile !== undefined,
   },
   {
+    keys: ['client_proxy_protocol', 'trusted_proxies', 'client_tls'],
+    must: 'client_proxy_protocol needs trusted_proxies, and no client_tls',
+    holds: (config) => !config.clientProxyProtocol || (config.trustedProxies.length > 0 && !config.clientTls),
+  },
+  {
     keys: ['ip_support', 'bind_client_addr'],
     must: 'ip_support must allow the kind of address that bind_client_addr is',
     holds: (config) =>
@@ -609,6 +624,7 @@ export const sharedKeys: ReadonlySet<string> = new Set<SettingKey>([
   'module_timeout',
   'python_interpreter',
   'wait_for_modules',
+  'zone',
 ]);
 
 /** Variables of ThingsDB that stand for flags of `serve` (packages/cli/src/first-start.ts). */
@@ -629,7 +645,6 @@ export const foreignKeys: ReadonlyMap<string, string> = new Map([
   ['threshold_query_cache', 'every query is cached; see program_cache_mb'],
   ['cache_expiration_time', 'the query cache is bounded by program_cache_mb'],
   ['shutdown_period', 'see drain_delay_ms and shutdown_timeout_ms'],
-  ['zone', 'there are no zones'],
   ['query_duration_warn', 'see query_duration_limit_ms'],
   ['query_duration_error', 'see query_duration_limit_ms'],
 ]);

@@ -10,10 +10,11 @@ const HELLO: Hello = {
   committed: 2 ** 40,
   stored: 7,
   level: 2,
+  zone: 7,
 };
 
 /** Of a version that did not say its level. */
-const OLD_LENGTH = encodeHello(HELLO).length - 1;
+const OLD_LENGTH = encodeHello(HELLO).length - 2;
 
 describe('a hello', () => {
   test('says the same at the other end', () => {
@@ -29,7 +30,7 @@ describe('a hello', () => {
 
   test('of a version before there were levels knows the first', () => {
     const old = encodeHello(HELLO).subarray(0, OLD_LENGTH);
-    expect(decodeHello(old)).toEqual({ ...HELLO, level: 1 });
+    expect(decodeHello(old)).toEqual({ ...HELLO, level: 1, zone: 0 });
   });
 
   test('that is cut off, or of another format, is refused', () => {

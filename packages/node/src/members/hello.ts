@@ -1,10 +1,10 @@
 /**
  * Hellos: each member tells the others every now and then where it is reached, and how it is.
  *
- *   hello := format:u8 (1) status:u8 port:u16 committed:varint stored:varint name:text host:text [level:varint] ...
+ *   hello := format:u8 (1) status:u8 port:u16 committed:varint stored:varint name:text host:text [level:varint [zone:varint]] ...
  *
  * `status` is an index of `STATUSES`; `level` is the highest level of a cluster that its software knows, and
- * is missing where that is the first. What a newer version appends, an older one does not read.
+ * is missing where that is the first, and a missing zone is 0. What a newer version appends, an older one does not read.
  */
 import { ByteReader, ByteWriter, FormatError, LEVEL_FIRST } from '@althing/engine';
 
@@ -23,12 +23,17 @@ export interface Hello {
   readonly stored: number;
   /** The highest level of a cluster that its software knows. */
   readonly level: number;
+  /** The number of the place where it stands; 0 to 255. */
+  readonly zone: number;
 }
+
+/** The highest number of a zone. */
+const ZONE_MAX = 255;
 
 /** Longest name or host: what DNS allows. */
 export const HOST_LENGTH_MAX = 255;
 
-export function encodeHello({ name, host, port, status, committed, stored, level }: Hello): Uint8Array {
+export function encodeHello({ name, host, port, status, committed, stored, level, zone }: Hello): Uint8Array {
   const out = new ByteWriter(64);
   out.u8(FORMAT);
   out.u8(STATUSES.indexOf(status));
@@ -38,6 +43,7 @@ export function encodeHello({ name, host, port, status, committed, stored, level
   out.text(name);
   out.text(host);
   out.varint(level);
+  out.varint(zone);
   return out.take();
 }
 
@@ -53,9 +59,10 @@ export function decodeHello(payload: Uint8Array): Hello {
   const name = input.text();
   const host = input.text();
   const level = input.remaining > 0 ? input.varint() : LEVEL_FIRST;
-  if (status === undefined || !isPlace(name, host, port))
+  const zone = input.remaining > 0 ? input.varint() : 0;
+  if (status === undefined || !isPlace(name, host, port) || zone > ZONE_MAX)
     throw new FormatError('a hello that makes no sense');
-  return { name, host, port, status, committed, stored, level };
+  return { name, host, port, status, committed, stored, level, zone };
 }
 
 /** Whether a node can have this name and address. */

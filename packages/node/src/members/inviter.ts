@@ -24,13 +24,14 @@ interface Attempt {
   accepted: boolean;
 }
 
-/** Pause before the second question, and the longest one, in milliseconds. */
+/** Pause between the first questions, how many these are, and the longest pause, in milliseconds. */
 const FIRST_PAUSE_MS = 1000;
+const SOON_COUNT = 10;
 const LONGEST_PAUSE_MS = 120_000;
 
 /**
- * Asks nodes that were called for to come, again and again with growing pauses, until they are there or
- * called off.
+ * Asks nodes that were called for to come, again and again until they are there or called off: every second at
+ * first, since a node may be about to be started, and then with growing pauses.
  */
 export class Inviter {
   private readonly options: InviterOptions;
@@ -71,7 +72,7 @@ export class Inviter {
     if (attempt === undefined) return;
     attempt.asked = 0;
     attempt.accepted = problem === null;
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt.count - 1), LONGEST_PAUSE_MS);
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, attempt.count - SOON_COUNT), LONGEST_PAUSE_MS);
     attempt.due = this.options.monotonic() + pause * (1 + this.options.random() / 2);
     if (problem !== null && problem !== attempt.problem) this.options.failed(attempt.invitation, problem);
     attempt.problem = problem;

@@ -20,6 +20,7 @@ const HELLO: Hello = {
   committed: 40,
   stored: 30,
   level: 2,
+  zone: 9,
 };
 
 let world: World;
@@ -443,22 +444,42 @@ describe('hellos', () => {
     world.root.putInvitation({ number: 3, host: 'new.example', port: 1234 });
 
     expect(world.members.overview.entries()).toEqual([
-      { number: 0, status: 'READY', committed: 50, stored: 45, name: 'node-0', port: 9220, stream: null },
+      {
+        number: 0,
+        status: 'READY',
+        committed: 50,
+        stored: 45,
+        zone: 4,
+        name: 'node-0',
+        port: 9220,
+        stream: null,
+      },
       {
         number: 1,
         status: 'SYNCHRONIZING',
         committed: 40,
         stored: 30,
+        zone: 9,
         name: 'node-1',
         port: 9220,
         stream: '<node-out:1> node-1.example:9220',
       },
-      { number: 2, status: 'OFFLINE', committed: 0, stored: 0, name: 'node-2', port: 9220, stream: null },
+      {
+        number: 2,
+        status: 'OFFLINE',
+        committed: 0,
+        stored: 0,
+        zone: 0,
+        name: 'node-2',
+        port: 9220,
+        stream: null,
+      },
       {
         number: 3,
         status: 'OFFLINE',
         committed: 0,
         stored: 0,
+        zone: 0,
         name: 'new.example',
         port: 1234,
         stream: null,
@@ -604,7 +625,7 @@ class World {
       },
       nextId: () => ++this.ids,
       departs: () => this.departure,
-      state: () => ({ status: 'READY', committed: 50, stored: 45 }),
+      state: () => ({ status: 'READY', committed: 50, stored: 45, zone: 4 }),
       replaceAfterMs: 60_000,
       monotonic: () => this.now,
       random: () => 0,

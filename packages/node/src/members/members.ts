@@ -42,7 +42,7 @@ export interface MembersOptions {
   /** This node is to be removed: resolves when its clients had time to turn away. */
   readonly departs: () => Promise<void>;
   /** How this node is. */
-  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored'>;
+  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   /**
    * How long a node must not have been reachable before another one of its name takes its place, in
    * milliseconds.

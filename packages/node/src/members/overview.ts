@@ -8,7 +8,7 @@ export interface OverviewOptions {
   /** The state of the root scope; another object after a snapshot. */
   readonly root: () => RootGroup;
   /** How this node is. */
-  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored'>;
+  readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   readonly peers: Pick<PeerTable, 'isUp' | 'hello' | 'level'>;
   /** How long what a member said of its level counts, in milliseconds. */
   readonly levelHeardMs: number;
@@ -31,6 +31,7 @@ export class Overview {
       status: 'OFFLINE',
       committed: 0,
       stored: 0,
+      zone: 0,
       name: host,
       port,
       stream: null,
@@ -73,6 +74,7 @@ export class Overview {
       status,
       committed: hello?.committed ?? 0,
       stored: hello?.stored ?? 0,
+      zone: hello?.zone ?? 0,
       name,
       port,
       stream,

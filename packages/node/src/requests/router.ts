@@ -21,7 +21,7 @@ import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, programOf, StaleRefusal } from './checks.js';
 import { decodeEmit, isEmit } from './forwarding/emits.js';
-import { Forwarder, NODE_SILENT } from './forwarding/forwarder.js';
+import { Forwarder, NODE_DOWN } from './forwarding/forwarder.js';
 import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
 import { Sequences } from './forwarding/sequences.js';
@@ -293,7 +293,7 @@ export class Router {
     const target = this.targetOf(pending);
     const node = this.checks.otherNodeOf(request);
     if (node !== null) {
-      if (this.down.has(node)) this.refuse(pending, NODE_SILENT);
+      if (this.down.has(node)) this.refuse(pending, NODE_DOWN);
       else this.forwarder.sendToNode(pending, node);
       return;
     }

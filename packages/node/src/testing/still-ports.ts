@@ -57,7 +57,7 @@ export function silentReports(failed: (error: unknown) => void): EngineReports {
 /** A node that is ready, and may go at once. */
 export const READY: Pick<EnginePorts, 'departs' | 'status'> = {
   departs: () => Promise.resolve(),
-  status: () => ({ status: 'READY', committed: 0, stored: 0 }),
+  status: () => ({ status: 'READY', committed: 0, stored: 0, zone: 0 }),
 };
 
 /** @param tokensPerUser how many a user may have */

@@ -300,7 +300,7 @@ export class Process {
         hasher: new PasswordHasher(),
         reports: this.reports(),
         departs: () => Promise.resolve(),
-        status: () => ({ status: 'READY', committed: 0, stored: 0 }),
+        status: () => ({ status: 'READY', committed: 0, stored: 0, zone: 0 }),
       },
     );
   }

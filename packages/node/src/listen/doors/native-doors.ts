@@ -16,6 +16,7 @@ type NativeSettings = Pick<
   | 'ipSupport'
   | 'pipeClientName'
   | 'clientTls'
+  | 'clientProxyProtocol'
   | 'loginTimeoutMs'
   | 'wsPort'
   | 'wsCertFile'
@@ -50,9 +51,10 @@ export class NativeDoors {
   /** @throws ConfigurationError when a port or a path is in use */
   async open(certificates: Certificates | null): Promise<void> {
     const { listenClientPort, bindClientAddr, pipeClientName, clientTls, loginTimeoutMs } = this.config;
+    const { clientProxyProtocol } = this.config;
     if (listenClientPort !== 0) {
       const tls = clientTls && certificates !== null ? credentialsOf(certificates) : null;
-      const server = packageServer(this.listener, tls, loginTimeoutMs);
+      const server = packageServer(this.listener, tls, loginTimeoutMs, clientProxyProtocol);
       if (server instanceof TlsServer) this.tlsServer = server;
       await this.listen(server, 'listen_client_port', bindClientAddr, listenClientPort);
     }

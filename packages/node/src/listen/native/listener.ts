@@ -157,20 +157,28 @@ export class NativeListener {
     return true;
   }
 
+  /** Whether the other end is a proxy that is believed. */
+  isFromProxy(socket: Socket): boolean {
+    const address = addressOf(socket);
+    return address !== UNIX_ADDRESS && this.options.isProxy(address);
+  }
+
   /**
    * Takes a connection that speaks the protocol from here on.
    *
    * @param head what came of it already
    * @param readerOf what takes packages out of its bytes
+   * @param address where it comes from
    */
   open(
     socket: Socket,
     envelope: Envelope = NO_ENVELOPE,
     head: Buffer = NO_BYTES,
     readerOf: ReaderOf = (connection) => new PackageReader(connection),
+    address = addressOf(socket),
   ): void {
     const { after } = this.clock;
-    const wire = new SocketWire(socket, addressOf(socket), () => this.slowDown(line), envelope, after);
+    const wire = new SocketWire(socket, address, () => this.slowDown(line), envelope, after);
     const line = this.lineOf(wire);
     const { connection } = line;
     const reader = readerOf(connection, wire);

@@ -3,6 +3,8 @@ import { unlinkSync } from 'node:fs';
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { NativeListener } from './listener.js';
+import { takeProxyHeader } from './proxy-header.js';
+import { NO_ENVELOPE } from './socket-wire.js';
 
 /** The certificates of a server, in PEM. */
 export type Credentials = Pick<TlsOptions, 'cert' | 'key' | 'ca' | 'requestCert' | 'rejectUnauthorized'>;
@@ -11,16 +13,25 @@ export type Credentials = Pick<TlsOptions, 'cert' | 'key' | 'ca' | 'requestCert'
  * Makes a server whose connections speak the protocol, and does not listen yet.
  *
  * @param tls null for none
- * @param handshakeTimeoutMs how long a handshake of TLS may take
+ * @param handshakeTimeoutMs how long a handshake of TLS may take, or a header of the PROXY protocol
+ * @param isProxied whether such headers are asked for, of those who may send them; not with TLS
  */
 export function packageServer(
   listener: NativeListener,
   tls: Credentials | null,
   handshakeTimeoutMs: number,
+  isProxied = false,
 ): Server {
   if (tls === null) {
     return createServer({ noDelay: true }, (socket) => {
-      if (listener.admit(socket)) listener.open(socket);
+      if (!listener.admit(socket)) return;
+      if (!isProxied || !listener.isFromProxy(socket)) {
+        listener.open(socket);
+        return;
+      }
+      takeProxyHeader(socket, handshakeTimeoutMs, (address, rest) =>
+        listener.open(socket, NO_ENVELOPE, rest, undefined, address ?? undefined),
+      );
     });
   }
   const server = createTlsServer(

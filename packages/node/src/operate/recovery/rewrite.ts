@@ -146,7 +146,7 @@ function scopesOf(
       failed: (_, error) => fail(error),
     },
     departs: nothing,
-    status: () => ({ status: 'SYNCHRONIZING', committed: 0, stored: 0 }),
+    status: () => ({ status: 'SYNCHRONIZING', committed: 0, stored: 0, zone: 0 }),
   });
   replay.onEvent = (event) => side.handle(event);
   const { sessions, checkpointer } = side.scopes;

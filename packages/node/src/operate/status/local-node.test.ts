@@ -43,6 +43,7 @@ beforeEach(() => {
         ipSupport: 'all' as const,
         httpStatusPort: 0,
         listenNodePort: 9220,
+        zone: 5,
         storagePath: './data',
         pythonInterpreter: 'python3',
         resultSizeLimit: 1000,

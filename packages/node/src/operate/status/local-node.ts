@@ -40,6 +40,7 @@ export interface LocalNodeOptions {
   readonly config: Pick<
     Config,
     | 'nodeName'
+    | 'zone'
     | 'httpApiPort'
     | 'listenClientPort'
     | 'ipSupport'
@@ -99,7 +100,7 @@ export class LocalNode implements NodeView {
       libuv_version: process.versions.uv ?? BUILT_IN,
       libpcre2_version: BUILT_IN,
       status,
-      zone: 0,
+      zone: config.zone,
       log_level: levelOf(log.level),
       node_name: config.nodeName,
       client_port: config.listenClientPort,
@@ -206,14 +207,14 @@ export class LocalNode implements NodeView {
   }
 
   /** How this node is, for the others. */
-  state(): Pick<Hello, 'status' | 'committed' | 'stored'> {
+  state(): Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'> {
     let committed = 0;
     let stored = 0;
     for (const { id, appliedIndex } of this.options.groups()) {
       committed += appliedIndex;
       stored += Math.min(this.options.storedIndex(id), appliedIndex);
     }
-    return { status: statusOf(this.options.phase()), committed, stored };
+    return { status: statusOf(this.options.phase()), committed, stored, zone: this.options.config.zone };
   }
 
   private entryOf({ id, leading, leader, membership, appliedIndex }: GroupLook): GroupEntry {

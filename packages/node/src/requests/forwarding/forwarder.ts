@@ -403,8 +403,17 @@ function refused(error: CallError): FailedReply {
   return nodeError(`another node refused the request: ${error.message}`);
 }
 
-/** Another node was not asked, or did nothing. */
-export const NODE_SILENT = nodeError('the node can not be reached: try again later');
+/** A node that is known, and can not be reached. */
+export const NODE_DOWN: FailedReply = {
+  ok: false,
+  error: new QueryError(
+    ErrorCode.LOOKUP,
+    'the node can not be reached; nodes_info() tells how the nodes are',
+  ),
+};
+
+/** Another node was asked, and did nothing. */
+const NODE_SILENT = nodeError('the node can not be reached: try again later');
 
 const NODE_UNCLEAR: FailedReply = {
   ...nodeError('the node did not answer; it may or may not do what it was asked to'),
