@@ -241,7 +241,7 @@ export class Engine {
 
   /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
-    if (body.kind === 'query') return scope.isAmong(body.prepared.unit.changes);
+    if (body.kind === 'query') return scope.isAmong(body.prepared.changes);
     if (body.kind !== 'run') return false;
     return scope.isAmong(this.runtime.unitOf(body.procedure.closure).changesAlone);
   }
@@ -281,6 +281,8 @@ export class Engine {
     } catch (error) {
       return executor.failed(error, transaction);
     } finally {
+      // What takes long is known by its program, which must be the same when its text comes again.
+      if (rt.wasLong && call.body.kind === 'query') this.programs.keep(call.body.prepared);
       rt.end();
     }
   }
@@ -340,6 +342,7 @@ export class Engine {
 
   /** Whether a call that tells clients of events may not do so here. It is known from then on. */
   private mustNotEmit({ body, mayEmit }: Call, transaction: Transaction): boolean {
+    if (body.kind === 'query') this.programs.keep(body.prepared);
     if (body.kind === 'query' || body.kind === 'run') this.emitters.add(emitterOf(body));
     if (mayEmit === true) return false;
     transaction.rollback();

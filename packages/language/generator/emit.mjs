@@ -23,7 +23,7 @@
  * @typedef {import('./match.mjs').Fail} Fail
  * @typedef {{ type: string, optional: boolean, many: boolean }} Child  one value of a part
  */
-import { ALL } from './charset.mjs';
+import { ALL, condition } from './charset.mjs';
 import { appliedBy, cycleBreakers, factsOf } from './facts.mjs';
 import { matchLadder, readLadder } from './ladder.mjs';
 import { alternatives, arity, consumed, lookAhead, match, note } from './match.mjs';
@@ -194,6 +194,14 @@ export class Emitter {
         w.line('if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);');
       }
       w.line('const text = this.text;');
+      if (isBreaker && !this.traces) {
+        // Nothing was parsed yet, so there is nothing to remember.
+        w.line('const first = text.charCodeAt(start);');
+        w.open(`if (!(${condition(this.facts.guard([{ op: 'apply', rule: name }]), 'first')})) {`);
+        w.line('this.depth--;');
+        w.line(`return ${failed};`);
+        w.close();
+      }
       w.line('const length = this.length;');
       w.line('let p = start;');
       /** @type {Place} */

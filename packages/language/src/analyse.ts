@@ -81,6 +81,8 @@ export function analyse(root: Program | Closure, rules: Rules, source?: string):
   }
 }
 
+const NO_CLOSURES: ReadonlyMap<Closure, ClosureChanges> = new Map();
+
 const COLLECTION = 1;
 const THINGSDB = 2;
 
@@ -137,30 +139,30 @@ const LEAVE_CLOSURE: Step = { kind: 'leave_closure' };
 
 class Walk {
   /** What is still to be visited; the last comes next. */
-  readonly #work: (Node | Link | Step)[] = [];
-  readonly #frames: Frame[] = [];
-  readonly #closures = new Map<Closure, ClosureChanges>();
-  #frame: Frame = frameOf(null, 0, 0, false, -1);
-  #lastNse = -1;
-  #usesState = false;
-  #badLiteral: LanguageError | undefined;
+  private readonly work: (Node | Link | Step)[] = [];
+  private readonly frames: Frame[] = [];
+  private closures: Map<Closure, ClosureChanges> | null = null;
+  private frame: Frame = frameOf(null, 0, 0, false, -1);
+  private lastNse = -1;
+  private usesState = false;
+  private badLiteral: LanguageError | undefined;
 
   constructor(readonly rules: Rules) {}
 
   run(root: Program | Closure): Analysis {
-    if (root.kind === 'program') this.#sequence(root.statements);
-    else this.#work.push(root);
-    for (let next = this.#work.pop(); next !== undefined; next = this.#work.pop()) this.#visit(next);
-    if (this.#badLiteral !== undefined) throw this.#badLiteral;
+    if (root.kind === 'program') this.sequence(root.statements);
+    else this.work.push(root);
+    for (let next = this.work.pop(); next !== undefined; next = this.work.pop()) this.visit(next);
+    if (this.badLiteral !== undefined) throw this.badLiteral;
     return {
-      changes: changesOf(this.#frame, this.#frame.root),
-      closures: this.#closures,
-      usesState: this.#usesState,
+      changes: changesOf(this.frame, this.frame.root),
+      closures: this.closures ?? NO_CLOSURES,
+      usesState: this.usesState,
     };
   }
 
-  #visit(node: Node | Link | Step): void {
-    const work = this.#work;
+  private visit(node: Node | Link | Step): void {
+    const work = this.work;
     switch (node.kind) {
       case 'nil':
       case 'bool':
@@ -168,15 +170,15 @@ class Walk {
       case 'str':
         return;
       case 'int':
-        if (node.value === null && this.#badLiteral === undefined) {
-          this.#badLiteral = new LanguageError('overflow_err', 'the int is outside of int64', node.start);
+        if (node.value === null && this.badLiteral === undefined) {
+          this.badLiteral = new LanguageError('overflow_err', 'the int is outside of int64', node.start);
         }
         return;
       case 'regex':
-        this.#regex(node.body, node.flags, node.start);
+        this.regex(node.body, node.flags, node.start);
         return;
       case 'variable':
-        this.#read(node.name);
+        this.read(node.name);
         return;
       case 'template':
         for (let i = node.parts.length - 1; i >= 0; i--) {
@@ -186,15 +188,15 @@ class Walk {
         return;
       case 'anonymous':
       case 'thing':
-        if (node.kind === 'anonymous') this.#usesState = true;
+        if (node.kind === 'anonymous') this.usesState = true;
         for (let i = node.entries.length - 1; i >= 0; i--) {
           const { key, value } = node.entries[i]!;
           if (value !== null) work.push(value);
-          else this.#read(key);
+          else this.read(key);
         }
         return;
       case 'list':
-        this.#inOrder(node.items);
+        this.inOrder(node.items);
         return;
       case 'paren':
         work.push(node.body);
@@ -203,18 +205,18 @@ class Walk {
         work.push(node.value);
         return;
       case 'call':
-        this.#call(node.name, node.args, node.start);
+        this.call(node.name, node.args, node.start);
         return;
       case 'instance':
-        this.#usesState = true;
+        this.usesState = true;
         work.push(node.thing);
         return;
       case 'enum':
-        this.#usesState = true;
+        this.usesState = true;
         if (node.closure !== null) work.push(node.closure);
         return;
       case 'chain':
-        this.#chain(node.head, node.links);
+        this.chain(node.head, node.links);
         return;
       case 'prefix':
         work.push(node.operand);
@@ -222,7 +224,7 @@ class Walk {
       case 'operation':
       case 'and':
       case 'or':
-        this.#inOrder(node.operands);
+        this.inOrder(node.operands);
         return;
       case 'ternary':
         work.push(node.otherwise, node.then, node.condition);
@@ -232,213 +234,216 @@ class Walk {
         work.push(node.then, node.condition);
         return;
       case 'for': {
-        const names = this.#unbound(node.names);
+        const names = this.unbound(node.names);
         work.push({ kind: 'leave_loop', names }, node.body, { kind: 'enter_loop', names }, node.iterable);
         return;
       }
       case 'return':
-        this.#parts(node.value, node.deep, node.flags);
+        this.parts(node.value, node.deep, node.flags);
         return;
       case 'break':
       case 'continue':
-        if (this.#frame.loops === 0) {
+        if (this.frame.loops === 0) {
           const reason = `${node.kind} must stand inside the body of a for, in the same closure`;
           throw new LanguageError('syntax_err', reason, node.start);
         }
         return;
       case 'closure':
-        this.#enter(node, false);
+        this.enter(node, false);
         return;
       case 'block':
-        this.#block(node.statements);
+        this.block(node.statements);
         return;
 
       case 'property':
         return;
       case 'method':
-        this.#method(node, false);
+        this.method(node, false);
         return;
       case 'assign_property':
-        this.#effect(COLLECTION, true);
+        this.effect(COLLECTION, true);
         work.push(node.value);
         return;
       case 'index':
         work.push(node.index);
         return;
       case 'slice':
-        this.#parts(node.from, node.to, node.step);
+        this.parts(node.from, node.to, node.step);
         return;
       case 'assign_index':
         work.push(node.value, ASSIGNED, node.index);
         return;
       case 'assign_slice':
         work.push(node.value, ASSIGNED);
-        this.#parts(node.from, node.to, node.step);
+        this.parts(node.from, node.to, node.step);
         return;
 
       case 'assigned':
-        this.#effect(COLLECTION, true);
+        this.effect(COLLECTION, true);
         return;
       case 'direct_method':
-        this.#method(node.link, true);
+        this.method(node.link, true);
         return;
       case 'excluded_closure':
-        this.#enter(node.closure, true);
+        this.enter(node.closure, true);
         return;
       case 'leave_closure':
-        this.#leave();
+        this.leave();
         return;
       case 'enter_loop':
-        this.#frame.loops++;
-        this.#bind(node.names);
+        this.frame.loops++;
+        this.bind(node.names);
         return;
       case 'leave_loop':
-        this.#frame.loops--;
-        this.#unbind(node.names);
+        this.frame.loops--;
+        this.unbind(node.names);
         return;
       case 'bind':
-        this.#bind(node.names);
+        this.bind(node.names);
         return;
       case 'unbind':
-        this.#unbind(node.names);
+        this.unbind(node.names);
         return;
     }
   }
 
-  #inOrder(nodes: readonly Node[]): void {
-    for (let i = nodes.length - 1; i >= 0; i--) this.#work.push(nodes[i]!);
+  private inOrder(nodes: readonly Node[]): void {
+    for (let i = nodes.length - 1; i >= 0; i--) this.work.push(nodes[i]!);
   }
 
-  #parts(first: Node | null, second: Node | null, third: Node | null): void {
-    if (third !== null) this.#work.push(third);
-    if (second !== null) this.#work.push(second);
-    if (first !== null) this.#work.push(first);
+  private parts(first: Node | null, second: Node | null, third: Node | null): void {
+    if (third !== null) this.work.push(third);
+    if (second !== null) this.work.push(second);
+    if (first !== null) this.work.push(first);
   }
 
   /** Statements; what a plain assignment among them sets certainly exists in those behind it. */
-  #sequence(statements: readonly Node[]): void {
+  private sequence(statements: readonly Node[]): void {
     for (let i = statements.length - 1; i >= 0; i--) {
       const statement = statements[i]!;
-      if (statement.kind === 'assign' && statement.op === '=') {
-        this.#work.push({ kind: 'bind', names: assignedBy(statement) });
+      if (isAssignment(statement)) {
+        this.work.push({ kind: 'bind', names: assignedBy(statement) });
       }
-      this.#work.push(statement);
+      this.work.push(statement);
     }
   }
 
   /** A block may be skipped as a whole, so behind it its variables are uncertain again. */
-  #block(statements: readonly Node[]): void {
-    const names = this.#unbound(statements.flatMap(assignedBy));
-    if (names.length > 0) this.#work.push({ kind: 'unbind', names });
-    this.#sequence(statements);
-  }
-
-  #regex(body: string, flags: string, start: number): void {
-    if (this.#badLiteral !== undefined) return;
-    const reason = this.rules.checkRegex(body, flags);
-    if (reason !== null) this.#badLiteral = new LanguageError('value_err', reason, start);
-  }
-
-  #call(name: string, args: readonly Node[], start: number): void {
-    const rule = this.rules.func(name);
-    if (rule?.role === 'nse') this.#lastNse = start;
-    if (rule === undefined || !rule.pure) this.#usesState = true;
-    if (rule !== undefined && rule.changes !== 'none') this.#effect(BITS[rule.changes], rule.nse);
-    this.#args(args, rule?.role === 'later');
-  }
-
-  #method({ name, args }: MethodLink, direct: boolean): void {
-    const rule = this.rules.method(name);
-    if (rule === undefined || !rule.pure) this.#usesState = true;
-    if (rule !== undefined && rule.changes !== 'none' && !(direct && rule.unlessDirect)) {
-      this.#effect(BITS[rule.changes], rule.nse);
+  private block(statements: readonly Node[]): void {
+    if (statements.some(isAssignment)) {
+      const names = this.unbound(statements.flatMap(assignedBy));
+      if (names.length > 0) this.work.push({ kind: 'unbind', names });
     }
-    this.#args(args, rule?.role === 'later');
+    this.sequence(statements);
   }
 
-  #args(args: readonly Node[], excludesFirst: boolean): void {
+  private regex(body: string, flags: string, start: number): void {
+    if (this.badLiteral !== undefined) return;
+    const reason = this.rules.checkRegex(body, flags);
+    if (reason !== null) this.badLiteral = new LanguageError('value_err', reason, start);
+  }
+
+  private call(name: string, args: readonly Node[], start: number): void {
+    const rule = this.rules.func(name);
+    if (rule?.role === 'nse') this.lastNse = start;
+    if (rule === undefined || !rule.pure) this.usesState = true;
+    if (rule !== undefined && rule.changes !== 'none') this.effect(BITS[rule.changes], rule.nse);
+    this.args(args, rule?.role === 'later');
+  }
+
+  private method({ name, args }: MethodLink, direct: boolean): void {
+    const rule = this.rules.method(name);
+    if (rule === undefined || !rule.pure) this.usesState = true;
+    if (rule !== undefined && rule.changes !== 'none' && !(direct && rule.unlessDirect)) {
+      this.effect(BITS[rule.changes], rule.nse);
+    }
+    this.args(args, rule?.role === 'later');
+  }
+
+  private args(args: readonly Node[], excludesFirst: boolean): void {
     const [first] = args;
     if (!excludesFirst || first?.kind !== 'closure') {
-      this.#inOrder(args);
+      this.inOrder(args);
       return;
     }
     // What runs later runs with whatever is stored then.
-    this.#usesState = true;
-    this.#inOrder(args.slice(1));
-    this.#work.push({ kind: 'excluded_closure', closure: first });
+    this.usesState = true;
+    this.inOrder(args.slice(1));
+    this.work.push({ kind: 'excluded_closure', closure: first });
   }
 
-  #chain(head: Node | null, links: readonly Link[]): void {
-    if (head === null) this.#usesState = true;
-    for (let i = links.length - 1; i > 0; i--) this.#work.push(links[i]!);
+  private chain(head: Node | null, links: readonly Link[]): void {
+    if (head === null) this.usesState = true;
+    for (let i = links.length - 1; i > 0; i--) this.work.push(links[i]!);
     const first = links[0]!;
-    if (first.kind === 'method' && head !== null && this.#isDirect(head)) {
-      this.#work.push({ kind: 'direct_method', link: first });
+    if (first.kind === 'method' && head !== null && this.isDirect(head)) {
+      this.work.push({ kind: 'direct_method', link: first });
     } else {
-      this.#work.push(first);
+      this.work.push(first);
     }
-    if (head !== null) this.#work.push(head);
+    if (head !== null) this.work.push(head);
   }
 
   /** Whether a method on it can't reach stored values, as far as the text tells. */
-  #isDirect(receiver: Node): boolean {
+  private isDirect(receiver: Node): boolean {
     let node = receiver;
     while (node.kind === 'paren') node = node.body;
     if (node.kind === 'chain') return false;
     return node.kind !== 'call' || this.rules.func(node.name) !== undefined;
   }
 
-  #effect(scopes: number, suppressible: boolean): void {
-    const frame = this.#frame;
+  private effect(scopes: number, suppressible: boolean): void {
+    const frame = this.frame;
     if (!suppressible) {
       frame.sure |= scopes;
       return;
     }
-    if ((scopes & COLLECTION) !== 0) frame.leastCollection = Math.min(frame.leastCollection, this.#lastNse);
-    if ((scopes & THINGSDB) !== 0) frame.leastThingsdb = Math.min(frame.leastThingsdb, this.#lastNse);
+    if ((scopes & COLLECTION) !== 0) frame.leastCollection = Math.min(frame.leastCollection, this.lastNse);
+    if ((scopes & THINGSDB) !== 0) frame.leastThingsdb = Math.min(frame.leastThingsdb, this.lastNse);
   }
 
-  #read(name: string): void {
+  private read(name: string): void {
     // A closure sees its own variables and those of the query; of those between, only if its callers happen to have them.
-    const query = this.#frames[0];
-    if (this.#frame.bound?.has(name) !== true && query?.bound?.has(name) !== true) this.#usesState = true;
+    const query = this.frames[0];
+    if (this.frame.bound?.has(name) !== true && query?.bound?.has(name) !== true) this.usesState = true;
   }
 
-  #unbound(names: readonly string[]): readonly string[] {
-    return names.filter((name) => this.#frame.bound?.has(name) !== true);
+  private unbound(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.frame.bound?.has(name) !== true);
   }
 
-  #bind(names: readonly string[]): void {
-    const frame = this.#frame;
+  private bind(names: readonly string[]): void {
+    const frame = this.frame;
     if (frame.bound === undefined) frame.bound = new Set();
     for (const name of names) frame.bound.add(name);
   }
 
-  #unbind(names: readonly string[]): void {
-    for (const name of names) this.#frame.bound?.delete(name);
+  private unbind(names: readonly string[]): void {
+    for (const name of names) this.frame.bound?.delete(name);
   }
 
-  #enter(closure: Closure, excluded: boolean): void {
-    const parent = this.#frame;
-    this.#frames.push(parent);
+  private enter(closure: Closure, excluded: boolean): void {
+    const parent = this.frame;
+    this.frames.push(parent);
     const root = excluded ? closure.start : parent.root;
-    this.#frame = frameOf(closure, closure.start, root, excluded, this.#lastNse);
-    if (closure.params.length > 0) this.#bind(closure.params);
-    this.#work.push(LEAVE_CLOSURE, closure.body);
+    this.frame = frameOf(closure, closure.start, root, excluded, this.lastNse);
+    if (closure.params.length > 0) this.bind(closure.params);
+    this.work.push(LEAVE_CLOSURE, closure.body);
   }
 
-  #leave(): void {
-    const frame = this.#frame;
-    const parent = this.#frames.pop();
+  private leave(): void {
+    const frame = this.frame;
+    const parent = this.frames.pop();
     if (parent === undefined || frame.closure === null)
       throw new Error('left a closure that was not entered');
-    this.#closures.set(frame.closure, {
+    this.closures ??= new Map();
+    this.closures.set(frame.closure, {
       changes: changesOf(frame, frame.root),
       alone: changesOf(frame, frame.start),
     });
-    this.#frame = parent;
+    this.frame = parent;
     if (frame.excluded) {
-      this.#lastNse = frame.nseBefore;
+      this.lastNse = frame.nseBefore;
       return;
     }
     parent.sure |= frame.sure;
@@ -473,6 +478,10 @@ function changesOf(frame: Frame, from: number): Changes {
   const collection = frame.leastCollection < from ? COLLECTION : 0;
   const thingsdb = frame.leastThingsdb < from ? THINGSDB : 0;
   return CHANGES[frame.sure | collection | thingsdb]!;
+}
+
+function isAssignment(statement: Node): boolean {
+  return statement.kind === 'assign' && statement.op === '=';
 }
 
 /** The variables of `x = y = value`. */

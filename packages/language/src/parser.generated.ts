@@ -305,6 +305,11 @@ export class GeneratedParser {
     if (this.failedStmt !== undefined && this.failedStmt.has(start)) return undefined;
     if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);
     const text = this.text;
+    const first = text.charCodeAt(start);
+    if (!(((first >= 33 && first <= 34) || (first >= 38 && first <= 40) || first === 43 || (first >= 45 && first <= 57) || (first >= 65 && first <= 91) || (first >= 95 && first <= 124) || first === 126))) {
+      this.depth--;
+      return undefined;
+    }
     let p = start;
     v2 = undefined;
     v3 = start;

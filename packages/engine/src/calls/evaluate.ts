@@ -16,16 +16,17 @@ export function evaluate(executor: Executor, { body }: Pick<Call, 'body'>): Valu
   }
   if (body.kind === 'emit') return emitRequest(rt, body, wire);
   if (body.kind === 'find_rooms') return findRooms(rt, body);
-  if (body.vars === null) return runQuery(rt, body.prepared.unit);
+  const unit = body.prepared.unitFor(rt);
+  if (body.vars === null) return runQuery(rt, unit);
   const vars = 'format' in body.vars ? readVariables(body.vars, wire) : body.vars;
   const cells = [...vars].map(([name, value]) => {
-    const cell = rt.symbols.cell(name);
+    const cell = rt.symbols.passingCell(name);
     share(value);
     cell.value = value;
     return cell;
   });
   try {
-    return runQuery(rt, body.prepared.unit);
+    return runQuery(rt, unit);
   } finally {
     for (const cell of cells) cell.value = undefined;
   }

@@ -179,6 +179,7 @@ export class Futures {
   ): Outcome & { readonly kind: 'more' } {
     const { runtime: rt } = this.executor;
     const { deep, flags, run, outlet } = rt;
+    rt.keepPassing();
     const rest = new Continuation({
       scope,
       target,

@@ -33,33 +33,43 @@ export type Step = (value: Value) => Value;
 
 export function compileChain(compiler: Compiler, chain: Chain): Code {
   const { rt } = compiler;
-  const head = chain.head === null ? () => rt.rootThing() : compiler.operand(chain.head);
+  const { links } = chain;
+  const head = chain.head === null ? rootCode(rt) : compiler.operand(chain.head);
+  // A long chain becomes a loop, so that no text can fill the stack.
+  if (links.length > NESTED_LINKS_MAX || hasGuards(chain)) return loopOverLinks(compiler, chain, head);
+  let code = head;
+  for (let i = 0; i < links.length; i++) {
+    const link = links[i] as Link;
+    if (i === 0 && link.kind === 'property' && chain.head?.kind === 'variable') {
+      code = readVariableProperty(rt, chain.head.name, head, link.name);
+    } else {
+      code = follow(code, compileLink(compiler, link));
+    }
+  }
+  return code;
+}
+
+function rootCode(rt: Runtime): Code {
+  return () => rt.rootThing();
+}
+
+/** Whether a link guards its left side; in front of a root there is nothing to guard. */
+function hasGuards({ head, links }: Chain): boolean {
+  for (let i = head === null ? 1 : 0; i < links.length; i++) if (isOptional(links[i] as Link)) return true;
+  return false;
+}
+
+function loopOverLinks(compiler: Compiler, chain: Chain, head: Code): Code {
   const steps = chain.links.map((link) => compileLink(compiler, link));
   const optional = chain.links.map((link, i) => isOptional(link) && !(i === 0 && chain.head === null));
-  if (optional.includes(true)) {
-    return () => {
-      let value: Value = head();
-      for (let i = 0; i < steps.length; i++) {
-        if (optional[i] && (value === null || value instanceof ErrorValue)) return value;
-        value = (steps[i] as Step)(value);
-      }
-      return value;
-    };
-  }
-  // A long chain becomes a loop, so that no text can fill the stack.
-  if (steps.length > NESTED_LINKS_MAX) {
-    return () => {
-      let value: Value = head();
-      for (const step of steps) value = step(value);
-      return value;
-    };
-  }
-  const [first, ...others] = chain.links;
-  if (chain.head?.kind === 'variable' && first?.kind === 'property') {
-    const start = readVariableProperty(rt, chain.head.name, head, first.name);
-    return others.reduce<Code>((before, _, i) => follow(before, steps[i + 1] as Step), start);
-  }
-  return steps.reduce(follow, head);
+  return () => {
+    let value: Value = head();
+    for (let i = 0; i < steps.length; i++) {
+      if (optional[i] && (value === null || value instanceof ErrorValue)) return value;
+      value = (steps[i] as Step)(value);
+    }
+    return value;
+  };
 }
 
 function follow(before: Code, step: Step): Code {
@@ -67,7 +77,14 @@ function follow(before: Code, step: Step): Code {
 }
 
 function isOptional(link: Link): boolean {
-  return 'optional' in link && link.optional;
+  switch (link.kind) {
+    case 'property':
+    case 'method':
+    case 'assign_property':
+      return link.optional;
+    default:
+      return false;
+  }
 }
 
 function compileLink(compiler: Compiler, link: Link): Step {
@@ -76,11 +93,7 @@ function compileLink(compiler: Compiler, link: Link): Step {
     case 'property':
       return readProperty(rt, link.name);
     case 'method':
-      return callMethod(
-        rt,
-        link.name,
-        link.args.map((arg) => compiler.operand(arg)),
-      );
+      return callMethod(rt, link.name, compiler.operands(link.args));
     case 'index':
       return readIndex(rt, compiler.operand(link.index));
     case 'slice':
@@ -158,21 +171,34 @@ function readVariableProperty(rt: Runtime, variable: string, head: Code, name: s
 
 /** A built-in method of the receiver's type wins; on things, a property that holds a closure comes next. */
 export function callMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
-  const methods = rt.functions.method(name);
-  /** Code for each type of receiver that came by. */
-  const known = new Array<Step | undefined>(TAG_COUNT).fill(undefined);
+  /** Code for the type of the receiver that came first, as it mostly comes again, and for the others that came by. */
+  let firstTag = -1;
+  let first: Step | null = null;
+  let others: (Step | undefined)[] | null = null;
   return (self) => {
     const tag = tagOf(self);
-    let call = known[tag];
+    if (tag === firstTag && first !== null) return first(self);
+    if (first === null) {
+      firstTag = tag;
+      first = methodFor(rt, name, args, tag);
+      return first(self);
+    }
+    others ??= new Array<Step | undefined>(TAG_COUNT).fill(undefined);
+    let call = others[tag];
     if (call === undefined) {
-      const entry = methods?.[tag];
-      if (entry !== undefined && entry.instances !== 'all') {
-        call = partlyBuiltIn(rt, entry, name, args);
-      } else call = entry === undefined ? otherMethod(rt, name, args) : builtInMethod(rt, entry, args);
-      known[tag] = call;
+      call = methodFor(rt, name, args, tag);
+      others[tag] = call;
     }
     return call(self);
   };
+}
+
+/** What a call of a method does on receivers of one type. */
+function methodFor(rt: Runtime, name: string, args: readonly Code[], tag: number): Step {
+  const entry = rt.functions.method(name)?.[tag];
+  if (entry === undefined) return otherMethod(rt, name, args);
+  if (entry.instances !== 'all') return partlyBuiltIn(rt, entry, name, args);
+  return builtInMethod(rt, entry, args);
 }
 
 /** A built-in method of plain things only, or of instances only. */

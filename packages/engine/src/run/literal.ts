@@ -9,9 +9,20 @@ import type { Runtime } from './runtime.js';
 
 /** The shape of a thing with these keys, each at the slot of its place; null when one of them is there twice. */
 export function literalShape(rt: Runtime, keys: readonly string[]): Shape | null {
-  if (new Set(keys).size < keys.length) return null;
-  return keys.reduce((shape, key, slot) => shape.with(key, slot), rt.shapes.empty());
+  if (hasTwice(keys)) return null;
+  let shape = rt.shapes.empty();
+  for (let slot = 0; slot < keys.length; slot++) shape = shape.with(keys[slot] as string, slot);
+  return shape;
 }
+
+function hasTwice(keys: readonly string[]): boolean {
+  if (keys.length > FEW_KEYS) return new Set(keys).size < keys.length;
+  for (let i = 1; i < keys.length; i++) if (keys.indexOf(keys[i] as string) < i) return true;
+  return false;
+}
+
+/** Keys that are compared one by one. */
+const FEW_KEYS = 8;
 
 /** What a new, loose thing holds for a value. */
 export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): Value {

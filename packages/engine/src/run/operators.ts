@@ -25,6 +25,15 @@ export type Operate = (left: Value, right: Value) => Value;
 
 /** What a binary operator does. Long texts that it makes, and walks over lists and sets, are charged to the query. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
+  let operate = rt.operators.get(op);
+  if (operate === undefined) {
+    operate = makeOperator(rt, op);
+    rt.operators.set(op, operate);
+  }
+  return operate;
+}
+
+function makeOperator(rt: Runtime, op: BinaryOp): Operate {
   const charge = (units: number): void => rt.charge(units);
   switch (op) {
     case '+':

@@ -4,9 +4,18 @@ import type { Prepared } from './program.js';
 const PROGRAM_BYTES = 2000;
 const BYTES_PER_CHARACTER = 90;
 
+/** Texts that are known to have come, at least once, about. */
+const SEEN_MAX = 16_384;
+
+/** Characters of a text at its beginning and at its end that tell it from others well enough. */
+const TOLD_BY = 4096;
+
 /**
- * Compiled programs by their text, bounded by bytes. Two generations: what is used moves to the young one, and when
- * that is full, the old one is forgotten. A hit in the young generation costs one look-up.
+ * Programs by their text, bounded by bytes. Two generations: what is used moves to the young one, and when that is full, the old one
+ * is forgotten. A hit in the young generation costs one look-up.
+ *
+ * A text is remembered when it comes for the second time: most of those that come once never come again, and what is remembered
+ * costs the collector more than it costs to make. Of the first time only a hash is kept.
  */
 export class ProgramCache {
   private readonly bytesMax: number;
@@ -14,6 +23,8 @@ export class ProgramCache {
   private old = new Map<string, Prepared>();
   private youngBytes = 0;
   private oldBytes = 0;
+  /** Hashes of texts that came, each in the one place that it can have. */
+  private readonly seen = new Int32Array(SEEN_MAX);
   /** How often a text was known. */
   hits = 0;
   /** How often it was not. */
@@ -31,11 +42,22 @@ export class ProgramCache {
       return known;
     }
     const old = this.old.get(code);
-    if (old !== undefined) this.hits += 1;
-    else this.misses += 1;
-    const prepared = old ?? prepare(code);
-    this.add(code, prepared);
+    if (old !== undefined) {
+      this.hits += 1;
+      this.add(old);
+      return old;
+    }
+    this.misses += 1;
+    const prepared = prepare(code);
+    if (this.wasSeen(code)) this.keep(prepared);
     return prepared;
+  }
+
+  /** Remembers a program that is worth it though its text came for the first time. */
+  keep(prepared: Prepared): void {
+    if (this.young.has(prepared.code)) return;
+    prepared.keep();
+    this.add(prepared);
   }
 
   /** Estimated bytes of everything that is remembered. */
@@ -47,7 +69,8 @@ export class ProgramCache {
     return this.young.size + this.old.size;
   }
 
-  private add(code: string, prepared: Prepared): void {
+  private add(prepared: Prepared): void {
+    const { code } = prepared;
     const bytes = PROGRAM_BYTES + code.length * BYTES_PER_CHARACTER;
     if (bytes > this.bytesMax / 8) return;
     if (this.youngBytes + bytes > this.bytesMax / 2) {
@@ -59,4 +82,24 @@ export class ProgramCache {
     this.young.set(code, prepared);
     this.youngBytes += bytes;
   }
+
+  /** Whether a text came before; it has come now. May be wrong about one that did not, seldom. */
+  private wasSeen(code: string): boolean {
+    const hash = hashOf(code);
+    const place = (hash >>> 0) % SEEN_MAX;
+    const wasSeen = this.seen[place] === hash;
+    this.seen[place] = hash;
+    return wasSeen;
+  }
+}
+
+/** FNV-1a of a text; of a long one, of its beginning, its end and its length. */
+function hashOf(code: string): number {
+  const { length } = code;
+  let hash = 0x811c9dc5 ^ length;
+  const first = Math.min(length, TOLD_BY);
+  for (let i = 0; i < first; i++) hash = Math.imul(hash ^ code.charCodeAt(i), 0x01000193);
+  for (let i = Math.max(first, length - TOLD_BY); i < length; i++)
+    hash = Math.imul(hash ^ code.charCodeAt(i), 0x01000193);
+  return hash;
 }

@@ -1,4 +1,13 @@
-import { analyse, LanguageError, parse, parseClosure, type Rules } from '@althing/language';
+import {
+  type Analysis,
+  analyse,
+  type Changes,
+  LanguageError,
+  type Program,
+  parse,
+  parseClosure,
+  type Rules,
+} from '@althing/language';
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile/compiler.js';
@@ -6,24 +15,59 @@ import { rulesForText } from './rules.js';
 import type { Runtime } from './runtime.js';
 import type { Unit } from './unit.js';
 
-/** A query text, ready to run. */
-export interface Prepared {
+/**
+ * A query text that was parsed and checked. It is compiled when it runs: the first time for that one run, since most texts never come
+ * again, and what lasts takes more time to make, and memory that the collector has to look after.
+ */
+export class Prepared {
   readonly code: string;
-  readonly unit: Unit;
+  /** In which scopes it makes a change. */
+  readonly changes: Changes;
   /** Whether its answer depends on stored data at all. */
   readonly usesState: boolean;
+  /** Null once it is compiled to last. */
+  private parsed: { readonly program: Program; readonly analysis: Analysis } | null;
+  private unit: Unit | null = null;
+  private lasts = false;
+
+  constructor(program: Program, analysis: Analysis) {
+    this.code = program.source;
+    this.changes = analysis.changes;
+    this.usesState = analysis.usesState;
+    this.parsed = { program, analysis };
+  }
+
+  /** Says that it will run again. */
+  keep(): void {
+    this.lasts = true;
+  }
+
+  /** Its code, for a run that has begun. */
+  unitFor(rt: Runtime): Unit {
+    const { unit, parsed } = this;
+    if (unit !== null) return unit;
+    if (parsed === null) throw new Error('what is compiled has a unit');
+    const { program, analysis } = parsed;
+    if (!this.lasts) {
+      this.lasts = true;
+      return rt.compilePassing(() => compileProgram(rt, program, analysis));
+    }
+    const made = compileProgram(rt, program, analysis);
+    this.unit = made;
+    this.parsed = null;
+    return made;
+  }
 }
 
 /**
- * Parses, checks and compiles a query text.
+ * Parses and checks a query text.
  *
  * @throws QueryError syntax_err, or overflow_err or value_err for a literal that can't be
  */
 export function prepare(rt: Runtime, code: string): Prepared {
   return withLanguageErrors(() => {
     const program = parse(code);
-    const analysis = analyse(program, rulesForText(rt.rules));
-    return { code, unit: compileProgram(rt, program, analysis), usesState: analysis.usesState };
+    return new Prepared(program, analyse(program, rulesForText(rt.rules)));
   });
 }
 

@@ -27,8 +27,10 @@ export function rulesOf(functions: FunctionTable): Rules {
  */
 export function rulesForText(rules: Rules): Rules {
   let left = REGEX_WORDS_MAX;
+  const { func, method } = rules;
   return {
-    ...rules,
+    func,
+    method,
     checkRegex(body, flags) {
       const { words, reason } = wordsOrReason(body, flags);
       left -= words;

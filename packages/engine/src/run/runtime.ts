@@ -49,6 +49,7 @@ import {
   type QueryLimits,
   STEPS_PER_CHECK,
 } from './limits.js';
+import type { Operate } from './operators.js';
 import { rulesOf } from './rules.js';
 import { Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
@@ -154,6 +155,8 @@ export class Runtime {
   private readonly noSchema = new Catalog(this.shapes, { load: () => {} });
   /** What a property of an instance holds when nothing is given for it: a value of its own each time. */
   readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
+  /** What the operators do that came by. */
+  readonly operators = new Map<string, Operate>();
   readonly functions: FunctionTable;
   /** What the analysis of a text has to know of the functions. */
   readonly rules: Rules;
@@ -223,6 +226,8 @@ export class Runtime {
   readonly compileText: (source: string) => Closure;
   private readonly compileClosure: (closure: Closure) => Unit;
 
+  /** Code of closures that was made for the running query alone. */
+  private readonly passingUnits: Unit[] = [];
   private hashes: ReadonlyMap<string, PasswordHash> = new Map();
   private deadline = 0;
   private spentMs = 0;
@@ -353,7 +358,7 @@ export class Runtime {
 
   /** The compiled body of a closure. */
   unitOf(closure: Closure): Unit {
-    closure.unit ??= this.compileClosure(closure);
+    if (closure.unit === null || closure.unit.isGone) closure.unit = this.compileClosure(closure);
     return closure.unit;
   }
 
@@ -406,8 +411,38 @@ export class Runtime {
     this.changes = NO_CHANGES;
   }
 
+  /**
+   * Makes code for the running query alone: it is gone when the query ends, and a closure that outlives it is compiled again when it
+   * is called.
+   */
+  compilePassing(compile: () => Unit): Unit {
+    return this.symbols.whilePassing(compile);
+  }
+
+  /** Notes the unit of a closure. */
+  noteUnit(unit: Unit): void {
+    if (this.symbols.isPassing) this.passingUnits.push(unit);
+  }
+
+  /** Keeps code that was made for the running query: some of it runs later. */
+  keepPassing(): void {
+    this.symbols.keepPassing();
+    this.passingUnits.length = 0;
+  }
+
+  private endPassing(): void {
+    this.symbols.endPassing();
+    if (this.passingUnits.length === 0) return;
+    for (const unit of this.passingUnits) {
+      unit.isGone = true;
+      unit.body = gone;
+    }
+    this.passingUnits.length = 0;
+  }
+
   /** Forgets the query, so that nothing of it stays alive. */
   end(): void {
+    this.endPassing();
     this.returned = null;
     this.saved = [];
     this.store = null;
@@ -526,6 +561,11 @@ export class Runtime {
     }
   }
 
+  /** Whether the running query has looked at the clock. */
+  get wasLong(): boolean {
+    return this.deadline !== 0;
+  }
+
   /** Counts steps. */
   step(count: number): void {
     this.steps -= count;
@@ -572,6 +612,11 @@ export class Runtime {
 const ROOT_GROUP = 0;
 
 const NO_CHANGES = { undoMs: 0 };
+
+/** The body of code that was made for a query that has ended. */
+function gone(): never {
+  throw new Error('code of a query is run that has ended');
+}
 
 const NO_PROCEDURES: ReadonlyMap<string, Procedure> = new Map();
 

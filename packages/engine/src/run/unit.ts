@@ -24,6 +24,8 @@ export interface Unit {
   readonly throwsJumps: boolean;
   /** Whether a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
   readonly simple: boolean;
+  /** Whether it was made for one query, which has ended: its cells are no longer those of their names. */
+  isGone: boolean;
   /** How much of the stack a call takes: see `limits.ts`. */
   readonly height: number;
 }

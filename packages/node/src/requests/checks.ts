@@ -88,6 +88,7 @@ export class Checks {
   /**
    * Makes a call of a request, in the order of checks that the protocol gives.
    *
+   * @param held the program of a query that was checked before; null for none
    * @throws QueryError, StaleRefusal
    */
   callOf(
@@ -95,6 +96,7 @@ export class Checks {
     scope: Scope,
     target: Target,
     hashes?: ReadonlyMap<string, PasswordHash> | null,
+    held: Prepared | null = null,
   ): Call {
     const { user, body, format } = request;
     const { engine, monotonic } = this.options;
@@ -105,7 +107,7 @@ export class Checks {
     if (body.type === 'query') {
       this.require(request, target, Privilege.QUERY);
       const begun = isLong(request) ? monotonic() : 0;
-      const prepared = this.prepare(body.code, user.id);
+      const prepared = held ?? this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
       call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs, outlet };
     } else if (body.type === 'run') {
@@ -172,7 +174,7 @@ export function isLong({ body }: Request): boolean {
 /** Whether an answer depends on stored data. */
 export function dependsOnState({ scope, body }: Call): boolean {
   if (body.kind !== 'query') return true;
-  return body.prepared.usesState || scope.isAmong(body.prepared.unit.changes);
+  return body.prepared.usesState || scope.isAmong(body.prepared.changes);
 }
 
 /** The unit that is measured: the text of a query, or a procedure; null for what takes next to no time. */

@@ -26,6 +26,7 @@ import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
 import { Sequences } from './forwarding/sequences.js';
 import { type Answer, ASKED_ERROR, type Ask, type Course, FutureRunner, type More } from './future-runner.js';
+import { HeldPrograms } from './held-programs.js';
 import { noChange } from './parts.js';
 import type { PasswordHasher } from './password.js';
 import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
@@ -96,6 +97,7 @@ export class Router {
   private readonly repetitions: Repetitions;
   private readonly forwarder: Forwarder;
   private readonly futures: FutureRunner;
+  private readonly held = new HeldPrograms();
   /** Nodes that can't be reached. */
   private readonly down = new Set<NodeId>();
   /** Versions of the protocol that are spoken with other nodes. */
@@ -267,6 +269,7 @@ export class Router {
 
   private ended(pending: PendingRequest): void {
     this.pendingRequests.delete(pending);
+    this.held.take(pending);
     if (pending.sequence !== 0 && pending.group !== null) {
       this.sequences.release(pending.group, pending.sequence);
     }
@@ -315,7 +318,7 @@ export class Router {
     if (isLong(request) && this.standsInLane(pending, null)) return;
     // Texts that take long to compile count as long queries, too.
     pending.attemptedAt = this.options.monotonic();
-    const call = this.checks.callOf(request, scope, target, pending.hashes);
+    const call = this.checks.callOf(request, scope, target, pending.hashes, this.held.take(pending));
     if (session === null || !dependsOnState(call)) this.runHere(pending, call);
     else if (pending.unknown || pending.changesLater || this.takesLeader(pending, call))
       this.write(pending, call, session);
@@ -451,6 +454,7 @@ export class Router {
   private read(pending: PendingRequest, call: Call, session: GroupSession): void {
     const { stale = false, minIndex = 0 } = pending.request.terms ?? {};
     if (!stale && !this.isFresh(pending, session)) {
+      if (call.body.kind === 'query') this.held.hold(pending, call.body.prepared);
       this.freshen(pending, session);
       return;
     }

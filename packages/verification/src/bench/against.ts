@@ -4,11 +4,11 @@
  * changes, shows in both. The figures are medians; how far the median of the ratios is certain is told with it.
  */
 import { join, resolve } from 'node:path';
-import { NodeClient } from '../harness/node-client.js';
+import { type Credentials, NodeClient } from '../harness/node-client.js';
 import { NodeProcess } from '../harness/node-process.js';
 import { Generator, type Measurement } from './measure.js';
 import { admin, prepare, queries } from './run.js';
-import { requestsOf, type Scenario, titleOf } from './scenarios.js';
+import { requestOf, requestsOf, type Scenario, titleOf } from './scenarios.js';
 import { type Interval, median, medianInterval, table } from './table.js';
 
 export interface AgainstOptions {
@@ -132,15 +132,23 @@ async function measureScenario(
   { rounds, durationMs, connections }: AgainstOptions,
 ): Promise<RequestsRow> {
   const measured: Measurement[][] = builds.map(() => []);
+  const supplies = builds.map(() => new Supply(scenario));
   for (const { client } of builds) await queries(client, scenario.scope, scenario.setup);
   for (let round = -WARM_ROUNDS; round < rounds; round++) {
     // Each is first every other time: what comes second finds another machine.
     const turns = builds.map((build, index) => ({ build, index }));
     if (round % 2 !== 0) turns.reverse();
     for (const { build, index } of turns) {
-      const requests = requestsOf(scenario, scenario.auth === 'token' ? { token: build.token } : admin);
+      const supply = supplies[index];
+      if (supply === undefined) throw new Error('each build has its supply');
+      const requests = supply.take(
+        scenario.auth === 'token' ? { token: build.token } : admin,
+        WARMUP_MS + durationMs,
+        connections,
+      );
       const wanted = { requests, connections, durationMs, warmupMs: WARMUP_MS };
       const measurement = await generator.measure(build.node, wanted);
+      supply.note(measurement.ratePerS);
       if (round >= 0 || measurement.errors > 0) measured[index]?.push(measurement);
     }
   }
@@ -157,6 +165,33 @@ async function measureScenario(
     lastError: all.find(({ lastError }) => lastError !== undefined)?.lastError,
   };
 }
+
+/** The requests of one scenario for one build. */
+class Supply {
+  private readonly scenario: Scenario;
+  private taken = 0;
+  private ratePerS = RATE_AT_FIRST;
+
+  constructor(scenario: Scenario) {
+    this.scenario = scenario;
+  }
+
+  /** The requests of a round: where none may come twice, more than can be sent in the time. */
+  take(as: Credentials, ms: number, connections: number): Buffer[] {
+    const { scenario } = this;
+    if (scenario.isNew !== true) return requestsOf(scenario, as);
+    const count = Math.ceil((1.5 * this.ratePerS * ms) / 1000) + 2 * connections;
+    return Array.from({ length: count }, () => requestOf(scenario, as, ++this.taken));
+  }
+
+  /** Notes how many came a second. */
+  note(ratePerS: number): void {
+    this.ratePerS = ratePerS;
+  }
+}
+
+/** Requests a second that are taken for many until it is known: if they come again, that is in the rounds that do not count. */
+const RATE_AT_FIRST = 3000;
 
 /** How long connections are under load before a round counts, in milliseconds. */
 const WARMUP_MS = 50;

@@ -11,10 +11,13 @@ import { benchRequests, requestsText } from './against.js';
 import { measureAppends } from './append.js';
 import { Histogram } from './histogram.js';
 import { Load } from './load.js';
+import { Machine } from './machine.js';
+import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP } from './new-texts.js';
 import { ResponseError, ResponseReader } from './response.js';
 import { benchEcho, benchNode } from './run.js';
 import { comparedScenarios, requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
 import { median, medianInterval, table, timeText } from './table.js';
+import { benchTexts, textsText } from './texts.js';
 
 describe('the histogram', () => {
   test('knows quantiles to 3 %', () => {
@@ -181,6 +184,25 @@ test('requests differ where their bodies do', () => {
   expect(countOf('sum of two variables, msgpack, token')).toBe(100);
 });
 
+test('new texts have about the length that is wanted, run, change nothing, and never come twice', () => {
+  const machine = new Machine();
+  machine.run(TEXTS_SETUP);
+  const seen = new Set<string>();
+  let count = 0;
+  for (const kind of TEXT_KINDS) {
+    for (const length of TEXT_LENGTHS) {
+      for (let n = 1; n <= 40; n++) {
+        const text = newText(kind, length, n * 997);
+        expect(Math.abs(text.length - length)).toBeLessThanOrEqual(0.3 * length);
+        machine.run(text);
+        seen.add(text);
+        count += 1;
+      }
+    }
+  }
+  expect(seen.size).toBe(count);
+});
+
 describe('measuring', () => {
   const quick = { connections: [2], durationMs: 100, warmupMs: 20, rounds: 1, workers: 2 };
 
@@ -216,6 +238,13 @@ describe('measuring', () => {
     expect(rows).toMatchObject([{ name: 'sum, json, token', rounds: 1, errors: 0 }]);
     expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);
     expect(requestsText(rows)).toMatch(/\nsum, json, token +(?:[0-9.]+|NaN) µs/);
+  });
+
+  test('new texts of this build, by stages', async () => {
+    const rows = await benchTexts({ against: undefined, rounds: 1, only: '40 characters, other names' });
+    expect(rows).toMatchObject([{ name: '40 characters, other names', other: undefined }]);
+    expect(rows[0]?.own.run).toBeGreaterThan(0);
+    expect(textsText(rows)).toMatch(/\n40 characters, other names +[0-9.]+/);
   });
 
   test('appends leave nothing behind', () => {

@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|native|requests|append|echo|lang|types|rooms|size|cluster ... OPTIONS]
+ * npm run bench [-- http|native|requests|append|echo|lang|texts|types|rooms|size|cluster ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,7 @@ import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
 import { percent, table, timeText } from './table.js';
+import { benchTexts, textsText } from './texts.js';
 import { benchTypes, typesText } from './types.js';
 
 const allParts: readonly string[] = [
@@ -25,6 +26,7 @@ const allParts: readonly string[] = [
   'native',
   'requests',
   'lang',
+  'texts',
   'types',
   'rooms',
   'size',
@@ -37,14 +39,15 @@ PARTS: append (synced appends to a file), echo (what the load generator reaches 
 on a real node, each in turns with the echo), native (one query by every door of a node, with 16 requests in flight on each connection, and what idle
 connections and those in rooms cost), requests (processor time that requests of many kinds cost this build, and with
 --against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
-JavaScript, in this process), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
+JavaScript, in this process), texts (processor time of query texts that were never seen before, by stages; with --against in turns what another build takes
+for them), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
 when leaders are killed or hand over). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
-  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests 12, for types 200)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests 12, for texts 20, for types 200)
   --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16)
-  --against DIR     folder of another built checkout that requests compares this one with
+  --against DIR     folder of another built checkout that requests and texts compare this one with
   --only TEXT       only scenarios and programs whose title contains TEXT
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
@@ -168,6 +171,18 @@ async function main(): Promise<number> {
     );
     console.log(values.json ? JSON.stringify(compared, undefined, 2) : requestsText(compared));
     if (parts.length === 1) return compared.some(({ errors }) => errors > 0) ? 1 : 0;
+  }
+  if (parts.includes('texts')) {
+    const figures = await benchTexts(
+      {
+        against: values.against,
+        rounds: Math.round(positive(values.rounds ?? '20', '--rounds')),
+        only: values.only,
+      },
+      (row) => console.error(textsText([row])),
+    );
+    console.log(values.json ? JSON.stringify(figures, undefined, 2) : textsText(figures));
+    if (parts.length === 1) return 0;
   }
   if (parts.includes('types')) {
     const figures = benchTypes({

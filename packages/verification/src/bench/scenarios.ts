@@ -10,6 +10,7 @@ import {
   type Format,
   scopePath,
 } from '../harness/node-client.js';
+import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP, type TextKind } from './new-texts.js';
 
 export interface Scenario {
   readonly name: string;
@@ -18,6 +19,8 @@ export interface Scenario {
   readonly setup: readonly string[];
   /** The body of the nth request. What does not come again and again in practice differs from one to the next. */
   readonly body: (n: number) => WireValue;
+  /** Whether no body may come twice. */
+  readonly isNew?: boolean;
   readonly format: Format;
   readonly auth: 'token' | 'basic';
   /** Whether it changes data: then its yardstick is the synced append beside the echo. */
@@ -114,6 +117,19 @@ const list = {
   changes: false,
 } as const satisfies Partial<Scenario>;
 
+/** Texts that the server never saw before. */
+const newTexts = TEXT_LENGTHS.map((length) => ({
+  name: `new text of ${length} characters`,
+  scope: '//bench',
+  setup: [TEXTS_SETUP],
+  isNew: true,
+  body: (n: number) => {
+    const kind: TextKind = TEXT_KINDS[n % TEXT_KINDS.length] ?? 'names';
+    return wireMap({ type: 'query', code: newText(kind, length, n) });
+  },
+  changes: false,
+}));
+
 function person(n: number): WireValue {
   const nested = wireMap({ x: 1.5, y: null });
   return wireMap({ name: `Ann "the ${n}th"`, age: 31n, tags: ['a', 'b'], nested });
@@ -151,6 +167,7 @@ export const comparedScenarios: readonly Scenario[] = [
   { ...list, format: 'msgpack', auth: 'token' },
   { ...counter, format: 'json', auth: 'token' },
   { ...push, format: 'json', auth: 'token' },
+  ...newTexts.map((scenario): Scenario => ({ ...scenario, format: 'json', auth: 'token' })),
 ];
 
 /** The name of a scenario with its format and authentication. */
@@ -163,6 +180,7 @@ const BODIES = 100;
 
 /** The requests of a scenario: one, or as many as differ. */
 export function requestsOf(scenario: Scenario, as: Credentials): Buffer[] {
+  if (scenario.isNew === true) throw new Error('requests that never come twice are made as they are needed');
   const first = requestOf(scenario, as);
   if (requestOf(scenario, as, 1).equals(first)) return [first];
   return Array.from({ length: BODIES }, (_, n) => requestOf(scenario, as, n));

@@ -50,6 +50,7 @@ export function compileClosureNode(rt: Runtime, source: string, node: ClosureNod
   const flags = analysis.closures.get(node);
   if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
   const unit = compiler.unit(body, flags.changes, flags.alone);
+  rt.noteUnit(unit);
   if (!unit.throwsJumps) warm(unit, rt.hotRuns, () => translate(compiler, node.body, true));
   return unit;
 }
@@ -66,6 +67,13 @@ function warm(unit: Unit, hotRuns: number, translation: () => Code | null): void
   };
 }
 
+/** Operators of which the code of some operands is made. */
+interface OpenOperators {
+  readonly node: Operators;
+  readonly operands: readonly Node[];
+  readonly codes: Code[];
+}
+
 /** Compiles the body of one query or closure. */
 export class Compiler {
   readonly rt: Runtime;
@@ -73,8 +81,8 @@ export class Compiler {
   private readonly analysis: Analysis;
   private readonly params: readonly Cell[];
   private readonly locals: Cell[] = [];
-  /** The place of each local among them: a text may have very many. */
-  private readonly localPlaces = new Map<Cell, number>();
+  /** The place of each local among them, once there are many. */
+  private localPlaces: Map<Cell, number> | null = null;
   /** Whether assignments bind in the outermost frame, which has nothing to hide. */
   private readonly outermost: boolean;
   private level = 0;
@@ -82,7 +90,7 @@ export class Compiler {
   /** The jumps that were compiled so far. */
   readonly jumps: Jumps = { returns: 0, loops: 0, thrown: 0 };
   /** Code of the closures, which must be the same in both tiers: a closure is equal only to itself. */
-  private readonly closures = new Map<ClosureNode, Code>();
+  private closures: Map<ClosureNode, Code> | null = null;
 
   constructor(
     rt: Runtime,
@@ -94,7 +102,9 @@ export class Compiler {
     this.rt = rt;
     this.source = source;
     this.analysis = analysis;
-    this.params = params.map((name) => rt.symbols.cell(name));
+    const cells: Cell[] = [];
+    for (const name of params) cells.push(rt.symbols.cell(name));
+    this.params = cells;
     this.outermost = outermost;
   }
 
@@ -109,6 +119,7 @@ export class Compiler {
       returns: this.jumps.returns > 0,
       throwsJumps: this.jumps.thrown > 0,
       simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,
+      isGone: false,
       height: this.nesting + CALL_HEIGHT,
     };
   }
@@ -116,6 +127,13 @@ export class Compiler {
   /** Code of an expression in operand position. */
   operand(node: Node): Code {
     return this.compile(node, 'operand');
+  }
+
+  /** Code of some expressions in operand position, in their order. */
+  operands(nodes: readonly Node[]): Code[] {
+    const codes: Code[] = [];
+    for (const node of nodes) codes.push(this.compile(node, 'operand'));
+    return codes;
   }
 
   /** Code of an expression in statement position. */
@@ -129,30 +147,19 @@ export class Compiler {
     const codes: Code[] = [];
     /** Whether a jump may come out of the statement. */
     const jumps: boolean[] = [];
+    let mayJump = false;
     const isQuery = this.outermost && this.level === 0;
     for (const statement of statements) {
+      if (jumps.length > 0 && jumps[jumps.length - 1] === true) mayJump = true;
       const before = this.jumps.returns + this.jumps.loops;
       const code = this.statement(statement);
       codes.push(isQuery && codes.length > 0 ? statementOf(rt, code) : code);
       jumps.push(this.jumps.returns + this.jumps.loops > before);
     }
     const [first, second] = codes;
-    if (first === undefined) return () => null;
+    if (first === undefined) return nothing;
     if (second === undefined) return first;
-    if (!jumps.slice(0, -1).includes(true)) {
-      if (codes.length === 2) {
-        return () => {
-          first();
-          return second();
-        };
-      }
-      const last = codes[codes.length - 1] as Code;
-      const others = codes.slice(0, -1);
-      return () => {
-        for (const code of others) code();
-        return last();
-      };
-    }
+    if (!mayJump) return codes.length === 2 ? inTurn(first, second) : allInTurn(codes);
     return () => {
       let value: Value = null;
       for (let i = 0; i < codes.length; i++) {
@@ -177,10 +184,12 @@ export class Compiler {
    * next: the code of the operands is made first, and kept until all of a node are there.
    */
   private operators(root: Operators): Code {
-    const open: { readonly node: Operators; readonly codes: Code[] }[] = [{ node: root, codes: [] }];
+    const nested = operandsOf(root);
+    if (!nested.some(isNested)) return operatorsCode(this.rt, root, this.operands(nested));
+    const open: OpenOperators[] = [{ node: root, operands: nested, codes: [] }];
     for (;;) {
-      const { node, codes } = open[open.length - 1] as (typeof open)[number];
-      const operand = operandsOf(node)[codes.length];
+      const { node, operands, codes } = open[open.length - 1] as OpenOperators;
+      const operand = operands[codes.length];
       if (operand === undefined) {
         const code = operatorsCode(this.rt, node, codes);
         open.pop();
@@ -191,7 +200,7 @@ export class Compiler {
       } else if (isOperators(operand, 'operand')) {
         this.level += frameHeight(operand);
         if (this.level > this.nesting) this.nesting = this.level;
-        open.push({ node: operand, codes: [] });
+        open.push({ node: operand, operands: operandsOf(operand), codes: [] });
       } else {
         codes.push(this.operand(operand));
       }
@@ -201,7 +210,7 @@ export class Compiler {
   private compileNode(node: Node, position: Position): Code {
     switch (node.kind) {
       case 'nil':
-        return () => null;
+        return nothing;
       case 'bool':
       case 'str':
         return constant(node.value);
@@ -223,10 +232,7 @@ export class Compiler {
           this.entryCodes(node.entries),
         );
       case 'list':
-        return listCode(
-          this.rt,
-          node.items.map((item) => this.operand(item)),
-        );
+        return listCode(this.rt, this.operands(node.items));
       case 'paren':
         return this.compile(node.body, position);
       case 'variable':
@@ -234,11 +240,7 @@ export class Compiler {
       case 'assign':
         return this.assign(node.name, node.op, this.operand(node.value));
       case 'call':
-        return compileCall(
-          this.rt,
-          node.name,
-          node.args.map((arg) => this.operand(arg)),
-        );
+        return compileCall(this.rt, node.name, this.operands(node.args));
       case 'chain':
         return compileChain(this, node);
       case 'prefix':
@@ -294,13 +296,25 @@ export class Compiler {
    */
   local(cell: Cell): number {
     if (this.params.includes(cell)) return -1;
+    const place = this.placeOf(cell);
+    return this.outermost ? -1 : place;
+  }
+
+  /** The place of a local among the locals. */
+  private placeOf(cell: Cell): number {
+    const { locals } = this;
+    if (this.localPlaces === null) {
+      const place = locals.indexOf(cell);
+      if (place >= 0) return place;
+      if (locals.length < FEW_LOCALS) return locals.push(cell) - 1;
+      this.localPlaces = new Map(locals.map((local, i) => [local, i]));
+    }
     let place = this.localPlaces.get(cell);
     if (place === undefined) {
-      place = this.locals.length;
-      this.locals.push(cell);
+      place = locals.push(cell) - 1;
       this.localPlaces.set(cell, place);
     }
-    return this.outermost ? -1 : place;
+    return place;
   }
 
   private choice(condition: Node, then: Node, otherwise: Node, position: Position): Code {
@@ -355,17 +369,11 @@ export class Compiler {
 
   /** A block as an operand: jumps inside it must leave the expression around it. */
   private operandBlock(statements: readonly Node[]): Code {
-    const codes = statements.map((statement) => this.operand(statement));
-    const last = codes[codes.length - 1] as Code;
-    const others = codes.slice(0, -1);
-    return () => {
-      for (const code of others) code();
-      return last();
-    };
+    return allInTurn(this.operands(statements));
   }
 
   private closure(node: ClosureNode): Code {
-    const known = this.closures.get(node);
+    const known = this.closures?.get(node);
     if (known !== undefined) return known;
     const { rt, source, analysis } = this;
     const text = source.slice(node.start, node.end);
@@ -380,10 +388,38 @@ export class Compiler {
       }
       return closure;
     };
+    this.closures ??= new Map();
     this.closures.set(node, code);
     return code;
   }
 }
+
+function isNested(operand: Node): boolean {
+  return isOperators(operand, 'operand');
+}
+
+function nothing(): Value {
+  return null;
+}
+
+function inTurn(first: Code, second: Code): Code {
+  return () => {
+    first();
+    return second();
+  };
+}
+
+/** Runs one or more after each other; the value is that of the last. */
+function allInTurn(codes: readonly Code[]): Code {
+  const end = codes.length - 1;
+  return () => {
+    for (let i = 0; i < end; i++) (codes[i] as Code)();
+    return (codes[end] as Code)();
+  };
+}
+
+/** Locals that are looked for one by one. */
+const FEW_LOCALS = 8;
 
 /** A statement of the query itself. */
 function statementOf(rt: Runtime, code: Code): Code {

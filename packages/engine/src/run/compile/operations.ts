@@ -2,7 +2,7 @@
 import type { And, BinaryOp, Node, Operation, Or, Paren, Prefix } from '@althing/language';
 import { isTruthy } from '../../value/kinds.js';
 import type { Value } from '../../value/value.js';
-import { binaryOperator, compareWithInt, prefixOperator } from '../operators.js';
+import { binaryOperator, compareWithInt, type Operate, prefixOperator } from '../operators.js';
 import type { Runtime } from '../runtime.js';
 import type { Code } from '../unit.js';
 import type { Position } from './position.js';
@@ -25,6 +25,7 @@ export function isOperators(node: Node, position: Position): node is Operators {
   }
 }
 
+/** The operands of a node, in their order. */
 export function operandsOf(node: Operators): readonly Node[] {
   switch (node.kind) {
     case 'paren':
@@ -53,9 +54,11 @@ export function operatorsCode(rt: Runtime, node: Operators, codes: readonly Code
 }
 
 function prefix(ops: string, operand: Code): Code {
+  if (ops.length === 1) {
+    const operate = prefixOperator(ops);
+    return () => operate(operand());
+  }
   const operators = [...ops].reverse().map(prefixOperator);
-  const [first] = operators;
-  if (first !== undefined && operators.length === 1) return () => first(operand());
   return () => {
     let value = operand();
     for (const operate of operators) value = operate(value);
@@ -69,10 +72,9 @@ function operation(
   ops: readonly BinaryOp[],
   operands: readonly Code[],
 ): Code {
-  const operators = ops.map((op) => binaryOperator(rt, op));
   const [first, second] = operands as readonly [Code, Code];
-  const [operate] = operators as [(a: Value, b: Value) => Value];
   if (operands.length === 2) {
+    const operate = binaryOperator(rt, ops[0] as BinaryOp);
     const right = nodes[1];
     if (right?.kind === 'int' || right?.kind === 'str') {
       const value = second();
@@ -95,10 +97,12 @@ function operation(
       return operate(x, second());
     };
   }
+  const operators: Operate[] = [];
+  for (const op of ops) operators.push(binaryOperator(rt, op));
   return () => {
     let value = first();
     for (let i = 0; i < operators.length; i++) {
-      value = (operators[i] as (a: Value, b: Value) => Value)(value, (operands[i + 1] as Code)());
+      value = (operators[i] as Operate)(value, (operands[i + 1] as Code)());
     }
     return value;
   };

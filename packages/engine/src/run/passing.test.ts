@@ -1,0 +1,157 @@
+/**
+ * Texts that come for the first time: their code is made for one run.
+ *
+ * @jest-environment ./scripts/jest-environment.mjs
+ */
+import { describe, expect, test } from '@jest/globals';
+import { builtIns } from '../functions/index.js';
+import { Harness, randomOf } from '../testing/harness.js';
+import { RandomPrograms, STORED_PLACES } from '../testing/random-program.js';
+import { stateLines } from '../testing/state-lines.js';
+
+/** What came of a query: the answer or the error, and how many steps it took. */
+function trace(harness: Harness, code: string): string {
+  const outcome = harness.outcome(code);
+  const { steps, depth } = harness.engine.runtime;
+  const answer =
+    outcome.kind === 'value'
+      ? Buffer.from(outcome.result).toString('base64')
+      : outcome.kind === 'error'
+        ? `${outcome.error.code} ${outcome.error.message}`
+        : outcome.kind;
+  return `${answer}, ${steps} steps left, depth ${depth}`;
+}
+
+/** Has a text known before it runs, so that its first run is that of code that lasts. */
+function announce(harness: Harness, code: string): void {
+  for (let i = 0; i < 2; i++) {
+    try {
+      harness.engine.prepare(code);
+    } catch {
+      // What is wrong with it shows when it runs.
+    }
+  }
+}
+
+/** Functions whose results depend on the moment. */
+const FICKLE = new Set(['timeit', 'refs']);
+
+const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
+const runs = Number(process.env.ENGINE_TEST_RUNS ?? 800);
+
+test(`a text does the same when it comes for the first time and when it is known (seed ${seed})`, () => {
+  const entries = builtIns().filter(({ name }) => !FICKLE.has(name));
+  const programs = new RandomPrograms(randomOf(seed), { entries, stored: true });
+  let fresh = new Harness();
+  let known = new Harness();
+  for (let run = 0; run < runs; run++) {
+    if (run % 100 === 0) {
+      fresh = new Harness();
+      known = new Harness();
+      // Code that runs hot is translated at once, in the second half.
+      if (run * 2 >= runs) for (const harness of [fresh, known]) harness.engine.runtime.hotRuns = 2;
+      for (const harness of [fresh, known]) harness.run(STORED_PLACES);
+    }
+    const code = programs.program();
+    announce(known, code);
+    const expected = trace(known, code);
+    const found = trace(fresh, code);
+    if (found !== expected) throw new Error(`${code}\n\ngives ${found}\ninstead of ${expected}`);
+  }
+  expect(stateLines(fresh.collection)).toEqual(stateLines(known.collection));
+});
+
+describe('what outlives the query that made it', () => {
+  test('a closure that was stored is called by others, and means the variables of its caller', () => {
+    const harness = new Harness();
+    harness.run('.add = |a| { total = a + base; total }; .list = [|x| x * factor]; nil;');
+    expect(harness.run('base = 10; .add(5);')).toBe(15);
+    expect(harness.run('base = 20; factor = 3; f = .list[0]; [.add(5), f(4), is_err(try(total))];')).toEqual([
+      25,
+      12,
+      true,
+    ]);
+    expect(harness.run('factor = 2; .list.push(|x| x + factor); f = .list[1]; f(1);')).toBe(3);
+    expect(harness.run('factor = 5; f = .list[1]; f(1);')).toBe(6);
+  });
+
+  test('a procedure that a new text makes runs in the same text, and in later ones', () => {
+    const harness = new Harness();
+    expect(
+      harness.run("new_procedure('twice', |n| { m = n * 2; m + more }); more = 1; run('twice', 4);"),
+    ).toBe(9);
+    expect(harness.run("more = 2; run('twice', 4);")).toBe(10);
+    expect(harness.run("more = 3; new_procedure('thrice', |n| run('twice', n) + n); run('thrice', 1);")).toBe(
+      6,
+    );
+  });
+
+  test('a stored closure that is compiled while a new text runs means its variables', () => {
+    const harness = new Harness();
+    harness.run('.read = || hidden; .write = || { hidden = 7; hidden }; nil;');
+    expect(harness.run('hidden = 1; a = .read(); b = .write(); [a, b, hidden, .read()];')).toEqual([
+      1, 7, 1, 1,
+    ]);
+    expect(harness.error('.read();')).toBe('lookup_err');
+    expect(harness.run('hidden = 2; .read();')).toBe(2);
+  });
+
+  test('closures of futures, with what they are given', () => {
+    const harness = new Harness();
+    harness.run('.log = []; nil;');
+    harness.run(
+      'f = |x| x + offset; future(|x, f| { offset = 100; .log.push(f(x)); }, [5, f]); offset = 1; nil;',
+    );
+    expect(harness.run('.log;')).toEqual([105]);
+    expect(harness.run('future(|| future(|| 42));')).toBe(42);
+  });
+
+  test('variables that come with a query are seen by closures that were stored before', () => {
+    const harness = new Harness();
+    harness.run('.read = || given; nil;');
+    expect(harness.run('.read();', { vars: { given: 3 } })).toBe(3);
+    expect(harness.run('.read() + given;', { vars: { given: 4 } })).toBe(8);
+    expect(harness.run('.read() + given;', { vars: { given: 5 } })).toBe(10);
+    expect(harness.run('.read() + given;', { vars: { given: 6 } })).toBe(12);
+    expect(harness.error('.read();')).toBe('lookup_err');
+  });
+
+  test('a type whose methods and rules a new text gives', () => {
+    const harness = new Harness();
+    harness.run("set_type('P', {n: 'int', more: |this| this.n + step}); step = 1; .p = P{n: 1}; .p.more();");
+    expect(harness.run('step = 5; .p.more();')).toBe(6);
+  });
+});
+
+test('nothing is kept of texts that come once: neither their names nor their programs', () => {
+  const { engine, run } = boundHarness();
+  const { symbols } = engine.runtime;
+  const before = symbols.size;
+  for (let i = 0; i < 100; i++)
+    expect(run(`name_${i} = ${i}; f_${i} = |p_${i}| p_${i} + name_${i}; f_${i}(1);`)).toBe(i + 1);
+  expect([symbols.size, symbols.values().length, engine.cachedPrograms]).toEqual([before, 0, 0]);
+});
+
+test('a text that comes again is known from then on; one that ran long or told of events is known at once', () => {
+  const { engine, run } = boundHarness();
+  const code = 'x = 5; x + 1;';
+  const known: boolean[] = [];
+  for (let i = 0; i < 4; i++) {
+    const hits = engine.programHits;
+    expect(run(code)).toBe(6);
+    known.push(engine.programHits > hits);
+  }
+  expect(known).toEqual([false, false, true, true]);
+
+  const long = 'n = 0; for (i in range(20000)) n += 1; n;';
+  const first = engine.prepare(long);
+  expect(run(long)).toBe(20_000);
+  expect(run(long)).toBe(20_000);
+  expect(engine.prepare(long)).not.toBe(first);
+  expect(engine.prepare(long)).toBe(engine.prepare(long));
+});
+
+function boundHarness(): Pick<Harness, 'engine'> & { run(code: string): ReturnType<Harness['run']> } {
+  const harness = new Harness();
+  return { engine: harness.engine, run: (code) => harness.run(code) };
+}
