@@ -1,4 +1,5 @@
 import type { Target } from './admin/access-lists.js';
+import { LEVEL_OF_PROGRAMS } from './admin/level.js';
 import { RootGroup } from './admin/root-group.js';
 import {
   type Call,
@@ -121,6 +122,7 @@ export class Engine {
   /** Makes the state of a collection's group, empty but for what `source` has. */
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
+    group.store.mayCutThings = () => this.root.level >= LEVEL_OF_PROGRAMS;
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);
     this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });

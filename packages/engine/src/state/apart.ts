@@ -36,8 +36,12 @@ interface Stored {
   readonly value: Value;
 }
 
-/** The large values of one thing, as its records have them. */
+/** The large values of one thing, or of a piece of it, as its records have them. */
 export class Apart {
+  /** That of the thing, for one of a piece. */
+  private readonly whole: Apart | null;
+  /** Those of the pieces, by their number. */
+  private readonly pieces = new Map<number, Apart>();
   /** By key. */
   private stored = new Map<string, Stored>();
   private saving = new Map<string, Stored>();
@@ -48,15 +52,36 @@ export class Apart {
   /** Whether it is unknown what the records hold. */
   private isUnsure = false;
 
+  constructor(whole: Apart | null = null) {
+    this.whole = whole;
+  }
+
+  /** Those of a piece of the thing, which has its properties in several records: each is written by itself. */
+  ofPiece(piece: number): Apart {
+    let apart = this.pieces.get(piece);
+    if (apart === undefined) {
+      apart = new Apart(this);
+      this.pieces.set(piece, apart);
+    }
+    return apart;
+  }
+
+  /** The same; undefined when it had none so far. */
+  pieceOf(piece: number): Apart | undefined {
+    return this.pieces.get(piece);
+  }
+
   /** Notes what was read. */
   found(key: string, part: number, value: Value): void {
     this.stored.set(key, { part, value });
-    this.last = Math.max(this.last, part);
+    this.noteNumber(part);
   }
 
   /** Numbers of all records that there may be. */
   get parts(): number[] {
-    return [...Array.from(this.stored.values(), ({ part }) => part), ...this.doomed];
+    const parts = [...Array.from(this.stored.values(), ({ part }) => part), ...this.doomed];
+    for (const piece of this.pieces.values()) parts.push(...piece.parts);
+    return parts;
   }
 
   /** Writes a value of the thing that is being saved, unless its record holds it; gives the number of the record. */
@@ -86,10 +111,17 @@ export class Apart {
   /** Notes that what was written last did not become durable. */
   again(): void {
     this.isUnsure = true;
+    for (const piece of this.pieces.values()) piece.again();
+  }
+
+  private noteNumber(part: number): void {
+    this.whole?.noteNumber(part);
+    this.last = Math.max(this.last, part);
   }
 
   /** A number that no record of the thing has: one after the other, and after the last one from the first on again. */
   private newPart(): number {
+    if (this.whole !== null) return this.whole.newPart();
     do {
       if (this.last === LAST_PART) this.isSecondRound = true;
       this.last = this.last === LAST_PART ? FIRST_PART : this.last + 1;
@@ -102,6 +134,8 @@ export class Apart {
       for (const each of values.values()) if (each.part === part) return true;
       return false;
     };
-    return has(this.stored) || has(this.saving) || this.doomed.includes(part);
+    if (has(this.stored) || has(this.saving) || this.doomed.includes(part)) return true;
+    for (const piece of this.pieces.values()) if (piece.isUsed(part)) return true;
+    return false;
   }
 }

@@ -19,4 +19,5 @@ export function writeCheckpoint(group: Group, sink: RecordSink): void {
     group.saveThing(thing, sink);
     dirty.saved(thing);
   }
+  Array.from(group.saveRest());
 }

@@ -97,6 +97,10 @@ export class CollectionGroup extends Group {
     this.store.save(thing, sink);
   }
 
+  override saveRest(): Generator<void, void, undefined> {
+    return this.store.saveRest();
+  }
+
   override saveThingAgain(thing: Thing): void {
     this.store.saveAgain(thing);
   }

@@ -158,10 +158,13 @@ export abstract class Group {
     this.readMeta(input);
   }
 
-  /** Writes one thing to a checkpoint. Only collections have things. */
+  /** Writes one thing to a checkpoint; `saveRest` follows when all were. Only collections have things. */
   saveThing(_thing: Thing, _sink: RecordSink): void {
     throw new Error('this group has no things');
   }
+
+  /** Writes what `saveThing` left of large things, a little at each step. */
+  *saveRest(): Generator<void, void, undefined> {}
 
   /** Notes that a thing that was saved did not become durable. */
   saveThingAgain(_thing: Thing): void {

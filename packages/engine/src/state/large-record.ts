@@ -27,13 +27,14 @@ export function writeRecord(
   part: number,
   value: Uint8Array,
 ): number {
-  const out = new ByteWriter(Math.min(value.length, SLICE_BYTES) + 8);
   if (value.length <= SLICE_BYTES) {
-    out.u8(WHOLE);
-    out.bytes(value);
-    sink.put(kind, id, part, out.take());
+    const record = Buffer.allocUnsafe(1 + value.length);
+    record[0] = WHOLE;
+    record.set(value, 1);
+    sink.put(kind, id, part, record);
     return 0;
   }
+  const out = new ByteWriter(16);
   const count = Math.ceil(value.length / SLICE_BYTES);
   if (count > SLICES_MAX) throw new Error(`a record of ${value.length} bytes can not be stored`);
   out.u8(CUT);

@@ -8,13 +8,14 @@ import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/sh
 import { Task, type TaskBook } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { Apart } from './apart.js';
+import { Apart, type PartSink } from './apart.js';
 import { attach, detach } from './attach.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { isPieced } from './list-edits.js';
 import { migrate } from './migrate.js';
 import { Rooms } from './parts/rooms.js';
+import { PropertyPieces } from './property-pieces.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { ThingTable } from './table.js';
 import { readThing, visitThingsOfRecord, writeThing } from './thing-record.js';
@@ -55,6 +56,12 @@ export class ThingMemory implements Loader {
   private readonly stub: Shape;
   /** Of the things in memory that have large values, by id. */
   protected readonly aparts = new Map<number, Apart>();
+  /** Of the things in memory that lie in pieces, by id. */
+  protected readonly pieces = new Map<number, PropertyPieces>();
+  /** Those of which the checkpoint under way has some still to write. */
+  readonly unfinished = new Set<PropertyPieces>();
+  /** Whether every node of the cluster knows things in pieces. */
+  mayCutThings: () => boolean = () => true;
 
   protected readonly records: ThingRecords;
 
@@ -99,7 +106,8 @@ export class ThingMemory implements Loader {
       return;
     }
     this.misses += 1;
-    readThing(this.records.value(thing.id, 0), thing, this);
+    const pieces = readThing(this.records.value(thing.id, 0), thing, this);
+    if (pieces !== null) this.pieces.set(thing.id, pieces);
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
     thing.forEach((key, value) => {
       attach(thing, key, value);
@@ -121,6 +129,7 @@ export class ThingMemory implements Loader {
       detach(value);
     });
     this.aparts.delete(thing.id);
+    this.pieces.delete(thing.id);
     thing.shape = this.stub;
     thing.slots = NO_SLOTS;
     thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
@@ -182,18 +191,35 @@ export class ThingMemory implements Loader {
       this.dirty.forget(known);
       this.table.delete(id);
       this.aparts.delete(id);
+      this.pieces.get(id)?.touchAll();
+      this.pieces.delete(id);
     }
     this.dirty.putThing(id, part, value);
   }
 
-  /** Writes a thing, and the pieces of its lists and the large values that changed, to a checkpoint. */
+  /**
+   * Writes a thing, and the pieces of its lists and the large values that changed, to a checkpoint. If it lies in pieces itself,
+   * those that changed follow by `saveRest`, or when they are about to change again.
+   */
   save(thing: Thing, sink: RecordSink): void {
     const out = new ByteWriter(64);
-    writeThing(out, thing, this, {
+    const parts: PartSink = {
       put: (part, value) => this.records.write(sink, thing.id, part, value),
       delete: (part) => this.records.delete(sink, thing.id, part),
-    });
+    };
+    const pieces = this.piecesOf(thing);
+    if (pieces?.suits === true) {
+      pieces.begin(out, parts);
+    } else {
+      pieces?.giveUp(parts);
+      writeThing(out, thing, this, parts);
+    }
     this.records.write(sink, thing.id, 0, out.view());
+  }
+
+  /** Writes what `save` left, a piece at each step. */
+  *saveRest(): Generator<void, void, undefined> {
+    for (const pieces of this.unfinished) yield* pieces.rest();
   }
 
   /** Notes that what was saved of a thing last did not become durable. */
@@ -203,10 +229,13 @@ export class ThingMemory implements Loader {
       if (isPieced(value)) value.backing.rewrite();
     });
     this.aparts.get(thing.id)?.again();
+    this.pieces.get(thing.id)?.again();
   }
 
   /** A number for a new piece of a thing's list: none that is in use. */
   newPart(owner: Thing): number {
+    const pieces = this.pieces.get(owner.id);
+    if (pieces !== undefined) return pieces.newListPart();
     let last = 0;
     owner.forEach((_, value) => {
       if (isPieced(value)) for (const part of value.backing.parts) last = Math.max(last, part);
@@ -224,6 +253,18 @@ export class ThingMemory implements Loader {
   touch(thing: Thing): void {
     this.load(thing);
     this.dirty.mark(thing);
+  }
+
+  /** Must be called before a property of a stored thing changes, comes or goes, or what a list or set in it holds. */
+  touchProperty(thing: Thing, key: string): void {
+    this.touch(thing);
+    if (this.pieces.size > 0) this.pieces.get(thing.id)?.touch(key);
+  }
+
+  /** Must be called before all properties of a stored thing change. */
+  touchAll(thing: Thing): void {
+    this.touch(thing);
+    this.pieces.get(thing.id)?.touchAll();
   }
 
   /** The shape of plain things with the properties of a type. */
@@ -276,6 +317,15 @@ export class ThingMemory implements Loader {
     eachThing(value, (thing) => {
       thing.holders += 1;
     });
+  }
+
+  /** The pieces of a thing that lies in some, or should. */
+  private piecesOf(thing: Thing): PropertyPieces | undefined {
+    const known = this.pieces.get(thing.id);
+    if (known !== undefined || !PropertyPieces.suit(thing) || !this.mayCutThings()) return known;
+    const pieces = new PropertyPieces(thing, this);
+    this.pieces.set(thing.id, pieces);
+    return pieces;
   }
 
   protected letGo(value: Value): void {

@@ -68,6 +68,8 @@ export class References extends ThingMemory {
     this.orphans.delete(thing);
     this.suspects.delete(thing.id);
     this.aparts.delete(thing.id);
+    this.pieces.get(thing.id)?.again();
+    this.pieces.delete(thing.id);
     this.thingCount -= 1;
     thing.id = 0;
   }
@@ -76,10 +78,14 @@ export class References extends ThingMemory {
   remove(thing: Thing): void {
     this.load(thing);
     this.dirty.remove(thing);
+    const pieces = this.pieces.get(thing.id);
+    pieces?.touchAll();
     thing.forEach((_, value) => {
       this.release(value);
       if (isPieced(value)) value.backing.dissolve();
     });
+    for (const part of pieces?.parts ?? []) this.freePart(thing, part);
+    this.pieces.delete(thing.id);
     for (const part of this.aparts.get(thing.id)?.parts ?? []) this.freePart(thing, part);
     this.aparts.delete(thing.id);
     this.records.free(thing.id, 0);

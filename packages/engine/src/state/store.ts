@@ -18,7 +18,7 @@ import { References } from './references.js';
 export class Store extends References {
   /** Sets a property of a stored thing. The value is one of the thing's own: see `Transaction.setProperty`. */
   put(thing: Thing, key: string, value: Value): void {
-    this.touch(thing);
+    this.touchProperty(thing, key);
     this.retain(value);
     const old = thing.put(key, value);
     if (old !== undefined) this.discard(old);
@@ -27,7 +27,7 @@ export class Store extends References {
 
   /** The same for a property that there is, at its slot. */
   putAt(thing: Thing, slot: number, key: string, value: Value): void {
-    this.touch(thing);
+    this.touchProperty(thing, key);
     this.retain(value);
     const old = thing.slots[slot] as Value;
     thing.slots[slot] = value;
@@ -37,7 +37,7 @@ export class Store extends References {
 
   /** Takes a property of a stored thing away; returns its value. */
   drop(thing: Thing, key: string): Value | undefined {
-    this.touch(thing);
+    this.touchProperty(thing, key);
     const old = thing.drop(key);
     if (old !== undefined) this.discard(old);
     return old;
@@ -45,7 +45,8 @@ export class Store extends References {
 
   /** Gives a property another name, which must be free; it becomes the last one. */
   rename(thing: Thing, from: string, to: string): void {
-    this.touch(thing);
+    this.touchProperty(thing, from);
+    this.touchProperty(thing, to);
     const value = thing.drop(from);
     if (value === undefined) return;
     thing.put(to, value);
@@ -54,7 +55,7 @@ export class Store extends References {
 
   /** Takes all properties of a stored thing away. */
   clear(thing: Thing): void {
-    this.touch(thing);
+    this.touchAll(thing);
     const old = thing.entries();
     thing.shape = thing.shape.cleared();
     thing.slots = [];
@@ -69,7 +70,7 @@ export class Store extends References {
 
   /** Replaces `count` items from `start` on by others; returns the removed ones. */
   splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
-    this.touch(ownerOf(list));
+    this.touchOwner(list);
     for (const item of items) this.retain(item);
     const removed = spliceItemsOf(list, start, count, items);
     for (const item of removed) this.release(item);
@@ -78,7 +79,7 @@ export class Store extends References {
 
   /** Adds a value that holds no others to the end of a list. */
   append(list: List, value: Value): void {
-    this.touch(ownerOf(list));
+    this.touchOwner(list);
     if (value instanceof Thing) this.retainThing(value);
     if (list.backing === null) list.held.push(value);
     else spliceItemsOf(list, list.length, 0, [value]);
@@ -86,7 +87,7 @@ export class Store extends References {
 
   /** Removes the items of some runs from a list; returns them. */
   removeItems(list: List, runs: readonly Run[]): Value[] {
-    this.touch(ownerOf(list));
+    this.touchOwner(list);
     if (isPieced(list)) list.backing.dissolve();
     const removed = takeRuns(list, runs);
     for (const item of removed) this.release(item);
@@ -95,7 +96,7 @@ export class Store extends References {
 
   /** Takes `removeItems` back. */
   restoreItems(list: List, runs: readonly Run[], removed: readonly Value[]): void {
-    this.touch(ownerOf(list));
+    this.touchOwner(list);
     for (const item of removed) this.retain(item);
     if (isPieced(list)) list.backing.dissolve();
     putRuns(list, runs, removed);
@@ -103,7 +104,7 @@ export class Store extends References {
 
   /** Adds things to a stored set; they must not be in it. */
   addMembers(set: ThingSet, things: readonly Thing[]): void {
-    this.touch(ownerOf(set));
+    this.touchOwner(set);
     for (const thing of things) {
       this.retain(thing);
       set.members.add(thing);
@@ -112,7 +113,7 @@ export class Store extends References {
 
   /** Takes things out of a stored set; they must be in it. */
   removeMembers(set: ThingSet, things: readonly Thing[]): void {
-    this.touch(ownerOf(set));
+    this.touchOwner(set);
     for (const thing of things) {
       set.members.delete(thing);
       this.release(thing);
@@ -121,36 +122,38 @@ export class Store extends References {
 
   /** Takes `put` of a new key back. `places` are those of the thing before. */
   unput(thing: Thing, key: string, places: Places): void {
-    this.touch(thing);
+    this.touchProperty(thing, key);
     const value = thing.get(key);
     if (value !== undefined) this.discard(value);
-    if (places.shape.owned) places.shape.index.delete(key);
+    if (places.shape.owned) places.shape.remove(key);
     places.restore(thing);
   }
 
   /** Takes `drop` back: the value was in this slot. */
   undrop(thing: Thing, key: string, value: Value, slot: number, places: Places): void {
-    this.touch(thing);
+    this.touchProperty(thing, key);
     this.retain(value);
     places.restore(thing);
     thing.reinsert(key, value, slot);
+    this.touchProperty(thing, key);
     attach(thing, key, value);
   }
 
   /** Takes `rename` back. */
   unrename(thing: Thing, from: string, to: string, slot: number, places: Places): void {
-    this.touch(thing);
+    this.touchProperty(thing, to);
     const value = thing.get(to);
     if (value === undefined) throw new Error(`no property '${to}' to take back`);
-    if (places.shape.owned) places.shape.index.delete(to);
+    if (places.shape.owned) places.shape.remove(to);
     places.restore(thing);
     thing.reinsert(from, value, slot);
+    this.touchProperty(thing, from);
     attach(thing, from, value);
   }
 
   /** Takes `clear` back. */
   unclear(thing: Thing, places: Places): void {
-    this.touch(thing);
+    this.touchAll(thing);
     places.restore(thing);
     this.adopt(thing);
   }
@@ -191,7 +194,7 @@ export class Store extends References {
 
   /** Makes a stored plain thing an instance, or an instance plain. Its properties must be those of the type. */
   convert(thing: Thing, type: Type | null): void {
-    this.touch(thing);
+    this.touchAll(thing);
     const before = thing.shape.type;
     if (before !== null) this.unindex(before, thing.id);
     reshape(thing, type, this.shapes);
@@ -200,13 +203,17 @@ export class Store extends References {
 
   /** Takes `convert` back. */
   unconvert(thing: Thing, places: Places): void {
-    this.touch(thing);
+    this.touchAll(thing);
     const now = thing.shape.type;
     if (now !== null) this.unindex(now, thing.id);
     places.restore(thing);
     const before = thing.shape.type;
     if (before !== null) this.index(before, thing.id);
     attachAll(thing);
+  }
+
+  private touchOwner(container: List | ThingSet): void {
+    this.touchProperty(ownerOf(container), container.key);
   }
 }
 

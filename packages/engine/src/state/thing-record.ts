@@ -2,31 +2,36 @@
  * The record of a thing.
  *
  *   thing       := refs:varint head:text count:varint property*
- *   property    := key value
- *                | key 18 list           a list in pieces, see `pieces.ts`
- *                | key 19 part:varint    a large value, see `apart.ts`
+ *                | refs:varint head:text ...     of many properties, whose head begins with `*`, see `property-pieces.ts`
+ *   property    := key stored            the value, as in `stored-value.ts`
  *   key         := key:text              of a plain thing, whose head is its restriction, empty for none
  *                | field:varint          of an instance, whose head is `=` and the id of its type
  *
- * `value` is described in `value-codec.ts`. Effects that store new things have the same properties, all of them whole.
+ * Effects that store new things have the same properties, all of them whole.
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Catalog } from '../schema/catalog.js';
 import { Restriction } from '../schema/restriction.js';
 import type { Field, Rescue, Type } from '../schema/type.js';
-import { List } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { APART, liesApart, type PartSink } from './apart.js';
+import type { Apart, PartSink } from './apart.js';
 import { readRecord } from './large-record.js';
 import type { ThingMemory } from './memory.js';
 import { missingValue, rescueValue } from './migrate.js';
-import { Pieces, readTable } from './pieces.js';
+import { PIECED_HEAD, PropertyPieces, sharedPieces, visitPieces } from './property-pieces.js';
 import { RecordKind, type RecordSource } from './records.js';
-import { readValue, visitThings, writeListHead, writeValue } from './value-codec.js';
-
-/** The code of a list in pieces, beside those of values. */
-const PIECES = 0x18;
+import {
+  type PlaceOfValue,
+  placeOfValue,
+  type ReadPart,
+  readStored,
+  sharedProperties,
+  sharedValue,
+  visitStored,
+  writeStored,
+} from './stored-value.js';
+import { writeValue } from './value-codec.js';
 
 /** Writes the record of a thing; what of it lies in records of its own goes to `sink`. */
 export function writeThing(out: ByteWriter, thing: Thing, store: ThingMemory, sink: PartSink): void {
@@ -34,70 +39,65 @@ export function writeThing(out: ByteWriter, thing: Thing, store: ThingMemory, si
   out.text(headOf(thing));
   out.varint(thing.shape.size);
   const { fields } = thing.shape;
+  const apart = (): Apart => store.makeApart(thing);
   for (const [key, slot] of thing.shape.index) {
-    const value = thing.slots[slot] as Value;
     const field = fields[slot];
     if (field === undefined) out.text(key);
     else out.varint(field.id);
-    const pieces = value instanceof List ? piecesOf(value, thing, store) : null;
-    if (pieces !== null) {
-      out.u8(PIECES);
-      pieces.write(out, sink);
-    } else if (liesApart(value)) {
-      out.u8(APART);
-      out.varint(store.makeApart(thing).write(key, value, sink));
-    } else {
-      writeValue(out, value);
-    }
+    writeStored(out, key, thing.slots[slot] as Value, thing, store, apart, sink);
   }
   store.apartOf(thing)?.finish(sink);
 }
 
-/** Fills a stub. */
-export function readThing(record: Uint8Array, thing: Thing, store: ThingMemory): void {
+/**
+ * Fills a stub.
+ *
+ * @returns its pieces, if it lies in some
+ */
+export function readThing(record: Uint8Array, thing: Thing, store: ThingMemory): PropertyPieces | null {
   const input = new ByteReader(record);
   thing.refs = input.varint();
-  readProperties(input, thing, store);
+  const head = input.text();
+  if (isPieced(head)) return PropertyPieces.read(head.slice(PIECED_HEAD.length), input, thing, store);
+  readPropertiesOf(head, input, thing, store);
+  return null;
 }
 
 /**
  * Calls `visit` with the id of each thing that the record of a thing refers to.
  *
- * @param readPiece gives the record of a piece of one of its lists
+ * @param readPart gives the records of its parts
  */
 export function visitThingsOfRecord(
   record: Uint8Array,
   visit: (id: number) => void,
-  readPiece: (part: number) => Uint8Array,
+  readPart: ReadPart,
 ): void {
   const input = new ByteReader(record);
   input.varint();
-  const isInstance = typeOfHead(input.text()) !== null;
+  const head = input.text();
+  if (isPieced(head)) {
+    visitPieces(input, visit, readPart);
+    return;
+  }
+  const isInstance = typeOfHead(head) !== null;
   for (let count = input.varint(); count > 0; count--) {
-    skipKey(input, isInstance);
-    if (input.peek() === APART) {
-      input.u8();
-      input.varint();
-      continue;
-    }
-    if (input.peek() !== PIECES) {
-      visitThings(input, visit);
-      continue;
-    }
-    input.u8();
-    for (const part of readTable(input).parts) {
-      const piece = new ByteReader(readPiece(part));
-      while (piece.remaining > 0) visitThings(piece, visit);
-    }
+    if (isInstance) input.varint();
+    else input.bytes(input.varint());
+    visitStored(input, visit, readPart);
   }
 }
 
-/** A text without characters, as records hold it. */
-const EMPTY_TEXT = Uint8Array.of(0);
+/** The head of a thing, as records hold it. */
+function textOfHead(head: string): Uint8Array {
+  const out = new ByteWriter(16);
+  out.text(head);
+  return out.take();
+}
 
 /**
- * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts large lists into pieces
- * of its own, and has numbers of its own for the records of large values; an instance that was not touched since its type
+ * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts large lists and things of many
+ * properties into pieces of its own, and has numbers of its own for the records of large values; an instance that was not touched since its type
  * changed has a record of before, and so has a thing whose restriction ended with the type or enum that it names.
  *
  * @param schema the types of the collection
@@ -124,21 +124,16 @@ export function* sharedThing(
     yield* sharedFields(record, input, schema.type(type), read);
     return;
   }
+  const isInPieces = isPieced(head);
+  const restriction = isInPieces ? head.slice(PIECED_HEAD.length) : head;
   let from = 0;
-  if (Restriction.read(head, schema)?.inForce === false) {
+  if (isInPieces || Restriction.read(restriction, schema)?.inForce === false) {
     yield record.subarray(0, headStart);
-    yield EMPTY_TEXT;
+    yield textOfHead(Restriction.read(restriction, schema)?.inForce === false ? '' : restriction);
     from = input.offset;
   }
-  for (let count = input.varint(); count > 0; count--) {
-    skipKey(input, false);
-    const value = placeOfValue(input);
-    if (value.kind === 'inside') continue;
-    yield record.subarray(from, value.start);
-    yield* sharedValue(record, value, read);
-    from = input.offset;
-  }
-  yield record.subarray(from);
+  if (isInPieces) yield* sharedPieces(input, read);
+  else yield* sharedProperties(record, input, input.varint(), from, read);
 }
 
 /** The values of an instance for its type as it is now. */
@@ -160,54 +155,6 @@ function* sharedFields(
     const out = new ByteWriter(16);
     writeValue(out, initial);
     yield out.take();
-  }
-}
-
-/** Where a value lies: in the record, in one of its own, or in pieces. */
-type PlaceOfValue =
-  | { readonly kind: 'inside'; readonly start: number; readonly end: number }
-  | { readonly kind: 'apart'; readonly start: number; readonly part: number }
-  | {
-      readonly kind: 'pieces';
-      readonly start: number;
-      readonly parts: readonly number[];
-      readonly items: number;
-    };
-
-function placeOfValue(input: ByteReader): PlaceOfValue {
-  const start = input.offset;
-  switch (input.peek()) {
-    case APART:
-      input.u8();
-      return { kind: 'apart', start, part: input.varint() };
-    case PIECES:
-      input.u8();
-      return { kind: 'pieces', start, ...readTable(input) };
-    default:
-      visitThings(input, () => {});
-      return { kind: 'inside', start, end: input.offset };
-  }
-}
-
-/** A value as it would stand in the record in one piece. */
-function* sharedValue(
-  record: Uint8Array,
-  place: PlaceOfValue,
-  read: (part: number) => Uint8Array,
-): Generator<Uint8Array, void, undefined> {
-  switch (place.kind) {
-    case 'inside':
-      yield record.subarray(place.start, place.end);
-      return;
-    case 'apart':
-      yield read(place.part);
-      return;
-    case 'pieces': {
-      const head = new ByteWriter(16);
-      writeListHead(head, place.items);
-      yield head.take();
-      for (const part of place.parts) yield read(part);
-    }
   }
 }
 
@@ -234,19 +181,23 @@ function writeProperty(out: ByteWriter, key: string, value: Value): void {
 }
 
 export function readProperties(input: ByteReader, thing: Thing, store: ThingMemory): void {
-  const head = input.text();
+  readPropertiesOf(input.text(), input, thing, store);
+}
+
+function readPropertiesOf(head: string, input: ByteReader, thing: Thing, store: ThingMemory): void {
   const count = input.varint();
   const type = typeOfHead(head);
   if (type !== null) {
     readFields(input, count, thing, store.schema.type(type), store);
     return;
   }
+  const apart = (): Apart => store.makeApart(thing);
   let shape = store.shapes.empty(Restriction.read(head, store.schema));
   const slots = new Array<Value>(count);
   for (let i = 0; i < count; i++) {
     const key = input.text();
     shape = shape.with(key, i);
-    slots[i] = readProperty(input, key, thing, store);
+    slots[i] = readStored(input, key, thing, store, apart);
   }
   thing.shape = shape;
   thing.slots = slots;
@@ -259,11 +210,12 @@ function readFields(input: ByteReader, count: number, thing: Thing, type: Type, 
   const { fields } = shape;
   const slots = new Array<Value | undefined>(fields.length).fill(undefined);
   const rescue = type.rescue?.deref();
+  const apart = (): Apart => store.makeApart(thing);
   for (let i = 0; i < count; i++) {
     const id = input.varint();
     // Mostly the fields are the same in the same order.
     const field = fields[i]?.id === id ? fields[i] : fields.find((other) => other.id === id);
-    const value = readProperty(input, field?.name ?? `=${id}`, thing, store);
+    const value = readStored(input, field?.name ?? `=${id}`, thing, store, apart);
     if (field !== undefined) slots[field.slot] = value;
     else if (rescue !== undefined) rescueValue(thing, id, value, rescue);
   }
@@ -281,19 +233,6 @@ function missing(
   return missingValue(thing, field, rescue);
 }
 
-function readProperty(input: ByteReader, key: string, thing: Thing, store: ThingMemory): Value {
-  switch (input.peek()) {
-    case PIECES:
-      input.u8();
-      return Pieces.read(input, thing, store);
-    case APART:
-      input.u8();
-      return readApart(input, key, thing, store);
-    default:
-      return readValue(input, store);
-  }
-}
-
 function headOf({ shape, restriction }: Thing): string {
   return shape.type === null ? (restriction?.stored ?? '') : `=${shape.type.id}`;
 }
@@ -303,20 +242,7 @@ function typeOfHead(head: string): number | null {
   return head.startsWith('=') ? Number(head.slice(1)) : null;
 }
 
-function skipKey(input: ByteReader, isInstance: boolean): void {
-  if (isInstance) input.varint();
-  else input.bytes(input.varint());
-}
-
-function readApart(input: ByteReader, key: string, thing: Thing, store: ThingMemory): Value {
-  const part = input.varint();
-  const value = readValue(new ByteReader(store.readPart(thing, part)), store);
-  store.makeApart(thing).found(key, part, value);
-  return value;
-}
-
-/** The pieces of a list that has or should have them, else null. */
-function piecesOf(list: List, owner: Thing, store: ThingMemory): Pieces | null {
-  if (list.backing instanceof Pieces) return list.backing;
-  return Pieces.suit(list) ? Pieces.cut(list, owner, store) : null;
+/** Whether a head is that of a thing in pieces. */
+function isPieced(head: string): boolean {
+  return head.startsWith(PIECED_HEAD);
 }

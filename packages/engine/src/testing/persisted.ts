@@ -1,7 +1,8 @@
 import { ByteWriter } from '../bytes.js';
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { RecordKind, type RecordSource } from '../state/records.js';
+import type { Changes } from '../state/dirty.js';
+import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { Transaction } from '../state/transaction.js';
 import { ShapeTree } from '../value/shape.js';
 
@@ -12,6 +13,9 @@ export class PersistedCollection {
   /** Names of the records that the last checkpoint wrote. */
   written: string[] = [];
   group: CollectionGroup;
+  /** Records of the checkpoint that was begun; null for one that goes. */
+  private staged: [string, Uint8Array | null][] = [];
+  private steps: Generator<void, void, undefined> | null = null;
 
   constructor() {
     this.group = new CollectionGroup(1, new ShapeTree(), this.source());
@@ -38,6 +42,41 @@ export class PersistedCollection {
     this.group.dirty.release();
   }
 
+  /** Begins a checkpoint that is encoded in steps. */
+  begin(): void {
+    const { group } = this;
+    const { dirty } = group;
+    this.staged = [];
+    const sink: RecordSink = {
+      put: (kind, id, part, value) => this.staged.push([nameOf(kind, id, part), value]),
+      delete: (kind, id, part) => this.staged.push([nameOf(kind, id, part), null]),
+    };
+    const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
+    this.steps = stepsOf(group, changes, sink);
+    // What is to be deleted goes at once, before anything is put in its place.
+    this.steps.next();
+  }
+
+  /** Does some steps of the checkpoint that was begun. */
+  encode(count: number): void {
+    for (let i = 0; i < count; i++) this.steps?.next();
+  }
+
+  /** Does the rest of the steps; then all of it is on disk, or nothing. */
+  finish(succeeds: boolean): void {
+    Array.from(this.steps ?? []);
+    this.steps = null;
+    if (!succeeds) {
+      this.group.abandonCheckpoint();
+      return;
+    }
+    for (const [name, value] of this.staged) {
+      if (value === null) this.records.delete(name);
+      else this.records.set(name, value);
+    }
+    this.group.dirty.release();
+  }
+
   /** A checkpoint of which nothing becomes durable. */
   failedCheckpoint(): void {
     writeCheckpoint(this.group, { put: NOTHING, delete: NOTHING });
@@ -61,6 +100,26 @@ export class PersistedCollection {
 }
 
 const NOTHING = (): void => {};
+
+function* stepsOf(
+  group: CollectionGroup,
+  { records, removed, things }: Changes,
+  sink: RecordSink,
+): Generator<void, void, undefined> {
+  for (const { kind, id, part, value } of records.values()) {
+    if (value === null) sink.delete(kind, id, part);
+    else sink.put(kind, id, part, value);
+  }
+  for (const id of removed) sink.delete(RecordKind.THING, id, 0);
+  for (const id of things) {
+    yield;
+    const thing = group.dirty.frozenThing(id);
+    if (thing === undefined) continue;
+    group.saveThing(thing, sink);
+    group.dirty.saved(thing);
+  }
+  yield* group.saveRest();
+}
 
 function nameOf(kind: RecordKind, id: number, part: number): string {
   return kind === RecordKind.THING ? `${id}:${part}` : `${kind}/${id}:${part}`;

@@ -5,6 +5,9 @@ import type { Thing } from './thing.js';
 /** A thing with more properties than this gets a shape of its own. */
 const SHARED_KEYS_MAX = 32;
 
+/** An owned shape of so many keys knows them by slot. */
+const MANY_KEYS = 1024;
+
 /** Shared shapes of one engine at most: keys can come from data. */
 const SHARED_SHAPES_MAX = 8192;
 
@@ -32,6 +35,8 @@ export class Shape {
    */
   stale: Loader | null = null;
   private readonly tree: ShapeTree;
+  /** The keys of an owned shape at their slots, null for free ones; once it has many, or somebody asked for them. */
+  private bySlot: (string | null)[] | null = null;
   private readonly next: Map<string, Shape> = new Map();
 
   constructor(
@@ -55,10 +60,42 @@ export class Shape {
     return this.index.size;
   }
 
+  /** The keys of an owned shape at their slots; null, or nothing, for free ones. */
+  get keysBySlot(): readonly (string | null)[] {
+    return this.findSlots();
+  }
+
+  private findSlots(): (string | null)[] {
+    if (this.bySlot === null) {
+      let end = 0;
+      for (const slot of this.index.values()) end = Math.max(end, slot + 1);
+      const keys = new Array<string | null>(end).fill(null);
+      for (const [key, slot] of this.index) keys[slot] = key;
+      this.bySlot = keys;
+    }
+    return this.bySlot;
+  }
+
+  /** Gives a key of an owned shape its slot. */
+  place(key: string, slot: number): void {
+    this.index.set(key, slot);
+    if (this.bySlot !== null) this.bySlot[slot] = key;
+    // Early, since it takes long for very many.
+    else if (this.index.size === MANY_KEYS) this.findSlots();
+  }
+
+  /** Takes a key of an owned shape away. */
+  remove(key: string): void {
+    const slot = this.index.get(key);
+    if (slot === undefined) return;
+    this.index.delete(key);
+    if (this.bySlot !== null) this.bySlot[slot] = null;
+  }
+
   /** The shape with one more key, whose value goes to `slot` (for a shared shape: the one after the last). */
   with(key: string, slot: number): Shape {
     if (this.owned) {
-      this.index.set(key, slot);
+      this.place(key, slot);
       return this;
     }
     const known = this.next.get(key);
@@ -95,7 +132,11 @@ export class Shape {
 
   /** The same keys and slots under another restriction. */
   restricted(restriction: Restriction | null): Shape {
-    if (this.owned) return new Shape(this.tree, this.index, true, restriction);
+    if (this.owned) {
+      const same = new Shape(this.tree, this.index, true, restriction);
+      same.bySlot = this.findSlots();
+      return same;
+    }
     let shape = this.tree.empty(restriction);
     for (const [key, slot] of this.index) shape = shape.with(key, slot);
     return shape;

@@ -103,7 +103,7 @@ export class Thing {
     if (slot === undefined) return undefined;
     const value = this.slots[slot];
     if (this.shape.owned) {
-      this.shape.index.delete(key);
+      this.shape.remove(key);
       this.slots[slot] = null;
       if (this.slots.length > 2 * this.shape.size + 16) this.closeHoles();
     } else {
@@ -119,7 +119,7 @@ export class Thing {
    */
   reinsert(key: string, value: Value, slot: number): void {
     this.slots[slot] = value;
-    if (this.shape.owned) this.shape.index.set(key, slot);
+    if (this.shape.owned) this.shape.place(key, slot);
   }
 
   /** Calls `visit` for each property in order. */
@@ -146,7 +146,7 @@ export class Thing {
     const shape = this.shape.own();
     const slots: Value[] = [];
     for (const [key, slot] of this.shape.index) {
-      shape.index.set(key, slots.length);
+      shape.place(key, slots.length);
       slots.push(this.slots[slot] as Value);
     }
     this.shape = shape;

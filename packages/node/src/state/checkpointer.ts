@@ -41,6 +41,7 @@ export interface CheckpointReport {
 
 /** Milliseconds of encoding between two yields. */
 const SLICE_MS = 1;
+/** Things, or pieces of large ones. */
 const THINGS_PER_LOOK = 32;
 
 /**
@@ -264,6 +265,7 @@ export class Checkpointer {
       group.saveThing(thing, sink);
       dirty.saved(thing);
     });
+    await this.sliced(group.saveRest(), sink, () => {});
     sink.put(RecordKind.META, 0, 0, meta);
     results.write(sink);
     const applied = await place;

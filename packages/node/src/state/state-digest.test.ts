@@ -34,6 +34,21 @@ describe('the digest of a state', () => {
     expect(await digestAfter(LARGE, 'each')).toBe(await digestAfter(LARGE, 'last'));
   });
 
+  test('does not tell when a node cut a thing of many properties into pieces', async () => {
+    const many = (from: number, to: number): string =>
+      `big = .big; range(${from}, ${to}).each(|i| big["k" + str(i)] = i); nil;`;
+    const changes = [
+      '.big = {}; nil;',
+      many(0, 1500),
+      'range(100, 300).each(|i| .big.del("k" + str(i))); .big.ren("k5", "last"); .big.list = range(2000); nil;',
+      many(0, 3000),
+    ];
+    expect(await digestAfter(changes, 'each')).toBe(await digestAfter(changes, 'last'));
+    expect(await digestAfter([...changes, '.big.k7 = 8;'], 'each')).not.toBe(
+      await digestAfter(changes, 'each'),
+    );
+  });
+
   test('does not tell whether a list was large once', async () => {
     const changes = [...LARGE, '.list.splice(3, .list.len() - 20); nil;'];
     expect(await digestAfter(changes, 'each')).toBe(await digestAfter(changes, 'last'));

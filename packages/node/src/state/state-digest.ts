@@ -5,7 +5,7 @@
  *   record := kind:u8 id:u64 part:u32 content
  *
  * Some of what is stored is each node's own, and not in it: the format of the counters, the numbers of the
- * records of procedures and of large values, where garbage may be, and into which pieces a large list is cut.
+ * records of procedures and of large values, where garbage may be, and into which pieces a large list or thing is cut.
  * **Whoever changes how anything is stored** must see to it that the digest stays the same, or give it
  * another version: else nodes of two versions would take each other for damaged.
  */
@@ -22,14 +22,15 @@ import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 
 /** Digests of two versions can't be compared. */
-export const DIGEST_VERSION = 3;
+export const DIGEST_VERSION = 4;
 
 const NAME_BYTES = 13;
 
-/**
- * Bytes of the records of one thing that are held in memory. Of a larger one it only counts that it is there.
- */
+/** Bytes of what one thing holds. Of a larger one it only counts that it is there. */
 const THING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bytes of its records that are held in memory: in pieces, a thing takes more than it holds, but never twice as much. */
+const RECORD_BYTES_MAX = 2 * THING_BYTES_MAX;
 
 /**
  * Reads a view of a group to its end.
@@ -100,7 +101,7 @@ export class StateDigest {
     }
     const { thing } = this;
     thing.bytes += value.length;
-    if (thing.bytes <= THING_BYTES_MAX) thing.records.set(part, value);
+    if (thing.bytes <= RECORD_BYTES_MAX) thing.records.set(part, value);
     else thing.records.clear();
   }
 
@@ -110,10 +111,16 @@ export class StateDigest {
     this.thing = null;
     const { id, records, bytes } = thing;
     // Left-over records of a removed thing say nothing.
-    if (!records.has(0) && bytes <= THING_BYTES_MAX) return;
+    if (!records.has(0) && bytes <= RECORD_BYTES_MAX) return;
     this.name(RecordKind.THING, id, 0);
-    if (bytes > THING_BYTES_MAX) return;
-    this.content(sharedThing(id, { read: (_kind, _id, part) => records.get(part) }, this.types.store.schema));
+    if (bytes > RECORD_BYTES_MAX) return;
+    const parts = sharedThing(id, { read: (_kind, _id, part) => records.get(part) }, this.types.store.schema);
+    if (bytes <= THING_BYTES_MAX / 2) {
+      this.content(parts);
+      return;
+    }
+    const all = [...parts];
+    if (all.reduce((length, part) => length + part.length, 0) <= THING_BYTES_MAX) this.content(all);
   }
 
   private name(kind: number, id: number, part: number): void {

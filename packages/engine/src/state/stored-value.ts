@@ -1,0 +1,172 @@
+/**
+ * The value of a property as it stands in a record of its thing:
+ *
+ *   stored   := value                 as in `value-codec.ts`
+ *             | 18 list               a list in pieces, see `pieces.ts`
+ *             | 19 part:varint        a large value, see `apart.ts`
+ */
+import { ByteReader, ByteWriter } from '../bytes.js';
+import { List } from '../value/containers.js';
+import type { Thing } from '../value/thing.js';
+import type { Value } from '../value/value.js';
+import { APART, type Apart, liesApart, type PartSink } from './apart.js';
+import type { ThingMemory } from './memory.js';
+import { Pieces, readTable } from './pieces.js';
+import { readValue, visitThings, writeListHead, writeValue } from './value-codec.js';
+
+/** The code of a list in pieces, beside those of values. */
+const PIECES = 0x18;
+
+/** Gives the record of a part of the thing that is being read. */
+export type ReadPart = (part: number) => Uint8Array;
+
+/**
+ * Writes a value of a thing; what of it lies in records of its own goes to `sink`.
+ *
+ * @param apart gives what knows of the large values, when there is one
+ * @returns whether some of it lies elsewhere
+ */
+export function writeStored(
+  out: ByteWriter,
+  key: string,
+  value: Value,
+  thing: Thing,
+  store: ThingMemory,
+  apart: () => Apart,
+  sink: PartSink,
+): boolean {
+  const pieces = value instanceof List ? piecesOf(value, thing, store) : null;
+  if (pieces !== null) {
+    out.u8(PIECES);
+    pieces.write(out, sink);
+    return true;
+  }
+  if (liesApart(value)) {
+    out.u8(APART);
+    out.varint(apart().write(key, value, sink));
+    return true;
+  }
+  writeValue(out, value);
+  return false;
+}
+
+export function readStored(
+  input: ByteReader,
+  key: string,
+  thing: Thing,
+  store: ThingMemory,
+  apart: () => Apart,
+): Value {
+  switch (input.peek()) {
+    case PIECES:
+      input.u8();
+      return Pieces.read(input, thing, store);
+    case APART: {
+      input.u8();
+      const part = input.varint();
+      const value = readValue(new ByteReader(store.readPart(thing, part)), store);
+      apart().found(key, part, value);
+      return value;
+    }
+    default:
+      return readValue(input, store);
+  }
+}
+
+/** Reads past a value, and calls `visit` with the id of each thing that it refers to. */
+export function visitStored(input: ByteReader, visit: (id: number) => void, readPart: ReadPart): void {
+  switch (input.peek()) {
+    case APART:
+      input.u8();
+      input.varint();
+      return;
+    case PIECES:
+      input.u8();
+      for (const part of readTable(input).parts) {
+        const piece = new ByteReader(readPart(part));
+        while (piece.remaining > 0) visitThings(piece, visit);
+      }
+      return;
+    default:
+      visitThings(input, visit);
+  }
+}
+
+/** Where a value lies: in the record, in one of its own, or in pieces. */
+export type PlaceOfValue =
+  | { readonly kind: 'inside'; readonly start: number; readonly end: number }
+  | { readonly kind: 'apart'; readonly start: number; readonly part: number }
+  | {
+      readonly kind: 'pieces';
+      readonly start: number;
+      readonly parts: readonly number[];
+      readonly items: number;
+    };
+
+/** Reads past a value. */
+export function placeOfValue(input: ByteReader): PlaceOfValue {
+  const start = input.offset;
+  switch (input.peek()) {
+    case APART:
+      input.u8();
+      return { kind: 'apart', start, part: input.varint() };
+    case PIECES:
+      input.u8();
+      return { kind: 'pieces', start, ...readTable(input) };
+    default:
+      visitThings(input, () => {});
+      return { kind: 'inside', start, end: input.offset };
+  }
+}
+
+/** A value as it would stand in the record in one piece. */
+export function* sharedValue(
+  record: Uint8Array,
+  place: PlaceOfValue,
+  read: ReadPart,
+): Generator<Uint8Array, void, undefined> {
+  switch (place.kind) {
+    case 'inside':
+      yield record.subarray(place.start, place.end);
+      return;
+    case 'apart':
+      yield read(place.part);
+      return;
+    case 'pieces': {
+      const head = new ByteWriter(16);
+      writeListHead(head, place.items);
+      yield head.take();
+      for (const part of place.parts) yield read(part);
+    }
+  }
+}
+
+/**
+ * Properties of a plain thing as they would stand in a record in one piece.
+ *
+ * @param count of them, from where `input` stands in `record` on, up to the end
+ */
+export function* sharedProperties(
+  record: Uint8Array,
+  input: ByteReader,
+  count: number,
+  from: number,
+  read: ReadPart,
+): Generator<Uint8Array, void, undefined> {
+  let start = from;
+  for (let left = count; left > 0; left--) {
+    input.bytes(input.varint());
+    const value = placeOfValue(input);
+    if (value.kind === 'inside') continue;
+    yield record.subarray(start, value.start);
+    yield* sharedValue(record, value, read);
+    start = input.offset;
+  }
+  yield record.subarray(start);
+}
+
+/** The pieces of a list that has or should have them, else null. */
+function piecesOf(list: List, owner: Thing, store: ThingMemory): Pieces | null {
+  if (list.backing instanceof Pieces) return list.backing;
+  return Pieces.suit(list) ? Pieces.cut(list, owner, store) : null;
+}
