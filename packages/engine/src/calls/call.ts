@@ -28,7 +28,7 @@ export interface Call {
   /** Milliseconds that the request took before it runs, which count towards its time. */
   readonly spentMs?: number;
   /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
-  readonly mayEmit?: boolean;
+  mayEmit?: boolean;
   /**
    * Whether it may order that a backup is restored: only where it was asked, since the file lies there. It runs on a state that only
    * the leader changes then, so what changes something else ends with `needs_change`.

@@ -82,9 +82,12 @@ export interface ChangeEntry {
 
 export const NO_REPLY = new Uint8Array(0);
 
-/** The head of an entry that nobody asks for again, in the format that all versions read. */
-export function plainHead(time: number): EntryHead {
-  return { time, elapsed: null, request: null, key: null, client: null, reply: NO_REPLY };
+/**
+ * The head of an entry that nobody asks for again; in the format that all versions read unless it tells how
+ * much time passed.
+ */
+export function plainHead(time: number, elapsed: number | null = null): EntryHead {
+  return { time, elapsed, request: null, key: null, client: null, reply: NO_REPLY };
 }
 
 /** @param out a writer that is free for this */

@@ -109,7 +109,8 @@ export class Checks {
       const begun = isLong(request) ? monotonic() : 0;
       const prepared = held ?? this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
-      call = { scope, user, format, body: { kind: 'query', prepared, vars: body.vars }, spentMs, outlet };
+      const query = { kind: 'query', prepared, vars: body.vars } as const;
+      call = { scope, user, format, body: query, spentMs, outlet, mayEmit: false };
     } else if (body.type === 'run') {
       const procedure = scope.procedure(body.name);
       if (procedure === undefined) {
@@ -121,10 +122,11 @@ export class Checks {
         const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
         throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
       }
-      call = { scope, user, format, body: { kind: 'run', procedure, args: body.args }, spentMs, outlet };
+      const run = { kind: 'run', procedure, args: body.args } as const;
+      call = { scope, user, format, body: run, spentMs, outlet, mayEmit: false };
     } else {
       this.require(request, target, Privilege.JOIN);
-      call = { scope, user, format, body: roomCall(body), spentMs };
+      call = { scope, user, format, body: roomCall(body), spentMs, outlet, mayEmit: false };
     }
     if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;

@@ -600,7 +600,8 @@ export class Router {
       this.refuse(pending, failed(unnamed));
       return;
     }
-    const outcome = this.run(pending, { ...call, mayEmit: true });
+    call.mayEmit = true;
+    const outcome = this.run(pending, call);
     if (outcome === null) return;
     if (outcome.kind === 'more') this.writeOn(pending, call, outcome, session);
     else this.answer(pending, session, outcome);
