@@ -6,12 +6,12 @@ import { type Parcel, unpack } from './parcel.js';
 import type { Command, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
-const committed: Event = {
+const committed = (count: number): Event => ({
   kind: 'committed',
   group: 1,
-  count: 1,
+  count,
   last: { index: 5, term: 1, hash: 0 },
-};
+});
 
 let bridge: Bridge;
 let signals: Signals;
@@ -58,7 +58,12 @@ function tell(events: readonly Event[]): Promise<void> {
     bridge.onEvent = () => resolve();
   });
   port.postMessage(packEvents(events));
-  return events.length > 0 ? told : turn().then(turn);
+  return events.length > 0 ? told : quiet();
+}
+
+/** As many turns as a message and what follows from it take. */
+async function quiet(): Promise<void> {
+  for (let i = 0; i < 10; i++) await turn();
 }
 
 describe('proposals', () => {
@@ -85,9 +90,43 @@ describe('proposals', () => {
         resolve();
       };
     });
-    port.postMessage(packEvents([committed]));
+    port.postMessage(packEvents([committed(1)]));
     await handled;
     expect(before).toEqual([[1, 2]]);
+  });
+
+  test('go with those of clients that were just answered, and ask again', async () => {
+    signals.writing();
+    propose(1);
+    await turn();
+    expect(signals.written(false)).toBe(true);
+    bridge.onEvent = () => [2, 3].forEach(propose);
+    port.postMessage(packEvents([committed(4)]));
+    await quiet();
+    expect(arrived()).toEqual([]);
+    [4, 5].forEach(propose);
+    await turn();
+    expect(arrived()).toEqual([[1, 2, 3, 4, 5]]);
+  });
+
+  test('do not wait long for clients that do not ask again', async () => {
+    port.postMessage(packEvents([committed(4)]));
+    await quiet();
+    propose(1);
+    while (arrived().length === 0) await turn();
+  });
+
+  test('wait for those before them, which are on their way to be written', async () => {
+    propose(1);
+    await turn();
+    propose(2);
+    await turn();
+    expect(arrived()).toEqual([[1]]);
+    // They came, and nothing is written: they were not to be taken.
+    expect(signals.taken()).toBe(true);
+    await tell([]);
+    expect(arrived()).toEqual([[2]]);
+    expect(signals.taken()).toBe(false);
   });
 
   test('go with any message, be it empty', async () => {
@@ -123,7 +162,7 @@ describe('who waits in place', () => {
     bridge.onEvent = () => {
       isDone = true;
     };
-    port.postMessage(packEvents([committed]));
+    port.postMessage(packEvents([committed(1)]));
     bridge.waitFor(() => isDone, 10_000);
     expect(isDone).toBe(true);
     expect(arrived()).toEqual([[1]]);
@@ -141,6 +180,23 @@ describe('signals', () => {
     expect(signals.hold()).toBe(true);
     signals.release();
     expect(signals.written(false)).toBe(false);
+    expect(signals.hold()).toBe(false);
+  });
+
+  test('a hold begins with what is on its way, and its write goes on with it', () => {
+    signals.proposed();
+    expect(signals.hold()).toBe(true);
+    signals.writing();
+    expect(signals.taken()).toBe(false);
+    expect(signals.hold()).toBe(true);
+    expect(signals.written(false)).toBe(true);
+    // Another message was on its way meanwhile.
+    signals.proposed();
+    signals.writing();
+    expect(signals.hold()).toBe(true);
+    expect(signals.written(false)).toBe(true);
+    expect(signals.hold()).toBe(true);
+    expect(signals.taken()).toBe(true);
     expect(signals.hold()).toBe(false);
   });
 });

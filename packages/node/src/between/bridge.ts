@@ -1,10 +1,11 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel
- * in one message, and proposals that could not be written yet wait for the write under way, so that each
- * costs less.
+ * in one message. Proposals that could not be written yet wait for the write under way, and behind it for
+ * what comes at once: a message and a write cost as much as many changes.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type EventParcel, unpackEvents } from './event-parcel.js';
+import { GATHER_MS, Gathering } from './gathering.js';
 import { ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
@@ -24,22 +25,22 @@ export class Bridge implements Consensus {
   private readonly port: MessagePort;
   private readonly signals: Signals;
   private readonly packer = new ParcelPacker();
+  /** Whether a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
+  private readonly gathering = new Gathering();
+  /** Ends the gathering. */
+  private readonly timer: NodeJS.Timeout;
 
   constructor({ port, signals }: BridgePorts) {
     this.port = port;
     this.signals = new Signals(signals);
+    this.timer = setTimeout(() => this.gathered(), GATHER_MS).unref();
     port.on('message', (parcel: EventParcel) => this.receive(parcel));
   }
 
   send(command: Command): void {
     this.packer.add(command);
-    if (this.planned) return;
-    this.planned = true;
-    setImmediate(() => {
-      this.planned = false;
-      if (!this.holds()) this.flush();
-    });
+    this.planLook();
   }
 
   /**
@@ -63,25 +64,54 @@ export class Bridge implements Consensus {
   }
 
   close(): void {
+    clearTimeout(this.timer);
     this.port.close();
   }
 
-  /** Whether what is to be sent waits for the write under way. */
-  private holds(): boolean {
-    const { packer } = this;
-    return packer.isProposals && packer.bytes < HELD_BYTES_MAX && this.signals.hold();
+  private planLook(): void {
+    if (this.planned) return;
+    this.planned = true;
+    setImmediate(() => {
+      this.planned = false;
+      if (!this.waits()) this.flush();
+    });
+  }
+
+  /** Whether what is to be sent waits for more, or for the write under way. */
+  private waits(): boolean {
+    const { packer, gathering, signals } = this;
+    if (!packer.isProposals || packer.bytes >= HELD_BYTES_MAX) return false;
+    return gathering.goesOn(packer.proposals) || signals.hold();
+  }
+
+  private gathered(): void {
+    this.gathering.end(this.packer.proposals);
+    if (!this.packer.isEmpty) this.planLook();
   }
 
   private flush(): void {
-    if (this.packer.isEmpty) return;
-    this.signals.release();
-    const parcel = this.packer.take();
+    const { packer, signals } = this;
+    if (packer.isEmpty) return;
+    this.gathering.stop();
+    if (packer.proposals > 0) signals.proposed();
+    signals.release();
+    const parcel = packer.take();
     this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
   }
 
   private receive(parcel: EventParcel): void {
-    // First, so that it is written while the events are handled.
-    this.flush();
+    const { gathering, packer } = this;
+    const answered = answeredBy(parcel);
+    if (answered > 0 && gathering.begin(answered, packer.proposals)) this.timer.refresh();
+    // What does not wait for more goes first, so that it is written while the events are handled.
+    if (!gathering.isOn) this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }
+}
+
+/** Changes that events of a message tell as committed, of this node's own. */
+function answeredBy({ events }: EventParcel): number {
+  let count = 0;
+  for (const event of events) if (event.kind === 'committed') count += event.count;
+  return count;
 }

@@ -40,6 +40,7 @@ export class ParcelPacker {
   private commands: Packed[] = [];
   private data: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES);
   private size = 0;
+  private proposed = 0;
 
   get isEmpty(): boolean {
     return this.commands.length === 0;
@@ -48,6 +49,11 @@ export class ParcelPacker {
   /** Whether there is nothing but proposals. */
   get isProposals(): boolean {
     return this.commands.every(({ kind }) => kind === 'proposals');
+  }
+
+  /** Number of payloads that are proposed. */
+  get proposals(): number {
+    return this.proposed;
   }
 
   /** Bytes of the payloads so far. */
@@ -78,6 +84,7 @@ export class ParcelPacker {
       this.commands.push(last);
     }
     for (const payload of payloads) last.sizes.push(this.addPayload(payload));
+    this.proposed += payloads.length;
   }
 
   private addCall(
@@ -99,6 +106,7 @@ export class ParcelPacker {
     const { commands, size } = this;
     this.commands = [];
     this.size = 0;
+    this.proposed = 0;
     if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size) };
     const data = this.data.subarray(0, size);
     this.data = new Uint8Array(FIRST_BYTES);

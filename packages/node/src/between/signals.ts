@@ -4,7 +4,7 @@
  */
 export class Signals {
   /** Bytes of memory that it takes, zeros at first. */
-  static readonly BYTES = 12;
+  static readonly BYTES = 16;
   private readonly cells: Int32Array;
 
   constructor(buffer: SharedArrayBuffer) {
@@ -43,20 +43,40 @@ export class Signals {
     return this.takeHeld();
   }
 
+  /** Of the engine thread: proposals are on their way, which will be written. */
+  proposed(): void {
+    Atomics.store(this.cells, PROPOSED, 1);
+  }
+
   /**
-   * Of the engine thread: whether proposals may be held back. Then a message comes when the write under way
-   * is done, and until then they could not be written anyway.
+   * Of the consensus thread: what was proposed has come, and is being written if it is to be.
+   *
+   * @returns whether the engine thread holds something back, and waits for a message
+   */
+  taken(): boolean {
+    Atomics.store(this.cells, PROPOSED, 0);
+    return !this.isBusy && this.takeHeld();
+  }
+
+  /**
+   * Of the engine thread: whether proposals may be held back. Then a message comes when the write under way,
+   * or about to begin, is done, and until then they could not be written anyway.
    */
   hold(): boolean {
-    if (Atomics.load(this.cells, WRITING) === 0) return false;
+    if (!this.isBusy) return false;
     Atomics.store(this.cells, HELD, 1);
     // The write may have ended between the two.
-    return Atomics.load(this.cells, WRITING) !== 0 || !this.takeHeld();
+    return this.isBusy || !this.takeHeld();
   }
 
   /** Of the engine thread: nothing is held back any more. */
   release(): void {
     Atomics.store(this.cells, HELD, 0);
+  }
+
+  /** Whether the log is being written, or will be as soon as what is on its way is there. */
+  private get isBusy(): boolean {
+    return Atomics.load(this.cells, WRITING) !== 0 || Atomics.load(this.cells, PROPOSED) !== 0;
   }
 
   private takeHeld(): boolean {
@@ -67,3 +87,4 @@ export class Signals {
 const RINGS = 0;
 const WRITING = 1;
 const HELD = 2;
+const PROPOSED = 3;

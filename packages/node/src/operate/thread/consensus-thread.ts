@@ -227,6 +227,7 @@ export class ConsensusThread {
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
     });
+    this.toEngine.taken();
   }
 
   private stop({ side, server, timers }: Running): void {
@@ -322,6 +323,11 @@ class EventSender {
 
   writing(): void {
     this.signals.writing();
+  }
+
+  /** What the engine thread sent has been handled. */
+  taken(): void {
+    if (this.signals.taken()) this.planFlush();
   }
 
   /** The engine thread may send what it holds back: it does so when a message comes, be it an empty one. */
