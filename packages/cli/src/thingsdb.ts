@@ -123,6 +123,9 @@ function mannerIn({ HOME: home, USER: user }: Io['environment']): Manner {
     ['log_level', 'warning'],
     ['storage_path', isSystem ? '/var/lib/thingsdb/' : `${home}/.thingsdb/`],
     ['modules_path', isSystem ? '/usr/lib/thingsdb-modules' : `${home}/.thingsdb-modules`],
+    ['backup_path', '/'],
+    // An empty node takes its place at once there.
+    ['replace_after_ms', '3000'],
     // There is no limit to these there.
     ['query_duration_limit_ms', '5000'],
     ['request_size_limit', '64MB'],

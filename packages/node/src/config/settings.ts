@@ -362,7 +362,7 @@ const storage = {
   backup_path: setting(
     path(),
     './backups',
-    'Folder for the backups that `new_backup()` orders; they lie in it or below, whatever their template says. Created when needed.',
+    'Folder for the backups that `new_backup()` orders; they lie in it or below, whatever their template says, and `restore()` reads them there. Created when needed. `/`: anywhere; what is no absolute path is below the working folder of the process then.',
   ),
   backup_interval_ms: setting(
     durationOrNone(60_000, 2_592_000_000),

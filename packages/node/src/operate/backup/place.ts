@@ -21,8 +21,15 @@ export function pathOf(template: string, folder: string, now: number, changes: n
     .replaceAll('{DATE}', date.replaceAll('-', ''))
     .replaceAll('{TIME}', time.replaceAll(':', ''))
     .replaceAll('{CHANGE_ID}', String(changes));
-  return resolve(folder, name);
+  return wantedIn(folder, name);
 }
+
+/** Where anything may lie, a name that is no path from there means the working folder of the process. */
+function wantedIn(folder: string, name: string): string {
+  return resolve(folder === ANYWHERE ? process.cwd() : folder, name);
+}
+
+const ANYWHERE = '/';
 
 /**
  * Writes a file that is there as a whole, or not at all. Missing folders are made.
@@ -64,7 +71,7 @@ export async function writeBelow(
  * @throws BackupError when there is no file of this path, or it lies elsewhere
  */
 export function openBelow(folder: string, path: string): { readonly fd: number; readonly size: number } {
-  const wanted = resolve(folder, path);
+  const wanted = wantedIn(folder, path);
   if (!isBelow(resolve(folder), wanted)) throw new BackupError('damaged', outside(wanted, folder).message);
   let fd: number | null = null;
   try {

@@ -88,6 +88,18 @@ describe('the place of a backup', () => {
     expect(pathOf('a/{DATE}-{TIME}-{CHANGE_ID}-{DATE}{X}.backup', '/b', NOW, 7)).toBe(
       '/b/a/20260131-023000-7-20260131{X}.backup',
     );
+    // Where anything may lie, names count from the working folder on.
+    expect(pathOf('a/b.backup', '/', NOW, 7)).toBe(join(process.cwd(), 'a/b.backup'));
+    expect(pathOf('/a/b.backup', '/', NOW, 7)).toBe('/a/b.backup');
+  });
+
+  test('is anywhere where that is meant', async () => {
+    const there = join(folder, 'there', 'x.backup');
+    folder = '/';
+    const scheduled = open();
+    scheduled.add(order(there));
+    await run(scheduled);
+    expect(scheduled.all()).toMatchObject([{ result: { code: 0 }, files: [there] }]);
   });
 
   test('is below the folder, in folders that are made', async () => {
