@@ -6,6 +6,7 @@
 import { systemClock } from './base/clock.js';
 import { systemEnvironment } from './base/environment.js';
 import { describe, isDamage } from './base/failures.js';
+import { joinedClock } from './base/joined-clock.js';
 import { type GroupId, ROOT_GROUP } from './between/protocol.js';
 import { Phase, type SharedStatus } from './between/shared-status.js';
 import { type Config, ExitCode } from './config/index.js';
@@ -25,7 +26,7 @@ import { withStoredSecret } from './operate/start/first-start.js';
 import { Opening } from './operate/start/opening.js';
 import { type RunningNode, STALE, type StopReason } from './operate/start/running-node.js';
 import { LocalNode } from './operate/status/local-node.js';
-import { LocalRead } from './operate/status/local-read.js';
+import { LOCAL_READ_MS, LocalRead } from './operate/status/local-read.js';
 import type { Ending } from './operate/stop/ending.js';
 import { Leaving } from './operate/stop/leaving.js';
 import { Shutdown } from './operate/stop/shutdown.js';
@@ -224,9 +225,16 @@ export class Node implements RunningNode {
     const { side, ending, consensus, opening } = this;
     this.certificates.watch((renewed) => this.useCertificates(renewed));
     consensus.listen((event) => side.handle(event));
-    this.rest = systemClock.every(HOUSEKEEPING_MS, () => this.consider());
+    const clock = joinedClock(systemClock);
+    const stops = [
+      clock.every(HOUSEKEEPING_MS, () => this.consider()),
+      clock.every(LOCAL_READ_MS, () => this.readLocally()),
+    ];
+    this.rest = () => {
+      for (const stop of stops) stop();
+    };
     ending.stops(() => this.rest());
-    ending.stops(watchThread(this.parts.metrics, 'engine'));
+    ending.stops(watchThread(this.parts.metrics, 'engine', clock));
     const isFirstStart = await opening.groups();
     await this.modules.open(this.parts.config.waitForModules ? MODULES_WAIT_MS : 0);
     this.doors = await this.openDoors();
@@ -314,7 +322,6 @@ export class Node implements RunningNode {
   private consider(): void {
     const { status, side } = this;
     status.beat();
-    this.readLocally();
     status.connections = this.doors?.connections ?? 0;
     status.level = side.engine.root.level;
     side.consider();

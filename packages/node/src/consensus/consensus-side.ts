@@ -31,7 +31,9 @@ export interface ConsensusSettings {
   readonly logTail: number;
   /** Free space below which data must not grow; 0 for none. */
   readonly lowDiskBytes: number;
-  /** Time between two looks at the room on the disk, in milliseconds. */
+  /**
+   * Time between two looks at the room on the disk, in milliseconds, while it is written to or short of room.
+   */
   readonly diskLookMs: number;
   /** See `GroupHostOptions`. */
   readonly slowDiskTicks?: number;
@@ -78,11 +80,17 @@ export interface ConsensusPorts<Net extends Network = Network> {
   readonly onlooker?: ConsensusOnlooker;
 }
 
-/** Milliseconds between two messages about how many groups a node leads, and looks at the balance. */
+/** Milliseconds between two looks at the balance, and messages about how many groups a node leads. */
 const LOAD_MS = 1000;
 
+/** The same of such messages that tell nothing new, and of measurements of the ways to others. */
+const LOAD_AGAIN_MS = 5000;
+
 /** Time between two looks at how far the groups lag, in milliseconds. */
-const LAG_LOOK_MS = 250;
+const LAG_LOOK_MS = 300;
+
+/** The same of looks at the room on the disk while nothing is written and there is enough of it. */
+const CALM_DISK_LOOK_MS = 1000;
 
 /** How long the engine side may take to answer a node that wants to join, in milliseconds. */
 const JOIN_TIMEOUT_MS = 15_000;
@@ -99,6 +107,10 @@ export class ConsensusSide<Net extends Network = Network> {
   private others: readonly NodeId[] = [];
   private readonly joins = new Map<number, (answer: JoinAnswer) => void>();
   private nextJoin = 1;
+  /** How many groups the others were told that this node leads, and when; null for what is to be told anew. */
+  private toldLoad: { readonly load: number; readonly at: number } | null = null;
+  /** When the room on the disk was last looked at, and how many writes of the log there had been. */
+  private diskSeen = { at: Number.NEGATIVE_INFINITY, writes: 0 };
   private readonly timers: readonly (() => void)[];
 
   constructor(settings: ConsensusSettings, ports: ConsensusPorts<Net>) {
@@ -119,7 +131,7 @@ export class ConsensusSide<Net extends Network = Network> {
       clock.every(settings.tickMs, () => this.tick()),
       clock.every(LOAD_MS, () => this.shareLoad()),
       clock.every(LAG_LOOK_MS, () => this.host.watchLag(clock.now())),
-      clock.every(settings.diskLookMs, () => void this.lookAtDisk()),
+      clock.every(settings.diskLookMs, () => this.considerDisk()),
     ];
   }
 
@@ -163,6 +175,7 @@ export class ConsensusSide<Net extends Network = Network> {
 
   /** Looks how much room the disk has. */
   lookAtDisk(): Promise<void> {
+    this.diskSeen = { at: this.ports.clock.now(), writes: this.ports.disk.log.stats().writes };
     const looked = this.ports.disk.look((bytes) => this.host.noteFree(bytes));
     // A file system that does not tell what is free is no reason to end: writes tell when there is no room.
     return looked.catch(() => {});
@@ -237,11 +250,23 @@ export class ConsensusSide<Net extends Network = Network> {
     this.noteRoot();
   }
 
+  /** What others write to the disk may take longer to be seen. */
+  private considerDisk(): void {
+    const { at, writes } = this.diskSeen;
+    const isCalm = this.host.diskLevel === 'ok' && this.ports.disk.log.stats().writes === writes;
+    if (!isCalm || this.ports.clock.now() - at >= CALM_DISK_LOOK_MS) void this.lookAtDisk();
+  }
+
   private shareLoad(): void {
     // Nodes that the root group let go may show only after the list that lacks them.
     this.tellNetwork();
-    this.links.tellLoad(this.others, this.host.load);
-    this.links.ping(this.others);
+    const { load } = this.host;
+    const now = this.ports.clock.now();
+    if (this.toldLoad?.load !== load || now - this.toldLoad.at >= LOAD_AGAIN_MS) {
+      this.toldLoad = { load, at: now };
+      this.links.tellLoad(this.others, load);
+      this.links.ping(this.others);
+    }
     if (this.settings.balances ?? true) this.host.balance(this.links.leading);
   }
 
@@ -276,11 +301,13 @@ export class ConsensusSide<Net extends Network = Network> {
 
   private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
     if (!up) this.lost(node);
+    this.toldLoad = null;
     this.ports.line.emit({ kind: 'peer', node, up, version, protocol });
   }
 
   /** Messages that were on their way to a node or from it may be lost. */
   private lost(node: NodeId): void {
+    this.toldLoad = null;
     this.links.peerDown(node);
     this.host.peerDown(node);
   }

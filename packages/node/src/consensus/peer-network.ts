@@ -1,4 +1,4 @@
-import { systemClock } from '../base/clock.js';
+import { type Clock, systemClock } from '../base/clock.js';
 import type { Identity } from '../base/identity.js';
 import { delayed } from '../base/timers.js';
 import type { ClusterFile } from '../between/cluster-record.js';
@@ -62,6 +62,7 @@ const STRONG_LENGTH = 16;
 export class PeerNetwork implements Network {
   private readonly options: ClusterOptions;
   private readonly events: NetworkEvents;
+  private readonly clock: Clock;
   private readonly transport: Transport;
   private readonly formation: Formation;
   /** All members; empty until there is a list. */
@@ -76,6 +77,7 @@ export class PeerNetwork implements Network {
    * Begins to find out or agree on which cluster this node belongs to, which `formed` tells.
    *
    * @param refused told of every stranger that was refused
+   * @param clock by which signs of life are sent
    * @throws ConfigurationError
    */
   constructor(
@@ -83,9 +85,11 @@ export class PeerNetwork implements Network {
     file: ClusterFile,
     events: NetworkEvents,
     refused: (cause: PeerLogCause) => void,
+    clock: Clock = systemClock,
   ) {
     this.options = options;
     this.events = events;
+    this.clock = clock;
     this.secret = options.secret;
     this.transport = this.makeTransport(file.incarnation, refused);
     this.formation = this.makeFormation(file);
@@ -196,6 +200,7 @@ export class PeerNetwork implements Network {
       versions: options.protocolVersions,
       heartbeatMs: options.heartbeatMs,
       silenceMs: options.electionTimeoutMs,
+      every: this.clock.every,
       onRefused: refused,
       onFrame: events.frame,
       onPeer: (node, state, info) =>

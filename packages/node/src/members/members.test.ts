@@ -426,16 +426,22 @@ describe('why a node can not be removed', () => {
 });
 
 describe('hellos', () => {
-  test('go to every member that can be reached, every other second', () => {
+  test('go to every member that can be reached, every other second; to say the same again, every sixth', () => {
     world.down(102);
     world.wait(2000);
     world.calls.length = 0;
+    world.committed += 1;
     world.wait(1000);
     expect(world.calls).toEqual([]);
 
     world.wait(1000);
 
     expect(world.calls).toEqual([[101, CallKind.Member]]);
+    world.wait(2000);
+    world.wait(2000);
+    expect(world.calls).toHaveLength(1);
+    world.wait(2000);
+    expect(world.calls).toHaveLength(2);
   });
 
   test('tell how the others are', async () => {
@@ -599,6 +605,7 @@ class World {
   /** Memberships of the collections' groups. */
   collections: readonly Membership[] | null = [];
   now = 1_000_000;
+  committed = 50;
   /** How long clients take to turn away from a node that is removed. */
   departure: Promise<void> = Promise.resolve();
   private readonly commands: Command[] = [];
@@ -625,7 +632,7 @@ class World {
       },
       nextId: () => ++this.ids,
       departs: () => this.departure,
-      state: () => ({ status: 'READY', committed: 50, stored: 45, zone: 4 }),
+      state: () => ({ status: 'READY', committed: this.committed, stored: 45, zone: 4 }),
       replaceAfterMs: 60_000,
       monotonic: () => this.now,
       random: () => 0,

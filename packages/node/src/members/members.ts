@@ -12,7 +12,8 @@ import { type Command, type Event, type NodeId, ROOT_GROUP } from '../between/pr
 import { Admissions } from './admissions.js';
 import { CallKind, type Calls } from './calls.js';
 import { Handovers } from './handovers.js';
-import { decodeHello, encodeHello, type Hello } from './hello.js';
+import { decodeHello, type Hello } from './hello.js';
+import { HELLO_MS, Hellos } from './hellos.js';
 import { Inviter } from './inviter.js';
 import { type NextStep, nextStep } from './next-step.js';
 import { Overview } from './overview.js';
@@ -57,9 +58,6 @@ export interface MembersOptions {
   readonly changed: (events: readonly RootEvent[]) => void;
 }
 
-/** Time between two hellos to the other members, in milliseconds. */
-const HELLO_MS = 2000;
-
 /** How long what a member said of its level counts, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
@@ -91,7 +89,7 @@ export class Members {
   private changing = 0;
   private readonly handovers: Handovers;
   private retryAt = 0;
-  private helloAt = 0;
+  private readonly hellos: Hellos;
   private lastProblem = '';
 
   constructor(options: MembersOptions) {
@@ -116,6 +114,14 @@ export class Members {
       self: options.self.nodeId,
       peers: this.peers,
       levelHeardMs: LEVEL_HEARD_MS,
+    });
+    this.hellos = new Hellos({
+      ...options,
+      hello: () => {
+        const { name, host, port } = options.self;
+        return { name, host, port, level: options.root().knownLevel, ...options.state() };
+      },
+      peers: this.peers,
     });
     this.resting = new Resting({
       ...options,
@@ -149,16 +155,13 @@ export class Members {
   /** To be called several times a second. */
   tick(): void {
     const { session } = this;
-    const { monotonic, root } = this.options;
+    const { root } = this.options;
     this.tellPeers();
     this.announce();
     this.raiseLevel();
     this.tellLogFormat();
     this.inviter.work(session.leading ? root().invitations : NO_INVITATIONS);
-    if (monotonic() >= this.helloAt) {
-      this.helloAt = monotonic() + HELLO_MS;
-      this.sayHello();
-    }
+    this.hellos.tick();
     this.reconcile();
   }
 
@@ -168,8 +171,8 @@ export class Members {
       case 'peer':
         this.peers.noteLink(event.node, event.up, event.version);
         this.handovers.forgetAsked(event.node);
-        if (!event.up) this.resting.forget(event.node);
-        if (event.up) this.helloAt = 0;
+        if (event.up) this.hellos.anew();
+        else this.resting.forget(event.node);
         this.reconcile();
         return;
       case 'asked_to_join':
@@ -240,7 +243,7 @@ export class Members {
     // A node that joins gets to know the others by the answer to its question, until it has the list itself.
     if (known.length === 0) return;
     // Those that are new to the list have heard nothing of this node yet.
-    this.helloAt = 0;
+    this.hellos.anew();
     send({ kind: 'peers', peers: known.map(({ nodeId, host, port }) => ({ nodeId, host, port })) });
   }
 
@@ -387,18 +390,6 @@ export class Members {
         report('info', 'level', `all nodes know level ${level}: the cluster works at it from now on`);
       },
     );
-  }
-
-  private sayHello(): void {
-    const { calls, self, state, root } = this.options;
-    const { name, host, port } = self;
-    const hello = encodeHello({ name, host, port, level: root().knownLevel, ...state() });
-    for (const node of root().members.keys()) {
-      if (!this.peers.isUp(node)) continue;
-      calls.call(node, CallKind.Member, hello, HELLO_MS).catch(() => {
-        // The next one comes soon.
-      });
-    }
   }
 
   private takeHello(from: NodeId, payload: Uint8Array): Uint8Array {

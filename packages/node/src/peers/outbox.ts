@@ -103,6 +103,14 @@ export class Outbox {
   }
 
   private write(buffers: readonly Uint8Array[]): void {
+    const [first] = buffers;
+    let total = 0;
+    for (const { length } of buffers) total += length;
+    // Little of it is one buffer anyway, which needs no more of the stream's care.
+    if (total <= JOINED_BYTES_MAX && first !== undefined) {
+      this.socket.write(buffers.length === 1 ? first : Buffer.concat(buffers, total));
+      return;
+    }
     this.socket.cork();
     let from = 0;
     let bytes = 0;

@@ -24,6 +24,8 @@ export interface PeerOwner {
   /** From 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly silenceMs: number;
+  /** Heartbeats for which nothing needs to be sent before a sign of life is. */
+  readonly quietBeatsMax: number;
   readonly connectMs: number;
   readonly greetingMs: number;
   readonly limits: OutboxLimits;
@@ -78,6 +80,8 @@ export class Peer {
   private mending = false;
   private connectedAt = 0;
   private sentSinceBeat = false;
+  /** Beats for which nothing was sent. */
+  private quietBeats = 0;
   private closed = false;
 
   constructor(nodeId: number, place: NetworkAddress, owner: PeerOwner) {
@@ -157,12 +161,16 @@ export class Peer {
 
   /** To be called every heartbeat. */
   beat(): void {
+    this.quietBeats = this.sentSinceBeat ? 0 : this.quietBeats + 1;
+    this.sentSinceBeat = false;
     if (this.sending !== null) {
       const { outbox } = this.sending;
       if (this.hearing === null) outbox.push(FrameKind.Beat, [UNHEARD], false);
-      else if (!this.sentSinceBeat && outbox.isIdle) outbox.push(FrameKind.Beat, [], false);
+      else if (this.quietBeats >= this.owner.quietBeatsMax && outbox.isIdle) {
+        outbox.push(FrameKind.Beat, [], false);
+        this.quietBeats = 0;
+      }
     }
-    this.sentSinceBeat = false;
     const silent = this.owner.now() - this.lastHeard > this.owner.silenceMs;
     if (!silent || (!this.isUpNow && this.hearing === null)) return;
     this.hearing?.destroy();

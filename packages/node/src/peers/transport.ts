@@ -19,6 +19,7 @@
  * cluster-record.ts.
  */
 import { performance } from 'node:perf_hooks';
+import { type Clock, systemClock } from '../base/clock.js';
 import type { NetworkAddress, PeerAddress } from '../between/protocol.js';
 import type { Channel } from './channel.js';
 import { addressOf, type Credentials, type dial, type PeerTls } from './dial.js';
@@ -51,10 +52,12 @@ export interface TransportOptions {
   readonly tls: PeerTls | null;
   /** Where connections are encrypted with the secret, without certificates; default: beyond loopback. */
   readonly encryption?: Encryption;
-  /** Time between two signs of life on a connection, in milliseconds. */
+  /** Time between two looks at whether a peer lives, and whether it needs a sign of life, in milliseconds. */
   readonly heartbeatMs: number;
   /** Silence after which a peer is down, in milliseconds. */
   readonly silenceMs: number;
+  /** What calls back for the signs of life; default: a timer. */
+  readonly every?: Clock['every'];
   /** At most once a minute for each cause and address. */
   readonly log: (event: PeerLogEvent) => void;
   /** Called for every stranger that was refused, for counting. */
@@ -103,6 +106,12 @@ export interface TransportLimits extends OutboxLimits {
  */
 export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 4 };
 
+/**
+ * Signs of life within the silence after which a peer is down, at least where heartbeats are that frequent: an
+ * idle cluster takes much of its processor time for them.
+ */
+const SIGNS_MIN = 5;
+
 const MiB = 1024 * 1024;
 
 const LIMITS: TransportLimits = {
@@ -130,7 +139,8 @@ export class Transport {
   private tls: PeerTls | null;
   private clusterId: Uint8Array | null = null;
   private boundPort = 0;
-  private timer: NodeJS.Timeout | null = null;
+  /** Ends the signs of life; null before they begin. */
+  private stopBeats: (() => void) | null = null;
   private lastBeat = 0;
   private closed = false;
 
@@ -175,9 +185,10 @@ export class Transport {
   /** From now on there are peers. */
   setCluster(clusterId: Uint8Array): void {
     this.clusterId = clusterId;
-    if (this.key === null || this.timer !== null) return;
+    if (this.key === null || this.stopBeats !== null) return;
+    const { heartbeatMs, every = systemClock.every } = this.options;
     this.lastBeat = performance.now();
-    this.timer = setInterval(() => this.beat(), this.options.heartbeatMs);
+    this.stopBeats = every(heartbeatMs, () => this.beat());
   }
 
   /** Says who is to be dialled; this node itself is left out. Who was removed is told so when it dials. */
@@ -253,7 +264,7 @@ export class Transport {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    if (this.timer !== null) clearInterval(this.timer);
+    this.stopBeats?.();
     const closed = this.listener.close();
     this.questions.close();
     for (const peer of this.peers.values()) peer.close();
@@ -268,6 +279,7 @@ export class Transport {
       now: () => performance.now(),
       random: options.random ?? Math.random,
       silenceMs: options.silenceMs,
+      quietBeatsMax: Math.max(1, Math.floor(options.silenceMs / SIGNS_MIN / options.heartbeatMs)),
       connectMs: limits.connectMs,
       greetingMs: limits.greetingMs,
       limits,

@@ -1,7 +1,7 @@
 /**
  * How a thread of the process does: the delay of its event loop, its heap, its pauses for garbage collection.
  */
-import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { constants, createHistogram, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { COLLECTIONS_OF_GARBAGE, QUANTILES, THREADS } from './families.js';
 import type { Metrics } from './metrics.js';
@@ -12,29 +12,53 @@ const WINDOW_MS = 15_000;
 /** Time between two looks at the heap, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** Time between two looks at the event loop, in milliseconds: a delay is what comes on top. */
-const RESOLUTION_MS = 20;
+/**
+ * Time between two looks at the event loop, in milliseconds: a delay is what comes on top. Node.js has a monitor
+ * of its own, whose timer wakes an idle thread for nothing else; this one looks when the thread is awake anyway.
+ */
+const SAMPLE_MS = 100;
 
+const NS_PER_MS = 1e6;
 const SECONDS_PER_NS = 1e-9;
 
-/** Watches the thread that calls this, until the function that it returns is called. */
-export function watchThread(metrics: Metrics, thread: (typeof THREADS)[number]): () => void {
+/** The clock that the regular work of a thread goes by. */
+export interface ThreadClock {
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** Calls back again and again; the function that it returns ends that. */
+  readonly every: (ms: number, work: () => void) => () => void;
+}
+
+/**
+ * Watches the thread that calls this, until the function that it returns is called.
+ */
+export function watchThread(
+  metrics: Metrics,
+  thread: (typeof THREADS)[number],
+  { now, every }: ThreadClock,
+): () => void {
   const number = THREADS.indexOf(thread);
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
-  const looks = setInterval(() => {
+  const delays = createHistogram();
+  let sampled = now();
+  const sample = (): void => {
+    const late = now() - sampled - SAMPLE_MS;
+    sampled += late + SAMPLE_MS;
+    // A histogram takes nothing below 1.
+    delays.record(Math.max(1, Math.round(late * NS_PER_MS)));
+  };
+  const look = (): void => {
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     metrics.set('heapUsed', used_heap_size, number);
     metrics.set('heapLimit', heap_size_limit, number);
-  }, LOOK_MS).unref();
-  const windows = setInterval(() => {
+  };
+  const tell = (): void => {
     QUANTILES.forEach((quantile, i) => {
       const ns = delays.count === 0 ? 0 : delays.percentile(Number(quantile) * 100);
-      const late = Math.max(0, ns * SECONDS_PER_NS - RESOLUTION_MS / 1000);
-      metrics.set('loopDelay', late, number * QUANTILES.length + i);
+      metrics.set('loopDelay', ns * SECONDS_PER_NS, number * QUANTILES.length + i);
     });
     delays.reset();
-  }, WINDOW_MS).unref();
+  };
+  const stops = [every(SAMPLE_MS, sample), every(LOOK_MS, look), every(WINDOW_MS, tell)];
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       metrics.observe(
@@ -46,9 +70,7 @@ export function watchThread(metrics: Metrics, thread: (typeof THREADS)[number]):
   });
   observer.observe({ entryTypes: ['gc'] });
   return () => {
-    clearInterval(looks);
-    clearInterval(windows);
-    delays.disable();
+    for (const stop of stops) stop();
     observer.disconnect();
   };
 }

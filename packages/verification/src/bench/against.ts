@@ -5,7 +5,7 @@
  */
 import { join, resolve } from 'node:path';
 import { type Credentials, NodeClient } from '../harness/node-client.js';
-import { NodeProcess } from '../harness/node-process.js';
+import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
 import { Generator, type Measurement } from './measure.js';
 import { admin, prepare, queries } from './run.js';
 import { requestOf, requestsOf, type Scenario, titleOf } from './scenarios.js';
@@ -111,10 +111,8 @@ class Build {
 
   /** @param folder of a built checkout; undefined for this one */
   static async start(folder: string | undefined, storage: string): Promise<Build> {
-    const program = folder === undefined ? undefined : join(resolve(folder), 'packages/cli/bin/althing.js');
-    const node = await NodeProcess.start(
-      program === undefined ? { storage } : { storage, command: [process.execPath, program, 'serve'] },
-    );
+    const command = commandOf(folder);
+    const node = await NodeProcess.start(command === undefined ? { storage } : { storage, command });
     const client = new NodeClient(node.url, 'msgpack', 60_000);
     return new Build(node, client, (await prepare(client)).token);
   }
@@ -123,6 +121,12 @@ class Build {
     this.client.close();
     await this.node.stop();
   }
+}
+
+/** What to run as a node of a built checkout; undefined for this one. */
+export function commandOf(folder: string | undefined): NodeProcessOptions['command'] {
+  if (folder === undefined) return undefined;
+  return [process.execPath, join(resolve(folder), 'packages/cli/bin/althing.js'), 'serve'];
 }
 
 async function measureScenario(

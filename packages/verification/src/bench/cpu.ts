@@ -18,3 +18,22 @@ export function cpuTimeUs(pids: readonly number[]): number | undefined {
     return undefined;
   }
 }
+
+/**
+ * How often threads of some processes have gone to sleep so far, which is how often they were woken; undefined when the system
+ * does not tell.
+ */
+export function wakesOf(pids: readonly number[]): number | undefined {
+  try {
+    let total = 0;
+    for (const pid of new Set(pids)) {
+      for (const task of readdirSync(`/proc/${pid}/task`)) {
+        const status = readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8');
+        total += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+      }
+    }
+    return total;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|native|requests|append|echo|lang|texts|types|rooms|size|cluster ... OPTIONS]
+ * npm run bench [-- http|native|requests|append|echo|lang|texts|types|rooms|size|cluster|idle ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ import { NodeProcess } from '../harness/node-process.js';
 import { benchRequests, requestsText } from './against.js';
 import { type AppendResult, measureAppends } from './append.js';
 import { benchCluster } from './cluster/cluster.js';
+import { benchIdle, idleText } from './cluster/idle.js';
 import { clusterText } from './cluster/text.js';
 import { benchNewTexts, benchPrograms, langText } from './lang.js';
 import { benchNative, nativeText } from './native.js';
@@ -31,6 +32,7 @@ const allParts: readonly string[] = [
   'rooms',
   'size',
   'cluster',
+  'idle',
 ];
 
 const help = `npm run bench [-- PARTS... OPTIONS]
@@ -42,13 +44,14 @@ connections and those in rooms cost), requests (processor time that requests of 
 JavaScript, in this process), texts (processor time of query texts that were never seen before, by stages; with --against in turns what another build takes
 for them), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
-when leaders are killed or hand over). Default: append and http.
+when leaders are killed or hand over), idle (processor time that three nodes take while nobody asks them anything, beside three nodes
+of etcd and, with --against, of another build). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
-  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests 12, for texts 20, for types 200)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200)
   --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16)
-  --against DIR     folder of another built checkout that requests and texts compare this one with
-  --only TEXT       only scenarios and programs whose title contains TEXT
+  --against DIR     folder of another built checkout that requests, texts, cluster and idle compare this one with
+  --only TEXT       only scenarios and programs, and rates of cluster, whose title contains TEXT
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
   --cache-mb N      memory for the large collection of size (default 64)
@@ -61,6 +64,9 @@ when leaders are killed or hand over). Default: append and http.
 
 /** How long events come to connections in rooms. */
 const ROOMS_MS = 10_000;
+
+/** How long idle clusters run before they are watched. */
+const IDLE_SETTLE_MS = 15_000;
 
 try {
   process.exitCode = await main();
@@ -148,6 +154,8 @@ async function main(): Promise<number> {
   if (parts.includes('cluster')) {
     const figures = await benchCluster({
       ...options,
+      against: values.against,
+      only: values.only,
       kills: values.kills === '0' ? 0 : Math.round(positive(values.kills, '--kills', 1000)),
       storage: values.storage,
       progress: (text) => console.error(text),
@@ -155,6 +163,17 @@ async function main(): Promise<number> {
     console.log(values.json ? JSON.stringify(figures, undefined, 2) : clusterText(figures));
     const isWrong = figures.failovers.problems.length > 0 || figures.rates.some(({ errors }) => errors > 0);
     if (parts.length === 1) return isWrong ? 1 : 0;
+  }
+  if (parts.includes('idle')) {
+    const rows = await benchIdle({
+      against: values.against,
+      settleMs: IDLE_SETTLE_MS,
+      windowMs: 1000 * positive(values.seconds ?? '5', '--seconds'),
+      rounds: Math.round(positive(values.rounds ?? '12', '--rounds')),
+      storage: values.storage,
+    });
+    console.log(values.json ? JSON.stringify(rows, undefined, 2) : idleText(rows));
+    if (parts.length === 1) return 0;
   }
   if (parts.includes('requests')) {
     const compared = await benchRequests(

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isWireList, isWireMap, type WireValue, wireMap } from '@althing/client';
 import { type Credentials, NodeClient } from './node-client.js';
-import { type NodePlace, NodeProcess, newPlace } from './node-process.js';
+import { type NodePlace, NodeProcess, type NodeProcessOptions, newPlace } from './node-process.js';
 
 /** How long a cluster may take until it is as wanted. */
 const settleTimeoutMs = 60_000;
@@ -17,16 +17,19 @@ const admin: Credentials = { basic: ['admin', 'pass'] };
 export class ClusterProcess {
   readonly #places: readonly NodePlace[];
   readonly #settings: readonly Readonly<Record<string, string>>[];
+  readonly #command: NodeProcessOptions['command'];
   #nodes: readonly NodeProcess[];
   #credentials: Credentials = admin;
 
   private constructor(
     places: readonly NodePlace[],
     settings: readonly Readonly<Record<string, string>>[],
+    command: NodeProcessOptions['command'],
     nodes: readonly NodeProcess[],
   ) {
     this.#places = places;
     this.#settings = settings;
+    this.#command = command;
     this.#nodes = nodes;
   }
 
@@ -35,11 +38,13 @@ export class ClusterProcess {
    *
    * @param storage folder in which the nodes' folders are made; default: that of temporary files
    * @param settingsOf further settings of a node, by its place from 0
+   * @param command what to run as a node; default: `althing serve` of this project
    */
   static async start(
     count: number,
     storage?: string,
     settingsOf: (at: number) => Readonly<Record<string, string>> = () => ({}),
+    command?: NodeProcessOptions['command'],
   ): Promise<ClusterProcess> {
     const places = await Promise.all(Array.from({ length: count }, () => newPlace(storage)));
     const common = {
@@ -50,9 +55,9 @@ export class ClusterProcess {
     };
     const settings = places.map((_, at) => ({ ...common, ...settingsOf(at) }));
     const nodes = await Promise.all(
-      places.map((place, at) => NodeProcess.start({ settings: settings[at] ?? common, place })),
+      places.map((place, at) => NodeProcess.start(startOf(place, settings[at] ?? common, command))),
     );
-    const cluster = new ClusterProcess(places, settings, nodes);
+    const cluster = new ClusterProcess(places, settings, command, nodes);
     const token = await cluster.query(0, '@thingsdb', "new_token('admin');");
     cluster.#credentials = { token: String(token) };
     return cluster;
@@ -134,7 +139,7 @@ export class ClusterProcess {
     const place = this.#places[at];
     const settings = this.#settings[at];
     if (place === undefined || settings === undefined) throw new Error(`there is no node ${at}`);
-    const node = await NodeProcess.start({ settings, place });
+    const node = await NodeProcess.start(startOf(place, settings, this.#command));
     this.#nodes = this.#nodes.with(at, node);
   }
 
@@ -143,6 +148,14 @@ export class ClusterProcess {
     await Promise.all(this.#nodes.map((node) => node.discard()));
     for (const { folder } of this.#places) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function startOf(
+  place: NodePlace,
+  settings: Readonly<Record<string, string>>,
+  command: NodeProcessOptions['command'],
+): NodeProcessOptions {
+  return command === undefined ? { settings, place } : { settings, place, command };
 }
 
 async function wanted<Value>(what: string, look: () => Promise<Value | undefined>): Promise<Value> {

@@ -12,6 +12,9 @@ export interface LocalReadOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** Time between two reads, in milliseconds: short beside the silence of the engine thread that is no problem. */
+export const LOCAL_READ_MS = 500;
+
 /** Reads the state of the root scope, which every node has, and says nothing of what is there. */
 const CODE = "has_collection('-');";
 
@@ -19,7 +22,7 @@ const NOBODY: User = { id: 0, name: '', createdAt: 0, password: null, tokens: []
 
 /**
  * A little read on the way that the reads of clients take: a query that the engine runs on its state and
- * packs, and a record of LevelDB. It takes some microseconds, so it can be done at each beat; a node that
+ * packs, and a record of LevelDB. It takes some microseconds, so it can be done again and again; a node that
  * turns its event loop and can't do this is of no use to anybody.
  */
 export class LocalRead {

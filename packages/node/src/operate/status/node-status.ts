@@ -9,6 +9,7 @@ import { CERTIFICATES } from '../../telemetry/families.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { type Check, problemOf, seconds } from './check.js';
 import { Lagging } from './lagging.js';
+import { LOCAL_READ_MS } from './local-read.js';
 import type { StatusView } from './status-server.js';
 
 export interface NodeStatusOptions {
@@ -181,7 +182,8 @@ export class NodeStatus implements StatusView {
     const { shared, engineSilenceMs } = this.options;
     const age = shared.sinceLocalRead();
     if (age === null) return 'the state was not read yet';
-    return age > engineSilenceMs ? `the state could not be read for ${seconds(age)}` : null;
+    // The last one may be as old as that without any silence.
+    return age > engineSilenceMs + LOCAL_READ_MS ? `the state could not be read for ${seconds(age)}` : null;
   }
 
   private leaderProblem(): string | null {

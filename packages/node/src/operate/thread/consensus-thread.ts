@@ -8,6 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
+import { joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { packEvents } from '../../between/event-parcel.js';
 import { type Parcel, unpack } from '../../between/parcel.js';
@@ -108,9 +109,9 @@ const LONE_CACHE_BYTES = 1024 * 1024;
 const SLOW_DISK_MS = 300;
 
 /** Time between two looks at how far the groups lag, in milliseconds. */
-const LAG_LOOK_MS = 250;
+const LAG_LOOK_MS = 300;
 
-/** Time between two looks at the room on the disk, in milliseconds. */
+/** Time between two looks at the room on the disk while it is written to, in milliseconds. */
 const DISK_LOOK_MS = 100;
 
 const now = systemClock.now;
@@ -131,6 +132,7 @@ export class ConsensusThread {
   private readonly metrics: Metrics;
   private readonly figures: GroupFigures;
   private readonly storage = new StorageBeat(now);
+  private readonly clock = joinedClock(systemClock);
 
   constructor({ options, port, signals, status, metrics, startedAt }: WorkerData) {
     this.options = options;
@@ -147,7 +149,7 @@ export class ConsensusThread {
   }
 
   private async run(): Promise<void> {
-    const { options, metrics, toEngine } = this;
+    const { options, metrics, toEngine, clock } = this;
     const disk = await NodeDisk.make(options.logPath);
     const log = await LogStore.open(disk, {
       segmentBytes: options.segmentBytes,
@@ -165,11 +167,11 @@ export class ConsensusThread {
     const server = new StatusServer(status, options.statusTls, fittingProbes(descriptorLimit()));
     const statusPort = options.statusPort === 0 ? 0 : await listen(server, options);
     const timers = [
-      systemClock.every(options.tickMs, () => leader.tick(side.host.status(ROOT_GROUP)?.leader ?? 0)),
-      systemClock.every(LAG_LOOK_MS, () => status.look()),
+      clock.every(options.tickMs, () => leader.tick(side.host.status(ROOT_GROUP)?.leader ?? 0)),
+      clock.every(LAG_LOOK_MS, () => status.look()),
+      watchThread(metrics, 'consensus', clock),
     ];
     toEngine.port.on('message', (parcel: Parcel) => this.take(parcel, { side, server, timers }));
-    watchThread(metrics, 'consensus');
     toEngine.announce({ kind: 'started', statusPort }, () => {
       // Not at the next tick only: with these events the engine thread may begin to serve.
       if (this.shared.rootAge === Number.POSITIVE_INFINITY) side.noteRoot();
@@ -183,10 +185,10 @@ export class ConsensusThread {
   }
 
   private makeSide(disk: NodeDisk, log: LogStore, file: ClusterFile): ConsensusSide<PeerNetwork> {
-    const { options, shared, storage, figures, toEngine } = this;
+    const { options, shared, storage, figures, toEngine, clock } = this;
     const { electionTicks, tickMs } = options;
     const connect = (events: NetworkEvents): PeerNetwork =>
-      new PeerNetwork(options.cluster, file, events, (cause) => this.countRefusal(cause));
+      new PeerNetwork(options.cluster, file, events, (cause) => this.countRefusal(cause), clock);
     return new ConsensusSide(
       {
         nodeId: options.nodeId,
@@ -199,7 +201,7 @@ export class ConsensusThread {
         slowDiskTicks: Math.ceil(Math.max(electionTicks / 2, SLOW_DISK_MS / tickMs)),
       },
       {
-        clock: systemClock,
+        clock,
         disk: { log, look: (note) => storage.look(() => disk.freeBytes().then(note)) },
         line: {
           emit: (event) => toEngine.emit(event),

@@ -3,12 +3,14 @@
  */
 import { ClusterProcess } from '../../harness/cluster-process.js';
 import { NodeProcess } from '../../harness/node-process.js';
-import type { BenchOptions } from '../run.js';
+import { commandOf } from '../against.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
 import { type Failovers, measureFailovers } from './failovers.js';
-import { measureRates, type Rate, type Systems } from './rates.js';
+import { measureRates, type Rate, type RatesOptions, type Systems, titleOf } from './rates.js';
 
-export interface ClusterBenchOptions extends BenchOptions {
+export interface ClusterBenchOptions extends RatesOptions {
+  /** Folder of another built checkout to compare with, in place of one node and etcd; undefined for none. */
+  readonly against: string | undefined;
   readonly kills: number;
   readonly storage: string;
   readonly progress: (text: string) => void;
@@ -22,21 +24,28 @@ export interface ClusterFigures {
 }
 
 export async function benchCluster(options: ClusterBenchOptions): Promise<ClusterFigures> {
-  const { storage, kills, progress } = options;
-  const version = etcdVersion();
+  const { storage, kills, progress, against } = options;
+  // Two clusters at a time are as many as a small machine bears.
+  const version = against === undefined ? etcdVersion() : undefined;
   const discards: (() => Promise<unknown>)[] = [];
   try {
-    const single = await NodeProcess.start({ storage });
-    discards.push(() => single.discard());
+    const single = against === undefined ? await NodeProcess.start({ storage }) : undefined;
+    const discardSingle = async (): Promise<void> => single?.discard();
+    discards.push(discardSingle);
     const cluster = await ClusterProcess.start(3, storage);
     discards.push(() => cluster.discard());
+    const other =
+      against === undefined
+        ? undefined
+        : await ClusterProcess.start(3, storage, undefined, commandOf(against));
+    const discardOther = async (): Promise<void> => other?.discard();
+    discards.push(discardOther);
     const etcd = version === undefined ? undefined : await EtcdCluster.start(storage);
     const discardEtcd = async (): Promise<void> => etcd?.discard();
     discards.push(discardEtcd);
-    const systems: Systems = { single, cluster, etcd };
+    const systems: Systems = { single, cluster, other, etcd };
     const rates = await measureRates(systems, options, (rate) => progress(lineOf(rate)));
-    await discardEtcd();
-    await single.discard();
+    await Promise.all([discardEtcd(), discardSingle(), discardOther()]);
     const failovers = await measureFailovers(cluster, kills, kills, progress);
     return { etcd: version, rates, failovers };
   } finally {
@@ -44,6 +53,6 @@ export async function benchCluster(options: ClusterBenchOptions): Promise<Cluste
   }
 }
 
-function lineOf({ system, kind, through, connections, ratePerS }: Rate): string {
-  return `${system}, ${kind}s through ${through}, ${connections}: ${ratePerS.toFixed(0)}/s`;
+function lineOf(rate: Rate): string {
+  return `${rate.system}, ${titleOf(rate)}: ${rate.ratePerS.toFixed(0)}/s`;
 }

@@ -13,7 +13,7 @@ import { requestOf } from '../scenarios.js';
 import { median } from '../table.js';
 import { type EtcdCluster, putRequest, rangeRequest } from './etcd.js';
 
-export type System = 'one node' | 'three nodes' | 'etcd';
+export type System = 'one node' | 'three nodes' | 'other build' | 'etcd';
 /** Through whom: the leader, a node that leads nothing of it, or all of them evenly. */
 export type Through = 'leader' | 'follower' | 'all';
 export type Kind = 'write' | 'read';
@@ -33,8 +33,10 @@ export interface Rate {
 }
 
 export interface Systems {
-  readonly single: NodeProcess;
+  readonly single: NodeProcess | undefined;
   readonly cluster: ClusterProcess;
+  /** Three nodes of another build. */
+  readonly other: ClusterProcess | undefined;
   readonly etcd: EtcdCluster | undefined;
 }
 
@@ -42,35 +44,58 @@ const heatMs = 6000;
 const heatConnections = 64;
 
 export const scope = '//bench';
-const setup = { collection: "new_collection('bench');", counter: '.counter = 0;' };
+export const setup = { collection: "new_collection('bench');", counter: '.counter = 0;' };
+
+export interface RatesOptions extends BenchOptions {
+  /** Only what has this in its title is measured. */
+  readonly only: string;
+}
 
 /** Measures everything; calls `onRate` with each result. */
 export async function measureRates(
   systems: Systems,
-  options: BenchOptions,
+  options: RatesOptions,
   onRate: (rate: Rate) => void,
 ): Promise<Rate[]> {
-  await systems.cluster.query(0, '@thingsdb', setup.collection);
-  await systems.cluster.query(0, scope, setup.counter);
-  const { warmupMs, durationMs } = options;
+  const { single, cluster, other, etcd } = systems;
+  for (const each of other === undefined ? [cluster] : [cluster, other]) {
+    await each.query(0, '@thingsdb', setup.collection);
+    await each.query(0, scope, setup.counter);
+  }
+  const { warmupMs, durationMs, only } = options;
+  const isWanted = (kind: Kind): boolean =>
+    options.connections.some((connections) =>
+      everyPlace.some((through) => titleOf({ kind, through, connections }).includes(only)),
+    );
   const generator = new Generator(options.workers);
   try {
-    const sources = [await singleSource(systems.single), clusterSource(systems.cluster)];
-    if (systems.etcd !== undefined) sources.push(etcdSource(systems.etcd));
+    const sources = [clusterSource('three nodes', cluster)];
+    if (single !== undefined) sources.unshift(await singleSource(single));
+    if (other !== undefined) sources.push(clusterSource('other build', other));
+    if (etcd !== undefined) sources.push(etcdSource(etcd));
     // Programs that are compiled as they run need thousands of requests until they are as fast as they get.
     for (const { requests, targets } of sources) {
-      for (const request of [requests.write, requests.read]) {
-        const wanted = { warmupMs: 0, durationMs: heatMs, requests: [request], connections: heatConnections };
+      for (const kind of kinds.filter((each) => isWanted(each))) {
+        const wanted = {
+          warmupMs: 0,
+          durationMs: heatMs,
+          requests: [requests[kind]],
+          connections: heatConnections,
+        };
         await generator.measure(targets(), wanted);
       }
     }
     const rates: Rate[] = [];
     for (const connections of options.connections) {
-      for (const kind of ['write', 'read'] as const) {
+      for (const kind of kinds) {
         for (const through of connections === 1 ? onePlace : everyPlace) {
+          if (!titleOf({ kind, through, connections }).includes(only)) continue;
           const measured = new Map<Source, Measurement[]>(sources.map((source) => [source, []]));
           for (let round = 0; round < options.rounds; round++) {
-            for (const [source, results] of measured) {
+            const turns = [...measured];
+            // Each is first every other time: what comes second finds another machine.
+            if (round % 2 === 1) turns.reverse();
+            for (const [source, results] of turns) {
               if (source.system === 'one node' && through !== 'leader') continue;
               const targets = through === 'all' ? source.targets() : [await source.target(through)];
               const wanted = { warmupMs, durationMs, requests: [source.requests[kind]], connections };
@@ -92,6 +117,16 @@ export async function measureRates(
   }
 }
 
+/** What is measured, in words. */
+export function titleOf({
+  kind,
+  through,
+  connections,
+}: Pick<Rate, 'kind' | 'through' | 'connections'>): string {
+  return `${kind}s through ${through}, ${connections} connections`;
+}
+
+const kinds: readonly Kind[] = ['write', 'read'];
 const onePlace: readonly Through[] = ['leader', 'follower'];
 const everyPlace: readonly Through[] = ['leader', 'follower', 'all'];
 
@@ -127,10 +162,10 @@ async function singleSource(node: NodeProcess): Promise<Source> {
   }
 }
 
-function clusterSource(cluster: ClusterProcess): Source {
+function clusterSource(system: System, cluster: ClusterProcess): Source {
   const { credentials } = cluster;
   return {
-    system: 'three nodes',
+    system,
     requests: requestsOf('token' in credentials ? credentials.token : ''),
     targets: () => cluster.nodes.map((node) => alone(node, cluster.nodes)),
     target: async (role) => {

@@ -2,7 +2,7 @@
 import { loadavg } from 'node:os';
 import { percent, table, timeText } from '../table.js';
 import type { ClusterFigures } from './cluster.js';
-import type { Kind, Rate, System, Through } from './rates.js';
+import { type Kind, type Rate, type System, type Through, titleOf } from './rates.js';
 
 export function clusterText({ etcd, rates, failovers }: ClusterFigures): string {
   const parts: string[] = [];
@@ -10,7 +10,11 @@ export function clusterText({ etcd, rates, failovers }: ClusterFigures): string 
     const headings = ['', 'through', 'connections', 'per s', 'p50', 'p99', 'CPU of all servers'];
     parts.push(table([headings, ...rates.map(cellsOf)]));
   }
-  if (etcd === undefined) {
+  const isAgainst = rates.some(({ system }) => system === 'other build');
+  if (isAgainst) {
+    const headings = ['compared with the other build', 'rate', 'p50', 'p99', 'CPU'];
+    parts.push(table([headings, ...rates.flatMap((rate) => againstRow(rate, rates))]));
+  } else if (etcd === undefined) {
     parts.push('etcd is not installed, so there is nothing to compare with: apt-get install etcd-server');
   } else {
     const headings = [`compared with etcd ${etcd}`, 'found', 'target', 'CPU'];
@@ -80,6 +84,21 @@ function compare({ kind, connections, through, of, target }: Comparison, rates: 
       `${share.toFixed(2)} x${isMet ? '' : ' (missed)'}`,
       `${sign} ${target} x`,
       cpuRatio(ours, theirs),
+    ],
+  ];
+}
+
+function againstRow(rate: Rate, rates: readonly Rate[]): string[][] {
+  const other = rate.system === 'three nodes' ? found(rates, { ...rate, system: 'other build' }) : undefined;
+  if (other === undefined) return [];
+  const ratio = (of: (rate: Rate) => number): string => `${(of(rate) / of(other)).toFixed(2)} x`;
+  return [
+    [
+      titleOf(rate),
+      ratio(({ ratePerS }) => ratePerS),
+      ratio(({ p50Ms }) => p50Ms),
+      ratio(({ p99Ms }) => p99Ms),
+      cpuRatio(rate, other),
     ],
   ];
 }

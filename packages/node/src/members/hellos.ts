@@ -1,0 +1,62 @@
+import type { RootGroup } from '@althing/engine';
+import { CallKind, type Calls } from './calls.js';
+import { encodeHello, type Hello } from './hello.js';
+import type { PeerTable } from './peer-table.js';
+
+/** Time between two hellos to the other members, in milliseconds. */
+export const HELLO_MS = 2000;
+
+/** Turns of hellos that are left out while they would say what the last one said. */
+const LEFT_OUT_MAX = 2;
+
+export interface HellosOptions {
+  readonly root: () => RootGroup;
+  /** What this node says of itself. */
+  readonly hello: () => Hello;
+  readonly calls: Pick<Calls, 'call'>;
+  readonly peers: PeerTable;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
+}
+
+/** The hellos that this node says to the members that it can reach; see `hello.ts`. */
+export class Hellos {
+  private readonly options: HellosOptions;
+  private dueAt = 0;
+  /** The last one, and turns that were left out since; null when the next one is due in any case. */
+  private said: { readonly hello: Uint8Array; leftOut: number } | null = null;
+
+  constructor(options: HellosOptions) {
+    this.options = options;
+  }
+
+  /** Says hello at the next tick: there is somebody who has heard none. */
+  anew(): void {
+    this.dueAt = 0;
+    this.said = null;
+  }
+
+  /** To be called several times a second. */
+  tick(): void {
+    const { monotonic, hello } = this.options;
+    if (monotonic() < this.dueAt) return;
+    this.dueAt = monotonic() + HELLO_MS;
+    const bytes = encodeHello(hello());
+    const { said } = this;
+    const isNews = said === null || Buffer.compare(said.hello, bytes) !== 0;
+    if (!isNews && said.leftOut++ < LEFT_OUT_MAX) return;
+    this.said = { hello: bytes, leftOut: 0 };
+    this.say(bytes);
+  }
+
+  private say(hello: Uint8Array): void {
+    const { root, peers, calls } = this.options;
+    for (const node of root().members.keys()) {
+      if (!peers.isUp(node)) continue;
+      calls.call(node, CallKind.Member, hello, HELLO_MS).catch(() => {
+        // The next one comes soon.
+        this.said = null;
+      });
+    }
+  }
+}
