@@ -102,6 +102,11 @@ export class SocketClients {
     );
   }
 
+  /** Sessions that have not ended. */
+  get open(): number {
+    return this.sessions.filter(({ endedAt }) => endedAt === null).length;
+  }
+
   start(clients: number): void {
     this.work = Promise.all(Array.from({ length: clients }, (_, client) => this.run(client)));
   }
@@ -119,12 +124,12 @@ export class SocketClients {
   }
 
   /** Looks at what was heard when nothing changes any more, and at how sessions ended. */
-  async check(finals: readonly Final[]): Promise<void> {
+  async check(finals: readonly Final[], lastMs = LAST_MS): Promise<void> {
     const { recorder } = this.options;
     const found = this.witness.judge(recorder.operations, roomOf);
     for (const problem of [...found, ...this.untold()]) recorder.finding(problem);
     const counters = new Map(finals.map(({ collection, data }) => [collection, counterIn(data)]));
-    const end = performance.now() + LAST_MS;
+    const end = performance.now() + lastMs;
     for (;;) {
       const problems = [...counters].flatMap(([name, counter]) =>
         this.witness.problems(roomOf(name), counter),
@@ -196,6 +201,8 @@ export class SocketClients {
         await pause(draw.exponential(CLIENT_MS));
       }
     } catch (error) {
+      // Where the connection has ended, that is noted first.
+      await pause(0);
       giveUp(session);
       throw error;
     }
@@ -225,7 +232,9 @@ export class SocketClients {
       ['emit', 4],
       ['emit_to_peers', 0.5],
       ['look', 2],
+      ['move', 0.2],
     ] as const);
+    if (kind === 'move') return giveUp(session);
     if (kind === 'emit' || kind === 'emit_to_peers')
       return this.emit(session, collection, kind === 'emit_to_peers');
     if (kind === 'look') return this.look(session, collection);
@@ -385,6 +394,7 @@ function connected(place: Endpoint): Promise<SocketClient> {
 }
 
 function giveUp(session: Session): void {
+  if (session.endedAt !== null) return;
   session.isGivenUp = true;
   session.socket.close();
 }
