@@ -124,6 +124,8 @@ function mannerIn({ HOME: home, USER: user }: Io['environment']): Manner {
     ['storage_path', isSystem ? '/var/lib/thingsdb/' : `${home}/.thingsdb/`],
     ['modules_path', isSystem ? '/usr/lib/thingsdb-modules' : `${home}/.thingsdb-modules`],
     ['backup_path', '/'],
+    // A node that sees no majority still tells how it is there, to who can log in.
+    ['auth_max_stale_ms', '60000'],
     // An empty node takes its place at once there.
     ['replace_after_ms', '3000'],
     // There is no limit to these there.

@@ -52,7 +52,8 @@ export type BackupFrame =
   | { readonly kind: 'chunk'; readonly chunk: SnapshotChunk }
   | { readonly kind: 'end' };
 
-const MAGIC = Buffer.from('ALTHBACK', 'latin1');
+/** What a backup begins with. */
+export const BACKUP_MAGIC = Buffer.from('ALTHBACK', 'latin1');
 const FORMAT = 1;
 const FORMAT_OF_EXPORTS = 2;
 const HEAD = 1;
@@ -75,7 +76,7 @@ export class BackupWriter {
 
   begin(head: BackupHead): Uint8Array {
     const start = Buffer.alloc(START_BYTES);
-    MAGIC.copy(start);
+    BACKUP_MAGIC.copy(start);
     start.writeUInt32BE(head.collection === undefined ? FORMAT : FORMAT_OF_EXPORTS, 8);
     return Buffer.concat([this.noted(start), this.frame(HEAD, Buffer.from(JSON.stringify(head)))]);
   }
@@ -164,9 +165,13 @@ export function headAtStart(bytes: Buffer): BackupHead {
 
 /** The format that a stream has by its first bytes. */
 function formatOf(start: Buffer | null): number {
-  if (start === null || start.length < START_BYTES || !start.subarray(0, MAGIC.length).equals(MAGIC))
+  if (
+    start === null ||
+    start.length < START_BYTES ||
+    !start.subarray(0, BACKUP_MAGIC.length).equals(BACKUP_MAGIC)
+  )
     throw new BackupError('damaged', 'this is no backup of Althing');
-  const format = start.readUInt32BE(MAGIC.length);
+  const format = start.readUInt32BE(BACKUP_MAGIC.length);
   if (format !== FORMAT && format !== FORMAT_OF_EXPORTS) {
     throw new BackupError(
       'refused',

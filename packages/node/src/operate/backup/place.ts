@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { syncFolder } from '@althing/storage';
-import { BackupError } from './format.js';
+import { BACKUP_MAGIC, BackupError } from './format.js';
 
 /**
  * The path that a template stands for: below the folder, or, when it is absolute, where it says.
@@ -54,7 +54,7 @@ export async function writeBelow(
     await work(file);
     await file.sync();
     await file.close();
-    await assertFree(place, isOurs);
+    await assertFree(place, isOurs || (folder === ANYWHERE && (await isBackup(place))));
     await rename(partial, place);
     await syncFolder(dirname(place));
   } catch (error) {
@@ -118,9 +118,33 @@ async function placeBelow(folder: string, path: string): Promise<string> {
   return place;
 }
 
-async function assertFree(place: string, isOurs: boolean): Promise<void> {
+/**
+ * Whether a file begins as backups do. Where they lie anywhere, as those of ThingsDB do, each run with a template without
+ * variables takes the place of the one before, whoever made that.
+ */
+async function isBackup(place: string): Promise<boolean> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
+  if (file === null) return false;
+  try {
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(BACKUP_MAGIC.length),
+      0,
+      BACKUP_MAGIC.length,
+      0,
+    );
+    return bytesRead === buffer.length && buffer.equals(BACKUP_MAGIC);
+  } catch {
+    return false;
+  } finally {
+    await file.close();
+  }
+}
+
+/** @param mayReplace whether a file may be there */
+async function assertFree(place: string, mayReplace: boolean): Promise<void> {
   const found = await lstat(place).catch(() => null);
-  if (found === null || (isOurs && found.isFile())) return;
+  if (found === null || (mayReplace && found.isFile())) return;
   throw new BackupError(
     'refused',
     `${place} exists already, and is no backup of this one: use {DATE} and {TIME}`,

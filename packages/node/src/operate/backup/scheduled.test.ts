@@ -100,6 +100,20 @@ describe('the place of a backup', () => {
     scheduled.add(order(there));
     await run(scheduled);
     expect(scheduled.all()).toMatchObject([{ result: { code: 0 }, files: [there] }]);
+
+    // There a backup takes the place of another one, and of nothing else.
+    const other = join(root, 'other.tar.gz');
+    for (const [before, code] of [
+      ['ALTHBACK of long ago', 0],
+      ['ALTHBOOK', -63],
+      ['', -63],
+    ] as const) {
+      writeFileSync(other, before);
+      const id = scheduled.add(order(other));
+      await run(scheduled);
+      expect(scheduled.all().find((each) => each.id === id)).toMatchObject({ result: { code } });
+      expect(readFileSync(other, 'utf8')).toBe(code === 0 ? content : before);
+    }
   });
 
   test('is below the folder, in folders that are made', async () => {
