@@ -96,7 +96,7 @@ export { NAME } from './schema/name.js';
 export { writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';
 export { groupLines, stateLines } from './state/describe.js';
-export { Dirty } from './state/dirty.js';
+export { Dirty, type SmallRecord } from './state/dirty.js';
 export { type EmitEvent, EVENTS_BYTES_MAX, type RoomEvent, type Sender } from './state/events.js';
 export { Group } from './state/group.js';
 export type { Marking } from './state/marking.js';

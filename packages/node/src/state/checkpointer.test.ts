@@ -1,6 +1,8 @@
+import { RecordKind, restoreEffects } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { TestBench } from '../groups/testing.js';
+import { Checkpointer } from './checkpointer.js';
 
 const STUFF = 2;
 
@@ -80,6 +82,44 @@ describe('a checkpoint', () => {
     bench.stateStore.fault = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined);
     await bench.checkpoint('thingsdb');
     expect(bench.checkpointer.isDirty(bench.session('thingsdb'))).toBe(true);
+  });
+
+  test('of many records that came from elsewhere leaves others their turns', async () => {
+    const bench = await new TestBench().start();
+    const records = Array.from({ length: 1000 }, (_, i) => ({
+      kind: RecordKind.THING,
+      id: 1000 + i,
+      part: 0,
+      value: new Uint8Array(10),
+    }));
+    const session = bench.session(STUFF);
+    await bench.checkpoint(STUFF);
+    session.impose(restoreEffects(records), () => {});
+    await bench.travel();
+    expect(session.group.dirty.size).toBeGreaterThanOrEqual(1000);
+    let work = 0;
+    let turns = 0;
+    const checkpointer = new Checkpointer({
+      state: bench.state,
+      consensus: bench,
+      intervalMs: 0,
+      sizeBytes: 1,
+      monotonic: () => 0,
+      workClock: () => work++,
+      thingsPerLook: 10,
+      yield: async () => {
+        turns += 1;
+      },
+      blocked: () => false,
+      onFailure: (_, error) => {
+        throw error;
+      },
+      onDone: () => {},
+    });
+    const done = checkpointer.flush(session);
+    await bench.travel();
+    await done;
+    expect([session.group.dirty.size, turns >= 90]).toEqual([0, true]);
   });
 
   test('is not begun while they are held', async () => {

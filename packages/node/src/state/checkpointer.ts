@@ -1,4 +1,4 @@
-import { RecordKind, type RecordSink } from '@althing/engine';
+import { RecordKind, type RecordSink, type SmallRecord } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
 import type { Applied, Consensus } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
@@ -254,10 +254,14 @@ export class Checkpointer {
       session.mark(resolve, () => resolve(null), placed),
     );
     session.changedBytes = 0;
-    for (const { kind, id, part, value } of changes.records.values()) {
+    const put = ({ kind, id, part, value }: SmallRecord): void => {
       if (value === null) sink.delete(kind, id, part);
       else sink.put(kind, id, part, value);
-    }
+    };
+    // A record that was restored lies below what its thing became since: a thing that changes again is encoded at once, and must come
+    // behind it. A collection that is being filled has many records, and no such things.
+    if (changes.things.length > 0) for (const record of changes.records.values()) put(record);
+    else await this.sliced(changes.records.values(), sink, put);
     await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
     await this.sliced(changes.things, sink, (id) => {
       const thing = dirty.frozenThing(id);
