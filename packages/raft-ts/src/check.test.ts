@@ -37,6 +37,7 @@ const APPEND: Append = {
   prevHash: GENESIS.snapshot.hash,
   commit: 1,
   entries: [],
+  notice: false,
 };
 
 function entry(

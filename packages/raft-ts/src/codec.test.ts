@@ -69,6 +69,7 @@ describe('codec', () => {
       prevHash: 5,
       commit: 6,
       entries: [entry],
+      notice: false,
     };
     const bytes = encodeMessage(append);
     // kind, length, from, to, term, prevIndex, prevTerm, 4 bytes of hash, commit, count, and then the entry's
@@ -96,7 +97,7 @@ describe('codec', () => {
     expect(codeOf(Uint8Array.from([99, 0]))).toBe('unknown_kind');
     const entry = chainEntry(0, 1, 3, 'noop', new Uint8Array(0), murmur3);
     const fields = { from: 1, to: 2, term: 3, prevIndex: 0, prevTerm: 0, prevHash: 0, commit: 0 };
-    const append = encodeMessage({ kind: 'append', ...fields, entries: [entry] });
+    const append = encodeMessage({ kind: 'append', ...fields, entries: [entry], notice: false });
     append[14] = 77;
     expect(codeOf(append)).toBe('unknown_kind');
   });

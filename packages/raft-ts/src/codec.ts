@@ -10,6 +10,7 @@
  *      3 vote               flags:u8 lastIndex:varint lastTerm:varint commit:varint commitTerm:varint   bit 0 transfer
  *      4 voteResponse       flags:u8 commit:varint commitTerm:varint                     bit 0 granted
  *      5 append             prevIndex:varint prevTerm:varint prevHash:u32 commit:varint count:varint entry*
+ *                           [flags:u8]                                               bit 0 notice; none set if left out
  *      6 appendResponse     flags:u8 index:varint [hintIndex:varint hintTerm:varint]     bit 0 rejected (then the hint
  *                                                                                        follows), bit 1 recovering
  *      7 heartbeat          commit:varint round:varint
@@ -136,6 +137,7 @@ function writeFields(writer: ByteWriter, message: Message): void {
       writer.u32(message.prevHash);
       writer.varint(message.commit);
       writeEntries(writer, message.entries);
+      if (message.notice) writer.u8(BIT_0);
       return;
     case 'appendResponse':
       writer.u8((message.rejected ? BIT_0 : 0) | (message.recovering ? BIT_1 : 0));
@@ -204,7 +206,8 @@ function readFields(body: ByteReader, kind: MessageKind, from: NodeId, to: NodeI
       const prevHash = body.u32();
       const commit = body.varint();
       const entries = readEntries(body, prevIndex);
-      return { kind, from, to, term, prevIndex, prevTerm, prevHash, commit, entries };
+      const notice = body.remaining > 0 && hasBit(body.u8(), BIT_0);
+      return { kind, from, to, term, prevIndex, prevTerm, prevHash, commit, entries, notice };
     }
     case 'appendResponse': {
       const flags = body.u8();

@@ -31,7 +31,7 @@ import {
 } from './membership.js';
 import { readyToPromote } from './promotion.js';
 import { wake } from './quiescence.js';
-import { flushAppends } from './replication.js';
+import { flushAppends, tellCommit } from './replication.js';
 import { appendOwn, becomeFollower, endTransfer } from './roles.js';
 import { type Index, type Membership, NO_NODE, type NodeId, type Term } from './types.js';
 
@@ -142,5 +142,6 @@ function continueLeading(core: Core): void {
   if (voters.includes(id) || outgoing.includes(id)) return;
   // It has led until the change was committed; now the others must learn that, and go on by themselves.
   flushAppends(core);
+  for (const peer of tracker.peers) tellCommit(core, peer);
   becomeFollower(core, core.term, NO_NODE, 'no_voter');
 }

@@ -93,7 +93,8 @@ function details(message: Message): string {
       return message.granted ? ' granted' : ' refused';
     case 'append': {
       const entries = message.entries.length === 0 ? '' : ` [${message.entries.map(formatEntry).join(', ')}]`;
-      return ` prev=${message.prevIndex}/${message.prevTerm} commit=${message.commit}${entries}`;
+      const notice = message.notice ? ' notice' : '';
+      return ` prev=${message.prevIndex}/${message.prevTerm} commit=${message.commit}${entries}${notice}`;
     }
     case 'appendResponse': {
       const recovering = message.recovering ? ' recovering' : '';

@@ -7,7 +7,7 @@ import { type Core, OK, type StepResult } from './core.js';
 import type { Heartbeat, HeartbeatResponse } from './messages.js';
 import type { Progress } from './progress.js';
 import type { WaitingRead } from './reads.js';
-import { reject, sendAppend } from './replication.js';
+import { reject, sendAppend, tellCommit } from './replication.js';
 import type { NodeId } from './types.js';
 
 /**
@@ -109,8 +109,13 @@ export function releaseRead(core: Core, { from, id, index, context }: Omit<Waiti
     index,
     core.log.commit,
   );
-  if (from === core.id) core.readResults.push({ outcome: 'ready', context, index });
-  else core.send({ kind: 'readIndexResponse', from: core.id, to: from, term: core.term, id, index });
+  if (from === core.id) {
+    core.readResults.push({ outcome: 'ready', context, index });
+    return;
+  }
+  const asker = core.tracker.progressOf(from);
+  if (asker !== undefined) tellCommit(core, asker);
+  core.send({ kind: 'readIndexResponse', from: core.id, to: from, term: core.term, id, index });
 }
 
 function ackedRound(progress: Progress): number {

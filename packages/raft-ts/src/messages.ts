@@ -59,6 +59,8 @@ export interface Append extends Envelope {
   readonly prevHash: number;
   readonly commit: Index;
   readonly entries: readonly Entry[];
+  /** It only tells what is committed: that it fits need not be answered. */
+  readonly notice: boolean;
 }
 
 /** The answer to an `append` or a `snapshot`. An acceptance leaves when the entries are durable. */

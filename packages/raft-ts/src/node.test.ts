@@ -285,7 +285,18 @@ describe('a follower', () => {
     entries: Entry[],
   ): Message {
     const { index: prevIndex, term: prevTerm, hash: prevHash } = prev;
-    return { kind: 'append', from: 2, to: 1, term: 2, prevIndex, prevTerm, prevHash, commit, entries };
+    return {
+      kind: 'append',
+      from: 2,
+      to: 1,
+      term: 2,
+      prevIndex,
+      prevTerm,
+      prevHash,
+      commit,
+      entries,
+      notice: false,
+    };
   }
 
   test('ignores a committed change that does not fit the membership, as everybody does', () => {
@@ -340,6 +351,7 @@ describe('a follower', () => {
       prevHash,
       commit: 10,
       entries,
+      notice: false,
     });
     const first = node.ready();
     expect(first.write?.snapshot).toEqual(meta);

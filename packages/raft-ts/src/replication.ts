@@ -26,9 +26,13 @@ export function roomFor(core: Core, node: NodeId): void {
 /**
  * Sends one append: entries if there are any and window and host have room, else an empty one if `force` asks
  * for it or the member does not know the commit index. Whether it sent entries and could go on.
+ *
+ * That something is committed is told at once when nothing else is under way. Otherwise it goes along with the
+ * next append, or is told when that is committed, too: under load a message of its own in each round would cost
+ * both sides about as much as the entries. Should neither come soon, the next heartbeat tells.
  */
 export function sendAppend(core: Core, peer: Progress, force: boolean): boolean {
-  const { log, settings, term } = core;
+  const { log, settings } = core;
   if (peer.blocked) return false;
   if (peer.next < log.first) return sendSnapshot(core, peer);
   const prevIndex = peer.next - 1;
@@ -38,19 +42,9 @@ export function sendAppend(core: Core, peer: Progress, force: boolean): boolean 
     ? log.slice(peer.next, settings.maxMessageBytes, settings.maxMessageEntries)
     : NO_ENTRIES;
   const tells = Math.min(log.commit, prevIndex + entries.length);
-  if (entries.length === 0 && !force && tells <= peer.sentCommit) return false;
-  core.send({
-    kind: 'append',
-    from: core.id,
-    to: peer.id,
-    term,
-    prevIndex,
-    prevTerm: log.termAt(prevIndex),
-    prevHash: log.hashAt(prevIndex),
-    commit: log.commit,
-    entries,
-  });
-  peer.sentCommit = Math.max(peer.sentCommit, tells);
+  const notice = entries.length === 0 && !force;
+  if (notice && (tells <= peer.sentCommit || log.commit < log.last)) return false;
+  put(core, peer, entries, notice && peer.state === 'replicate' && !peer.recovering);
   if (peer.state === 'probe') {
     peer.paused = true;
     return false;
@@ -59,6 +53,15 @@ export function sendAppend(core: Core, peer: Progress, force: boolean): boolean 
   peer.window.add(prevIndex + entries.length, bytesOf(entries));
   peer.next += entries.length;
   return true;
+}
+
+/**
+ * Leader: tells a member what is committed, if it does not know, whatever is under way: it is to read at that.
+ */
+export function tellCommit(core: Core, peer: Progress): void {
+  const { log } = core;
+  if (peer.state !== 'replicate' || peer.recovering || peer.next < log.first) return;
+  if (Math.min(log.commit, peer.next - 1) > peer.sentCommit) put(core, peer, NO_ENTRIES, true);
 }
 
 /** Leader: a member answers an append (or a snapshot). */
@@ -95,10 +98,10 @@ export function advanceCommit(core: Core): void {
 /** Follower: the leader sends entries, or asks whether the logs agree. */
 export function onAppend(core: Core, message: Append): StepResult {
   const { log } = core;
-  const { prevIndex, prevTerm, entries } = message;
+  const { prevIndex, prevTerm, entries, notice } = message;
   if (prevIndex < log.commit) {
     if (!agreesWithCommitted(core, message)) return core.refused(message, 'conflicts_with_committed');
-    accept(core, message, log.commit);
+    if (!notice) accept(core, message, log.commit);
     return OK;
   }
   if (!log.matches(prevIndex, prevTerm)) {
@@ -118,7 +121,7 @@ export function onAppend(core: Core, message: Append): StepResult {
     core.trace?.({ node: core.id, type: 'commit', index: commit });
   }
   noteRecovery(core);
-  accept(core, message, lastNew);
+  if (!notice) accept(core, message, lastNew);
   return OK;
 }
 
@@ -172,6 +175,25 @@ export function noteRecovery(core: Core): void {
 
 export function traceProgress(core: Core, { id: peer, state, match, next }: Progress): void {
   core.trace?.({ node: core.id, type: 'progress', peer, state, match, next });
+}
+
+/** Sends the entries that a member is to have next, or only what is committed. */
+function put(core: Core, peer: Progress, entries: readonly Entry[], notice: boolean): void {
+  const { log, term } = core;
+  const prevIndex = peer.next - 1;
+  core.send({
+    kind: 'append',
+    from: core.id,
+    to: peer.id,
+    term,
+    prevIndex,
+    prevTerm: log.termAt(prevIndex),
+    prevHash: log.hashAt(prevIndex),
+    commit: log.commit,
+    entries,
+    notice,
+  });
+  peer.sentCommit = Math.max(peer.sentCommit, Math.min(log.commit, prevIndex + entries.length));
 }
 
 function onRejected(core: Core, peer: Progress, message: AppendResponse): StepResult {

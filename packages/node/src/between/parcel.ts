@@ -46,9 +46,14 @@ export class ParcelPacker {
     return this.commands.length === 0;
   }
 
-  /** Whether there is nothing but proposals. */
+  /** Whether there is nothing but proposals, and perhaps how far states are, which nobody waits for. */
   get isProposals(): boolean {
-    return this.commands.every(({ kind }) => kind === 'proposals');
+    let has = false;
+    for (const { kind } of this.commands) {
+      if (kind === 'proposals') has = true;
+      else if (kind !== 'applied') return false;
+    }
+    return has;
   }
 
   /** Number of payloads that are proposed. */

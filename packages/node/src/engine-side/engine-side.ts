@@ -1,5 +1,6 @@
 import { Engine } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
+import { AppliedBatch } from '../between/applied-batch.js';
 import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
 import { Rooms } from '../events/rooms.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -28,9 +29,12 @@ export class EngineSide {
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
   private readonly reports: EngineReports;
+  private readonly line: AppliedBatch;
   private lastId = 0;
 
-  constructor(settings: EngineSettings, ports: EnginePorts) {
+  constructor(settings: EngineSettings, given: EnginePorts) {
+    this.line = new AppliedBatch(given.line);
+    const ports = { ...given, line: this.line };
     const { environment, line, clock, disk, reports } = ports;
     this.reports = reports;
     this.disk = new DiskKeeper({
@@ -99,6 +103,7 @@ export class EngineSide {
     this.scopes.consider();
     this.disk.consider();
     this.members.tick();
+    this.line.tell();
   }
 
   /** Something went wrong that no one request answers for: no room, a defect, or damaged data. */

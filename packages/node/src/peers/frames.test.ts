@@ -53,7 +53,7 @@ function beat(to: number): Message {
 function append(to: number, index: number, bytes: number): Append {
   const entry = { index, term: 1, kind: 'normal', payload: new Uint8Array(bytes), hash: 0 } as const;
   const place = { prevIndex: index - 1, prevTerm: 1, prevHash: 0 };
-  return { kind: 'append', from: 1, to, term: 1, ...place, commit: 0, entries: [entry] };
+  return { kind: 'append', from: 1, to, term: 1, ...place, commit: 0, entries: [entry], notice: false };
 }
 
 /** Frames as texts; each message is the one that was put in. */

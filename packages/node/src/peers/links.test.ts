@@ -70,7 +70,7 @@ const beat = (to: number, from = 1): Message => ({
 function append(to: number, bytes: number): Message {
   const entry = { index: 1, term: 1, kind: 'normal', payload: new Uint8Array(bytes), hash: 0 } as const;
   const place = { prevIndex: 0, prevTerm: 0, prevHash: 0 };
-  return { kind: 'append', from: 1, to, term: 1, ...place, commit: 0, entries: [entry] };
+  return { kind: 'append', from: 1, to, term: 1, ...place, commit: 0, entries: [entry], notice: false };
 }
 
 describe('messages of groups', () => {

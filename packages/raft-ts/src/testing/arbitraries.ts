@@ -98,6 +98,7 @@ export const message: Arbitrary<Message> = fc.oneof(
       prevTerm: count,
       prevHash: hash,
       commit: count,
+      notice: fc.boolean(),
     })
     .chain((append) =>
       entriesAfter(append.prevIndex, append.prevTerm, append.prevHash, 6).map((entries) => ({

@@ -297,7 +297,7 @@ class Scenario {
   private step({ words, options }: Command): void {
     const id = Number(words[0]);
     const { node, disk } = this.nodes.host(id);
-    const fields: Record<string, unknown> = { to: id, entries: [] };
+    const fields: Record<string, unknown> = { to: id, entries: [], notice: false };
     for (const [key, value] of options)
       fields[key] = /^[\d.e+-]+$/.test(value) ? Number(value) : scalarOf(value);
     if (fields.kind === 'append') {

@@ -109,27 +109,52 @@ const HOLDING_BYTES_MAX = 64 * 1024;
 
 /**
  * Tells whether the thread may be held for a write: two trips between threads cost more than a fast disk
- * takes. After a write that took long, or failed, a number of them go through the thread pool again. The
- * files of a folder share one.
+ * takes. What counts is the time of the system call alone, since the trip through the thread pool says more of
+ * how busy the machine is. So in between one write is held as a probe; while the disk is slow, ever fewer are.
+ * The files of a folder share one.
  */
-class Pace {
-  private quick = 0;
+export class Pace {
+  /** How many held writes were quick, less what slow ones cost. */
+  private credit = 0;
+  /** Writes that went through the pool since one was held, and how many must before one is held again. */
+  private pooledWrites = 0;
+  private patience = PROBE_AFTER;
 
-  get isFast(): boolean {
-    return this.quick >= PROBES;
+  /** Whether the thread may be held for the next write. */
+  get mayHold(): boolean {
+    return this.credit > 0 || this.pooledWrites >= this.patience;
   }
 
-  /** @param ms what a write took */
-  note(ms: number): void {
-    this.quick = ms > SLOW_MS ? 0 : this.quick + 1;
+  /** @param ms what a write took for which the thread was held */
+  held(ms: number): void {
+    const isProbe = this.credit === 0;
+    this.pooledWrites = 0;
+    if (ms <= SLOW_MS) this.credit = Math.min(this.credit + 1, CREDIT_MAX);
+    // The thread may have waited for a processor as well: one such write among quick ones says nothing.
+    else this.credit = ms > STALL_MS ? 0 : Math.max(0, this.credit - SLOW_COST);
+    if (this.credit === CREDIT_MAX) this.patience = PROBE_AFTER;
+    else if (isProbe && this.credit === 0) this.patience = Math.min(2 * this.patience, PATIENCE_MAX);
+  }
+
+  /** @param ms what a write took that went through the thread pool */
+  pooled(ms: number): void {
+    this.pooledWrites = ms > STALL_MS ? 0 : this.pooledWrites + 1;
   }
 }
 
-/** Writes in a row that must be quick before the thread is held. */
-const PROBES = 32;
+/** Writes through the pool before one is held as a probe; at most, when probes were slow. */
+const PROBE_AFTER = 32;
+const PATIENCE_MAX = 1024;
 
-/** A write that takes longer is slow, in milliseconds. */
+/** A system call that takes longer is slow, in milliseconds. */
 const SLOW_MS = 2;
+
+/** So long no write may take before one is held. */
+const STALL_MS = 20;
+
+/** Quick writes that count at most, and that a slow one takes away. */
+const CREDIT_MAX = 32;
+const SLOW_COST = 16;
 
 class NodeFile implements DiskFile {
   private readonly fd: number;
@@ -167,13 +192,13 @@ class NodeFile implements DiskFile {
     const bytes = buffers.length === 1 ? buffers[0]! : Buffer.concat(buffers);
     if (!urgent || DSYNC === 0 || bytes.length > HOLDING_BYTES_MAX) {
       this.writeFrom(bytes, 0, position, done);
-    } else if (this.pace.isFast) {
+    } else if (this.pace.mayHold) {
       // Messages to others go out first.
       setImmediate(() => this.writeHolding(bytes, position, done));
     } else {
       const begun = performance.now();
       this.writeFrom(bytes, 0, position, (error) => {
-        this.pace.note(error === undefined ? performance.now() - begun : Number.POSITIVE_INFINITY);
+        this.pace.pooled(error === undefined ? performance.now() - begun : Number.POSITIVE_INFINITY);
         done(error);
       });
     }
@@ -208,11 +233,11 @@ class NodeFile implements DiskFile {
     try {
       written = fs.writeSync(this.fd, buffer, 0, buffer.length, position);
     } catch (error) {
-      this.pace.note(Number.POSITIVE_INFINITY);
+      this.pace.held(Number.POSITIVE_INFINITY);
       done(toDiskError(error, 'write', this.name));
       return;
     }
-    this.pace.note(performance.now() - begun);
+    this.pace.held(performance.now() - begun);
     if (written < buffer.length) {
       this.writeFrom(buffer, written, position, done);
       return;

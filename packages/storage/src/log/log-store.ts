@@ -186,8 +186,8 @@ export class LogStore {
 
   /**
    * To be called from time to time, as with each tick of Raft: brings the high-water mark up to date. A mark
-   * after each write would cost the next append a quarter of its time; so it lags behind four writes or one
-   * tick.
+   * after each write would cost the next append a quarter of its time; so it lags behind by one tick, or by 32
+   * writes where those are more frequent.
    */
   tick(): void {
     if (this.mark.error !== undefined) this.fail(this.mark.error);
@@ -495,7 +495,7 @@ export class LogStore {
   }
 }
 
-const MARK_LAG_WRITES = 4;
+const MARK_LAG_WRITES = 32;
 
 /** An append or compaction that is not durable yet. */
 type Waiting = {
