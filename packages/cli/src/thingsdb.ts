@@ -128,6 +128,8 @@ function mannerIn({ HOME: home, USER: user }: Io['environment']): Manner {
     ['auth_max_stale_ms', '60000'],
     // An empty node takes its place at once there.
     ['replace_after_ms', '3000'],
+    // Garbage goes with the storage of every thousandth change there.
+    ['garbage_interval_ms', '10000'],
     // There is no limit to these there.
     ['query_duration_limit_ms', '5000'],
     ['request_size_limit', '64MB'],

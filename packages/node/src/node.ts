@@ -241,6 +241,7 @@ export class Node implements RunningNode {
     ending.stops(() => this.doors?.close());
     this.readLocally();
     this.status.phase = Phase.READY;
+    side.members.statusChanged();
     void opening.catchUp();
     await opening.greet(isFirstStart);
   }

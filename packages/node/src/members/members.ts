@@ -165,6 +165,11 @@ export class Members {
     this.reconcile();
   }
 
+  /** This node serves from now on, or does not for long: the others hear of it with the next tick. */
+  statusChanged(): void {
+    this.hellos.anew();
+  }
+
   /** Takes events about nodes; those that answer others are left alone. */
   handle(event: Event): void {
     switch (event.kind) {

@@ -133,6 +133,7 @@ export class Shutdown {
   private turnAway(): number {
     const { status } = this.parts;
     if (status.phase === Phase.READY) status.phase = Phase.LEAVING;
+    this.parts.side.members.statusChanged();
     this.parts.doors()?.leave();
     this.leavingSince ??= performance.now();
     return this.leavingSince;
