@@ -70,8 +70,11 @@ export const LIST_CHANGING: readonly Entry[] = [
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
-      if (values.length === 1) rt.transaction.append(list, values[0] as Value);
-      else rt.transaction.spliceList(list, list.length, 0, values);
+      rt.transaction.spliceList(list, list.length, 0, values);
+      return list.length;
+    },
+    runOne: (rt, list, value) => {
+      rt.transaction.append(list, value);
       return list.length;
     },
   }),

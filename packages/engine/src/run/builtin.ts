@@ -91,6 +91,8 @@ export interface Entry {
   /** Null for a function of whose list a loop has no short form. */
   readonly counts: Counts | null;
   readonly run: Implementation;
+  /** The same for a single argument beyond the parameters, if that is frequent: it needs no array then. */
+  readonly runOne: Implementation | null;
 }
 
 export type Implementation = (rt: Runtime, ...args: unknown[]) => Value;
@@ -159,6 +161,7 @@ export function variadicMethod<S, const P extends readonly Param<unknown>[], R>(
     readonly lock?: Lock;
     readonly instances?: Instances;
     readonly run: (rt: Runtime, self: S, ...args: [...ArgumentsOf<P>, R[]]) => Value;
+    readonly runOne?: (rt: Runtime, self: S, ...args: [...ArgumentsOf<P>, R]) => Value;
   },
 ): Entry {
   return entry(
@@ -168,6 +171,7 @@ export function variadicMethod<S, const P extends readonly Param<unknown>[], R>(
     spec.rest,
     spec.max ?? Number.POSITIVE_INFINITY,
     spec.run as Implementation,
+    (spec.runOne as Implementation | undefined) ?? null,
   );
 }
 
@@ -187,6 +191,7 @@ function entry(
   rest: Param<unknown> | null,
   max: number,
   run: Implementation,
+  runOne: Implementation | null = null,
 ): Entry {
   return {
     name,
@@ -206,5 +211,6 @@ function entry(
     before: spec.before ?? null,
     counts: spec.counts ?? null,
     run,
+    runOne,
   };
 }

@@ -96,8 +96,10 @@ function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Va
   const read = args.map((code, i) => argumentReader(rt, entry, code, i));
   const [a, b] = read;
   if (entry.rest !== null) {
-    if (a !== undefined && b === undefined && entry.params.length === 0)
-      return (self) => run(rt, self, [a()]);
+    if (a !== undefined && b === undefined && entry.params.length === 0) {
+      const { runOne } = entry;
+      return runOne === null ? (self) => run(rt, self, [a()]) : (self) => runOne(rt, self, a());
+    }
     return (self) => run(rt, self, ...collect(entry, read));
   }
   if (a === undefined) return (self) => run(rt, self);

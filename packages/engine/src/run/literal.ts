@@ -27,8 +27,14 @@ const FEW_KEYS = 8;
 /** What a new, loose thing holds for a value. */
 export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): Value {
   if (typeof given !== 'object' || given === null) return given;
+  const value = ownObject(rt, given);
+  attach(thing, key, value);
+  return value;
+}
+
+/** The same for an object, before there is the thing. */
+export function ownObject(rt: Runtime, given: Value): Value {
   const value = toProperty(given);
   if (value !== given) rt.charge(sizeOf(value));
-  attach(thing, key, value);
   return value;
 }

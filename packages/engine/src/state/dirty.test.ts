@@ -33,8 +33,8 @@ class Memory {
   }
 
   /** The things that a checkpoint still has to encode. */
-  toEncode(ids: readonly number[]): Thing[] {
-    return ids.flatMap((id) => this.dirty.frozenThing(id) ?? []);
+  toEncode(ids: Iterable<number>): Thing[] {
+    return [...ids].flatMap((id) => this.dirty.frozenThing(id) ?? []);
   }
 }
 
@@ -92,7 +92,7 @@ describe('what is dirty', () => {
     }
     expect(dirty.size).toBe(1);
     const { things } = dirty.freeze(() => {});
-    expect(things).toEqual([1]);
+    expect([...things]).toEqual([1]);
     expect(memory.toEncode(things)).toEqual([kept]);
   });
 

@@ -9,13 +9,51 @@ export interface SmallRecord {
   readonly value: Uint8Array | null;
 }
 
+/** Ids in the order in which they were added, of which those of new things mostly follow each other. */
+export class IdRuns implements Iterable<number> {
+  /** First id of each run, and how many there are in it. */
+  private readonly runs: number[] = [];
+  /** The id behind those of the last run. */
+  private next = -1;
+
+  get isEmpty(): boolean {
+    return this.runs.length === 0;
+  }
+
+  add(id: number): void {
+    const { runs } = this;
+    if (id === this.next) runs[runs.length - 1] = (runs[runs.length - 1] as number) + 1;
+    else runs.push(id, 1);
+    this.next = id + 1;
+  }
+
+  /** Takes an id away, if it is the last one. */
+  removeLast(id: number): void {
+    if (id + 1 !== this.next) return;
+    const { runs } = this;
+    runs[runs.length - 1] = (runs[runs.length - 1] as number) - 1;
+    this.next = id;
+    if (runs[runs.length - 1] !== 0) return;
+    runs.length -= 2;
+    const { length } = runs;
+    this.next = length === 0 ? -1 : (runs[length - 2] as number) + (runs[length - 1] as number);
+  }
+
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    for (let i = 0; i < this.runs.length; i += 2) {
+      const first = this.runs[i] as number;
+      for (let id = first, end = first + (this.runs[i + 1] as number); id < end; id++) yield id;
+    }
+  }
+}
+
 /** What changed while one checkpoint was the latest. */
 export interface Changes {
   /**
    * Ids of changed things. Some may be here twice, or belong to things that are gone: `Dirty.frozenThing` tells. A set of
    * things would cost several times as much where many are stored at once.
    */
-  readonly things: number[];
+  readonly things: IdRuns;
   /** Ids of removed things. */
   readonly removed: Set<number>;
   readonly records: Map<string, SmallRecord>;
@@ -173,7 +211,7 @@ export class Dirty {
   private add(thing: Thing): void {
     thing.bits |= this.bit;
     this.count += 1;
-    this.current.things.push(thing.id);
+    this.current.things.add(thing.id);
   }
 
   /** Takes a thing out of the current changes, if it is among them. */
@@ -181,9 +219,8 @@ export class Dirty {
     if ((thing.bits & this.bit) === 0) return;
     thing.bits &= ~this.bit;
     this.count -= 1;
-    const { things } = this.current;
     // What is taken back goes in reverse order, so the list does not grow by queries that fail.
-    if (things[things.length - 1] === thing.id) things.pop();
+    this.current.things.removeLast(thing.id);
   }
 
   private get frozenBit(): number {
@@ -198,5 +235,5 @@ export class Dirty {
 }
 
 function noChanges(): Changes {
-  return { things: [], removed: new Set(), records: new Map() };
+  return { things: new IdRuns(), removed: new Set(), records: new Map() };
 }

@@ -42,7 +42,7 @@ export class References extends ThingMemory {
 
   /** Counts what a registered thing refers to, once it has its properties. */
   adopt(thing: Thing): void {
-    if (thing.slots.some(isObject)) {
+    if (hasObjects(thing.slots)) {
       thing.forEach((key, value) => {
         attach(thing, key, value);
         this.retain(value);
@@ -148,6 +148,20 @@ export class References extends ThingMemory {
   }
 
   protected retainThing(thing: Thing): void {
+    const { currentBit } = this.dirty;
+    // A new one, as most are that something begins to refer to: it is in memory, and dirty.
+    if (
+      thing.refs === 0 &&
+      thing.holders === 0 &&
+      (thing.bits & (currentBit | ThingBit.GONE)) === currentBit
+    ) {
+      thing.bits |= ThingBit.USED;
+      thing.refs = 1;
+      thing.holders = 1;
+      if (this.orphans.size > 0) this.orphans.delete(thing);
+      this.marking?.reach(thing.id);
+      return;
+    }
     // A removed thing comes into question only among others that are removed or revived with it.
     if ((thing.bits & ThingBit.GONE) === 0) {
       this.touch(thing);
@@ -180,6 +194,7 @@ export class References extends ThingMemory {
   }
 }
 
-function isObject(value: Value): boolean {
-  return typeof value === 'object' && value !== null;
+function hasObjects(values: readonly Value[]): boolean {
+  for (const value of values) if (typeof value === 'object' && value !== null) return true;
+  return false;
 }

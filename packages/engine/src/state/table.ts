@@ -12,6 +12,9 @@ interface Page {
 export class ThingTable {
   private readonly pages = new Map<number, Page>();
   private count = 0;
+  /** The page of the last new thing, which mostly that of the next one is. */
+  private lastNumber = -1;
+  private lastPage: Page | null = null;
 
   get size(): number {
     return this.count;
@@ -23,11 +26,7 @@ export class ThingTable {
 
   set(id: number, thing: Thing): void {
     const number = Math.floor(id / PAGE_SIZE);
-    let page = this.pages.get(number);
-    if (page === undefined) {
-      page = { things: new Array<Thing | undefined>(PAGE_SIZE).fill(undefined), count: 0 };
-      this.pages.set(number, page);
-    }
+    const page = this.lastNumber === number ? (this.lastPage as Page) : this.pageOf(number);
     const place = id % PAGE_SIZE;
     if (page.things[place] === undefined) {
       page.count += 1;
@@ -44,12 +43,26 @@ export class ThingTable {
     page.things[place] = undefined;
     page.count -= 1;
     this.count -= 1;
-    if (page.count === 0) this.pages.delete(number);
+    if (page.count > 0) return;
+    this.pages.delete(number);
+    if (this.lastNumber === number) this.lastNumber = -1;
   }
 
   clear(): void {
     this.pages.clear();
+    this.lastNumber = -1;
     this.count = 0;
+  }
+
+  private pageOf(number: number): Page {
+    let page = this.pages.get(number);
+    if (page === undefined) {
+      page = { things: new Array<Thing | undefined>(PAGE_SIZE).fill(undefined), count: 0 };
+      this.pages.set(number, page);
+    }
+    this.lastNumber = number;
+    this.lastPage = page;
+    return page;
   }
 
   /** Numbers of the pages in use; `inPage` gives their things. For walks in slices. */

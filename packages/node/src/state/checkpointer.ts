@@ -260,7 +260,7 @@ export class Checkpointer {
     };
     // A record that was restored lies below what its thing became since: a thing that changes again is encoded at once, and must come
     // behind it. A collection that is being filled has many records, and no such things.
-    if (changes.things.length > 0) for (const record of changes.records.values()) put(record);
+    if (!changes.things.isEmpty) for (const record of changes.records.values()) put(record);
     else await this.sliced(changes.records.values(), sink, put);
     await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
     await this.sliced(changes.things, sink, (id) => {

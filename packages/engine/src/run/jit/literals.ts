@@ -1,9 +1,10 @@
 /** Things and instances that are written out, in the second tier. */
 import type { Entry, Instance, Node } from '@althing/language';
+import { attach } from '../../state/attach.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { instanceSteps, makeInstance, wholeInstance } from '../instance.js';
-import { literalShape, ownValue } from '../literal.js';
+import { literalShape, ownObject } from '../literal.js';
 import { namedBy } from '../named.js';
 import type { Translator } from './index.js';
 import { isQuiet, quickTest } from './instance.js';
@@ -21,17 +22,23 @@ export function thingLiteral(translator: Translator, node: Node, entries: readon
   );
   if (shape === null || shape.owned) return translator.firstTier(node);
   const { mark } = source;
-  const slots = source.temp();
   const thing = source.temp();
-  const made = `${slots} = new Array(${entries.length}), ${thing} = new ${source.constant(Thing)}(0, ${source.constant(shape)}, ${slots})`;
-  const set = entries.map(({ key, value }, i) => {
+  const values = entries.map(() => source.temp());
+  const evaluated: string[] = [];
+  const attached: string[] = [];
+  for (const [i, { key, value }] of entries.entries()) {
     const { code, kind } = value === null ? translator.variable(key) : translator.expression(value);
-    if (kind !== 'any') return `${slots}[${i}] = ${code}`;
-    const own = source.constant(ownValue);
-    return `${slots}[${i}] = ${own}(${rtName}, ${thing}, ${source.constant(key)}, ${code})`;
-  });
+    const held = values[i] as string;
+    evaluated.push(`${held} = ${code}`);
+    if (kind !== 'any') continue;
+    const isObject = `typeof ${held} === "object" && ${held} !== null`;
+    evaluated.push(`${isObject} && (${held} = ${source.constant(ownObject)}(${rtName}, ${held}))`);
+    attached.push(`${isObject} && ${source.constant(attach)}(${thing}, ${source.constant(key)}, ${held})`);
+  }
   source.release(mark);
-  return { code: `(${[made, ...set, thing].join(', ')})`, kind: 'any' };
+  // An array that is written out is made at once, and where most of them stay, at the place where it stays.
+  const made = `${thing} = new ${source.constant(Thing)}(0, ${source.constant(shape)}, [${values.join(', ')}])`;
+  return { code: `(${[...evaluated, made, ...attached, thing].join(', ')})`, kind: 'any' };
 }
 
 /**
