@@ -36,6 +36,32 @@ describe('frames of Raft', () => {
     expect(taken(frames)).toEqual(['2: 3 append 4']);
   });
 
+  test('leave large appends out that come again while they wait, again and again', () => {
+    let isWaiting = false;
+    const frames = new RaftFrames(SIZES, () => isWaiting);
+    /** How often the same append comes until it is sent. */
+    const untilSent = (): number => {
+      for (let times = 1; times < 100; times++) {
+        frames.add(3, [append(2, 1, 600)]);
+        if (taken(frames).length > 0) return times;
+      }
+      return 100;
+    };
+    expect(untilSent()).toBe(1);
+    expect(untilSent()).toBe(1);
+    isWaiting = true;
+    expect([untilSent(), untilSent(), untilSent()]).toEqual([8, 16, 32]);
+    frames.refused(2, 3);
+    expect(untilSent()).toBe(1);
+    frames.add(4, [append(2, 1, 600)]);
+    frames.add(3, [append(2, 2, 600)]);
+    expect(taken(frames)).toEqual(['2 bulk: 4 append 1, 3 append 2']);
+    expect(untilSent()).toBe(1);
+    expect(untilSent()).toBe(8);
+    frames.forget(2);
+    expect(untilSent()).toBe(1);
+  });
+
   test('tell of which groups they hold entries', () => {
     const frames = new RaftFrames(SIZES, () => false);
     frames.add(3, [beat(2), append(2, 1, 10)]);

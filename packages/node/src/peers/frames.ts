@@ -8,7 +8,7 @@
  *   ping   (7) := id:varint              to be answered at once
  *   pong   (8) := id:varint              the answer
  */
-import { ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';
+import { type Append, ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';
 import type { GroupId, NodeId } from '../between/protocol.js';
 
 export const FrameKind = { RAFT: 1, CALL: 2, RETURN: 3, LOAD: 6, PING: 7, PONG: 8 } as const;
@@ -55,13 +55,25 @@ interface Collected {
   bytes: number;
 }
 
+/** A large append that waits to be sent. */
+interface Waiting {
+  readonly term: number;
+  readonly prevIndex: number;
+  /** How often it came again meanwhile, and how often it may until it is sent again. */
+  again: number;
+  patience: number;
+}
+
+/** How often an append that waits may come again until it is sent twice; each further time takes twice as often. */
+const PATIENCE = 8;
+
 /** Messages to other nodes, collected until they are sent. */
 export class RaftFrames {
   private readonly sizes: FrameSizes;
   private readonly isBulkWaiting: (to: NodeId) => boolean;
   private collected = new Map<NodeId, Collected>();
-  /** Groups of which a large append waits for a node: later ones must not pass it. */
-  private readonly following = new Map<NodeId, Set<GroupId>>();
+  /** Groups of which a large append waits for a node, with the last of them: later ones must not pass it. */
+  private readonly following = new Map<NodeId, Map<GroupId, Waiting>>();
 
   /** @param isBulkWaiting whether frames that yield wait for a node, of those that were taken */
   constructor(sizes: FrameSizes, isBulkWaiting: (to: NodeId) => boolean) {
@@ -77,14 +89,17 @@ export class RaftFrames {
   add(group: GroupId, messages: readonly Message[]): void {
     for (const message of messages) {
       const { to } = message;
+      const size = sizeOf(message);
+      if (message.kind === 'append' && size >= this.sizes.bulkBytes && this.isWaiting(group, message))
+        continue;
       let collected = this.collected.get(to);
       if (collected === undefined) {
         collected = { urgent: [], bulk: [], bytes: 0 };
         this.collected.set(to, collected);
       }
-      const bytes = sizeOf(message);
-      collected.bytes += bytes;
-      const isBulk = message.kind === 'append' && this.yields(group, to, bytes, collected.bulk.length > 0);
+      collected.bytes += size;
+      const isBulk =
+        message.kind === 'append' && this.yields(group, message, size, collected.bulk.length > 0);
       const parts = isBulk ? collected.bulk : collected.urgent;
       const last = parts[parts.length - 1];
       if (last !== undefined && last.group === group) last.messages.push(message);
@@ -107,16 +122,48 @@ export class RaftFrames {
    * Whether an append is large, or behind one of its group that is still to leave: out of order it would be
    * refused.
    */
-  private yields(group: GroupId, to: NodeId, bytes: number, isCollected: boolean): boolean {
+  private yields(
+    group: GroupId,
+    { to, term, prevIndex }: Append,
+    bytes: number,
+    isCollected: boolean,
+  ): boolean {
     let groups = this.following.get(to);
     if (groups !== undefined && !isCollected && !this.isBulkWaiting(to)) {
       this.following.delete(to);
       groups = undefined;
     }
     if (bytes < this.sizes.bulkBytes) return groups?.has(group) === true;
-    if (groups === undefined) this.following.set(to, new Set([group]));
-    else groups.add(group);
+    if (groups === undefined) {
+      groups = new Map();
+      this.following.set(to, groups);
+    }
+    const known = groups.get(group);
+    const isAgain = known?.term === term && known.prevIndex === prevIndex;
+    groups.set(group, { term, prevIndex, again: 0, patience: isAgain ? known.patience * 2 : PATIENCE });
     return true;
+  }
+
+  /**
+   * Whether the same append still waits for its turn, or may: a leader that hears no answer sends one again with each heartbeat, which
+   * on a slow way would be more than it takes, and nothing else would get through. It may be lost on its way, though other ones wait.
+   */
+  private isWaiting(group: GroupId, { to, term, prevIndex }: Append): boolean {
+    const known = this.following.get(to)?.get(group);
+    if (known?.term !== term || known.prevIndex !== prevIndex || !this.isBulkWaiting(to)) return false;
+    known.again += 1;
+    return known.again < known.patience;
+  }
+
+  /** What was sent to a node may be lost: it is not waited for. */
+  forget(to: NodeId): void {
+    this.following.delete(to);
+  }
+
+  /** What was to be sent of a group was not taken: it may come again at once. */
+  refused(to: NodeId, group: GroupId): void {
+    const known = this.following.get(to)?.get(group);
+    if (known !== undefined) known.again = known.patience;
   }
 
   private pack(to: NodeId, parts: readonly Part[], isBulk: boolean, send: (frame: RaftFrame) => void): void {

@@ -146,6 +146,7 @@ export class Links {
 
   peerDown(node: NodeId): void {
     this.held.delete(node);
+    this.frames.forget(node);
     this.pings.delete(node);
     this.leading.delete(node);
     for (const [id, to] of this.calls.entries()) {
@@ -171,7 +172,10 @@ export class Links {
       if (!this.send(frame.to, FrameKind.RAFT, frame.bytes, frame.isBulk)) refused.push(frame);
     });
     for (const { to, entriesOf } of refused) {
-      for (const group of entriesOf) this.options.unsent(group, to);
+      for (const group of entriesOf) {
+        this.frames.refused(to, group);
+        this.options.unsent(group, to);
+      }
     }
   }
 
