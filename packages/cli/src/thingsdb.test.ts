@@ -12,6 +12,7 @@ let folder: string;
 let starts: { readonly config: node.Config; readonly first: node.FirstStart | undefined }[];
 /** What a node that was started ends with. */
 let ending: number;
+let ended: Promise<number>;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'althing-thingsdb-'));
@@ -132,6 +133,35 @@ describe('the program `thingsdb`', () => {
   ])('ends with its own codes where a node ends with %i', async (code, told) => {
     ending = code;
     expect((await run(['--init'])).code).toBe(told);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is stopped by %s', async (signal) => {
+    const io = new FakeIo({ THINGSDB_STORAGE_PATH: join(folder, 'data') });
+    const stops: node.StopReason[] = [];
+    const isStarted = new Promise<void>((resolve) => {
+      const start: node.StartNode = async () => {
+        let end: (code: number) => void = () => {};
+        const closed = new Promise<number>((settle) => {
+          end = settle;
+        });
+        setImmediate(resolve);
+        return {
+          closed,
+          reload: () => {},
+          stop: (reason) => {
+            stops.push(reason);
+            end(0);
+          },
+        };
+      };
+      ended = thingsdb(['--init'], io, { ...node, startNode: start });
+    });
+    await isStarted;
+    if (signal === 'SIGHUP') io.reload();
+    else io.signal(signal);
+    expect(await ended).toBe(0);
+    expect(stops).toEqual(['drain']);
+    expect(io.listening).toBe(0);
   });
 
   test('is a program that prints its version and its options', async () => {

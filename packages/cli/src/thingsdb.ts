@@ -61,7 +61,7 @@ export async function thingsdb(
   }
   const manner = mannerIn(io.environment);
   program.action(async () => {
-    exitCode = await serve(program, io, node, manner);
+    exitCode = await serve(program, hangingUp(io), node, manner);
   });
   let stream = io.stderr;
   try {
@@ -74,6 +74,24 @@ export async function thingsdb(
   await writeLast(stream, output.join(''));
   const { Configuration, DataDamaged } = node.ExitCode;
   return exitCode >= Configuration && exitCode <= DataDamaged ? PROBLEM : exitCode;
+}
+
+/** A world in which SIGHUP asks for a stop. */
+function hangingUp(io: Io): Io {
+  const { stdin, stdout, stderr, environment } = io;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    environment,
+    onStopSignal(callback) {
+      const ends = [io.onStopSignal(callback), io.onReloadSignal(() => callback('SIGHUP'))];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    onReloadSignal: () => () => {},
+  };
 }
 
 /**

@@ -186,7 +186,7 @@ const queries = {
     'Most memory that the values of one query may take; more is a `max_quota_err`.',
   ),
   result_size_limit: setting(
-    size('bytes', 1024, 256 * MiB),
+    size('bytes', 64, 256 * MiB),
     20 * MiB,
     'Largest result of one query; a larger one is an error with code -6.',
   ),
