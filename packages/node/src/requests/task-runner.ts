@@ -8,6 +8,7 @@ import {
   ErrorCode,
   type Group,
   isBeingFilled,
+  LEVEL_OF_PROGRAMS,
   type PasswordHash,
   QueryError,
   type RootEvent,
@@ -225,7 +226,10 @@ export class TaskRunner {
     // A user that is not known here yet will be; one that is gone may be back, as long as that is not committed.
     const owner = state === undefined ? undefined : engine.root.users.get(state.owner);
     const { session } = led;
-    if (owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led)) {
+    const mustWait =
+      owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led);
+    // Who made it knew the level of the cluster, and what its code may do therefore: this node will.
+    if (mustWait || engine.root.level < LEVEL_OF_PROGRAMS) {
       this.options.delay(RETRY_MS, () => this.again(due));
       return;
     }
