@@ -187,7 +187,14 @@ export class Session {
       onReached('a session heard an event');
       const problem = witness.hear(hearing, heardIn(event));
       if (problem !== null) onProblem(problem);
-    } else witness.leave(hearing);
+    } else {
+      onReached(
+        type === PackageType.ROOM_DELETE
+          ? 'a session is told that its room is gone'
+          : 'a session leaves a room',
+      );
+      witness.leave(hearing);
+    }
   }
 }
 

@@ -104,6 +104,7 @@ export class SocketClient {
       ['look', 2],
       ['rooms', 2],
       ['hold', 2],
+      ['delete', 0.4],
       ['ping', 0.5],
       ['lose', 0.7],
       ['close', 0.4],
@@ -125,6 +126,8 @@ export class SocketClient {
         return this.look(session, collection, next);
       case 'rooms':
         return this.changeRooms(session, collection, next);
+      case 'delete':
+        return this.deleteRoom(session, collection, next);
       case 'hold':
         return this.hold(session, next);
       case 'ping':
@@ -198,6 +201,12 @@ export class SocketClient {
       if (this.draw.chance(0.5)) this.join(session, collection, done);
       else done();
     });
+  }
+
+  /** Takes the room away: who is there is told, and the next increment makes another one of the name. */
+  private deleteRoom(session: Session, collection: string, done: () => void): void {
+    const code = "if (.has('room')) .del('room'); nil;";
+    this.ask(session, PackageType.QUERY, [roomOf(collection), code], () => done());
   }
 
   /** Reads nothing for a while. */
