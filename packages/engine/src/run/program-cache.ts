@@ -55,7 +55,8 @@ export class ProgramCache {
 
   /** Remembers a program that is worth it though its text came for the first time. */
   keep(prepared: Prepared): void {
-    if (this.young.has(prepared.code)) return;
+    const { code } = prepared;
+    if (bytesOf(code) > this.bytesMax / 8 || this.young.has(code)) return;
     prepared.keep();
     this.add(prepared);
   }
@@ -71,8 +72,7 @@ export class ProgramCache {
 
   private add(prepared: Prepared): void {
     const { code } = prepared;
-    const bytes = PROGRAM_BYTES + code.length * BYTES_PER_CHARACTER;
-    if (bytes > this.bytesMax / 8) return;
+    const bytes = bytesOf(code);
     if (this.youngBytes + bytes > this.bytesMax / 2) {
       this.old = this.young;
       this.oldBytes = this.youngBytes;
@@ -91,6 +91,11 @@ export class ProgramCache {
     this.seen[place] = hash;
     return wasSeen;
   }
+}
+
+/** About what the program of a text takes. */
+function bytesOf({ length }: string): number {
+  return PROGRAM_BYTES + length * BYTES_PER_CHARACTER;
 }
 
 /** FNV-1a of a text; of a long one, of its beginning, its end and its length. */

@@ -28,7 +28,9 @@ export class Prepared {
   /** Null once it is compiled to last. */
   private parsed: { readonly program: Program; readonly analysis: Analysis } | null;
   private unit: Unit | null = null;
-  private lasts = false;
+  private hasRun = false;
+  /** Whether it is expected to run again, so that the same object stands for its text then. */
+  isKept = false;
 
   constructor(program: Program, analysis: Analysis) {
     this.code = program.source;
@@ -39,7 +41,7 @@ export class Prepared {
 
   /** Says that it will run again. */
   keep(): void {
-    this.lasts = true;
+    this.isKept = true;
   }
 
   /** Its code, for a run that has begun. */
@@ -48,8 +50,8 @@ export class Prepared {
     if (unit !== null) return unit;
     if (parsed === null) throw new Error('what is compiled has a unit');
     const { program, analysis } = parsed;
-    if (!this.lasts) {
-      this.lasts = true;
+    if (!this.isKept && !this.hasRun) {
+      this.hasRun = true;
       return rt.compilePassing(() => compileProgram(rt, program, analysis));
     }
     const made = compileProgram(rt, program, analysis);

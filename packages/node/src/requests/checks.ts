@@ -179,9 +179,12 @@ export function dependsOnState({ scope, body }: Call): boolean {
   return body.prepared.usesState || scope.isAmong(body.prepared.changes);
 }
 
-/** The unit that is measured: the text of a query, or a procedure; null for what takes next to no time. */
+/**
+ * The unit that is measured: the text of a query, or a procedure; null for what takes next to no time, and for a text that came for
+ * the first time, which nobody would find again.
+ */
 export function programOf({ body }: Call): object | null {
-  if (body.kind === 'query') return body.prepared;
+  if (body.kind === 'query') return body.prepared.isKept ? body.prepared : null;
   return body.kind === 'run' ? body.procedure : null;
 }
 

@@ -94,7 +94,10 @@ export class LocalClient {
   }
 
   #query(code: string, vars: ReadonlyMap<string, Value> | null): QueryBody {
-    return { kind: 'query', prepared: this.#local.engine.prepare(code), vars };
+    const prepared = this.#local.engine.prepare(code);
+    // On nodes the texts of cases come once, and run as such; here they run as those that are known.
+    prepared.keep();
+    return { kind: 'query', prepared, vars };
   }
 
   #valuesOf(map: ReadonlyMap<string, WireValue>): Map<string, Value> {
