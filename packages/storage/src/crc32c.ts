@@ -1,7 +1,8 @@
 /**
  * CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected 0x82F63B78), as in RFC 3720 appendix B.4, computed
- * eight bytes at a time. Source of the method: Kounavis and Berry, "A Systematic Approach to Building High
- * Performance Software-Based CRC Generators" (ISCC 2005), known as slicing-by-8.
+ * eight bytes at a time, and sixteen as words of the memory where there are many. Source of the method: Kounavis and
+ * Berry, "A Systematic Approach to Building High Performance Software-Based CRC Generators" (ISCC 2005), known as
+ * slicing-by-8.
  *
  * @param bytes where to read
  * @param start first byte
@@ -12,6 +13,13 @@
 export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, seed = 0): number {
   let crc = ~seed;
   let at = start;
+  if (end - start >= WORDS_MIN_BYTES && IS_LITTLE_ENDIAN) {
+    const first = start + (-(bytes.byteOffset + start) & 3);
+    for (; at < first; at++) crc = table[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8);
+    const count = ((end - at) >> 4) * 4;
+    crc = ofWords(crc, new Int32Array(bytes.buffer, bytes.byteOffset + at, count));
+    at += count * 4;
+  }
   for (const last = end - 8; at <= last; at += 8) {
     const low = crc ^ (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
     crc =
@@ -28,11 +36,46 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, seed = 
   return ~crc >>> 0;
 }
 
+/** Bytes from which on it pays to look at them as words. */
+const WORDS_MIN_BYTES = 512;
+
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** Continues a checksum over words, whose number is a multiple of four. */
+function ofWords(before: number, words: Int32Array): number {
+  let crc = before;
+  for (let i = 0; i < words.length; i += 4) {
+    const a = crc ^ words[i]!;
+    const b = words[i + 1]!;
+    const c = words[i + 2]!;
+    const d = words[i + 3]!;
+    crc =
+      table[0xf00 + (a & 255)]! ^
+      table[0xe00 + ((a >>> 8) & 255)]! ^
+      table[0xd00 + ((a >>> 16) & 255)]! ^
+      table[0xc00 + (a >>> 24)]! ^
+      table[0xb00 + (b & 255)]! ^
+      table[0xa00 + ((b >>> 8) & 255)]! ^
+      table[0x900 + ((b >>> 16) & 255)]! ^
+      table[0x800 + (b >>> 24)]! ^
+      table[0x700 + (c & 255)]! ^
+      table[0x600 + ((c >>> 8) & 255)]! ^
+      table[0x500 + ((c >>> 16) & 255)]! ^
+      table[0x400 + (c >>> 24)]! ^
+      table[0x300 + (d & 255)]! ^
+      table[0x200 + ((d >>> 8) & 255)]! ^
+      table[0x100 + ((d >>> 16) & 255)]! ^
+      table[d >>> 24]!;
+  }
+  return crc;
+}
+
 /** Row k holds, for each byte, its effect after k further zero bytes. */
+const ROWS = 16;
 const table: Int32Array = buildTable();
 
 function buildTable(): Int32Array {
-  const rows = new Int32Array(8 * 256);
+  const rows = new Int32Array(ROWS * 256);
   for (let byte = 0; byte < 256; byte++) {
     let crc = byte;
     for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
@@ -40,7 +83,7 @@ function buildTable(): Int32Array {
   }
   for (let byte = 0; byte < 256; byte++) {
     let crc = rows[byte]!;
-    for (let row = 1; row < 8; row++) {
+    for (let row = 1; row < ROWS; row++) {
       crc = rows[crc & 255]! ^ (crc >>> 8);
       rows[row * 256 + byte] = crc;
     }

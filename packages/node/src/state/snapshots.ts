@@ -416,13 +416,12 @@ function encodeBegin(group: GroupId, transfer: number, message: Uint8Array): Uin
 }
 
 function encodeChunk(transfer: number, { sequence, checksum, bytes }: SnapshotChunk): Uint8Array {
-  const out = new ByteWriter(bytes.length + 24);
-  out.u8(CHUNK);
-  out.bytes(u48(transfer));
-  out.varint(sequence);
-  out.u32(checksum);
-  out.bytes(bytes);
-  return out.take();
+  const head = new ByteWriter(24);
+  head.u8(CHUNK);
+  head.bytes(u48(transfer));
+  head.varint(sequence);
+  head.u32(checksum);
+  return Buffer.concat([head.view(), bytes]);
 }
 
 function u48(value: number): Uint8Array {

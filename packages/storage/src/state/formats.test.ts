@@ -6,12 +6,15 @@ import { decodeMeta, encodeMeta } from './group-meta.js';
 import { nameRecord, recordKeyBuffer } from './keys.js';
 import { applySlab, checkSlab, Slab } from './slabs.js';
 import {
+  beginPieces,
   decodeContent,
   encodeHeader,
-  encodePieces,
   encodeTrailer,
   isWhole,
   makeChunk,
+  PIECE_HEADER_BYTES,
+  type Piece,
+  writePiece,
 } from './snapshot-format.js';
 import { decodeValue, encodeValue } from './values.js';
 
@@ -19,6 +22,19 @@ const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array)
 const u53 = fc.maxSafeNat();
 const u32 = fc.integer({ min: 0, max: 0xffffffff });
 const applied = fc.record({ index: u53, term: u53, context: bytes });
+
+/** A chunk of these pieces. */
+function encodePieces(pieces: readonly Piece[]): Buffer {
+  const bytes = Buffer.alloc(pieces.reduce((sum, { data }) => sum + PIECE_HEADER_BYTES + data.length, 1));
+  const key = recordKeyBuffer(1, 1);
+  let at = beginPieces(bytes);
+  for (const { kind, id, part, more, data } of pieces) {
+    nameRecord(key, kind, id, part);
+    writePiece(bytes, at, key, more, data, 0, data.length);
+    at += PIECE_HEADER_BYTES + data.length;
+  }
+  return bytes;
+}
 
 describe('values', () => {
   test('come back, and only under their own key', () => {

@@ -114,6 +114,23 @@ export function nameOfRecord(key: Buffer): RecordName | undefined {
   return id === undefined ? undefined : { kind: key[KIND_AT]!, id, part: key.readUInt32BE(PART_AT) };
 }
 
+/** Whether a key is that of a record. */
+export function isRecordKey(key: Buffer): boolean {
+  return (
+    key.length === RECORD_KEY_BYTES &&
+    key[0] === RECORD &&
+    key[ID_AT] === 0 &&
+    (key[ID_AT + 1] as number) < 0x20
+  );
+}
+
+/** Writes the name in a record key in the form of snapshots: kind, id and part, numbers little-endian. Hot, as `nameRecord`. */
+export function copyNameLE(key: Buffer, bytes: Buffer, at: number): void {
+  bytes[at] = key[KIND_AT]!;
+  for (let i = 0; i < 8; i++) bytes[at + 1 + i] = key[ID_AT + 7 - i]!;
+  for (let i = 0; i < 4; i++) bytes[at + 9 + i] = key[PART_AT + 3 - i]!;
+}
+
 /** Group and generation of a record key, or undefined if it is none. */
 export function ownerOfRecord(key: Buffer): { group: number; generation: number } | undefined {
   if (key.length !== RECORD_KEY_BYTES || key[0] !== RECORD) return undefined;

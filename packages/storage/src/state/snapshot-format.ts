@@ -18,7 +18,7 @@ import { readU53LE, writeU53LE } from '../bytes.js';
 import { crc32c } from '../crc32c.js';
 import { SnapshotRefusedError } from '../errors.js';
 import type { Applied } from './group-meta.js';
-import type { RecordName } from './keys.js';
+import { copyNameLE, type RecordName } from './keys.js';
 
 export type SnapshotChunk = {
   readonly sequence: number;
@@ -73,22 +73,30 @@ export function encodeHeader({ group, applied }: SnapshotHeader): Buffer {
   return bytes;
 }
 
-export function encodePieces(pieces: readonly Piece[]): Buffer {
-  const bytes = Buffer.allocUnsafe(
-    pieces.reduce((sum, { data }) => sum + PIECE_HEADER_BYTES + data.length, 1),
-  );
+/** Begins a chunk of records; gives where its first piece goes. */
+export function beginPieces(bytes: Buffer): number {
   bytes[0] = RECORDS;
-  let at = 1;
-  for (const { kind, id, part, more, data } of pieces) {
-    bytes[at] = kind;
-    writeU53LE(bytes, id, at + 1);
-    bytes.writeUInt32LE(part, at + 9);
-    bytes[at + 13] = more ? 1 : 0;
-    bytes.writeUInt32LE(data.length, at + 14);
-    data.copy(bytes, at + PIECE_HEADER_BYTES);
-    at += PIECE_HEADER_BYTES + data.length;
-  }
-  return bytes;
+  return 1;
+}
+
+/** Writes a piece of the record with a key: the bytes of `value` from `start` to `end`. */
+export function writePiece(
+  bytes: Buffer,
+  at: number,
+  key: Buffer,
+  more: boolean,
+  value: Buffer,
+  start: number,
+  end: number,
+): void {
+  copyNameLE(key, bytes, at);
+  bytes[at + 13] = more ? 1 : 0;
+  const length = end - start;
+  bytes[at + 14] = length;
+  bytes[at + 15] = length >>> 8;
+  bytes[at + 16] = length >>> 16;
+  bytes[at + 17] = length >>> 24;
+  value.copy(bytes, at + PIECE_HEADER_BYTES, start, end);
 }
 
 export function encodeTrailer(records: number, total: Buffer): Buffer {

@@ -34,6 +34,9 @@ export class SnapshotInstaller {
   private state: 'open' | 'failed' | 'ended' = 'open';
   private isStaged = false;
   private turn: Promise<void> = Promise.resolve();
+  /** The records of the chunk before, on their way into the store while the next one is checked. */
+  private writing: Promise<void> = Promise.resolve();
+  private isWritten = false;
 
   constructor(host: InstallHost, group: number, generation: number) {
     this.group = group;
@@ -49,11 +52,12 @@ export class SnapshotInstaller {
 
   /** The trailer has come and all is verified. */
   get isComplete(): boolean {
-    return this.state === 'open' && this.reader.isComplete;
+    return this.state === 'open' && this.reader.isComplete && this.isWritten;
   }
 
   /**
-   * Takes the next chunk; resolves when the one after it is welcome. A chunk that was there before is passed
+   * Takes the next chunk; resolves when the one after it is welcome. Whether it could be stored may be told by the next
+   * one. A chunk that was there before is passed
    * over. Throws `SnapshotRefusedError`: for a chunk that was changed on its way, or one too many, the right
    * one may still come; otherwise nothing but `abort` is left.
    */
@@ -85,6 +89,7 @@ export class SnapshotInstaller {
   /** Gives the snapshot up; the group is as it was. */
   async abort(): Promise<void> {
     await this.turn;
+    await this.writing.catch(() => undefined);
     if (this.state === 'ended') return;
     this.state = 'ended';
     if (this.isStaged) this.host.clear(this.group, this.generation);
@@ -101,7 +106,13 @@ export class SnapshotInstaller {
     const { header } = this.reader;
     try {
       if (isFirst && header !== undefined) await this.accept(header);
-      else if (records.length > 0) await this.put(records);
+      await this.writing;
+      if (records.length > 0) {
+        this.writing = this.put(records);
+        // It is nobody's until the next chunk asks.
+        this.writing.catch(() => undefined);
+      }
+      this.isWritten = this.reader.isComplete;
     } catch (error) {
       this.state = 'failed';
       throw error;
@@ -136,15 +147,15 @@ export class SnapshotInstaller {
   }
 
   private async put(records: readonly StateRecord[]): Promise<void> {
-    const values = records.map(({ kind, id, part, value }) => {
-      nameRecord(this.key, kind, id, part);
-      return { key: Buffer.from(this.key), value: encodeValue(this.key, value) };
-    });
+    const { key } = this;
     await this.host.journal.writeBulk((batch) => {
       let bytes = 0;
-      for (const { key, value } of values) {
-        batch.put(key, value);
-        bytes += key.length + value.length;
+      for (const { kind, id, part, value } of records) {
+        nameRecord(key, kind, id, part);
+        // The batch copies both.
+        const encoded = encodeValue(key, value);
+        batch.put(key, encoded);
+        bytes += key.length + encoded.length;
       }
       return bytes;
     });

@@ -116,7 +116,7 @@ export class SnapshotReader {
   private checkOrder(name: RecordName): void {
     if (this.lastName !== undefined && compareNames(this.lastName, name) >= 0)
       throw damaged('its records are not in order');
-    this.lastName = { kind: name.kind, id: name.id, part: name.part };
+    this.lastName = name;
   }
 }
 

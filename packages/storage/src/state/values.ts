@@ -43,11 +43,20 @@ export function writeValue(
  * @throws DamagedStateError, NewerFormatError
  */
 export function decodeValue(key: Buffer, value: Buffer, group?: number): Buffer {
+  return value.subarray(checkValue(key, value, group));
+}
+
+/**
+ * Where the payload of a value begins, once the value is checked.
+ *
+ * @throws DamagedStateError, NewerFormatError
+ */
+export function checkValue(key: Buffer, value: Buffer, group?: number): number {
   if (value.length < VALUE_HEADER_BYTES) throw damagedValue(key, group);
   const crc = (value[0]! | (value[1]! << 8) | (value[2]! << 16) | (value[3]! << 24)) >>> 0;
   if (crc32c(value, 4, value.length, crc32c(key)) !== crc) throw damagedValue(key, group);
   if (value[4] !== VALUE_FORMAT) throw new NewerFormatError('A stored value', value[4]!, VALUE_FORMAT);
-  return value.subarray(VALUE_HEADER_BYTES);
+  return VALUE_HEADER_BYTES;
 }
 
 function damagedValue(key: Buffer, group: number | undefined): DamagedStateError {
