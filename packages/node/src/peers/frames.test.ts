@@ -50,7 +50,7 @@ describe('frames of Raft', () => {
     expect(untilSent()).toBe(1);
     expect(untilSent()).toBe(1);
     isWaiting = true;
-    expect([untilSent(), untilSent(), untilSent()]).toEqual([8, 16, 32]);
+    expect(Array.from({ length: 5 }, untilSent)).toEqual([8, 16, 32, 64, 64]);
     frames.refused(2, 3);
     expect(untilSent()).toBe(1);
     frames.add(4, [append(2, 1, 600)]);

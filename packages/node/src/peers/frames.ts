@@ -64,8 +64,9 @@ interface Waiting {
   patience: number;
 }
 
-/** How often an append that waits may come again until it is sent twice; each further time takes twice as often. */
+/** How often an append that waits may come again until it is sent twice; each further time takes twice as often, up to a limit. */
 const PATIENCE = 8;
+const PATIENCE_MAX = 64;
 
 /** Messages to other nodes, collected until they are sent. */
 export class RaftFrames {
@@ -140,7 +141,8 @@ export class RaftFrames {
     }
     const known = groups.get(group);
     const isAgain = known?.term === term && known.prevIndex === prevIndex;
-    groups.set(group, { term, prevIndex, again: 0, patience: isAgain ? known.patience * 2 : PATIENCE });
+    const patience = isAgain ? Math.min(known.patience * 2, PATIENCE_MAX) : PATIENCE;
+    groups.set(group, { term, prevIndex, again: 0, patience });
     return true;
   }
 
