@@ -396,12 +396,13 @@ export class TaskRunner {
   /** Users may have gone, with whom their tasks go. */
   private rootChanged(session: GroupSession): void {
     const { accessVersion, restoring, replacements } = this.options.engine.root;
-    // A user that is gone may be back, as long as that is not committed.
-    if (session.hasUncommitted || accessVersion === this.accessVersion) return;
     if (restoring !== '') {
       for (const led of this.groups.values()) led.isHeld = true;
+      this.accessVersion = -1;
       return;
     }
+    // A user that is gone may be back, as long as that is not committed.
+    if (session.hasUncommitted || accessVersion === this.accessVersion) return;
     this.accessVersion = accessVersion;
     for (const led of this.groups.values()) {
       this.removeOrphans(led);
