@@ -112,13 +112,19 @@ describe('what changes a node', () => {
 describe('new_node', () => {
   test('gives the number that the node will have, and notes that it is to come', () => {
     expect(h.run("new_node('secret', 'node-1');", ROOT)).toBe(1);
-    expect(h.run("new_node('secret', 'node-2', 9999);", ROOT)).toBe(2);
+    expect(h.run("del_node(1); new_node('secret', 'node-2', 9999);", ROOT)).toBe(2);
 
-    expect([...root.invitations.values()]).toEqual([
-      { number: 1, host: 'node-1', port: 9220 },
-      { number: 2, host: 'node-2', port: 9999 },
-    ]);
+    expect([...root.invitations.values()]).toEqual([{ number: 2, host: 'node-2', port: 9999 }]);
     expect(h.run('[has_node(0), has_node(2), has_node(3)];', ROOT)).toEqual([true, true, false]);
+  });
+
+  test('waits for the one before, unless there are so many nodes that it can be missed', () => {
+    h.run("new_node('secret', 'a');", ROOT);
+    expect(h.failure("new_node('secret', 'b');", ROOT).message).toContain('del_node(1)');
+    expect(h.error("new_node('secret', 'a');", ROOT)).toBe('lookup_err');
+    for (const number of [7, 8]) root.putMember({ ...SECOND, number, nodeId: number, host: `n${number}` });
+    expect(h.run("new_node('secret', 'b');", ROOT)).toBe(9);
+    expect(h.error("new_node('secret', 'c');", ROOT)).toBe('operation_err');
   });
 
   test('keeps a one-time secret with the invitation, once every node knows such ones', () => {
@@ -130,11 +136,13 @@ describe('new_node', () => {
       port: 65_535,
       secret: 'one-time!',
     });
+    h.run('del_node(1);', ROOT);
     const copy = new Harness({ node: view }).engine.root;
     const outcome = h.outcome("new_node('one-time!', 'node-3'); nil;", ROOT);
     if (outcome.kind !== 'value' || outcome.change === null) throw new Error('the query makes a change');
     copy.apply(outcome.change.effects);
     expect(copy.invitations.get(2)).toEqual({ number: 2, host: 'node-3', port: 9220, secret: 'one-time!' });
+    h.run('del_node(2);', ROOT);
     root.level = LEVEL_OF_PROGRAMS - 1;
     expect(h.error("new_node('one-time!', 'node-2');", ROOT)).toBe('operation_err');
     expect(h.run("new_node('known', 'node-2');", ROOT)).toBe(3);
@@ -170,7 +178,8 @@ describe('new_node', () => {
     root.putMember({ ...SECOND, number: 63 });
 
     expect(h.run("new_node('secret', 'again');", ROOT)).toBe(1);
-    h.run("range(2, 63).each(|i| new_node('secret', 'n' + str(i)));", ROOT);
+    for (let number = 2; number < 63; number++)
+      root.putMember({ ...SECOND, number, nodeId: 1000 + number, host: `n${number}` });
 
     expect(h.error("new_node('secret', 'one-more');", ROOT)).toBe('max_quota_err');
   });
@@ -219,7 +228,7 @@ describe('del_node and remove_node', () => {
 
   test('is the same on other nodes', () => {
     const other = new Harness({ node: view });
-    const outcome = h.outcome("new_node('s', 'a'); new_node('s', 'b'); del_node(1); nil;", ROOT);
+    const outcome = h.outcome("new_node('s', 'a'); del_node(1); new_node('s', 'b'); nil;", ROOT);
     if (outcome.kind !== 'value' || outcome.change === null) throw new Error('the query makes a change');
 
     other.engine.root.apply(outcome.change.effects);

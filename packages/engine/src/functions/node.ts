@@ -98,6 +98,7 @@ export const NODES: readonly Entry[] = [
     params: [secret(), address(), p.optional(p.intBetween('port', 1, 65_535))],
     run: (rt, secretText, host, port = NODE_PORT) => {
       assertUnknown(rt, host, port);
+      assertFewAwaited(rt);
       const problem = rt.node.invitationProblem();
       if (problem !== null) throw operationError(problem);
       const number = rt.root.freeNumber();
@@ -202,6 +203,20 @@ function assertUnknown({ root }: Runtime, host: string, port: number): void {
   if (same === undefined) return;
   throw lookupError(`node ${same.number} has the address ${host} and the port ${port} already`);
 }
+
+/** Nodes that are called, and never come, are not to be added to others: fewer than half of all may be missing. */
+function assertFewAwaited({ root }: Runtime): void {
+  const [first] = root.invitations.values();
+  const count = root.members.size + root.invitations.size;
+  const awaitedMax = count < SMALL_CLUSTER ? 0 : Math.floor(count / 2) - 1;
+  if (first === undefined || root.invitations.size <= awaitedMax) return;
+  throw operationError(
+    `node ${first.number} is still to come: wait until nodes_info() shows that it is there, or call it off with del_node(${first.number})`,
+  );
+}
+
+/** Nodes from which on one may be called while another one has not come. */
+const SMALL_CLUSTER = 4;
 
 function unknownNode(number: unknown): QueryError {
   return lookupError(`there is no node ${number}; nodes_info() in the scope @node lists them`);

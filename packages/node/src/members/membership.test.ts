@@ -35,9 +35,9 @@ describe('a cluster', () => {
       host: '127.0.0.2',
       port: ports[1],
     });
-    await first.value('/t', `new_node('${SECRET}', '127.0.0.3', ${ports[2]});`);
     expect(number).toBe(1);
     await second.whenReady();
+    await first.value('/t', `new_node('${SECRET}', '127.0.0.3', ${ports[2]});`);
     await third.whenReady();
     second.authorization = first.authorization;
     third.authorization = first.authorization;
