@@ -78,6 +78,8 @@ interface Session {
   /** Whether its client ended it. */
   isGivenUp: boolean;
   readonly hearings: Map<string, Hearing>;
+  /** The tags of events that it sent to all others. */
+  readonly own: Set<string>;
 }
 
 export class SocketClients {
@@ -179,7 +181,16 @@ export class SocketClients {
     const socket = await connected(place.socketEndpoint);
     const hearings = new Map<string, Hearing>();
     const who = `${name} at ${place.name}`;
-    const begun = { socket, place, who, hearings, endedAt: null, isTold: false, isGivenUp: false };
+    const begun = {
+      socket,
+      place,
+      who,
+      hearings,
+      endedAt: null,
+      isTold: false,
+      isGivenUp: false,
+      own: new Set<string>(),
+    };
     const session: Session = { ...begun, since: Number.POSITIVE_INFINITY };
     this.sessions.push(session);
     socket.onEvent = (event) => this.hear(session, event);
@@ -294,12 +305,12 @@ export class SocketClients {
   }
 
   private async emit(session: Session, collection: string, toPeers: boolean): Promise<void> {
-    const { socket, hearings } = session;
+    const { socket, hearings, own } = session;
     const scope = roomOf(collection);
     const tag = `e${this.options.nextId()}`;
     const hearing = hearings.get(scope);
     const begin = performance.now();
-    if (toPeers) hearing?.own.add(tag);
+    if (toPeers) own.add(tag);
     this.witness.sent(scope, tag);
     const sent = toPeers ? socket.emitPeer(scope, ROOM, 'chat', tag) : socket.emit(scope, ROOM, 'chat', tag);
     try {
@@ -310,7 +321,7 @@ export class SocketClients {
       throw error;
     }
     this.emits += 1;
-    this.witness.acknowledged(scope, tag, begin, toPeers ? (hearing ?? null) : null);
+    this.witness.acknowledged(scope, tag, begin);
     if (!toPeers) this.demandHeard(session, hearing, tag, begin);
   }
 
@@ -345,7 +356,7 @@ export class SocketClients {
   }
 
   private hearOfRoom(
-    { who, hearings }: Session,
+    { who, hearings, own }: Session,
     type: number,
     scope: string,
     event: ReadonlyMap<string, WireValue>,
@@ -354,7 +365,7 @@ export class SocketClients {
     const hearing = hearings.get(scope);
     if (type === PackageType.ROOM_JOIN) {
       if (hearing?.isOver === false) recorder.finding(`${who} joined ${scope} twice`);
-      hearings.set(scope, this.witness.join(scope, who, performance.now()));
+      hearings.set(scope, this.witness.join(scope, who, performance.now(), own));
     } else if (hearing === undefined || hearing.isOver) {
       recorder.finding(`${who} heard of ${scope}, where it is not: ${type}`);
     } else if (type === PackageType.ROOM_EMIT) {

@@ -20,18 +20,19 @@ export class Hearing {
   readonly joinedAt: number;
   /** The tags that were heard. */
   readonly heard = new Set<string>();
-  /** Those of events that it sent to all others. */
-  readonly own = new Set<string>();
+  /** Those of events that its session sends to all others, which may be before it is in the room. */
+  readonly own: ReadonlySet<string>;
   /** The tag and the number that were heard last; null before the first. */
   last: string | null = null;
   lastNumber: number | null = null;
   /** Whether it is not in the room any more. */
   isOver = false;
 
-  constructor(room: string, who: string, joinedAt: number) {
+  constructor(room: string, who: string, joinedAt: number, own: ReadonlySet<string>) {
     this.room = room;
     this.who = who;
     this.joinedAt = joinedAt;
+    this.own = own;
   }
 }
 
@@ -40,8 +41,6 @@ interface Acknowledged {
   readonly tag: string;
   /** When it was sent. */
   readonly begin: number;
-  /** The session that does not get it; null for none. */
-  readonly except: Hearing | null;
 }
 
 class Room {
@@ -63,9 +62,13 @@ export class RoomWitness {
   /** Events that were heard, each counted once for each session. */
   events = 0;
 
-  /** A session is in a room. */
-  join(room: string, who: string, joinedAt: number): Hearing {
-    const hearing = new Hearing(room, who, joinedAt);
+  /**
+   * A session is in a room.
+   *
+   * @param own the tags of events that it sends to all others, now and later
+   */
+  join(room: string, who: string, joinedAt: number, own: ReadonlySet<string>): Hearing {
+    const hearing = new Hearing(room, who, joinedAt, own);
     this.room(room).hearings.add(hearing);
     return hearing;
   }
@@ -82,8 +85,8 @@ export class RoomWitness {
   }
 
   /** An event that was sent has happened, for certain. */
-  acknowledged(room: string, tag: string, begin: number, except: Hearing | null = null): void {
-    this.room(room).acknowledged.push({ tag, begin, except });
+  acknowledged(room: string, tag: string, begin: number): void {
+    this.room(room).acknowledged.push({ tag, begin });
   }
 
   /** An event that was sent will never happen; gives what is wrong with that, or null. */
@@ -117,8 +120,8 @@ export class RoomWitness {
     let witness: Hearing | null = null;
     for (const hearing of room.hearings) {
       const { who, last, lastNumber, own, heard, joinedAt } = hearing;
-      for (const { tag, begin, except } of room.acknowledged) {
-        if (begin > joinedAt && except !== hearing && !heard.has(tag))
+      for (const { tag, begin } of room.acknowledged) {
+        if (begin > joinedAt && !own.has(tag) && !heard.has(tag))
           problems.push(`${who} did not hear ${tag} in ${name}, which happened`);
       }
       if (counter !== null && lastNumber !== null && lastNumber !== counter)

@@ -51,6 +51,8 @@ export class Session {
   readonly who: string;
   /** What it hears, by the scope of the room: one of each is named in this protocol's events. */
   readonly hearings = new Map<string, Hearing>();
+  /** The tags of events that it sent to all others. */
+  readonly own = new Set<string>();
   /** Whether the node asked it to go elsewhere. */
   isLeaving = false;
   /** Whether it is over. */
@@ -178,7 +180,7 @@ export class Session {
       if (joinedAt === undefined)
         return onProblem(`${who} got the event of a join before its answer, or again`);
       if (hearing?.isOver === false) return onProblem(`${who} joined ${scope} twice`);
-      this.hearings.set(scope, witness.join(scope, who, joinedAt));
+      this.hearings.set(scope, witness.join(scope, who, joinedAt, this.own));
       return;
     }
     if (hearing === undefined || hearing.isOver)

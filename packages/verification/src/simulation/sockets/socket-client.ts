@@ -237,12 +237,12 @@ export class SocketClient {
     const scope = roomOf(collection);
     const begin = scheduler.now;
     const hearing = this.hearing(session, collection);
-    if (toPeers) hearing?.own.add(tag);
+    if (toPeers) session.own.add(tag);
     witness.sent(scope, tag);
     const type = toPeers ? PackageType.EMIT_PEER : PackageType.EMIT;
     this.ask(session, type, [scope, ROOM, 'chat', tag], (answer) => {
       if (answer?.ok === true) {
-        witness.acknowledged(scope, tag, begin, toPeers ? hearing : null);
+        witness.acknowledged(scope, tag, begin);
         if (!toPeers) this.demandHeard(session, hearing, tag, begin);
         this.world.reached.add('a session emits');
       }
