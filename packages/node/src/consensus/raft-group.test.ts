@@ -112,6 +112,8 @@ class Node {
         nextEpoch: () => ++this.epochs,
         emit: (event) => this.events.push(event),
         transmit: (_group, messages) => this.transmit(messages),
+        proposed: () => undefined,
+        holdsNotice: () => false,
         hasRoom: () => true,
         sendSnapshot: (_group, message) => this.snapshots.push(message),
         cut: () => this.group.noteCut(),

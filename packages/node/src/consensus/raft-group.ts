@@ -62,6 +62,9 @@ export interface GroupContext {
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /** Whether entries may be sent to a node now. */
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
+  /** Something was proposed; whether what is committed is told by `tellCommit` a moment later. */
+  readonly proposed: (group: GroupId) => void;
+  readonly holdsNotice: (group: GroupId) => boolean;
   /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */
@@ -132,6 +135,7 @@ export class RaftGroup {
       membership,
       random: context.random,
       hasRoom: (to) => context.hasRoom(id, to),
+      holdsNotice: () => context.holdsNotice(id),
     });
   }
 
@@ -201,6 +205,7 @@ export class RaftGroup {
   propose(epoch: number, payloads: readonly Uint8Array[]): void {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
     if (epoch !== this.epoch) return;
+    this.context.proposed(this.id);
     const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
     if (result?.status === 'accepted') {
       this.watch?.proposed(result.lastIndex);
@@ -304,6 +309,12 @@ export class RaftGroup {
   /** Entries for a node may be sent again. */
   roomFor(to: NodeId): void {
     this.raft.roomFor(to);
+    this.process();
+  }
+
+  /** Tells the followers what is committed, where that was held back. */
+  tellCommit(): void {
+    this.raft.tellCommit();
     this.process();
   }
 
