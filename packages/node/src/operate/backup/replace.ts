@@ -360,9 +360,14 @@ async function* counted(
   source: AsyncIterable<Buffer>,
   count: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const bytes of source) {
-    count(bytes.length);
-    yield bytes;
+  const bytes = source[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await bytes.next().catch((error: unknown) => {
+      throw new BackupError('damaged', `the file can not be read: ${messageOf(error)}`);
+    });
+    if (next.done === true) return;
+    count(next.value.length);
+    yield next.value;
   }
 }
 
