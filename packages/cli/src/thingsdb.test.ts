@@ -40,7 +40,7 @@ function fileOf(...lines: string[]): string {
 
 describe('the program `thingsdb`', () => {
   test('has the defaults of ThingsDB, where nothing says otherwise', async () => {
-    await run(['--init'], { HOME: '/home/me', USER: 'me' });
+    await run(['--init'], { HOME: '/users/me', USER: 'me' });
     expect(starts[0]).toMatchObject({
       first: { kind: 'init' },
       config: { listenClientPort: 9200, httpApiPort: 0, httpStatusPort: 0, wsPort: 0, logLevel: 'warning' },
