@@ -287,7 +287,11 @@ export class Emitter {
         const items = names.find((name) => name !== '') ?? w.variable(`${item}[] | undefined`);
         if (names.every((name) => name === '')) w.line(`${items} = [];`);
         names[index] = items;
-        return this.#pushing(item, (value) => w.line(`${items}.push(${value});`));
+        return this.#pushing(item, (value) => {
+          // Most lists have one item, and an array that grows makes room for sixteen more.
+          w.line(`if (${items}.length === 0) ${items} = [${value}];`);
+          w.line(`else ${items}.push(${value});`);
+        });
       }
       if ('rule' in factor && !this.isInlined(factor.rule)) {
         // The value stays in the variable in which it arrives, or goes on at once.

@@ -220,6 +220,9 @@ export function levelHelpers({ operators, kinds }) {
 const LEVELS: readonly number[] = [${operators.map(({ level }) => level).join(', ')}];
 const OPS: readonly (BinaryOp | undefined)[] = [${ops.join(', ')}];
 
+/** Those of a level whose node does not name them. */
+const NO_OPS: BinaryOp[] = [];
+
 /** Operands of one level of operators that wait for the last one. */
 interface Level {
   readonly level: number;
@@ -239,8 +242,8 @@ function shift(open: Level[], operand: Node, operator: number): void {
     top = open[open.length - 1];
   }
   if (top === undefined || top.level < level) {
-    top = { level, operands: [], ops: [] };
-    open.push(top);
+    open.push({ level, operands: [last], ops: op === undefined ? NO_OPS : [op] });
+    return;
   }
   top.operands.push(last);
   if (op !== undefined) top.ops.push(op);
@@ -261,10 +264,14 @@ function close(open: Level[], operand: Node): Node {
   return last;
 }
 
-function toNode({ level, operands, ops }: Level, last: Node): Node {
+function toNode({ level, operands: before, ops }: Level, last: Node): Node {
+  let operands = before;
   if (operands.length === 0) return last;
-  const start = operands[0]!.start;
-  operands.push(last);
+  const first = operands[0]!;
+  const { start } = first;
+  // Mostly there are two, and an array that grows makes room for sixteen more.
+  if (operands.length > 1) operands.push(last);
+  else operands = [first, last];
   if (${levelsOf('or')}) return { kind: 'or', start, end: last.end, operands };
   if (${levelsOf('and')}) return { kind: 'and', start, end: last.end, operands };
   return { kind: 'operation', start, end: last.end, operands, ops };

@@ -182,7 +182,8 @@ export class GeneratedParser {
       return undefined;
     }
     p = this.pos;
-    v1.push(v2);
+    if (v1.length === 0) v1 = [v2];
+    else v1.push(v2);
     loop1: for (;;) {
       v3 = p;
       v4 = text.charCodeAt(v3);
@@ -219,7 +220,8 @@ export class GeneratedParser {
         break loop1;
       }
       p = this.pos;
-      v1.push(v8);
+      if (v1.length === 0) v1 = [v8];
+      else v1.push(v8);
     }
     loop3: for (;;) {
       v5 = p;
@@ -961,7 +963,8 @@ export class GeneratedParser {
       if (v6 < 0) {
         return undefined;
       }
-      v5.push(toName(this.source.slice(v1, v6), v1));
+      if (v5.length === 0) v5 = [toName(this.source.slice(v1, v6), v1)];
+      else v5.push(toName(this.source.slice(v1, v6), v1));
       p = v6;
       loop2: for (;;) {
         v6 = p;
@@ -986,7 +989,8 @@ export class GeneratedParser {
           p = v8;
           break loop2;
         }
-        v5.push(toName(this.source.slice(v6, v9), v6));
+        if (v5.length === 0) v5 = [toName(this.source.slice(v6, v9), v6)];
+        else v5.push(toName(this.source.slice(v6, v9), v6));
         p = v9;
       }
       v3 = v5;
@@ -1092,7 +1096,8 @@ export class GeneratedParser {
         if (v6 < 0) {
           break opt2;
         }
-        v5.push(toName(this.source.slice(v2, v6), v2));
+        if (v5.length === 0) v5 = [toName(this.source.slice(v2, v6), v2)];
+        else v5.push(toName(this.source.slice(v2, v6), v2));
         p = v6;
         loop3: for (;;) {
           v6 = p;
@@ -1117,7 +1122,8 @@ export class GeneratedParser {
             p = v8;
             break loop3;
           }
-          v5.push(toName(this.source.slice(v6, v9), v6));
+          if (v5.length === 0) v5 = [toName(this.source.slice(v6, v9), v6)];
+          else v5.push(toName(this.source.slice(v6, v9), v6));
           p = v9;
         }
         v8 = p;
@@ -1651,7 +1657,8 @@ export class GeneratedParser {
           break opt2;
         }
         p = this.pos;
-        v5.push(v6);
+        if (v5.length === 0) v5 = [v6];
+        else v5.push(v6);
         loop3: for (;;) {
           v7 = p;
           v8 = text.charCodeAt(v7);
@@ -1676,7 +1683,8 @@ export class GeneratedParser {
             break loop3;
           }
           p = this.pos;
-          v5.push(v10);
+          if (v5.length === 0) v5 = [v10];
+          else v5.push(v10);
         }
         v9 = p;
         v8 = text.charCodeAt(v9);
@@ -1915,7 +1923,8 @@ export class GeneratedParser {
           break opt2;
         }
         p = this.pos;
-        v5.push(v6);
+        if (v5.length === 0) v5 = [v6];
+        else v5.push(v6);
         loop3: for (;;) {
           v7 = p;
           v8 = text.charCodeAt(v7);
@@ -1940,7 +1949,8 @@ export class GeneratedParser {
             break loop3;
           }
           p = this.pos;
-          v5.push(v10);
+          if (v5.length === 0) v5 = [v10];
+          else v5.push(v10);
         }
         v9 = p;
         v8 = text.charCodeAt(v9);
@@ -2000,7 +2010,8 @@ export class GeneratedParser {
           break opt2;
         }
         p = this.pos;
-        v5.push(v6);
+        if (v5.length === 0) v5 = [v6];
+        else v5.push(v6);
         loop3: for (;;) {
           v7 = p;
           v8 = text.charCodeAt(v7);
@@ -2025,7 +2036,8 @@ export class GeneratedParser {
             break loop3;
           }
           p = this.pos;
-          v5.push(v10);
+          if (v5.length === 0) v5 = [v10];
+          else v5.push(v10);
         }
         v9 = p;
         v8 = text.charCodeAt(v9);
@@ -2330,7 +2342,8 @@ export class GeneratedParser {
           break opt2;
         }
         p = this.pos;
-        v5.push(v6);
+        if (v5.length === 0) v5 = [v6];
+        else v5.push(v6);
         loop3: for (;;) {
           v7 = p;
           v8 = text.charCodeAt(v7);
@@ -2355,7 +2368,8 @@ export class GeneratedParser {
             break loop3;
           }
           p = this.pos;
-          v5.push(v10);
+          if (v5.length === 0) v5 = [v10];
+          else v5.push(v10);
         }
         v9 = p;
         v8 = text.charCodeAt(v9);
@@ -3063,6 +3077,9 @@ const WIDTHS: readonly number[] = [2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 
 const LEVELS: readonly number[] = [0, 1, 2, 2, 2, 2, 6, 6, 2, 2, 3, 4, 5, 7, 7, 8, 8, 8];
 const OPS: readonly (BinaryOp | undefined)[] = [undefined, undefined, '==', '!=', '<=', '>=', '<<', '>>', '<', '>', '|', '^', '&', '+', '-', '%', '*', '/'];
 
+/** Those of a level whose node does not name them. */
+const NO_OPS: BinaryOp[] = [];
+
 /** Operands of one level of operators that wait for the last one. */
 interface Level {
   readonly level: number;
@@ -3082,8 +3099,8 @@ function shift(open: Level[], operand: Node, operator: number): void {
     top = open[open.length - 1];
   }
   if (top === undefined || top.level < level) {
-    top = { level, operands: [], ops: [] };
-    open.push(top);
+    open.push({ level, operands: [last], ops: op === undefined ? NO_OPS : [op] });
+    return;
   }
   top.operands.push(last);
   if (op !== undefined) top.ops.push(op);
@@ -3104,10 +3121,14 @@ function close(open: Level[], operand: Node): Node {
   return last;
 }
 
-function toNode({ level, operands, ops }: Level, last: Node): Node {
+function toNode({ level, operands: before, ops }: Level, last: Node): Node {
+  let operands = before;
   if (operands.length === 0) return last;
-  const start = operands[0]!.start;
-  operands.push(last);
+  const first = operands[0]!;
+  const { start } = first;
+  // Mostly there are two, and an array that grows makes room for sixteen more.
+  if (operands.length > 1) operands.push(last);
+  else operands = [first, last];
   if (level === 0) return { kind: 'or', start, end: last.end, operands };
   if (level === 1) return { kind: 'and', start, end: last.end, operands };
   return { kind: 'operation', start, end: last.end, operands, ops };

@@ -91,6 +91,9 @@ export class Compiler {
   readonly jumps: Jumps = { returns: 0, loops: 0, thrown: 0 };
   /** Code of the closures, which must be the same in both tiers: a closure is equal only to itself. */
   private closures: Map<ClosureNode, Code> | null = null;
+  /** The first of them, which mostly is the only one. */
+  private firstClosure: ClosureNode | null = null;
+  private firstCode: Code | null = null;
 
   constructor(
     rt: Runtime,
@@ -102,9 +105,7 @@ export class Compiler {
     this.rt = rt;
     this.source = source;
     this.analysis = analysis;
-    const cells: Cell[] = [];
-    for (const name of params) cells.push(rt.symbols.cell(name));
-    this.params = cells;
+    this.params = params.map((name) => rt.symbols.cell(name));
     this.outermost = outermost;
   }
 
@@ -131,8 +132,8 @@ export class Compiler {
 
   /** Code of some expressions in operand position, in their order. */
   operands(nodes: readonly Node[]): Code[] {
-    const codes: Code[] = [];
-    for (const node of nodes) codes.push(this.compile(node, 'operand'));
+    const codes = new Array<Code>(nodes.length);
+    for (let i = 0; i < codes.length; i++) codes[i] = this.compile(nodes[i] as Node, 'operand');
     return codes;
   }
 
@@ -373,8 +374,8 @@ export class Compiler {
   }
 
   private closure(node: ClosureNode): Code {
-    const known = this.closures?.get(node);
-    if (known !== undefined) return known;
+    const known = node === this.firstClosure ? this.firstCode : this.closures?.get(node);
+    if (known !== null && known !== undefined) return known;
     const { rt, source, analysis } = this;
     const text = source.slice(node.start, node.end);
     const unit = compileClosureNode(rt, source, node, analysis);
@@ -388,8 +389,13 @@ export class Compiler {
       }
       return closure;
     };
-    this.closures ??= new Map();
-    this.closures.set(node, code);
+    if (this.firstClosure === null) {
+      this.firstClosure = node;
+      this.firstCode = code;
+    } else {
+      this.closures ??= new Map();
+      this.closures.set(node, code);
+    }
     return code;
   }
 }
