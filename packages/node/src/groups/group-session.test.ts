@@ -221,6 +221,21 @@ describe('a full disk', () => {
 });
 
 /** What these tests do with the collection. */
+test('nothing of a group is stored while the log declines what is asked of it: it may not know the group yet', async () => {
+  const made = await new TestBench().start({ travels: false });
+  await made.settle();
+  const session = made.sessions.root;
+  const declined = [
+    { kind: 'read', group: session.id, id: 1, index: null },
+    { kind: 'mark_lost', group: session.id, id: 1 },
+    { kind: 'install_refused', group: session.id },
+  ] as const;
+  for (const event of declined) session.handle(event);
+  expect(session.isOpen).toBe(false);
+  await made.travel();
+  expect(session.isOpen).toBe(true);
+});
+
 function bound(made: TestBench): {
   readonly ask: (code: string) => ReturnType<TestBench['ask']>;
   readonly session: () => ReturnType<TestBench['session']>;

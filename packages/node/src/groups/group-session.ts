@@ -501,7 +501,7 @@ export class GroupSession {
   handle(event: Event): void {
     // Proposals that were under way may still be committed; nobody is left to be told.
     if (this.abandoned) return;
-    this.opened = true;
+    this.opened ||= !isDecline(event);
     if (this.held !== null) {
       this.held.push(event);
       return;
@@ -694,6 +694,19 @@ export class GroupSession {
   private takeWaiting(): Waiting[] {
     this.imposing = false;
     return this.pipeline.takeAll();
+  }
+}
+
+/** Whether the log declines something because it does not know of the group: not yet, or not any more. */
+function isDecline(event: Event): boolean {
+  switch (event.kind) {
+    case 'read':
+      return event.index === null;
+    case 'mark_lost':
+    case 'install_refused':
+      return true;
+    default:
+      return false;
   }
 }
 
