@@ -180,6 +180,7 @@ export class Harness {
       vars === undefined
         ? null
         : new Map(Object.entries(vars).map(([k, v]) => [k, toValue(v, engine.runtime.shapes)]));
+    this.changes.length = 0;
     let prepared: ReturnType<Engine['prepare']>;
     try {
       prepared = engine.prepare(code);
@@ -189,7 +190,6 @@ export class Harness {
       return { kind: 'error', error };
     }
     const body = { kind: 'query', prepared, vars: sent ?? values } as const;
-    this.changes.length = 0;
     const fresh = { isFresh: () => !lagging };
     let outcome = engine.run({
       scope: target,

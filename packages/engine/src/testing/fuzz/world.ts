@@ -104,19 +104,20 @@ export class World {
     if (outcome.kind === 'error' && outcome.error.code === ErrorCode.INTERNAL) return outcome.error.message;
     if (keysOfPrototypes() !== PROTOTYPE_KEYS) return 'a prototype of JavaScript was changed';
     if (harness.engine.runtime.symbols.values().length > 0) return 'a variable outlived the query';
-    const change = outcome.kind === 'value' ? outcome.change : null;
+    // A query with futures makes several changes, of which its outcome has the last one only.
+    const changes = [...harness.changes];
     const after = this.leaderLines();
-    if (change === null) return differenceOf('what made no change changed the state', before, after);
+    if (changes.length === 0) return differenceOf('what made no change changed the state', before, after);
 
     const group = scope === 'collection' ? harness.collection : harness.engine.root;
-    takeBack(change.undo);
+    for (const { undo } of changes.toReversed()) takeBack(undo);
     const wrong = differenceOf('taking back does not lead to what was before', before, this.leaderLines());
     if (wrong !== null) return wrong;
-    group.apply(change.effects);
+    for (const { effects } of changes) group.apply(effects);
     const again = differenceOf('the leader applied its own effects', after, this.leaderLines());
     if (again !== null) return again;
     const follower = scope === 'collection' ? this.follower : this.rootFollower;
-    if (!this.loses(change.effects)) follower.apply(change.effects);
+    for (const { effects } of changes) if (!this.loses(effects)) follower.apply(effects);
     return differenceOf('the follower', after, this.followerLines()) ?? this.wrongInRound(after);
   }
 
