@@ -1,4 +1,4 @@
-import { ErrorCode, type PasswordHash, QueryError } from '@althing/engine';
+import { ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
 import type { GroupId, NodeId } from '../../between/protocol.js';
 import type { RequestIdentity } from '../../groups/entry.js';
 import type { FailedReply, Reply, Request } from '../../groups/request.js';
@@ -83,6 +83,8 @@ export class PendingRequest {
   /** The body as it is sent, once it was needed. */
   body: Uint8Array | null = null;
   hashes: Map<string, PasswordHash> | null = null;
+  /** Its program while it waits for other nodes: see `HeldPrograms`. */
+  program: Prepared | null = null;
   failures = 0;
   /** Its entry among the keys under way; empty for none. */
   keyName = '';
