@@ -316,7 +316,10 @@ function expectVersion(input: ByteReader): void {
 }
 
 function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void {
-  const outcome = knowsOutcomes ? (reply.outcome ?? 'none') : 'none';
+  // An error behind a change that was made is one of a future, which only members that know outcomes have: who asked did
+  // not know yet that this node does.
+  const isBehindChange = !reply.ok && reply.outcome === 'made' && reply.own === true;
+  const outcome = knowsOutcomes || isBehindChange ? (reply.outcome ?? 'none') : 'none';
   if (!reply.ok) {
     out.u8(Kind.ERROR);
     out.varint(reply.index ?? 0);
