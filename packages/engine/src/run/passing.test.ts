@@ -8,19 +8,7 @@ import { builtIns } from '../functions/index.js';
 import { Harness, randomOf } from '../testing/harness.js';
 import { RandomPrograms, STORED_PLACES } from '../testing/random-program.js';
 import { stateLines } from '../testing/state-lines.js';
-
-/** What came of a query: the answer or the error, and how many steps it took. */
-function trace(harness: Harness, code: string): string {
-  const outcome = harness.outcome(code);
-  const { steps, depth } = harness.engine.runtime;
-  const answer =
-    outcome.kind === 'value'
-      ? Buffer.from(outcome.result).toString('base64')
-      : outcome.kind === 'error'
-        ? `${outcome.error.code} ${outcome.error.message}`
-        : outcome.kind;
-  return `${answer}, ${steps} steps left, depth ${depth}`;
-}
+import { FICKLE, trace } from '../testing/trace.js';
 
 /** Has a text known before it runs, so that its first run is that of code that lasts. */
 function announce(harness: Harness, code: string): void {
@@ -32,9 +20,6 @@ function announce(harness: Harness, code: string): void {
     }
   }
 }
-
-/** Functions whose results depend on the moment. */
-const FICKLE = new Set(['timeit', 'refs']);
 
 const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
 const runs = Number(process.env.ENGINE_TEST_RUNS ?? 800);

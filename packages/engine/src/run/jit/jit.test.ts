@@ -3,6 +3,7 @@ import { builtIns } from '../../functions/index.js';
 import { Harness, randomOf } from '../../testing/harness.js';
 import { RandomPrograms, STORED_PLACES } from '../../testing/random-program.js';
 import { stateLines } from '../../testing/state-lines.js';
+import { FICKLE, trace } from '../../testing/trace.js';
 
 /** A machine that translates what runs for the first time, and one that never does. */
 function bothTiers(): { readonly first: Harness; readonly second: Harness } {
@@ -12,22 +13,6 @@ function bothTiers(): { readonly first: Harness; readonly second: Harness } {
   second.engine.runtime.hotRuns = 1;
   return { first, second };
 }
-
-/** What came of a query: the answer or the error, and how many steps it took. */
-function trace(harness: Harness, code: string): string {
-  const outcome = harness.outcome(code);
-  const { steps, depth } = harness.engine.runtime;
-  const answer =
-    outcome.kind === 'value'
-      ? Buffer.from(outcome.result).toString('base64')
-      : outcome.kind === 'error'
-        ? `${outcome.error.code} ${outcome.error.message}`
-        : 'hash';
-  return `${answer}, ${steps} steps left, depth ${depth}`;
-}
-
-/** Functions whose results depend on the moment. */
-const FICKLE = new Set(['timeit', 'refs']);
 
 const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
 const runs = Number(process.env.ENGINE_TEST_RUNS ?? 1500);
