@@ -118,11 +118,11 @@ export class Pace {
   private credit = 0;
   /** Writes that went through the pool since one was held, and how many must before one is held again. */
   private pooledWrites = 0;
-  private patience = PROBE_AFTER;
+  private backOff = PROBE_AFTER;
 
   /** Whether the thread may be held for the next write. */
   get mayHold(): boolean {
-    return this.credit > 0 || this.pooledWrites >= this.patience;
+    return this.credit > 0 || this.pooledWrites >= this.backOff;
   }
 
   /** @param ms what a write took for which the thread was held */
@@ -132,8 +132,8 @@ export class Pace {
     if (ms <= SLOW_MS) this.credit = Math.min(this.credit + 1, CREDIT_MAX);
     // The thread may have waited for a processor as well: one such write among quick ones says nothing.
     else this.credit = ms > STALL_MS ? 0 : Math.max(0, this.credit - SLOW_COST);
-    if (this.credit === CREDIT_MAX) this.patience = PROBE_AFTER;
-    else if (isProbe && this.credit === 0) this.patience = Math.min(2 * this.patience, PATIENCE_MAX);
+    if (this.credit === CREDIT_MAX) this.backOff = PROBE_AFTER;
+    else if (isProbe && this.credit === 0) this.backOff = Math.min(2 * this.backOff, BACK_OFF_MAX);
   }
 
   /** @param ms what a write took that went through the thread pool */
@@ -144,7 +144,7 @@ export class Pace {
 
 /** Writes through the pool before one is held as a probe; at most, when probes were slow. */
 const PROBE_AFTER = 32;
-const PATIENCE_MAX = 1024;
+const BACK_OFF_MAX = 1024;
 
 /** A system call that takes longer is slow, in milliseconds. */
 const SLOW_MS = 2;

@@ -7,6 +7,7 @@ import { within } from '../../testing/index.js';
 import { SharedLimits } from '../shared/shared-limits.js';
 import { NativeListener } from './listener.js';
 import { PackageType } from './package.js';
+import { roomsThat } from './testing.js';
 import type { Wire } from './wire.js';
 
 const USER: User = { id: 1, name: 'ann', createdAt: 0, password: null, tokens: [] };
@@ -39,15 +40,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         later(respond);
         return true;
       },
-      rooms: {
-        join: (_request, respond) => later(respond),
-        leave: (_request, respond) => later(respond),
-        emit: (_request, respond) => later(respond),
-        answer: (_listener, _scope, reply, respond) => respond(reply),
-        end: () => {},
-        loggedOut: () => {},
-        userChanged: () => {},
-      },
+      rooms: roomsThat(later),
       refusal: () => null,
       stale: () => null,
       shared: new SharedLimits({ memoryMax: 2 ** 20, connectionsMax: 10, pendingMax: 100 }),

@@ -13,6 +13,7 @@ import { Connection, type ConnectionHost, STRANGER_BYTES_MAX } from './connectio
 import { NativeCounts } from './native-counts.js';
 import { type Header, PackageType } from './package.js';
 import { PackageReader, type PackageSink } from './package-reader.js';
+import { roomsThat } from './testing.js';
 import type { Wire } from './wire.js';
 
 const MiB = 1024 * 1024;
@@ -217,15 +218,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       respondTo(respond);
       return true;
     },
-    rooms: {
-      join: (_request, respond) => respondTo(respond),
-      leave: (_request, respond) => respondTo(respond),
-      emit: (_request, respond) => respondTo(respond),
-      answer: (_listener, _scope, reply, respond) => respond(reply),
-      end: () => {},
-      loggedOut: () => {},
-      userChanged: () => {},
-    },
+    rooms: roomsThat(respondTo),
     refusal: () => null,
     stale: () => null,
     isLeaving: () => false,

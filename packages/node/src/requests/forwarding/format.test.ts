@@ -106,6 +106,18 @@ describe('answers', () => {
     expect(told({ ok: false, error, outcome: 'unknown' })).toEqual({ kind: 'lost', unknown: true });
   });
 
+  test('of a future that failed behind a change say so also to one that did not say that it knows outcomes', () => {
+    const behind = {
+      ok: false,
+      error: new QueryError(-100, 'x'),
+      index: 2,
+      outcome: 'made',
+      own: true,
+    } as const;
+    const answer = { kind: 'reply', reply: behind } as const;
+    expect(decodeAnswer(encodeAnswer(answer, false))).toEqual(answer);
+  });
+
   test('in MessagePack stay bytes, and a conflict stays one', () => {
     const packed = decodeAnswer(
       encodeAnswer({ kind: 'reply', reply: { ok: true, result: Uint8Array.of(0xc0), index: 1 } }, true),
