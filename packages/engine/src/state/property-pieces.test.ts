@@ -137,6 +137,21 @@ describe('a thing of many properties', () => {
     expect([...fixture.records.keys()]).toEqual(['1:0']);
   });
 
+  test('is stored whole when a change that moved its properties is taken back', () => {
+    const fixture = new Fixture(MANY);
+    fixture.set('k896', new List(Array.from({ length: 1500 }, (_, i) => i)));
+    fixture.checkpoint();
+    const { lines } = fixture;
+    const removal = fixture.change((transaction) => {
+      const keys = fixture.big.entries().map(([key]) => key);
+      transaction.deleteProperties(fixture.big, keys.slice(0, 1400));
+    });
+    removal.rollback();
+    fixture.checkpoint();
+    fixture.reopen();
+    expect(fixture.lines).toBe(lines);
+  });
+
   test.each([
     ['cleared', (t: Transaction, big: Thing) => t.clearThing(big)],
     ['removed', (t: Transaction, _big: Thing, root: Thing) => t.deleteProperty(root, 'big')],

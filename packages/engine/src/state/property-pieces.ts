@@ -113,6 +113,8 @@ export class PropertyPieces {
     const slot = this.unwritten?.shape.index.get(key);
     if (slot !== undefined) this.writeUnwritten(slot >> WIDTH_BITS);
     const { shape, slots } = this.thing;
+    // The slots of a table of a failing query are not those of the records, though the table of before comes back.
+    if (this.layout !== shape.index) this.layout = null;
     this.dirty.add((shape.index.get(key) ?? slots.length) >> WIDTH_BITS);
   }
 
