@@ -1,10 +1,21 @@
+import { randomTests } from './scripts/random-tests.mjs';
+
+// Tests read them from the environment, which the processes that run them inherit.
+Object.assign(process.env, randomTests(process.env));
+
 /** Jest runs the compiled tests: the build is the only place where TypeScript is translated. */
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['**/dist/**/*.test.js'],
   transform: {},
-  testTimeout: 30_000,
+  testTimeout: 30_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
   // Half of the processor would stand still on a machine with two.
   maxWorkers: '100%',
+  moduleNameMapper: {
+    '^fast-check$': '<rootDir>/scripts/fast-check.mjs',
+    // Itself, for that file.
+    '^fast-check/lib/(.*)$': '<rootDir>/node_modules/fast-check/lib/$1',
+  },
+  reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],
 };

@@ -18,8 +18,3 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 }
-
-/** A new seed on each run; REGEX_TEST_SEED sets it. */
-export function seedOfToday(): number {
-  return Number(process.env.REGEX_TEST_SEED ?? Date.now() % 1_000_000_000);
-}

@@ -21,8 +21,8 @@ function announce(harness: Harness, code: string): void {
   }
 }
 
-const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
-const runs = Number(process.env.ENGINE_TEST_RUNS ?? 800);
+const seed = Number(process.env.ALTHING_TEST_SEED);
+const runs = 800 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
 test(`a text does the same when it comes for the first time and when it is known (seed ${seed})`, () => {
   const entries = builtIns().filter(({ name }) => !FICKLE.has(name));

@@ -19,8 +19,7 @@ import {
 } from '../testing/state-lines.js';
 import { takeBack } from './transaction.js';
 
-const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
-const runs = Number(process.env.ENGINE_TEST_RUNS ?? 300);
+const seed = Number(process.env.ALTHING_TEST_SEED);
 
 /** Choices for the operations of one query. */
 const query = fc.tuple(
@@ -87,7 +86,7 @@ describe(`random queries (seed ${seed})`, () => {
           expectSame(code, brokenRules(read), []);
         }
       }),
-      { seed, numRuns: runs },
+      { numRuns: 300 },
     );
   });
 });

@@ -315,7 +315,7 @@ describe('a thing of many properties', () => {
         if (size > PIECED_PROPERTIES_MIN || size < PIECED_PROPERTIES_MIN / 2)
           expect(fixture.names.length).toBe(countOf(fixture));
       }),
-      { numRuns: Number(process.env.ENGINE_TEST_RUNS ?? 60) },
+      { numRuns: 60 },
     );
   });
 });

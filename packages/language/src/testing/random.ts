@@ -9,12 +9,6 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** A seed from the environment (`SEED`), or a new one. Tests print it with their failures. */
-export function seedOf(): number {
-  const given = Number(process.env.SEED);
-  return Number.isInteger(given) && given !== 0 ? given : Math.floor(Math.random() * 2 ** 31);
-}
-
 const CHARACTERS = [
   ...'{}()[]|`\'"/;:,.?!&=<>+-*%^~ \n\\019aexX_#é🙂',
   'in',

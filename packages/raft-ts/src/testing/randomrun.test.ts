@@ -1,5 +1,5 @@
 /**
- * Random runs of small clusters. `RAFT_SEEDS=20000 RAFT_FIRST_SEED=1` runs more of them; a failure names the
+ * Random runs of small clusters. `ALTHING_TEST_RUNS_FACTOR=50` runs more of them; a failure names the
  * seed, and `runSeed(acts, { seed, onTrace, onAct })` replays it.
  *
  * @jest-environment ./scripts/jest-environment.mjs
@@ -8,8 +8,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RandomRun, runSeed } from './randomrun.js';
 
-const FIRST_SEED = Number(process.env.RAFT_FIRST_SEED ?? 1);
-const SEEDS = Number(process.env.RAFT_SEEDS ?? 400);
+const FIRST_SEED = Number(process.env.ALTHING_TEST_SEED);
+const SEEDS = 400 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 const ACTS = 800;
 
 describe('random runs', () => {

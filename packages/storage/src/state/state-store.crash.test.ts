@@ -246,7 +246,7 @@ describe('StateStore over crashes', () => {
   test('takes each checkpoint, removal and installation as a whole, and keeps what it acknowledged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => play(steps)),
-      { numRuns: Number(process.env.ALTHING_STORAGE_RUNS ?? 300) },
+      { numRuns: 300 },
     );
   }, 120_000);
 

@@ -654,9 +654,9 @@ describe('damage', () => {
         expected = await all(store);
         await store.close();
       }
-      const random = seeded(99);
+      const random = seeded(Number(process.env.ALTHING_TEST_SEED));
       let found = 0;
-      for (let round = 0; round < Number(process.env.ALTHING_STORAGE_FLIPS ?? 120); round++) {
+      for (let round = 0; round < 120 * Number(process.env.ALTHING_TEST_RUNS_FACTOR); round++) {
         await cp(good, bad, { recursive: true });
         const files = [
           ...(await readdir(path.join(bad, 'level'))).map((name) => path.join('level', name)),

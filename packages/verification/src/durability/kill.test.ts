@@ -19,8 +19,8 @@ describe('kill -9 under load', () => {
   test(
     `${ROUNDS} rounds: every acknowledged write is there, and no half query`,
     async () => {
-      const seed = Number(process.env.ALTHING_SEED ?? Date.now() % 1_000_000);
-      console.info(`kill -9: ALTHING_SEED=${seed}`);
+      const seed = Number(process.env.ALTHING_TEST_SEED);
+      console.info(`kill -9: seed ${seed}`);
       const random = seeded(seed);
       const workload = new Workload({ clients: 8, random });
       let node = await RealNode.start(BUSY);

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { seeded } from '@althing/node/testing';
 import { describe, expect, test } from '@jest/globals';
 import { simulate } from './simulate.js';
 import type { Happening } from './table.js';
@@ -38,8 +39,9 @@ describe('simulated clusters', () => {
     const collect: () => void = runInNewContext('gc');
     const seed = 2;
     const { traceHash } = await simulate({ seed });
+    const random = seeded(Number(process.env.ALTHING_TEST_SEED));
     const log = (): void => {
-      if (Math.random() < 0.02) collect();
+      if (random() < 0.02) collect();
     };
     expect((await simulate({ seed, log })).traceHash).toBe(traceHash);
   }, 60_000);

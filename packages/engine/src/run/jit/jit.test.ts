@@ -14,8 +14,8 @@ function bothTiers(): { readonly first: Harness; readonly second: Harness } {
   return { first, second };
 }
 
-const seed = Number(process.env.ENGINE_TEST_SEED ?? Date.now() % 1_000_000_000);
-const runs = Number(process.env.ENGINE_TEST_RUNS ?? 1500);
+const seed = Number(process.env.ALTHING_TEST_SEED);
+const runs = 1500 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
 test(`both tiers do the same with random programs (seed ${seed})`, () => {
   const entries = builtIns().filter(({ name }) => !FICKLE.has(name));

@@ -1,7 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { SnapshotChunk } from '@althing/storage';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { seededBytes } from '../../testing/random.js';
 import { BackupError, type BackupFrame, BackupWriter, readBackup } from './format.js';
+
+const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));
 
 const HEAD = { version: '1.2.3', cluster: 'ab'.repeat(16), begunAt: 1_800_000_000_000, groups: 2 };
 

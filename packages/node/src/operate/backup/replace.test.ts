@@ -1,10 +1,12 @@
 /** Backups that take the place of what clusters hold, by the function `restore`. */
 import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answer, basic, RealCluster, RealNode, until } from '../../testing/index.js';
+import { seededBytes } from '../../testing/random.js';
+
+const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));
 
 const FAST = { drain_delay_ms: 0 };
 

@@ -11,9 +11,8 @@ import {
 } from './formation-messages.js';
 import { type Slots, slotsOf } from './slots.js';
 
-/** More for a longer search: ALTHING_RUNS=100000. */
-const RUNS = Number(process.env.ALTHING_RUNS ?? 500);
-const FIRST_SEED = Number(process.env.ALTHING_SEED ?? Date.now() % 1_000_000_000);
+const RUNS = 500 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
+const FIRST_SEED = Number(process.env.ALTHING_TEST_SEED);
 
 describe('any schedule of messages, crashes and lost disks', () => {
   test('never makes two clusters, and makes one when all are there', () => {

@@ -4,6 +4,7 @@ import { newIdentity } from '../../base/identity.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import type { JoinAnswer, Joiner } from '../../between/protocol.js';
 import { freePorts } from '../../testing/free-ports.js';
+import { seeded } from '../../testing/random.js';
 import { within } from '../../testing/until.js';
 import { Transport } from '../transport.js';
 import { type Formation, type FormationOptions, form, invite, RemovedError } from './formation.js';
@@ -185,7 +186,7 @@ class Member {
         const timer = setTimeout(callback, ms);
         return () => clearTimeout(timer);
       },
-      random: Math.random,
+      random: seeded(Number(process.env.ALTHING_TEST_SEED) + this.expected.indexOf(`localhost:${port}`)),
       ...options,
     });
     this.formation.formed.then(
