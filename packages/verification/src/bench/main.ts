@@ -51,6 +51,8 @@ of etcd and, with --against, of another build). Default: append and http.
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200)
   --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16)
   --against DIR     folder of another built checkout that requests, texts, cluster and idle compare this one with
+  --bare            cluster measures three nodes of a bare path, too, in place of one node: HTTP, a log, two followers and
+                    nothing else, in one thread and in two; what is left to gain on this machine
   --only TEXT       only scenarios and programs, and rates of cluster, whose title contains TEXT
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
@@ -83,6 +85,7 @@ async function main(): Promise<number> {
       rounds: { type: 'string' },
       connections: { type: 'string' },
       against: { type: 'string' },
+      bare: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '1' },
       things: { type: 'string' },
@@ -155,6 +158,7 @@ async function main(): Promise<number> {
     const figures = await benchCluster({
       ...options,
       against: values.against,
+      withBare: values.bare,
       only: values.only,
       kills: values.kills === '0' ? 0 : Math.round(positive(values.kills, '--kills', 1000)),
       storage: values.storage,

@@ -1,9 +1,11 @@
 /**
- * The benchmark of a cluster: rates beside those of etcd, and what clients notice when leaders go.
+ * The benchmark of a cluster: rates beside those of etcd and of the bare path, and what clients notice when leaders go.
  */
 import { ClusterProcess } from '../../harness/cluster-process.js';
 import { NodeProcess } from '../../harness/node-process.js';
 import { commandOf } from '../against.js';
+import { BareCluster } from '../bare/bare-cluster.js';
+import { SHAPES } from '../bare/order.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
 import { type Failovers, measureFailovers } from './failovers.js';
 import { measureRates, type Rate, type RatesOptions, type Systems, titleOf } from './rates.js';
@@ -11,6 +13,8 @@ import { measureRates, type Rate, type RatesOptions, type Systems, titleOf } fro
 export interface ClusterBenchOptions extends RatesOptions {
   /** Folder of another built checkout to compare with, in place of one node and etcd; undefined for none. */
   readonly against: string | undefined;
+  /** Whether the bare path is measured, in place of one node. */
+  readonly withBare: boolean;
   readonly kills: number;
   readonly storage: string;
   readonly progress: (text: string) => void;
@@ -24,12 +28,12 @@ export interface ClusterFigures {
 }
 
 export async function benchCluster(options: ClusterBenchOptions): Promise<ClusterFigures> {
-  const { storage, kills, progress, against } = options;
+  const { storage, kills, progress, against, withBare } = options;
   // Two clusters at a time are as many as a small machine bears.
   const version = against === undefined ? etcdVersion() : undefined;
   const discards: (() => Promise<unknown>)[] = [];
   try {
-    const single = against === undefined ? await NodeProcess.start({ storage }) : undefined;
+    const single = against === undefined && !withBare ? await NodeProcess.start({ storage }) : undefined;
     const discardSingle = async (): Promise<void> => single?.discard();
     discards.push(discardSingle);
     const cluster = await ClusterProcess.start(3, storage);
@@ -43,9 +47,15 @@ export async function benchCluster(options: ClusterBenchOptions): Promise<Cluste
     const etcd = version === undefined ? undefined : await EtcdCluster.start(storage);
     const discardEtcd = async (): Promise<void> => etcd?.discard();
     discards.push(discardEtcd);
-    const systems: Systems = { single, cluster, other, etcd };
+    const bare: BareCluster[] = [];
+    const discardBare = async (): Promise<void> => {
+      for (const each of bare) await each.discard();
+    };
+    discards.push(discardBare);
+    for (const shape of withBare ? SHAPES : []) bare.push(await BareCluster.start(shape, storage));
+    const systems: Systems = { single, cluster, other, etcd, bare };
     const rates = await measureRates(systems, options, (rate) => progress(lineOf(rate)));
-    await Promise.all([discardEtcd(), discardSingle(), discardOther()]);
+    await Promise.all([discardEtcd(), discardSingle(), discardOther(), discardBare()]);
     const failovers = await measureFailovers(cluster, kills, kills, progress);
     return { etcd: version, rates, failovers };
   } finally {

@@ -1,19 +1,21 @@
 /**
- * Writes and linearizable reads per second: one node, three nodes, and three nodes of etcd, all in turns, so that a slower
- * minute of the machine hits all of them.
+ * Writes and linearizable reads per second: one node, three nodes, three nodes of etcd, and three of the bare path, all in turns,
+ * so that a slower minute of the machine hits all of them.
  */
 
 import { wireMap } from '@althing/client';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
 import { NodeClient } from '../../harness/node-client.js';
 import type { NodeProcess } from '../../harness/node-process.js';
+import type { BareCluster } from '../bare/bare-cluster.js';
+import type { Shape } from '../bare/order.js';
 import { Generator, type Measurement, type Target } from '../measure.js';
 import type { BenchOptions } from '../run.js';
 import { requestOf } from '../scenarios.js';
 import { median } from '../table.js';
 import { type EtcdCluster, putRequest, rangeRequest } from './etcd.js';
 
-export type System = 'one node' | 'three nodes' | 'other build' | 'etcd';
+export type System = 'one node' | 'three nodes' | 'other build' | 'etcd' | `bare, ${Shape}`;
 /** Through whom: the leader, a node that leads nothing of it, or all of them evenly. */
 export type Through = 'leader' | 'follower' | 'all';
 export type Kind = 'write' | 'read';
@@ -28,6 +30,8 @@ export interface Rate {
   readonly p99Ms: number;
   /** Processor time of all servers together per answer. */
   readonly serverUs: number | undefined;
+  /** Processor time of the generator per answer. */
+  readonly generatorUs: number;
   readonly errors: number;
   readonly lastError: string | undefined;
 }
@@ -38,6 +42,8 @@ export interface Systems {
   /** Three nodes of another build. */
   readonly other: ClusterProcess | undefined;
   readonly etcd: EtcdCluster | undefined;
+  /** Three nodes of the bare path in each of some shapes. */
+  readonly bare: readonly BareCluster[];
 }
 
 const heatMs = 6000;
@@ -57,7 +63,7 @@ export async function measureRates(
   options: RatesOptions,
   onRate: (rate: Rate) => void,
 ): Promise<Rate[]> {
-  const { single, cluster, other, etcd } = systems;
+  const { single, cluster, other, etcd, bare } = systems;
   for (const each of other === undefined ? [cluster] : [cluster, other]) {
     await each.query(0, '@thingsdb', setup.collection);
     await each.query(0, scope, setup.counter);
@@ -73,6 +79,7 @@ export async function measureRates(
     if (single !== undefined) sources.unshift(await singleSource(single));
     if (other !== undefined) sources.push(clusterSource('other build', other));
     if (etcd !== undefined) sources.push(etcdSource(etcd));
+    for (const each of bare) sources.push(bareSource(each));
     // Programs that are compiled as they run need thousands of requests until they are as fast as they get.
     for (const { requests, targets } of sources) {
       for (const kind of kinds.filter((each) => isWanted(each))) {
@@ -191,6 +198,16 @@ function etcdSource(etcd: EtcdCluster): Source {
   };
 }
 
+function bareSource({ shape, targets }: BareCluster): Source {
+  return {
+    system: `bare, ${shape}`,
+    // It looks at no token, but reads the head that has it, as a node does.
+    requests: requestsOf('x'.repeat(22)),
+    targets: () => targets,
+    target: async (role) => alone(targets[role === 'leader' ? 0 : 1]!, targets),
+  };
+}
+
 /** One of several: it gets all the requests, but the others work too. */
 function alone({ port, pid }: Target, all: readonly Target[]): Target {
   return { port, pid, others: all.map((other) => other.pid) };
@@ -217,6 +234,7 @@ function rateOf(
     p50Ms: middle(({ p50Ms }) => p50Ms),
     p99Ms: middle(({ p99Ms }) => p99Ms),
     serverUs: server.length === 0 ? undefined : median(server),
+    generatorUs: middle(({ generatorUs }) => generatorUs),
     errors: results.reduce((total, { errors }) => total + errors, 0),
     lastError: results.find(({ lastError }) => lastError !== undefined)?.lastError,
   };
