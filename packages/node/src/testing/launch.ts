@@ -124,7 +124,10 @@ export class Launched {
 }
 
 /** The environment variables that say the same as settings. */
-export function variablesOf(settings: Readonly<Record<string, string | number>>): Record<string, string> {
+export function variablesOf(
+  settings: Readonly<Record<string, string | number>>,
+  prefix = 'SERVICE',
+): Record<string, string> {
   const entries = Object.entries(settings);
-  return Object.fromEntries(entries.map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, String(value)]));
+  return Object.fromEntries(entries.map(([key, value]) => [`${prefix}_${key.toUpperCase()}`, String(value)]));
 }

@@ -1,21 +1,29 @@
 /**
- * What requests cost, in processor time of all threads of the server: of this build, or of two builds beside each other. Their
- * rounds are short and in turns, and neighbouring rounds are compared, so that a machine which others use, too, or whose clock
- * changes, shows in both. The figures are medians; how far the median of the ratios is certain is told with it.
+ * What requests cost, in processor time of all threads of the server, and how long they take: on this build, and beside it on other
+ * servers: another build, the echo that parses, checks and answers, ThingsDB. Their rounds are short and in turns, and neighbouring
+ * rounds are compared, so that a machine which others use, too, or whose clock changes, shows in all of them. The figures are medians;
+ * how far the median of the ratios is certain is told with it.
  */
 import { join, resolve } from 'node:path';
-import { type Credentials, NodeClient } from '../harness/node-client.js';
+import { fileURLToPath } from 'node:url';
+import { authorization, type Credentials, NodeClient } from '../harness/node-client.js';
 import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
-import { Generator, type Measurement } from './measure.js';
-import { admin, prepare, queries } from './run.js';
+import { Generator, type Measurement, type Target } from './measure.js';
+import { admin, prepare, queries, startEcho } from './run.js';
 import { requestOf, requestsOf, type Scenario, titleOf } from './scenarios.js';
-import { type Interval, median, medianInterval, table } from './table.js';
+import { type Interval, median, medianInterval, table, timeText } from './table.js';
+import { startThingsDb } from './yardsticks/thingsdb.js';
 
 export interface AgainstOptions {
-  /** Folder of another built checkout; undefined to measure this one alone. */
+  /** Folder of another built checkout; undefined for none. */
   readonly against: string | undefined;
-  readonly connections: number;
-  /** Length of one round of one build. */
+  /** Whether the echo that parses, checks and answers is measured. */
+  readonly echo?: boolean;
+  /** The program of ThingsDB; undefined for none. */
+  readonly thingsDb?: string | undefined;
+  /** Numbers of connections; each scenario is measured with each. */
+  readonly connections: readonly number[];
+  /** Length of one round of one server. */
   readonly durationMs: number;
   readonly rounds: number;
   readonly workers: number;
@@ -23,21 +31,34 @@ export interface AgainstOptions {
   readonly storage: string;
 }
 
-/** Figures of one build in one scenario. */
-export interface BuildFigures {
+/** Figures of one server in one scenario. */
+export interface ServerFigures {
   /** Processor time for each request, in µs. */
   readonly cpuUs: number;
   readonly ratePerS: number;
+  readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** One scenario. */
+/** The median of the ratios of neighbouring rounds, and where it lies with a certainty of 95 %. */
+export type Ratio = Interval & { readonly median: number };
+
+/** Another server beside this build. */
+export interface Compared {
+  readonly name: string;
+  readonly figures: ServerFigures;
+  /** Figures of this build to those of the other one. */
+  readonly cpu: Ratio;
+  readonly p50: Ratio;
+  readonly p99: Ratio;
+}
+
+/** One scenario with one number of connections. */
 export interface RequestsRow {
   readonly name: string;
-  readonly own: BuildFigures;
-  readonly other: BuildFigures | undefined;
-  /** Processor time of this build to that of the other, and where its median lies with a certainty of 95 %. */
-  readonly ratio: (Interval & { readonly median: number }) | undefined;
+  readonly connections: number;
+  readonly own: ServerFigures;
+  readonly others: readonly Compared[];
   readonly rounds: number;
   readonly errors: number;
   readonly lastError: string | undefined;
@@ -46,81 +67,109 @@ export interface RequestsRow {
 /** Rounds that warm up a scenario and do not count: code gets its last form in them. */
 const WARM_ROUNDS = 2;
 
-/** Measures scenarios on this build, and on another one in turns with it. */
+/** Measures scenarios on this build, and on other servers in turns with it. */
 export async function benchRequests(
   scenarios: readonly Scenario[],
   options: AgainstOptions,
   onRow: (row: RequestsRow) => void = () => undefined,
 ): Promise<RequestsRow[]> {
+  const { against, storage, echo = false, thingsDb } = options;
   const generator = new Generator(options.workers);
-  const builds: Build[] = [];
+  const servers: Server[] = [];
   try {
-    builds.push(await Build.start(undefined, options.storage));
-    if (options.against !== undefined) builds.push(await Build.start(options.against, options.storage));
+    servers.push(await buildOf(undefined, storage));
+    if (against !== undefined) servers.push(await buildOf(against, storage));
+    if (echo) servers.push(await checkingEcho());
+    if (thingsDb !== undefined)
+      servers.push(await databaseOf('ThingsDB', await startThingsDb(thingsDb, storage)));
     const rows: RequestsRow[] = [];
     for (const scenario of scenarios) {
-      const row = await measureScenario(generator, builds, scenario, options);
-      rows.push(row);
-      onRow(row);
+      for (const connections of options.connections) {
+        const row = await measureScenario(generator, servers, scenario, connections, options);
+        rows.push(row);
+        onRow(row);
+      }
     }
     return rows;
   } finally {
     generator.close();
-    for (const build of builds) await build.stop();
+    for (const server of servers) await server.stop();
   }
 }
 
-/** The figures as text: one line for each scenario. */
+/** The figures as text: a line for this build, and one for each other server, with the ratios of this build to it. */
 export function requestsText(rows: readonly RequestsRow[]): string {
   const [first] = rows;
   if (first === undefined) return 'no scenario has such a title';
-  const comparison = first.other === undefined ? [] : ['other CPU', 'ratio', '95 %', 'other per s'];
-  const headings = ['', 'CPU', ...comparison, 'per s', 'p99', 'rounds'];
-  const lines = rows.map(({ name, own, other, ratio, rounds }) => [
-    name,
-    `${own.cpuUs.toFixed(1)} µs`,
-    ...(other === undefined || ratio === undefined
-      ? []
-      : [
-          `${other.cpuUs.toFixed(1)} µs`,
-          ratio.median.toFixed(3),
-          `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`,
-          other.ratePerS.toFixed(0),
-        ]),
-    own.ratePerS.toFixed(0),
-    `${own.p99Ms.toFixed(1)} ms`,
-    String(rounds),
+  const isAlone = rows.every(({ others }) => others.length === 0);
+  const ratios = isAlone ? [] : ['ratio', '95 %', 'p50', '95 %', 'p99', '95 %'];
+  const lines = rows.flatMap(({ name, connections, own, others, rounds }) => [
+    [`${name}, ${connections}`, ...figureCells(own), ...ratios.map(() => ''), String(rounds)],
+    ...others.map(({ name: other, figures, cpu, p50, p99 }) => [
+      `  of ${other}`,
+      ...figureCells(figures),
+      ...[cpu, p50, p99].flatMap(ratioCells),
+      '',
+    ]),
   ]);
   const problems = rows.flatMap(({ name, errors, lastError }) =>
     errors === 0 ? [] : [`${name}: ${errors} errors, such as: ${lastError}`],
   );
-  return [table([headings, ...lines]), ...problems].join('\n');
+  return [table([['', 'CPU', 'per s', 'p50', 'p99', ...ratios, 'rounds'], ...lines]), ...problems].join('\n');
 }
 
-/** A node of one build, with what scenarios need. */
-class Build {
-  readonly node: NodeProcess;
-  readonly client: NodeClient;
+function figureCells({ cpuUs, ratePerS, p50Ms, p99Ms }: ServerFigures): string[] {
+  return [`${cpuUs.toFixed(1)} µs`, ratePerS.toFixed(0), timeText(p50Ms), timeText(p99Ms)];
+}
+
+function ratioCells({ median: middle, low, high }: Ratio): string[] {
+  return [middle.toFixed(3), `${low.toFixed(3)} to ${high.toFixed(3)}`];
+}
+
+/** A server with what scenarios need. */
+interface Server extends Target {
+  readonly name: string;
   readonly token: string;
+  /** Gets ready for a scenario. */
+  prepare(scenario: Scenario): Promise<void>;
+  stop(): Promise<void>;
+}
 
-  private constructor(node: NodeProcess, client: NodeClient, token: string) {
-    this.node = node;
-    this.client = client;
-    this.token = token;
-  }
+/** @param folder of a built checkout; undefined for this one */
+async function buildOf(folder: string | undefined, storage: string): Promise<Server> {
+  const command = commandOf(folder);
+  const node = await NodeProcess.start(command === undefined ? { storage } : { storage, command });
+  return databaseOf(folder ?? 'this build', node);
+}
 
-  /** @param folder of a built checkout; undefined for this one */
-  static async start(folder: string | undefined, storage: string): Promise<Build> {
-    const command = commandOf(folder);
-    const node = await NodeProcess.start(command === undefined ? { storage } : { storage, command });
-    const client = new NodeClient(node.url, 'msgpack', 60_000);
-    return new Build(node, client, (await prepare(client)).token);
-  }
+async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
+  const client = new NodeClient(node.url, 'msgpack', 60_000);
+  const { token } = await prepare(client);
+  return {
+    name,
+    port: node.port,
+    pid: node.pid,
+    token,
+    prepare: ({ scope, setup }) => queries(client, scope, setup),
+    stop: async () => {
+      client.close();
+      await node.stop();
+    },
+  };
+}
 
-  async stop(): Promise<void> {
-    this.client.close();
-    await this.node.stop();
-  }
+async function checkingEcho(): Promise<Server> {
+  const token = 'a token of twenty-two';
+  const file = fileURLToPath(new URL('yardsticks/checking-echo.js', import.meta.url));
+  const { port, pid, close } = await startEcho(file, [authorization({ token }), authorization(admin)]);
+  return {
+    name: 'echo',
+    port,
+    pid,
+    token,
+    prepare: () => Promise.resolve(),
+    stop: () => Promise.resolve(close()),
+  };
 }
 
 /** What to run as a node of a built checkout; undefined for this one. */
@@ -131,46 +180,46 @@ export function commandOf(folder: string | undefined): NodeProcessOptions['comma
 
 async function measureScenario(
   generator: Generator,
-  builds: readonly Build[],
+  servers: readonly Server[],
   scenario: Scenario,
-  { rounds, durationMs, connections }: AgainstOptions,
+  connections: number,
+  { rounds, durationMs }: AgainstOptions,
 ): Promise<RequestsRow> {
-  const measured: Measurement[][] = builds.map(() => []);
-  const supplies = builds.map(() => new Supply(scenario));
-  for (const { client } of builds) await queries(client, scenario.scope, scenario.setup);
+  const measured: Measurement[][] = servers.map(() => []);
+  const supplies = servers.map(() => new Supply(scenario));
+  for (const server of servers) await server.prepare(scenario);
   for (let round = -WARM_ROUNDS; round < rounds; round++) {
     // Each is first every other time: what comes second finds another machine.
-    const turns = builds.map((build, index) => ({ build, index }));
+    const turns = servers.map((server, index) => ({ server, index }));
     if (round % 2 !== 0) turns.reverse();
-    for (const { build, index } of turns) {
+    for (const { server, index } of turns) {
       const supply = supplies[index];
-      if (supply === undefined) throw new Error('each build has its supply');
+      if (supply === undefined) throw new Error('each server has its supply');
       const requests = supply.take(
-        scenario.auth === 'token' ? { token: build.token } : admin,
+        scenario.auth === 'token' ? { token: server.token } : admin,
         WARMUP_MS + durationMs,
         connections,
       );
       const wanted = { requests, connections, durationMs, warmupMs: WARMUP_MS };
-      const measurement = await generator.measure(build.node, wanted);
+      const measurement = await generator.measure(server, wanted);
       supply.note(measurement.ratePerS);
       if (round >= 0 || measurement.errors > 0) measured[index]?.push(measurement);
     }
   }
-  const [own = [], other] = measured;
+  const [own = [], ...others] = measured;
   const all = measured.flat();
-  const ratios = other?.map((measurement, index) => cpuUs(own[index]) / cpuUs(measurement)) ?? [];
   return {
     name: titleOf(scenario),
+    connections,
     own: figuresOf(own),
-    other: other === undefined ? undefined : figuresOf(other),
-    ratio: other === undefined ? undefined : { median: median(ratios), ...medianInterval(ratios) },
+    others: others.map((other, index) => compared(servers[index + 1]?.name ?? '', own, other)),
     rounds,
     errors: all.reduce((total, { errors }) => total + errors, 0),
     lastError: all.find(({ lastError }) => lastError !== undefined)?.lastError,
   };
 }
 
-/** The requests of one scenario for one build. */
+/** The requests of one scenario for one server. */
 class Supply {
   private readonly scenario: Scenario;
   private taken = 0;
@@ -200,15 +249,34 @@ const RATE_AT_FIRST = 3000;
 /** How long connections are under load before a round counts, in milliseconds. */
 const WARMUP_MS = 50;
 
-function figuresOf(measured: readonly Measurement[]): BuildFigures {
+function figuresOf(measured: readonly Measurement[]): ServerFigures {
   return {
     cpuUs: median(measured.map(cpuUs)),
     ratePerS: median(measured.map(({ ratePerS }) => ratePerS)),
+    p50Ms: median(measured.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(measured.map(({ p99Ms }) => p99Ms)),
   };
 }
 
+/** Rounds of this build and those of another server that ran beside them. */
+function compared(name: string, own: readonly Measurement[], other: readonly Measurement[]): Compared {
+  const ratioOf = (of: (measurement: Measurement) => number): Ratio => {
+    const ratios = other.flatMap((theirs, index) => {
+      const ours = own[index];
+      return ours === undefined ? [] : [of(ours) / of(theirs)];
+    });
+    return { median: median(ratios), ...medianInterval(ratios) };
+  };
+  return {
+    name,
+    figures: figuresOf(other),
+    cpu: ratioOf(cpuUs),
+    p50: ratioOf(({ p50Ms }) => p50Ms),
+    p99: ratioOf(({ p99Ms }) => p99Ms),
+  };
+}
+
 /** Not a number where the system does not tell. */
-function cpuUs(measurement: Measurement | undefined): number {
-  return measurement?.serverUs ?? Number.NaN;
+function cpuUs(measurement: Measurement): number {
+  return measurement.serverUs ?? Number.NaN;
 }

@@ -233,11 +233,14 @@ describe('measuring', () => {
   });
 
   test('requests of this build', async () => {
-    const options = { ...quick, connections: 2, against: undefined, storage: tmpdir() };
+    const options = { ...quick, connections: [2], against: undefined, echo: true, storage: tmpdir() };
     const rows = await benchRequests(comparedScenarios.slice(0, 1), { ...options, durationMs: 50 });
-    expect(rows).toMatchObject([{ name: 'sum, json, token', rounds: 1, errors: 0 }]);
+    expect(rows).toMatchObject([
+      { name: 'sum, json, token', connections: 2, rounds: 1, errors: 0, others: [{ name: 'echo' }] },
+    ]);
     expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);
-    expect(requestsText(rows)).toMatch(/\nsum, json, token +(?:[0-9.]+|NaN) µs/);
+    expect(rows[0]?.others[0]?.p50.median).toBeGreaterThan(0);
+    expect(requestsText(rows)).toMatch(/\nsum, json, token, 2 +(?:[0-9.]+|NaN) µs.*\n {2}of echo /);
   });
 
   test('new texts of this build, by stages', async () => {

@@ -19,6 +19,7 @@ import { measureSize, type SizeOptions, sizeText } from './size.js';
 import { percent, table, timeText } from './table.js';
 import { benchTexts, textsText } from './texts.js';
 import { benchTypes, typesText } from './types.js';
+import { thingsDbProgram } from './yardsticks/thingsdb.js';
 
 const allParts: readonly string[] = [
   'append',
@@ -40,7 +41,8 @@ const help = `npm run bench [-- PARTS... OPTIONS]
 PARTS: append (synced appends to a file), echo (what the load generator reaches against a bare HTTP server), http (scenarios
 on a real node, each in turns with the echo), native (one query by every door of a node, with 16 requests in flight on each connection, and what idle
 connections and those in rooms cost), requests (processor time that requests of many kinds cost this build, and with
---against in turns what they cost another one: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
+--against in turns what they cost another one, with --echo a bare server that parses, checks and answers, and where the variable
+ALTHING_BENCH_THINGSDB names a program of ThingsDB, that: the way to see what a change brings), lang (programs of the language, each in turns with the same in plain
 JavaScript, in this process), texts (processor time of query texts that were never seen before, by stages; with --against in turns what another build takes
 for them), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
@@ -49,11 +51,12 @@ of etcd and, with --against, of another build). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200)
-  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16)
+  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16; a list for http, echo, cluster and requests)
   --against DIR     folder of another built checkout that requests, texts, cluster and idle compare this one with
   --bare            cluster measures three nodes of a bare path, too, in place of one node: HTTP, a log, two followers and
                     nothing else, in one thread and in two; what is left to gain on this machine
-  --only TEXT       only scenarios and programs, and rates of cluster, whose title contains TEXT
+  --echo            requests also of a bare server that parses, checks and answers
+  --only TEXT       only scenarios and programs, and rates of cluster, whose title contains TEXT; for requests one of several with | between them
   --workers N       processes that make load (default 1)
   --things N        things that size stores (default 1000000), or that types works on (default 2000)
   --cache-mb N      memory for the large collection of size (default 64)
@@ -86,6 +89,7 @@ async function main(): Promise<number> {
       connections: { type: 'string' },
       against: { type: 'string' },
       bare: { type: 'boolean', default: false },
+      echo: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       workers: { type: 'string', default: '1' },
       things: { type: 'string' },
@@ -181,10 +185,14 @@ async function main(): Promise<number> {
   }
   if (parts.includes('requests')) {
     const compared = await benchRequests(
-      comparedScenarios.filter((scenario) => titleOf(scenario).includes(values.only)),
+      comparedScenarios.filter((scenario) =>
+        values.only.split('|').some((text) => titleOf(scenario).includes(text)),
+      ),
       {
         against: values.against,
-        connections: Math.round(positive(values.connections ?? '64', '--connections')),
+        echo: values.echo,
+        thingsDb: thingsDbProgram(),
+        connections: values.connections === undefined ? [64] : options.connections,
         durationMs: 1000 * positive(values.seconds ?? '0.4', '--seconds'),
         rounds: Math.round(positive(values.rounds ?? '12', '--rounds')),
         workers: options.workers,

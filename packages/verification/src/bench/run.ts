@@ -102,9 +102,12 @@ export const admin: Credentials = { basic: ['admin', 'pass'] };
 
 const echoFile = fileURLToPath(new URL('echo.js', import.meta.url));
 
-/** Starts the echo server in a process of its own. */
-export async function startEcho(): Promise<Target & { close(): void }> {
-  const child = fork(echoFile);
+/** Starts the echo server, or another one that says its port, in a process of its own. */
+export async function startEcho(
+  file = echoFile,
+  args: readonly string[] = [],
+): Promise<Target & { close(): void }> {
+  const child = fork(file, args);
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (message: { port: number }) => resolve(message.port));
     child.once('exit', (code) => reject(new Error(`the echo server ended with ${code}`)));

@@ -14,6 +14,8 @@ export interface NodeProcessOptions {
   readonly storage?: string;
   /** What to run, as program and arguments, `serve` and the like included; default: `althing serve` of this project. */
   readonly command?: readonly [program: string, ...args: string[]];
+  /** What the names of its environment variables begin with; default: `SERVICE`. */
+  readonly variables?: 'SERVICE' | 'THINGSDB';
   /** Ports and folder that it must have, as a member of a cluster or as a node that comes again; default: free and new ones. */
   readonly place?: NodePlace;
 }
@@ -111,7 +113,7 @@ export class NodeProcess {
     const place = options.place ?? (await newPlace(options.storage));
     const settings = settingsOf(place, options.settings);
     const launched = new Launched(options.command ?? SERVE, {
-      environment: { ...inheritedEnvironment(), ...variablesOf(settings) },
+      environment: { ...inheritedEnvironment(), ...variablesOf(settings, options.variables) },
       output: { keptMax: outputMax },
     });
     if (launched.pid === 0) {
