@@ -1,5 +1,5 @@
 /**
- * npm run bench [-- http|native|requests|append|echo|lang|texts|types|rooms|size|cluster|idle ... OPTIONS]
+ * npm run bench [-- http|native|requests|append|echo|lang|texts|types|rooms|size|cluster|idle|snapshot ... OPTIONS]
  */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,8 @@ import { benchRooms, roomsText } from './rooms.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
+import { benchSnapshot } from './snapshot/snapshot.js';
+import { snapshotText } from './snapshot/text.js';
 import { percent, table, timeText } from './table.js';
 import { benchTexts, textsText } from './texts.js';
 import { benchTypes, typesText } from './types.js';
@@ -34,6 +36,7 @@ const allParts: readonly string[] = [
   'size',
   'cluster',
   'idle',
+  'snapshot',
 ];
 
 const help = `npm run bench [-- PARTS... OPTIONS]
@@ -47,12 +50,13 @@ JavaScript, in this process), texts (processor time of query texts that were nev
 for them), types (instances of types beside plain things, in time and memory, in both tiers), rooms (events to many listeners of one room), size (starts, memory and checkpoints with many things, and a collection that is ten times
 as large as the memory for it), cluster (one node, three nodes and three nodes of etcd in turns, and what clients notice
 when leaders are killed or hand over), idle (processor time that three nodes take while nobody asks them anything, beside three nodes
-of etcd and, with --against, of another build). Default: append and http.
+of etcd and, with --against, of another build), snapshot (a large state on its way to a follower that has nothing, what it costs, and what
+other clients notice; with --against of another build's nodes, too). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
-  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200, for snapshot 1)
   --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16; a list for http, echo, cluster and requests)
-  --against DIR     folder of another built checkout that requests, texts, cluster and idle compare this one with
+  --against DIR     folder of another built checkout that requests, texts, cluster, idle and snapshot compare this one with
   --bare            cluster measures three nodes of a bare path, too, in place of one node: HTTP, a log, two followers and
                     nothing else, in one thread and in two; what is left to gain on this machine
   --echo            requests also of a bare server that parses, checks and answers
@@ -63,12 +67,18 @@ of etcd and, with --against, of another build). Default: append and http.
   --kills N         leaders that cluster kills, and that it lets hand over (default 20; 0 for none)
   --listeners N     connections in the room of rooms (default 10000)
   --idle N          idle connections that native opens (default 10000; 0 for none)
+  --megabytes N     size of the state of snapshot (default 1000)
+  --per-s N         writes, and reads, that clients of snapshot send to each of two nodes a second (default 20)
+  --profile DIR     where snapshot lets all threads of its nodes write profiles of their processor time (--cpu-prof)
   --in-rooms N      connections in rooms at three nodes that native opens (default 5000; 0 for none)
   --storage DIR     where the node and the appends keep their files (default: the folder of temporary files)
   --json            figures as JSON`;
 
 /** How long events come to connections in rooms. */
 const ROOMS_MS = 10_000;
+
+/** How long clients are watched before a state is sent. */
+const SNAPSHOT_CALM_MS = 8000;
 
 /** How long idle clusters run before they are watched. */
 const IDLE_SETTLE_MS = 15_000;
@@ -97,6 +107,9 @@ async function main(): Promise<number> {
       kills: { type: 'string', default: '20' },
       listeners: { type: 'string', default: '10000' },
       idle: { type: 'string', default: '10000' },
+      megabytes: { type: 'string', default: '1000' },
+      'per-s': { type: 'string', default: '20' },
+      profile: { type: 'string' },
       'in-rooms': { type: 'string', default: '5000' },
       storage: { type: 'string', default: tmpdir() },
       json: { type: 'boolean', default: false },
@@ -181,6 +194,23 @@ async function main(): Promise<number> {
       storage: values.storage,
     });
     console.log(values.json ? JSON.stringify(rows, undefined, 2) : idleText(rows));
+    if (parts.length === 1) return 0;
+  }
+  if (parts.includes('snapshot')) {
+    const builds = values.against === undefined ? [undefined] : [undefined, values.against];
+    for (const of of builds) {
+      const figures = await benchSnapshot({
+        of,
+        megabytes: Math.round(positive(values.megabytes, '--megabytes', 100_000)),
+        rounds: Math.round(positive(values.rounds ?? '1', '--rounds', 100)),
+        perS: positive(values['per-s'], '--per-s', 1000),
+        calmMs: SNAPSHOT_CALM_MS,
+        storage: values.storage,
+        profile: values.profile,
+        progress: (text) => console.error(text),
+      });
+      console.log(values.json ? JSON.stringify(figures, undefined, 2) : snapshotText(figures, of));
+    }
     if (parts.length === 1) return 0;
   }
   if (parts.includes('requests')) {

@@ -1,0 +1,237 @@
+/**
+ * A large state on its way to a follower that has nothing: three real nodes. The first is alone when it is filled, and is started
+ * again, so that it holds nothing of the state in memory. The second joins while nobody asks anything; the third while
+ * clients write and read at the other two, and again with an empty folder in its place, as often as is wanted.
+ */
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SERVE } from '@althing/node/testing';
+import { type Credentials, NodeClient } from '../../harness/node-client.js';
+import type { NodeProcess } from '../../harness/node-process.js';
+import { commandOf } from '../against.js';
+import { cpuTimeUs } from '../cpu.js';
+import { Clients, type Noticed } from './clients.js';
+import { cutLog, fill, queryAt } from './state.js';
+import { Trio } from './trio.js';
+
+export interface SnapshotBenchOptions {
+  /** Folder of another built checkout whose nodes are measured in place of this one's; undefined for this one. */
+  readonly of: string | undefined;
+  readonly megabytes: number;
+  /** Transfers while clients write and read. */
+  readonly rounds: number;
+  /** Writes, and reads, at each of two nodes a second. */
+  readonly perS: number;
+  /** How long the clients are watched before the first of them. */
+  readonly calmMs: number;
+  readonly storage: string;
+  /** Folder for profiles of all threads of the nodes, from their last start on; undefined for none. */
+  readonly profile: string | undefined;
+  readonly progress: (text: string) => void;
+}
+
+export interface SnapshotFigures {
+  readonly megabytes: number;
+  readonly fillMs: number;
+  /** What the clients noticed while no state was sent. */
+  readonly calm: readonly Noticed[];
+  /** The first one while there were no clients. */
+  readonly transfers: readonly Transfer[];
+}
+
+/** A state that was sent. */
+export interface Transfer {
+  /** From the start of the process until it was ready. */
+  readonly readyMs: number;
+  /** From the first to the last chunk that came, as the follower's metrics tell, to about 300 ms. */
+  readonly transferMs: number;
+  /** Of chunks. */
+  readonly bytes: number;
+  /** Processor time of all threads in that time: of the leader, of the other follower if there is one, and of this follower. */
+  readonly cpuMs: readonly number[];
+  /** Most memory of leader and follower so far. */
+  readonly peakMb: readonly [leader: number, follower: number];
+  /** What clients noticed meanwhile; empty when there were none. */
+  readonly noticed: readonly Noticed[];
+}
+
+const ADMIN: Credentials = { basic: ['admin', 'pass'] };
+/** Time between two looks at the metrics of a node. */
+const LOOK_MS = 300;
+/** How long a node may take to write what it was filled with to its state. */
+const STORED_MS = 60_000;
+/** A follower that was sent less than this share of the state was sent the log. */
+const SHARE_MIN = 0.8;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** @throws {Error} when the follower was not sent the state, or the system does not tell processor time */
+export async function benchSnapshot(options: SnapshotBenchOptions): Promise<SnapshotFigures> {
+  const { of, storage, profile } = options;
+  const [program, ...args] = commandOf(of) ?? [process.execPath, ...SERVE.slice(1)];
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`];
+  const trio = new Trio(mkdtempSync(join(storage, 'althing-snapshot-')), [program, ...flags, ...args]);
+  const interrupted = (signal: NodeJS.Signals): void => {
+    // A second signal is not waited for either.
+    void trio.discard().finally(() => process.exit(signal === 'SIGINT' ? 130 : 1));
+  };
+  for (const signal of SIGNALS) process.once(signal, interrupted);
+  try {
+    const figures = await measure(trio, options);
+    if (profile !== undefined) await trio.stop();
+    return figures;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupted);
+    await trio.discard();
+  }
+}
+
+async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<SnapshotFigures> {
+  const { megabytes, rounds, perS, calmMs, progress } = options;
+  const alone = await trio.start(0);
+  const client = new NodeClient(alone.url, 'msgpack', STORED_MS);
+  const token = String(await queryAt(client, ADMIN)("new_token('admin');", {}, '@thingsdb'));
+  client.close();
+  const as = { token };
+  const begin = performance.now();
+  await fill(alone.url, as, megabytes);
+  const fillMs = performance.now() - begin;
+  progress(`${megabytes} MB stored in ${seconds(fillMs)}`);
+  await cutLog(alone.port, as);
+  await stored(alone);
+  await trio.kill(0);
+  const leader = await trio.start(0);
+  progress('log cut, and the node started again');
+  const transfers = [await send(trio, 1, megabytes)];
+  progress(transferText(transfers[0]!));
+  const clients = new Clients(
+    [
+      { name: 'leader', url: leader.url },
+      { name: 'follower', url: trio.node(1).url },
+    ],
+    as,
+    perS,
+  );
+  try {
+    await pause(calmMs / 2);
+    await clients.take();
+    await pause(calmMs);
+    const calm = await clients.take();
+    progress('clients watched without a transfer');
+    for (let round = 0; round < rounds; round++) {
+      if (round > 0) await trio.wipe(2);
+      await clients.take();
+      const transfer = await send(trio, 2, megabytes);
+      transfers.push({ ...transfer, noticed: await clients.take() });
+      progress(transferText(transfer));
+    }
+    return { megabytes, fillMs, calm, transfers };
+  } finally {
+    await clients.stop();
+  }
+}
+
+export function transferText({ readyMs, transferMs, bytes }: Transfer): string {
+  return `${(bytes / 1e6).toFixed(0)} MB sent in ${seconds(transferMs)}, the follower ready after ${seconds(readyMs)}`;
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Starts a node that has nothing, and watches until it is ready. */
+async function send(trio: Trio, at: number, megabytes: number): Promise<Transfer> {
+  const others = trio.running;
+  const before = others.map(({ pid }) => cpuMsOf(pid));
+  const begin = performance.now();
+  const watch = new Watch();
+  const looking = watch.look(await trio.statusUrl(at));
+  let node: NodeProcess;
+  try {
+    node = await trio.start(at);
+  } finally {
+    watch.stop();
+    await looking;
+  }
+  const readyMs = performance.now() - begin;
+  const spent = others.map(({ pid }, i) => cpuMsOf(pid) - (before[i] ?? 0));
+  const page = await pageOf(node.statusUrl);
+  const bytes = numberOf(page, RECEIVED) ?? 0;
+  if (bytes < SHARE_MIN * megabytes * 1e6)
+    throw new Error(`the follower was sent ${bytes} bytes of snapshots: it got the log instead`);
+  return {
+    readyMs,
+    transferMs: watch.transferMs,
+    bytes,
+    cpuMs: [...spent, cpuMsOf(node.pid)],
+    peakMb: [peakMbOf(others[0]!.pid), peakMbOf(node.pid)],
+    noticed: [],
+  };
+}
+
+/** When the bytes of a snapshot came. */
+class Watch {
+  #first: number | undefined;
+  #last = 0;
+  #bytes = 0;
+  #isStopped = false;
+
+  get transferMs(): number {
+    return this.#last - (this.#first ?? this.#last);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async look(statusUrl: string): Promise<void> {
+    while (!this.#isStopped) {
+      await pause(LOOK_MS);
+      const bytes = numberOf(await pageOf(statusUrl), RECEIVED) ?? 0;
+      if (bytes === this.#bytes) continue;
+      this.#bytes = bytes;
+      this.#last = performance.now();
+      this.#first ??= this.#last;
+    }
+  }
+}
+
+const RECEIVED = 'althing_raft_snapshot_bytes_total{direction="received"}';
+const CHECKPOINT_AGE = 'althing_checkpoint_age_seconds';
+
+/** Waits until everything that a node was told is in its state. */
+async function stored({ statusUrl }: NodeProcess): Promise<void> {
+  const deadline = performance.now() + STORED_MS;
+  while (numberOf(await pageOf(statusUrl), CHECKPOINT_AGE) !== 0) {
+    if (performance.now() > deadline) throw new Error('the state was not written in time');
+    await pause(LOOK_MS);
+  }
+}
+
+/** The metrics of a node; nothing while it can't be asked. */
+async function pageOf(statusUrl: string): Promise<string> {
+  try {
+    const response = await fetch(`${statusUrl}/metrics`, { signal: AbortSignal.timeout(5000) });
+    return response.ok ? await response.text() : '';
+  } catch {
+    return '';
+  }
+}
+
+function numberOf(page: string, name: string): number | undefined {
+  const line = page.split('\n').find((each) => each.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+function cpuMsOf(pid: number): number {
+  const us = cpuTimeUs([pid]);
+  if (us === undefined)
+    throw new Error('this system does not tell how much processor time other processes took');
+  return us / 1000;
+}
+
+/** The most memory that a process had so far, in MB; 0 where the system does not tell. */
+function peakMbOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024);
+}
