@@ -295,7 +295,7 @@ export class Node implements RunningNode {
       rooms,
       hasher: this.hasher,
       transfers: this.backups.transfers,
-      wait: (done) => this.consensus.bridge.waitFor(done, WAIT_IN_PLACE_MS),
+      wait: (done) => this.waitInPlace(done),
       refusal: () => this.shutdown.refusal,
       stale: () => (this.status.rootAge > this.rootAgeMax ? STALE : null),
       figures: this.figures,
@@ -313,6 +313,11 @@ export class Node implements RunningNode {
     const { cert, key, ca, apiClientCa } = certificates;
     this.doors?.renewTls(certificates);
     this.consensus.bridge.send({ kind: 'renew_tls', cert, key, ca, apiClientCa });
+  }
+
+  /** Waits for an answer in place; not while a snapshot is on its way, which wants the thread all the time. */
+  private waitInPlace(done: () => boolean): void {
+    if (!this.side.scopes.snapshots.isActive) this.consensus.bridge.waitFor(done, WAIT_IN_PLACE_MS);
   }
 
   private readLocally(): void {

@@ -36,6 +36,21 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, seed = 
   return ~crc >>> 0;
 }
 
+/**
+ * By what (exclusive or) a checksum changes when what lies before its last bytes becomes something else. CRCs are linear: that
+ * depends on how many bytes these are, and not on what they are.
+ *
+ * @param difference of the checksums of the two beginnings
+ * @param bytes how many follow them, below 2^32
+ */
+export function carriedOver(difference: number, bytes: number): number {
+  let result = difference;
+  for (let power = 0, left = bytes; left > 0; power++, left = Math.floor(left / 2)) {
+    if (left % 2 === 1) result = carry(zeros[power]!, result);
+  }
+  return result >>> 0;
+}
+
 /** Bytes from which on it pays to look at them as words. */
 const WORDS_MIN_BYTES = 512;
 
@@ -89,4 +104,24 @@ function buildTable(): Int32Array {
     }
   }
   return rows;
+}
+
+/** For each power of two: what becomes of each bit of a checksum that so many zero bytes follow. */
+const zeros: readonly Int32Array[] = buildZeros();
+
+function buildZeros(): Int32Array[] {
+  let power = Int32Array.from({ length: 32 }, (_, bit) => table[(1 << bit) & 255]! ^ ((1 << bit) >>> 8));
+  const powers = [power];
+  while (powers.length < 32) {
+    const half = power;
+    power = half.map((bits) => carry(half, bits));
+    powers.push(power);
+  }
+  return powers;
+}
+
+function carry(power: Int32Array, bits: number): number {
+  let result = 0;
+  for (let bit = 0, left = bits; left !== 0; bit++, left >>>= 1) if (left & 1) result ^= power[bit]!;
+  return result;
 }

@@ -21,7 +21,7 @@ export const LEVELS = [
   {
     level: 4,
     brings:
-      'whitelists, futures, tasks, rooms with their events, commit history, modules, log segments of format 2, things of many properties in pieces',
+      'whitelists, futures, tasks, rooms with their events, commit history, modules, log segments of format 2, things of many properties in pieces, snapshots of format 2',
   },
 ] as const;
 
@@ -35,8 +35,8 @@ export const LEVEL_OF_CLIENTS = 2;
 export const LEVEL_OF_TYPES = 3;
 
 /**
- * The level from which on whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2 and
- * things in pieces may be written.
+ * The level from which on whitelists, futures, tasks, rooms, events, commit history, modules, log segments of format 2,
+ * things in pieces and snapshots of format 2 may be written.
  */
 export const LEVEL_OF_PROGRAMS = 4;
 

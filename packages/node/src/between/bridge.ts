@@ -6,7 +6,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type EventParcel, unpackEvents } from './event-parcel.js';
 import { GATHER_MS, Gathering } from './gathering.js';
-import { ParcelPacker } from './parcel.js';
+import { buffersOf, ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
@@ -96,7 +96,7 @@ export class Bridge implements Consensus {
     if (packer.proposals > 0) signals.proposed();
     signals.release();
     const parcel = packer.take();
-    this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
+    this.port.postMessage({ commands: parcel.commands, data: parcel.data }, buffersOf(parcel));
   }
 
   private receive(parcel: EventParcel): void {

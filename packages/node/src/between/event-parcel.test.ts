@@ -40,3 +40,17 @@ test('a payload takes no larger buffer along', () => {
   const parcel = packEvents([{ kind: 'called', from: 1, id: 1, payload: large.subarray(0, 10) }]);
   expect(parcel.data.buffer.byteLength).toBe(10);
 });
+
+test('a payload in a buffer of its own is not copied, and comes in order with others', () => {
+  const own = new ArrayBuffer(100_000);
+  const payload = new Uint8Array(own, 3);
+  const events: Event[] = [
+    { kind: 'called', from: 1, id: 1, payload: bytes('one') },
+    { kind: 'called', from: 1, id: 2, payload, own },
+    { kind: 'called', from: 2, id: 3, payload: bytes('three') },
+  ];
+  const parcel = packEvents(events);
+  expect(parcel.given).toEqual([own]);
+  expect(parcel.data.length).toBe('one'.length + 'three'.length);
+  expect(through(events)).toEqual([events[0], { kind: 'called', from: 1, id: 2, payload }, events[2]]);
+});

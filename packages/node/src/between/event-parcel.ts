@@ -26,16 +26,21 @@ interface PackedCalls {
   readonly sizes: number[];
 }
 
-type Packed = Exclude<Event, { kind: 'entries' | 'called' | 'returned' }> | PackedEntries | PackedCalls;
+/** A large call whose payload has a buffer of its own is an event of its own. */
+type Packed = Exclude<Event, { kind: 'entries' | 'returned' }> | PackedEntries | PackedCalls;
 
 export interface EventParcel {
   readonly events: readonly Packed[];
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-export function packEvents(events: readonly Event[]): EventParcel {
+/** With the buffers that change hands without being copied besides that of the data. */
+export function packEvents(
+  events: readonly Event[],
+): EventParcel & { readonly given: readonly ArrayBuffer[] } {
   const packed: Packed[] = [];
   const payloads: Uint8Array[] = [];
+  const given: ArrayBuffer[] = [];
   let bytes = 0;
   const add = (payload: Uint8Array | null): number => {
     if (payload === null) return -1;
@@ -49,6 +54,12 @@ export function packEvents(events: readonly Event[]): EventParcel {
         packed.push(packEntries(event, add));
         break;
       case 'called': {
+        if (event.own !== undefined) {
+          const { own, ...call } = event;
+          packed.push(call);
+          given.push(own);
+          break;
+        }
         const calls = rowOf(packed, 'packed_called');
         calls.from.push(event.from);
         calls.ids.push(event.id);
@@ -71,7 +82,7 @@ export function packEvents(events: readonly Event[]): EventParcel {
     data.set(payload, at);
     at += payload.length;
   }
-  return { events: packed, data };
+  return { events: packed, data, given };
 }
 
 /** Calls `handle` for each event, in order. */

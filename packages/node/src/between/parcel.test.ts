@@ -1,5 +1,6 @@
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
-import { ParcelPacker, unpack } from './parcel.js';
+import { buffersOf, ParcelPacker, unpack } from './parcel.js';
 import type { Command } from './protocol.js';
 
 function bytes(text: string): Uint8Array {
@@ -47,6 +48,35 @@ describe('parcel', () => {
     packer.add({ kind: 'propose', group: 1, epoch: 1, payloads: [bytes('x'), large] });
     const [command] = unpacked(packer);
     expect(command).toEqual({ kind: 'propose', group: 1, epoch: 1, payloads: [bytes('x'), large] });
+  });
+
+  test('a large call gives the buffer of its end away, in order with others', () => {
+    const packer = new ParcelPacker();
+    const rest = new Uint8Array(100_000).fill(7);
+    const commands: Command[] = [
+      { kind: 'call', to: 5, id: 1, payload: bytes('one') },
+      { kind: 'call', to: 5, id: 2, payload: bytes('head'), rest },
+      { kind: 'call', to: 5, id: 3, payload: bytes('three') },
+    ];
+    for (const command of commands) packer.add(command);
+    const parcel = packer.take();
+    const buffers = buffersOf(parcel);
+    expect(buffers).toContain(rest.buffer);
+    const { port1, port2 } = new MessageChannel();
+    try {
+      port1.postMessage({ commands: parcel.commands, data: parcel.data }, buffers);
+      const come: Command[] = [];
+      unpack(receiveMessageOnPort(port2)?.message, (command) => come.push(command));
+      expect(come).toEqual([
+        commands[0],
+        { ...commands[1], rest: new Uint8Array(100_000).fill(7) },
+        commands[2],
+      ]);
+      expect(rest.length).toBe(0);
+    } finally {
+      port1.close();
+    }
+    expect(buffersOf(packer.take())).toEqual([]);
   });
 
   test('is empty after it was taken', () => {

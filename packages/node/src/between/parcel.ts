@@ -1,6 +1,7 @@
 /**
  * How commands travel to the consensus thread. The payloads of all proposals, calls and returns of a message
- * lie one behind the other in one buffer, which changes hands without being copied; everything else is cloned
+ * lie one behind the other in one buffer, which changes hands without being copied, as do the ends of large calls in buffers of
+ * their own; everything else is cloned
  * by the runtime. Equal kinds that come in a row are one object, since the runtime takes its time for each.
  */
 import { elementAt } from '../base/element.js';
@@ -22,12 +23,20 @@ interface PackedCalls {
   readonly sizes: number[];
 }
 
-type Packed = Exclude<Command, { kind: 'propose' | 'call' | 'return' }> | PackedProposals | PackedCalls;
+/** A call is a command of its own where its end has a buffer of its own. */
+type Packed = Exclude<Command, { kind: 'propose' | 'return' }> | PackedProposals | PackedCalls;
 
 /** The content of one message. */
 export interface Parcel {
   readonly commands: readonly Packed[];
   readonly data: Uint8Array<ArrayBuffer>;
+  /** Buffers that go with it, besides that of the data. */
+  readonly given: readonly ArrayBuffer[];
+}
+
+/** What changes hands with a parcel, be it one of commands or of events. */
+export function buffersOf({ data, given }: Pick<Parcel, 'data' | 'given'>): ArrayBuffer[] {
+  return data.length > 0 ? [data.buffer, ...given] : [...given];
 }
 
 const FIRST_BYTES = 16 * 1024;
@@ -38,6 +47,7 @@ const COPY_BYTES_MAX = 4 * 1024;
 /** Collects commands until they are sent. */
 export class ParcelPacker {
   private commands: Packed[] = [];
+  private given: ArrayBuffer[] = [];
   private data: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES);
   private size = 0;
   private proposed = 0;
@@ -72,7 +82,11 @@ export class ParcelPacker {
         this.addProposals(command);
         return;
       case 'call':
-        this.addCall('calls', command);
+        if (command.rest === undefined) this.addCall('calls', command);
+        else {
+          this.commands.push(command);
+          this.given.push(command.rest.buffer);
+        }
         return;
       case 'return':
         this.addCall('returns', command);
@@ -108,14 +122,15 @@ export class ParcelPacker {
 
   /** Gives the collected bytes in a buffer of their own; the packer is empty then. */
   take(): Parcel {
-    const { commands, size } = this;
+    const { commands, given, size } = this;
     this.commands = [];
+    this.given = [];
     this.size = 0;
     this.proposed = 0;
-    if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size) };
+    if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size), given };
     const data = this.data.subarray(0, size);
     this.data = new Uint8Array(FIRST_BYTES);
-    return { commands, data };
+    return { commands, data, given };
   }
 
   /** @returns the size of the payload */
@@ -133,7 +148,10 @@ export class ParcelPacker {
 }
 
 /** Calls `handle` for each command of a parcel, in order. */
-export function unpack({ commands, data }: Parcel, handle: (command: Command) => void): void {
+export function unpack(
+  { commands, data }: Pick<Parcel, 'commands' | 'data'>,
+  handle: (command: Command) => void,
+): void {
   let at = 0;
   const next = (size: number): Uint8Array => {
     at += size;

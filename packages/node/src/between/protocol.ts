@@ -57,7 +57,14 @@ export type Command =
   /** Format of segments in which the log may be written from now on: the level of the cluster allows it. */
   | { readonly kind: 'log_format'; readonly format: number }
   /** Sends a message to the engine side of another node: there it is `called`. */
-  | { readonly kind: 'call'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
+  | {
+      readonly kind: 'call';
+      readonly to: NodeId;
+      readonly id: number;
+      readonly payload: Uint8Array;
+      /** The end of a payload that is large, which is given away with the whole buffer that it lies in. */
+      readonly rest?: Uint8Array<ArrayBuffer>;
+    }
   /** Answers what was `called`: there it is `returned`. */
   | { readonly kind: 'return'; readonly to: NodeId; readonly id: number; readonly payload: Uint8Array }
   /** Answers `asked_to_join`. */
@@ -239,7 +246,14 @@ export type Event =
       /** Version of the protocol that is spoken with it; 0 while none is known. */
       readonly protocol: number;
     }
-  | { readonly kind: 'called'; readonly from: NodeId; readonly id: number; readonly payload: Uint8Array }
+  | {
+      readonly kind: 'called';
+      readonly from: NodeId;
+      readonly id: number;
+      readonly payload: Uint8Array;
+      /** The buffer that the payload lies in, where nothing else does that anybody needs. */
+      readonly own?: ArrayBuffer;
+    }
   /** The answer to a call; null: the other node can't be reached, and may or may not have got the call. */
   | { readonly kind: 'returned'; readonly id: number; readonly payload: Uint8Array | null }
   | { readonly kind: 'asked_to_join'; readonly id: number; readonly joiner: Joiner }

@@ -11,6 +11,7 @@ import { type Encryption, isReadable, READABLE } from '../peers/encryption.js';
 import { Adoption, type AdoptionSelf, handOver } from '../peers/formation/adoption.js';
 import { type Formation, form, invite, RemovedError } from '../peers/formation/formation.js';
 import type { VersionRange } from '../peers/greeting-format.js';
+import type { Payload } from '../peers/links.js';
 import { AskError } from '../peers/questions.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
@@ -117,7 +118,7 @@ export class PeerNetwork implements Network {
     else await this.waitToBeAdopted(this.adoption);
   }
 
-  send(to: NodeId, kind: number, payload: Uint8Array, bulk?: boolean): boolean {
+  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean): boolean {
     return this.transport.send(to, kind, payload, bulk);
   }
 

@@ -39,7 +39,7 @@ export class Scopes {
   private readonly settings: EngineSettings;
   private readonly ports: EnginePorts;
   private readonly parts: ScopesParts;
-  private readonly snapshots: Snapshots;
+  readonly snapshots: Snapshots;
   private readonly memory: MemoryKeeper;
   private readonly garbage: GarbageCollector;
   private readonly stateChecks: StateChecks;
@@ -89,7 +89,7 @@ export class Scopes {
 
   private makeSnapshots(): Snapshots {
     const { clock, disk, line, reports, figures } = this.ports;
-    const { calls, onDefect } = this.parts;
+    const { calls, engine, onDefect } = this.parts;
     return new Snapshots({
       state: disk.state,
       consensus: line,
@@ -97,6 +97,7 @@ export class Scopes {
       ensureStored: (session) => this.checkpointer.ensureStored(session),
       replace: (session, applied, store) => this.sessions.replace(session, applied, store),
       session: (group) => this.sessions.ofGroup(group),
+      level: () => engine.root.level,
       delay: clock.after,
       onDiskFull: () => this.parts.disk.noteStateFull(),
       onDamage: onDefect,

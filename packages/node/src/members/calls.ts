@@ -77,9 +77,16 @@ export class Calls {
   /**
    * Asks another node.
    *
+   * @param rest the end of a large payload, which is given away with the buffer that it lies in
    * @throws CallError
    */
-  call(to: NodeId, kind: CallKind, payload: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  call(
+    to: NodeId,
+    kind: CallKind,
+    payload: Uint8Array,
+    timeoutMs: number,
+    rest?: Uint8Array<ArrayBuffer>,
+  ): Promise<Uint8Array> {
     const id = this.nextId++;
     const message = new Uint8Array(payload.length + 1);
     message[0] = kind;
@@ -98,7 +105,7 @@ export class Calls {
       };
       this.pending.set(id, { looks: Math.ceil(timeoutMs / LOOK_MS) + 1, expire, settle });
       this.watch();
-      this.options.send({ kind: 'call', to, id, payload: message });
+      this.options.send({ kind: 'call', to, id, payload: message, ...(rest === undefined ? {} : { rest }) });
     });
   }
 

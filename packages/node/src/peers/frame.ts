@@ -104,20 +104,25 @@ export class FrameReader {
 
   /** @throws FrameError, DamagedFrameError: the connection is of no use any more */
   push(chunk: Buffer): void {
-    if (this.stopped) return;
     let bytes = chunk;
-    if (this.waitingBytes > 0) {
-      this.waiting.push(chunk);
-      this.waitingBytes += chunk.length;
-      if (this.waitingBytes < this.neededBytes) return;
-      bytes = Buffer.concat(this.waiting, this.waitingBytes);
-      this.waiting = [];
-      this.waitingBytes = 0;
+    // A frame of which some came before is put together alone: the others of the chunk are not copied.
+    while (this.waitingBytes > 0 && !this.stopped) {
+      const missing = this.neededBytes - this.waitingBytes;
+      this.waiting.push(bytes.subarray(0, missing));
+      this.waitingBytes += Math.min(missing, bytes.length);
+      if (bytes.length < missing) return;
+      bytes = bytes.subarray(missing);
+      const whole = Buffer.concat(this.waiting, this.waitingBytes);
+      // With its head it is known how much of it is missing still.
+      this.keep(this.readFrames(whole));
     }
-    const rest = this.readFrames(bytes);
-    if (rest.length === 0 || this.stopped) return;
-    this.waiting = [rest];
-    this.waitingBytes = rest.length;
+    if (!this.stopped) this.keep(this.readFrames(bytes));
+  }
+
+  private keep(rest: Buffer): void {
+    const isKept = rest.length > 0 && !this.stopped;
+    this.waiting = isKept ? [rest] : [];
+    this.waitingBytes = isKept ? rest.length : 0;
   }
 
   /** Nothing is read any more, not even what is here already. */
@@ -183,7 +188,10 @@ export class PartReader {
       throw new FrameError(`a frame in pieces of more than ${FRAME_BYTES_MAX} bytes`);
     this.parts.push(payload.subarray(PART_HEADER_BYTES));
     if (last === 0) return null;
-    const whole = Buffer.concat(this.parts);
+    // In a buffer of its own, which can change hands.
+    const whole = Buffer.allocUnsafeSlow(this.parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of this.parts) at += part.copy(whole, at);
     this.parts = [];
     this.bytes = 0;
     return { kind, payload: whole };

@@ -25,7 +25,8 @@ class Bench {
           const other = this.others.get(to);
           if (other === undefined) return false;
           this.frames.push({ to, kind, bulk });
-          other.links.frame(this.id, kind, payload);
+          const bytes = payload instanceof Uint8Array ? payload : Buffer.concat(payload);
+          other.links.frame(this.id, kind, bytes);
           return true;
         },
         waiting: (_to, which) => (which === 'all' ? this.waiting : 0),

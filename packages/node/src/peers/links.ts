@@ -12,10 +12,13 @@ import {
   readRaftFrame,
 } from './frames.js';
 
+/** What a frame holds, in one piece or in several. */
+export type Payload = Uint8Array | readonly Uint8Array[];
+
 /** The transport, as links need it. */
 export interface Sender {
   /** False when the node can't be reached or too much waits for it. */
-  send(to: NodeId, kind: number, payload: Uint8Array, bulk?: boolean): boolean;
+  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean): boolean;
   /** Bytes that wait to be sent to a node: all, or those of bulk. */
   waiting(to: NodeId, which: 'all' | 'bulk'): number;
 }
@@ -118,8 +121,8 @@ export class Links {
     for (const group of groups) this.options.room(group, to);
   }
 
-  call({ to, id, payload }: Extract<Command, { kind: 'call' }>): void {
-    if (this.sendNumbered(to, FrameKind.CALL, id, payload)) this.calls.set(id, to);
+  call({ to, id, payload, rest }: Extract<Command, { kind: 'call' }>): void {
+    if (this.sendNumbered(to, FrameKind.CALL, id, payload, rest)) this.calls.set(id, to);
     else this.options.emit({ kind: 'returned', id, payload: null });
   }
 
@@ -129,7 +132,7 @@ export class Links {
 
   /** Tells the others how many groups this node leads. */
   tellLoad(peers: readonly NodeId[], leading: number): void {
-    const payload = encodeNumbered(leading, new Uint8Array(0));
+    const payload = encodeNumbered(leading, NOTHING);
     for (const node of peers) this.send(node, FrameKind.LOAD, payload);
   }
 
@@ -138,7 +141,7 @@ export class Links {
     const { now } = this.options;
     if (now === undefined) return;
     const id = this.nextPing++;
-    const payload = encodeNumbered(id, new Uint8Array(0));
+    const payload = encodeNumbered(id, NOTHING);
     for (const node of peers) {
       if (this.send(node, FrameKind.PING, payload)) this.pings.set(node, { id, at: now() });
     }
@@ -188,7 +191,7 @@ export class Links {
         });
         return;
       case FrameKind.CALL:
-        this.options.emit({ kind: 'called', from, ...decodeNumbered(payload) });
+        this.options.emit({ kind: 'called', from, ...decodeNumbered(payload), ...ownOf(payload) });
         return;
       case FrameKind.RETURN: {
         const { id, payload: answer } = decodeNumbered(payload);
@@ -201,7 +204,7 @@ export class Links {
         this.leading.set(from, decodeNumbered(payload).id);
         return;
       case FrameKind.PING:
-        this.sendNumbered(from, FrameKind.PONG, decodeNumbered(payload).id, new Uint8Array(0));
+        this.sendNumbered(from, FrameKind.PONG, decodeNumbered(payload).id, NOTHING);
         return;
       case FrameKind.PONG: {
         const ping = this.pings.get(from);
@@ -216,13 +219,26 @@ export class Links {
     }
   }
 
-  private sendNumbered(to: NodeId, kind: number, id: number, payload: Uint8Array): boolean {
-    return this.send(to, kind, encodeNumbered(id, payload), payload.length >= this.sizes.bulkBytes);
+  private sendNumbered(
+    to: NodeId,
+    kind: number,
+    id: number,
+    payload: Uint8Array,
+    rest: Uint8Array = NOTHING,
+  ): boolean {
+    const bulk = payload.length + rest.length >= this.sizes.bulkBytes;
+    // What is large is not copied to be put behind a number.
+    if (bulk) return this.send(to, kind, [encodeNumbered(id, NOTHING), payload, rest], true);
+    return this.send(
+      to,
+      kind,
+      encodeNumbered(id, rest.length === 0 ? payload : Buffer.concat([payload, rest])),
+    );
   }
 
-  private send(to: NodeId, kind: number, payload: Uint8Array, bulk = false): boolean {
+  private send(to: NodeId, kind: number, payload: Payload, bulk = false): boolean {
     const sent = this.options.sender.send(to, kind, payload, bulk);
-    if (sent) this.trafficOf(to).sent += payload.length;
+    if (sent) this.trafficOf(to).sent += lengthOf(payload);
     return sent;
   }
 
@@ -234,4 +250,20 @@ export class Links {
     }
     return traffic;
   }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Bytes from which on a buffer rather changes hands than is copied. */
+const GIVEN_BYTES_MIN = 64 * 1024;
+
+/** The buffer of the payload of a frame, if it was put together in one of its own. */
+function ownOf({ buffer, byteLength }: Uint8Array): { readonly own?: ArrayBuffer } {
+  const isOwn = byteLength >= GIVEN_BYTES_MIN && byteLength === buffer.byteLength;
+  return isOwn && buffer instanceof ArrayBuffer ? { own: buffer } : {};
+}
+
+function lengthOf(payload: Payload): number {
+  if (payload instanceof Uint8Array) return payload.length;
+  return payload.reduce((sum, { length }) => sum + length, 0);
 }

@@ -70,11 +70,7 @@ export class Outbox {
     if (length + FRAME_HEADER_BYTES > FRAME_BYTES_MAX) return false;
     if (bulk) {
       if (this.bulkBytes > 0 && this.bulkBytes + length > this.limits.bulkBytesMax) return false;
-      this.bulk.push({
-        kind,
-        bytes: payload.length === 1 ? payload[0]! : Buffer.concat(payload, length),
-        sent: 0,
-      });
+      this.bulk.push({ kind, parts: payload.filter((part) => part.length > 0), part: 0, sent: 0 });
       this.bulkBytes += length;
     } else {
       const waiting = this.urgentBytes + this.socket.writableLength;
@@ -139,18 +135,29 @@ export class Outbox {
 
   private pump(): void {
     this.pumping = false;
+    if (this.bulk.length === 0) return;
+    // As many pieces as the window takes leave in one write.
+    this.socket.cork();
+    this.writePieces();
+    this.socket.uncork();
+  }
+
+  private writePieces(): void {
     while (this.bulk.length > 0 && this.socket.writable) {
       const frame = this.bulk[0]!;
-      const piece = frame.bytes.subarray(frame.sent, frame.sent + PIECE_BYTES);
+      const part = frame.parts[frame.part] ?? NOTHING;
+      const piece = part.subarray(frame.sent, frame.sent + PIECE_BYTES);
       frame.sent += piece.length;
       this.bulkBytes -= piece.length;
-      const last = frame.sent === frame.bytes.length;
+      if (frame.sent === part.length) {
+        frame.part += 1;
+        frame.sent = 0;
+      }
+      const last = frame.part >= frame.parts.length;
       if (last) this.bulk.shift();
-      this.socket.cork();
       this.socket.write(partHeader(frame.kind, piece, last, this.isChecked));
       const full = this.socket.writableLength + piece.length >= BULK_WINDOW_BYTES;
       this.socket.write(piece, full ? () => this.sendMore() : undefined);
-      this.socket.uncork();
       if (full) {
         this.pumping = true;
         return;
@@ -161,6 +168,11 @@ export class Outbox {
 
 interface BulkFrame {
   readonly kind: number;
-  readonly bytes: Uint8Array;
+  /** None of them is empty; without any it is an empty frame. */
+  readonly parts: readonly Uint8Array[];
+  /** The one that is being sent, and how much of it has been. */
+  part: number;
   sent: number;
 }
+
+const NOTHING = new Uint8Array(0);

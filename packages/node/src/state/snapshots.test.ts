@@ -1,3 +1,4 @@
+import { LEVEL_NEWEST } from '@althing/engine';
 import { DiskFullError, StorageError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { encodeMessage, membershipOf } from 'raft-ts';
@@ -48,10 +49,15 @@ class Sender {
     const snapshots = new Snapshots({
       state: node.state,
       consensus: node,
-      calls: { serve: () => {}, call: async (_to, _kind, payload) => this.answer(payload) },
+      calls: {
+        serve: () => {},
+        call: async (_to, _kind, payload, _ms, rest) =>
+          this.answer(Buffer.concat([payload, rest ?? Buffer.of()])),
+      },
       ensureStored: async () => {},
       replace: async () => true,
       session: () => undefined,
+      level: () => LEVEL_NEWEST,
       delay: (_ms, callback) => {
         this.pauses += 1;
         queueMicrotask(callback);

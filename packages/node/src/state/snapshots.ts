@@ -1,15 +1,9 @@
 /**
- * Snapshots of groups on their way from one node to another, in calls between the engine sides:
- *
- *   call   := 1 group:varint transfer:u48 message           begin, or go on with a transfer that broke off
- *           | 2 transfer:u48 sequence:varint checksum:u32 bytes       a chunk, as the storage describes it
- *   answer := next:varint                                   the chunk that is wanted next
- *
- * `message` is the one of Raft that the snapshot goes with. When the last chunk has come the consensus side
- * is asked whether the snapshot is still wanted; if so, it becomes the state of the group in one step.
+ * Snapshots of groups on their way from one node to another, in calls between the engine sides (`snapshot-calls.ts`). When the last
+ * chunk has come the consensus side is asked whether the snapshot is still wanted; if so, it becomes the state of the group in one step.
  */
 import { randomBytes } from 'node:crypto';
-import { ByteReader, ByteWriter } from '@althing/engine';
+import { ByteReader, ByteWriter, LEVEL_OF_PROGRAMS } from '@althing/engine';
 import {
   GroupBusyError,
   isDiskFull,
@@ -18,15 +12,14 @@ import {
   type SnapshotSource,
   type StateStore,
 } from '@althing/storage';
-import { decodeMessage, encodeMessage, type InstallSnapshot } from 'raft-ts';
 import { isDamage } from '../base/failures.js';
-import { decodeMembership } from '../between/membership.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
 import { decodeApplied } from '../groups/applied.js';
 import type { GroupSession, SnapshotEvents } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
 import { CallKind, type Calls } from '../members/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
+import { BEGIN, chunkHead, encodeBegin, messageFor, readTransfer, snapshotOf } from './snapshot-calls.js';
 
 export interface SnapshotsOptions {
   readonly state: State;
@@ -37,6 +30,8 @@ export interface SnapshotsOptions {
   /** Makes the state on disk that of a session which is paused; false if its collection is gone. */
   readonly replace: (session: GroupSession, applied: Applied, store: StateStore) => Promise<boolean>;
   readonly session: (group: GroupId) => GroupSession | undefined;
+  /** The level of the cluster, as far as this node knows. */
+  readonly level: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
   /** Called when the state had no room for what came. */
@@ -52,11 +47,11 @@ export interface SnapshotsOptions {
   readonly figures?: Pick<EngineMetrics, 'snapshot' | 'snapshotBytes' | 'checked'>;
 }
 
-const BEGIN = 1;
-const CHUNK = 2;
-
 /** Snapshots that are sent at once. */
 const SENDING_MAX = 2;
+
+/** Each chunk costs several messages between threads, whatever its size. */
+const CHUNK_TIMES = 2;
 
 /** Chunks of one transfer that are under way at once. */
 const WINDOW = 4;
@@ -66,6 +61,9 @@ const ATTEMPTS_MAX = 5;
 const ATTEMPT_PAUSE_MS = 200;
 
 const CALL_TIMEOUT_MS = 10_000;
+
+/** Chunks from this size on are given away with their buffer instead of being copied. */
+const GIVEN_BYTES_MIN = 64 * 1024;
 
 /** A transfer of which nothing comes for so long is given up, so that the group can be checkpointed again. */
 const IDLE_MAX_MS = 30_000;
@@ -107,6 +105,11 @@ export class Snapshots implements SnapshotEvents {
   constructor(options: SnapshotsOptions) {
     this.options = options;
     options.calls.serve(CallKind.Snapshot, (_from, payload) => this.take(payload));
+  }
+
+  /** Whether any snapshot is on its way, in or out. */
+  get isActive(): boolean {
+    return this.sending > 0 || this.busy.size > 0;
   }
 
   /** Whether a snapshot of the group is coming in or becomes the state: no checkpoint can be made then. */
@@ -192,7 +195,8 @@ export class Snapshots implements SnapshotEvents {
     try {
       assertWanted(outgoing);
       await this.options.ensureStored(session);
-      const source = await this.options.state.store.openSnapshot(session.id);
+      const format = this.options.level() >= LEVEL_OF_PROGRAMS ? 2 : 1;
+      const source = await this.options.state.store.openSnapshot(session.id, format, CHUNK_TIMES);
       if (source === undefined) throw new Error(`nothing of group ${session.id} is stored`);
       try {
         await this.transfer(session.id, to, messageFor(source, message), source, outgoing);
@@ -235,8 +239,9 @@ export class Snapshots implements SnapshotEvents {
     const underWay: Promise<number>[] = [];
     for await (const chunk of chunks) {
       assertWanted(outgoing);
-      const answer = this.ask(to, encodeChunk(transfer, chunk));
-      this.options.figures?.snapshotBytes('sent', chunk.bytes.length);
+      const { length } = chunk.bytes;
+      const answer = this.askAbout(to, transfer, chunk);
+      this.options.figures?.snapshotBytes('sent', length);
       // A failure is noticed below; until then it is nobody's.
       answer.catch(() => {});
       underWay.push(answer);
@@ -245,9 +250,18 @@ export class Snapshots implements SnapshotEvents {
     await Promise.all(underWay);
   }
 
-  private async ask(to: NodeId, call: Uint8Array): Promise<number> {
-    const answer = await this.options.calls.call(to, CallKind.Snapshot, call, CALL_TIMEOUT_MS);
+  private async ask(to: NodeId, call: Uint8Array, rest?: Uint8Array<ArrayBuffer>): Promise<number> {
+    const answer = await this.options.calls.call(to, CallKind.Snapshot, call, CALL_TIMEOUT_MS, rest);
     return new ByteReader(answer).varint();
+  }
+
+  private askAbout(to: NodeId, transfer: number, chunk: SnapshotChunk): Promise<number> {
+    const head = chunkHead(transfer, chunk);
+    const { bytes } = chunk;
+    // A large chunk was made for this one call; a small one may be needed again, or share its buffer.
+    if (bytes.length >= GIVEN_BYTES_MIN && bytes.buffer instanceof ArrayBuffer)
+      return this.ask(to, head, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+    return this.ask(to, Buffer.concat([head, bytes]));
   }
 
   private async take(payload: Uint8Array): Promise<Uint8Array> {
@@ -388,48 +402,4 @@ function installerOf(store: StateStore, group: GroupId): SnapshotInstaller {
     if (error instanceof GroupBusyError) throw new Error(`group ${group} is being checkpointed: try again`);
     throw error;
   }
-}
-
-/** Raft's message with what the snapshot really is: it may be newer than when Raft asked for it. */
-function messageFor(source: SnapshotSource, bytes: Uint8Array): Uint8Array {
-  const message = snapshotOf(bytes);
-  const { index, term, hash, membership } = decodeApplied(source.header.applied);
-  return encodeMessage({
-    ...message,
-    snapshot: { index, term, hash, membership: decodeMembership(membership) },
-  });
-}
-
-function snapshotOf(bytes: Uint8Array): InstallSnapshot {
-  const message = decodeMessage(bytes);
-  if (message.kind !== 'snapshot') throw new Error('a message is no snapshot message');
-  return message;
-}
-
-function encodeBegin(group: GroupId, transfer: number, message: Uint8Array): Uint8Array {
-  const out = new ByteWriter(message.length + 24);
-  out.u8(BEGIN);
-  out.varint(group);
-  out.bytes(u48(transfer));
-  out.bytes(message);
-  return out.take();
-}
-
-function encodeChunk(transfer: number, { sequence, checksum, bytes }: SnapshotChunk): Uint8Array {
-  const head = new ByteWriter(24);
-  head.u8(CHUNK);
-  head.bytes(u48(transfer));
-  head.varint(sequence);
-  head.u32(checksum);
-  return Buffer.concat([head.view(), bytes]);
-}
-
-function u48(value: number): Uint8Array {
-  const bytes = Buffer.alloc(6);
-  bytes.writeUIntBE(value, 0, 6);
-  return bytes;
-}
-
-function readTransfer(input: ByteReader): number {
-  return Buffer.from(input.bytes(6)).readUIntBE(0, 6);
 }

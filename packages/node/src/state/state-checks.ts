@@ -209,7 +209,7 @@ export class StateChecks {
     if (this.reading >= READING_MAX || !state.isOpen) return null;
     this.reading += 1;
     try {
-      const view = await checkpointer.capture(session, placed, () => state.store.openSnapshot(session.id));
+      const view = await checkpointer.capture(session, placed, () => state.store.openSnapshot(session.id, 2));
       if (view === null || view === undefined) return null;
       try {
         const digest = await stateDigest(session.id, view, this.resting());

@@ -3,20 +3,22 @@ import fc from 'fast-check';
 import { DamagedStateError, NewerFormatError, SnapshotRefusedError, StorageError } from '../errors.js';
 import { MemoryStore } from '../kv/memory-store.js';
 import { decodeMeta, encodeMeta } from './group-meta.js';
-import { nameRecord, recordKeyBuffer } from './keys.js';
+import { nameRecord, readName, recordKeyBuffer } from './keys.js';
 import { applySlab, checkSlab, Slab } from './slabs.js';
 import {
   beginPieces,
   decodeContent,
   encodeHeader,
   encodeTrailer,
+  formatOf,
   isWhole,
   makeChunk,
   PIECE_HEADER_BYTES,
   type Piece,
+  type SnapshotFormat,
   writePiece,
 } from './snapshot-format.js';
-import { decodeValue, encodeValue } from './values.js';
+import { decodeValue, encodeValue, Rekeying } from './values.js';
 
 const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array));
 const u53 = fc.maxSafeNat();
@@ -24,19 +26,43 @@ const u32 = fc.integer({ min: 0, max: 0xffffffff });
 const applied = fc.record({ index: u53, term: u53, context: bytes });
 
 /** A chunk of these pieces. */
-function encodePieces(pieces: readonly Piece[]): Buffer {
+function encodePieces(pieces: readonly Piece[], format: SnapshotFormat = 1): Buffer {
   const bytes = Buffer.alloc(pieces.reduce((sum, { data }) => sum + PIECE_HEADER_BYTES + data.length, 1));
   const key = recordKeyBuffer(1, 1);
   let at = beginPieces(bytes);
   for (const { kind, id, part, more, data } of pieces) {
     nameRecord(key, kind, id, part);
-    writePiece(bytes, at, key, more, data, 0, data.length);
+    writePiece(bytes, at, key, more, data, 0, data.length, format);
     at += PIECE_HEADER_BYTES + data.length;
   }
   return bytes;
 }
 
 describe('values', () => {
+  test('of another generation get the checksum that they would have here, and keep damage that they had', () => {
+    const generation = fc.integer({ min: 1, max: 0xffffffff });
+    fc.assert(
+      fc.property(generation, generation, u53, bytes, fc.nat(), (there, here, id, payload, bit) => {
+        const [from, to] = [there, here].map((each) => {
+          const key = recordKeyBuffer(7, each);
+          nameRecord(key, 1, id, 2);
+          return key;
+        }) as [Buffer, Buffer];
+        // The name is the same, and its bytes count for nothing.
+        const rekeying = new Rekeying(recordKeyBuffer(7, there), recordKeyBuffer(7, here));
+        const value = encodeValue(from, payload);
+        const before = Buffer.from(value);
+        rekeying.apply(value);
+        expect(value).toEqual(encodeValue(to, payload));
+        rekeying.apply(value);
+        expect(value).toEqual(before);
+        value[bit % value.length]! ^= 1 << (bit & 7);
+        rekeying.apply(value);
+        expect(() => decodeValue(to, value)).toThrow(StorageError);
+      }),
+    );
+  });
+
   test('come back, and only under their own key', () => {
     fc.assert(
       fc.property(bytes, bytes, bytes, (key, other, payload) => {
@@ -135,12 +161,23 @@ describe('chunks of a snapshot', () => {
 
   test('come back', () => {
     fc.assert(
-      fc.property(u53, applied, fc.array(piece), u53, (group, point, pieces, records) => {
-        const header = { group, applied: point };
-        expect(decodeContent(encodeHeader(header))).toEqual({ kind: 'header', header });
-        expect(decodeContent(encodePieces(pieces))).toEqual({ kind: 'records', pieces });
-        const total = Buffer.alloc(32, 4);
-        expect(decodeContent(encodeTrailer(records, total))).toEqual({ kind: 'trailer', records, total });
+      fc.property(u53, applied, u32, fc.array(piece), u53, (group, point, generation, pieces, records) => {
+        for (const header of [
+          { group, applied: point },
+          { group, applied: point, generation },
+        ]) {
+          const format = formatOf(header);
+          expect(decodeContent(encodeHeader(header), 1)).toEqual({ kind: 'header', header });
+          const total = Buffer.alloc(32, 4);
+          const trailer = { kind: 'trailer', records, total };
+          expect(decodeContent(encodeTrailer(records, total), format)).toEqual(trailer);
+        }
+        expect(decodeContent(encodePieces(pieces), 1)).toEqual({ kind: 'records', pieces });
+        const stored = decodeContent(encodePieces(pieces, 2), 2);
+        const come =
+          stored.kind === 'stored' &&
+          stored.pieces.map(({ name, more, data }) => ({ ...readName(name), more, data }));
+        expect(come).toEqual(pieces);
       }),
     );
   });
@@ -148,7 +185,9 @@ describe('chunks of a snapshot', () => {
   test('of any bytes, also nearly right ones, are refused with a typed error or have a form', () => {
     const good = fc.oneof(
       fc.record({ group: u53, applied }).map(encodeHeader),
-      fc.array(piece, { maxLength: 4 }).map(encodePieces),
+      fc.record({ group: u53, applied, generation: u32 }).map(encodeHeader),
+      fc.array(piece, { maxLength: 4 }).map((pieces) => encodePieces(pieces)),
+      fc.array(piece, { maxLength: 4 }).map((pieces) => encodePieces(pieces, 2)),
       fc.constant(encodeTrailer(3, Buffer.alloc(32))),
     );
     const mutated = fc.tuple(good, fc.nat(), fc.nat(255), fc.nat(80)).map(([content, at, byte, cut]) => {
@@ -157,9 +196,9 @@ describe('chunks of a snapshot', () => {
       return changed;
     });
     fc.assert(
-      fc.property(fc.oneof(bytes, mutated), (content) => {
+      fc.property(fc.oneof(bytes, mutated), fc.constantFrom(1, 2), (content, format) => {
         try {
-          decodeContent(content);
+          decodeContent(content, format);
         } catch (error) {
           expect(error).toBeInstanceOf(SnapshotRefusedError);
         }
@@ -170,15 +209,20 @@ describe('chunks of a snapshot', () => {
 
   test('of a later format are refused, telling the way out', () => {
     const header = encodeHeader({ group: 1, applied: { index: 1, term: 1, context: Buffer.alloc(0) } });
-    header.writeUInt32LE(2, 9);
-    expect(() => decodeContent(header)).toThrow('use the newer program');
+    header.writeUInt32LE(3, 9);
+    expect(() => decodeContent(header, 1)).toThrow('use the newer program');
   });
 
-  test('changed on their way do not hold their checksum', () => {
-    const chunk = makeChunk(3, Buffer.from('content'));
-    expect(isWhole(chunk)).toBe(true);
-    expect(isWhole({ ...chunk, sequence: 4 })).toBe(false);
-    expect(isWhole({ ...chunk, bytes: Buffer.from('Content') })).toBe(false);
-    expect(() => decodeContent(Buffer.alloc(0))).toThrow(StorageError);
+  test.each([1, 2] as const)('changed on their way do not hold their checksum, in format %d', (format) => {
+    const chunk = makeChunk(3, Buffer.from('content'), format);
+    expect(isWhole(chunk, format)).toBe(true);
+    expect(isWhole({ ...chunk, sequence: 4 }, format)).toBe(false);
+    expect(isWhole({ ...chunk, bytes: Buffer.from('Content') }, format)).toBe(false);
+    expect(() => decodeContent(Buffer.alloc(0), format)).toThrow(StorageError);
+  });
+
+  test('the first one holds its checksum whatever format it will tell', () => {
+    const first = makeChunk(0, Buffer.from('header'), 2);
+    expect(isWhole(first, 1)).toBe(true);
   });
 });

@@ -28,7 +28,10 @@ export const KIND_MAX = 0xff;
 export const PART_MAX = 0xffffffff;
 export const RECORD_KEY_BYTES = 26;
 const PREFIX_BYTES = 13;
-const KIND_AT = 13;
+/** Where the name of a record is in its key, and how long it is. */
+export const NAME_AT = 13;
+export const NAME_BYTES: number = RECORD_KEY_BYTES - NAME_AT;
+const KIND_AT = NAME_AT;
 const ID_AT = 14;
 const PART_AT = 22;
 
@@ -122,6 +125,16 @@ export function isRecordKey(key: Buffer): boolean {
     key[ID_AT] === 0 &&
     (key[ID_AT + 1] as number) < 0x20
   );
+}
+
+/** Whether the bytes at `at` are the name in a record key. */
+export function isName(bytes: Buffer, at: number): boolean {
+  return bytes[at + 1] === 0 && (bytes[at + 2] as number) < 0x20;
+}
+
+/** The name in bytes that {@link isName} holds for. */
+export function readName(bytes: Buffer): RecordName {
+  return { kind: bytes[0]!, id: readU53BE(bytes, 1)!, part: bytes.readUInt32BE(9) };
 }
 
 /** Writes the name in a record key in the form of snapshots: kind, id and part, numbers little-endian. Hot, as `nameRecord`. */

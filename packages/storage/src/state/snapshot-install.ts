@@ -1,13 +1,14 @@
 import { demand, SnapshotRefusedError } from '../errors.js';
+import type { KeyValueBatch } from '../kv/key-value-store.js';
 import { putMeta } from './checkpoint.js';
 import type { GroupHandle } from './group-handle.js';
 import type { Applied, GroupMeta } from './group-meta.js';
 import type { Journal } from './journal.js';
-import { clearingKey, nameRecord, recordKeyBuffer } from './keys.js';
+import { clearingKey, NAME_AT, nameRecord, recordKeyBuffer } from './keys.js';
 import { isWhole, type SnapshotChunk, type SnapshotHeader } from './snapshot-format.js';
-import { SnapshotReader } from './snapshot-reader.js';
+import { SnapshotReader, type StoredRecord, type Taken } from './snapshot-reader.js';
 import type { StateRecord } from './state-store.js';
-import { encodeValue } from './values.js';
+import { encodeValue, Rekeying } from './values.js';
 
 /** The part of the store that an installation needs. */
 export type InstallHost = {
@@ -31,6 +32,8 @@ export class SnapshotInstaller {
   private readonly generation: number;
   private readonly key: Buffer;
   private readonly reader = new SnapshotReader();
+  /** With format 2. */
+  private rekeying: Rekeying | undefined;
   private state: 'open' | 'failed' | 'ended' = 'open';
   private isStaged = false;
   private turn: Promise<void> = Promise.resolve();
@@ -98,17 +101,17 @@ export class SnapshotInstaller {
 
   private async take(chunk: SnapshotChunk): Promise<void> {
     demand(this.state !== 'ended', 'a chunk came after the end of an installation');
-    if (chunk.sequence < this.reader.nextSequence && isWhole(chunk)) return;
+    if (chunk.sequence < this.reader.nextSequence && isWhole(chunk, this.reader.format)) return;
     if (this.state === 'failed')
       throw new SnapshotRefusedError('out_of_order', `chunk ${chunk.sequence} came after a failure`);
     const isFirst = this.reader.header === undefined;
-    const records = this.reader.take(chunk);
+    const taken = this.reader.takeStored(chunk);
     const { header } = this.reader;
     try {
       if (isFirst && header !== undefined) await this.accept(header);
       await this.writing;
-      if (records.length > 0) {
-        this.writing = this.put(records);
+      if (taken.records.length + taken.stored.length > 0) {
+        this.writing = this.put(taken);
         // It is nobody's until the next chunk asks.
         this.writing.catch(() => undefined);
       }
@@ -124,6 +127,8 @@ export class SnapshotInstaller {
       throw new SnapshotRefusedError('wrong_group', `it is of group ${header.group}, not of ${this.group}`);
     }
     this.refuseOlder(header);
+    if (header.generation !== undefined)
+      this.rekeying = new Rekeying(recordKeyBuffer(this.group, header.generation), this.key);
     await this.stage();
   }
 
@@ -146,19 +151,37 @@ export class SnapshotInstaller {
     if (before !== undefined) this.host.clear(this.group, before);
   }
 
-  private async put(records: readonly StateRecord[]): Promise<void> {
+  private put({ records, stored }: Taken): Promise<void> {
+    return this.host.journal.writeBulk(
+      (batch) => this.putRecords(batch, records) + this.putStored(batch, stored),
+    );
+  }
+
+  private putRecords(batch: KeyValueBatch, records: readonly StateRecord[]): number {
     const { key } = this;
-    await this.host.journal.writeBulk((batch) => {
-      let bytes = 0;
-      for (const { kind, id, part, value } of records) {
-        nameRecord(key, kind, id, part);
-        // The batch copies both.
-        const encoded = encodeValue(key, value);
-        batch.put(key, encoded);
-        bytes += key.length + encoded.length;
-      }
-      return bytes;
-    });
+    let bytes = 0;
+    for (const { kind, id, part, value } of records) {
+      nameRecord(key, kind, id, part);
+      // The batch copies both.
+      const encoded = encodeValue(key, value);
+      batch.put(key, encoded);
+      bytes += key.length + encoded.length;
+    }
+    return bytes;
+  }
+
+  private putStored(batch: KeyValueBatch, stored: readonly StoredRecord[]): number {
+    const { key, rekeying } = this;
+    let bytes = 0;
+    for (const { name, value } of stored) {
+      key.set(name, NAME_AT);
+      rekeying?.apply(value);
+      batch.put(key, value);
+      // The batch has a copy, and the bytes are the caller's.
+      rekeying?.apply(value);
+      bytes += key.length + value.length;
+    }
+    return bytes;
   }
 
   private refuseOlder({ applied }: SnapshotHeader): void {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MemoryDisk } from '../disk/memory-disk.js';
 import { SnapshotRefusedError } from '../errors.js';
 import { MemoryStore } from '../kv/memory-store.js';
-import { makeChunk, type SnapshotChunk } from './snapshot-format.js';
+import { makeChunk, type SnapshotChunk, type SnapshotFormat } from './snapshot-format.js';
 import { SnapshotReader } from './snapshot-reader.js';
 import { type StateRecord, StateStore } from './state-store.js';
 
@@ -17,7 +17,7 @@ const RECORDS: readonly StateRecord[] = [0, 1, 900, 5000, 1, 2500, 0].map((bytes
   value: Buffer.alloc(bytes, id + 1),
 }));
 
-let chunks: SnapshotChunk[];
+let chunksOf: Readonly<Record<SnapshotFormat, SnapshotChunk[]>>;
 
 beforeAll(async () => {
   const store = await StateStore.open({
@@ -28,10 +28,12 @@ beforeAll(async () => {
   const changes = store.beginCheckpoint(GROUP);
   for (const { kind, id, part, value } of RECORDS) changes.put(kind, id, part, value);
   await changes.commit(APPLIED);
-  const source = await store.openSnapshot(GROUP);
-  chunks = [];
-  for await (const chunk of source?.chunks() ?? []) chunks.push(chunk);
-  await source?.close();
+  chunksOf = { 1: [], 2: [] };
+  for (const format of [1, 2] as const) {
+    const source = await store.openSnapshot(GROUP, format);
+    for await (const chunk of source?.chunks() ?? []) chunksOf[format].push(chunk);
+    await source?.close();
+  }
   await store.close();
 });
 
@@ -45,7 +47,13 @@ function read(list: readonly SnapshotChunk[]): { records: StateRecord[]; reader:
 const inOrder = (records: readonly StateRecord[]): string[] =>
   records.map(({ kind, id, part, value }) => `${kind} ${id} ${part} ${Buffer.from(value).toString('hex')}`);
 
-describe('the chunks of a snapshot', () => {
+describe.each([1, 2] as const)('the chunks of a snapshot of format %d', (format) => {
+  let chunks: SnapshotChunk[];
+
+  beforeAll(() => {
+    chunks = chunksOf[format];
+  });
+
   test('give all records, whole, and where the state stands', () => {
     const { records, reader } = read(chunks);
     expect(chunks.length).toBeGreaterThan(RECORDS.length);
@@ -86,7 +94,7 @@ describe('the chunks of a snapshot', () => {
   test('are refused when one is missing and the others are renumbered and fit their checksums', () => {
     for (let missing = 1; missing < chunks.length - 1; missing++) {
       const others = chunks.filter((_, i) => i !== missing);
-      expect(() => read(others.map(({ bytes }, i) => makeChunk(i, Buffer.from(bytes))))).toThrow(
+      expect(() => read(others.map(({ bytes }, i) => makeChunk(i, Buffer.from(bytes), format)))).toThrow(
         SnapshotRefusedError,
       );
     }

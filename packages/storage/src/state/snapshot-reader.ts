@@ -1,16 +1,27 @@
 import { asBuffer } from '../bytes.js';
 import { SnapshotRefusedError } from '../errors.js';
-import { compareNames, type RecordName } from './keys.js';
+import { compareNames, type RecordName, readName } from './keys.js';
 import { VALUE_BYTES_MAX } from './limits.js';
 import {
+  type ChunkContent,
   decodeContent,
+  formatOf,
   isWhole,
   nextTotal,
   type Piece,
   type SnapshotChunk,
+  type SnapshotFormat,
   type SnapshotHeader,
+  type StoredPiece,
 } from './snapshot-format.js';
 import type { StateRecord } from './state-store.js';
+import { isValue, VALUE_HEADER_BYTES } from './values.js';
+
+/** A record as another store has it; `name` is as in its key. */
+export type StoredRecord = { readonly name: Buffer; readonly value: Buffer };
+
+/** The records of a chunk: of format 1, or of format 2; the other list is empty. */
+export type Taken = { readonly records: readonly StateRecord[]; readonly stored: readonly StoredRecord[] };
 
 /**
  * Checks the chunks of one snapshot, in order, and puts their records together, without storing anything.
@@ -23,8 +34,9 @@ export class SnapshotReader {
   private records = 0;
   private total: Buffer | undefined;
   private lastName: RecordName | undefined;
+  private lastStored: Buffer | undefined;
   /** Pieces of the value that is being put together. */
-  private pieces: Piece[] = [];
+  private pieces: (Piece | StoredPiece)[] = [];
   private pieceBytes = 0;
 
   /** The content of the first chunk; undefined before it came. */
@@ -37,9 +49,14 @@ export class SnapshotReader {
     return this.expectedSequence;
   }
 
-  /** The trailer has come and all is verified. */
+  /** The trailer has come and all is verified: with format 2 all but what values hold, which their own checksums tell. */
   get isComplete(): boolean {
     return this.state === 'complete';
+  }
+
+  /** Of the chunks; any before the first one. */
+  get format(): SnapshotFormat {
+    return this.currentHeader === undefined ? 1 : formatOf(this.currentHeader);
   }
 
   /**
@@ -48,7 +65,13 @@ export class SnapshotReader {
    * one, the right one may still come; otherwise no further one is taken.
    */
   take(chunk: SnapshotChunk): readonly StateRecord[] {
-    if (!isWhole(chunk)) throw damaged(`chunk ${chunk.sequence} does not hold its checksum`);
+    const { records, stored } = this.takeStored(chunk);
+    return stored.length === 0 ? records : stored.map(recordOf);
+  }
+
+  /** Like {@link take}, but gives records of format 2 as they came. */
+  takeStored(chunk: SnapshotChunk): Taken {
+    if (!isWhole(chunk, this.format)) throw damaged(`chunk ${chunk.sequence} does not hold its checksum`);
     if (chunk.sequence !== this.expectedSequence || this.state !== 'open') {
       throw new SnapshotRefusedError(
         'out_of_order',
@@ -56,68 +79,102 @@ export class SnapshotReader {
       );
     }
     try {
-      const records = this.takeContent(asBuffer(chunk.bytes));
+      const content = decodeContent(asBuffer(chunk.bytes), this.format);
+      if ((content.kind === 'header') !== (this.expectedSequence === 0))
+        throw damaged('its header is not its first chunk');
+      const taken = this.takeContent(content);
+      this.total = nextTotal(this.total, chunk, this.format);
       this.expectedSequence++;
-      return records;
+      return taken;
     } catch (error) {
       this.state = 'failed';
       throw error;
     }
   }
 
-  private takeContent(bytes: Buffer): readonly StateRecord[] {
-    const content = decodeContent(bytes);
-    if ((content.kind === 'header') !== (this.expectedSequence === 0))
-      throw damaged('its header is not its first chunk');
-    const records: StateRecord[] = [];
+  private takeContent(content: ChunkContent): Taken {
     switch (content.kind) {
       case 'header':
         this.currentHeader = content.header;
-        break;
+        return NOTHING;
       case 'records':
-        for (const piece of content.pieces) {
-          const value = this.assemble(piece);
-          if (value === undefined) continue;
-          this.checkOrder(piece);
-          const { kind, id, part } = piece;
-          records.push({ kind, id, part, value });
-          this.records++;
-        }
-        break;
+        return { records: this.takePieces(content.pieces), stored: [] };
+      case 'stored':
+        return { records: [], stored: this.takeStoredPieces(content.pieces) };
       case 'trailer': {
         const isAll = this.pieces.length === 0 && content.records === this.records;
         if (!isAll || this.total === undefined || !content.total.equals(this.total)) {
           throw damaged('it is not what its trailer says');
         }
         this.state = 'complete';
+        return NOTHING;
       }
     }
-    this.total = nextTotal(this.total, bytes);
+  }
+
+  private takePieces(pieces: readonly Piece[]): StateRecord[] {
+    const records: StateRecord[] = [];
+    for (const piece of pieces) {
+      const before = this.pieces[0];
+      const isSame = before === undefined || ('kind' in before && compareNames(before, piece) === 0);
+      const value = this.assemble(piece, isSame);
+      if (value === undefined) continue;
+      if (this.lastName !== undefined && compareNames(this.lastName, piece) >= 0)
+        throw damaged('its records are not in order');
+      this.lastName = piece;
+      const { kind, id, part } = piece;
+      records.push({ kind, id, part, value });
+      this.records++;
+    }
     return records;
   }
 
+  private takeStoredPieces(pieces: readonly StoredPiece[]): StoredRecord[] {
+    const stored: StoredRecord[] = [];
+    let last = this.lastStored;
+    for (const piece of pieces) {
+      const { name } = piece;
+      const before = this.pieces[0];
+      const value = this.assemble(
+        piece,
+        before === undefined || ('name' in before && name.equals(before.name)),
+      );
+      if (value === undefined) continue;
+      if (last !== undefined && last.compare(name) >= 0) throw damaged('its records are not in order');
+      last = name;
+      if (!isValue(value)) throw damaged('a value has a wrong form');
+      stored.push({ name, value });
+      this.records++;
+    }
+    // The chunk need not be kept for the sake of a name.
+    this.lastStored = last === undefined ? undefined : Buffer.from(last);
+    return stored;
+  }
+
   /** The whole value once its last piece is there. */
-  private assemble(piece: Piece): Buffer | undefined {
-    const before = this.pieces[0];
-    const isSame = before === undefined || compareNames(before, piece) === 0;
+  private assemble(piece: Piece | StoredPiece, isSame: boolean): Buffer | undefined {
     this.pieceBytes += piece.data.length;
-    if (!isSame || this.pieceBytes > VALUE_BYTES_MAX) throw damaged('a value in pieces has a wrong form');
+    if (!isSame || this.pieceBytes > VALUE_BYTES_MAX + VALUE_HEADER_BYTES)
+      throw damaged('a value in pieces has a wrong form');
     if (piece.more) {
-      this.pieces.push({ ...piece, data: Buffer.from(piece.data) });
+      const data = Buffer.from(piece.data);
+      this.pieces.push(
+        'name' in piece ? { ...piece, name: Buffer.from(piece.name), data } : { ...piece, data },
+      );
       return undefined;
     }
     const value =
-      before === undefined ? piece.data : Buffer.concat([...this.pieces, piece].map(({ data }) => data));
+      this.pieces.length === 0 ? piece.data : Buffer.concat([...this.pieces, piece].map(({ data }) => data));
     this.pieces = [];
     this.pieceBytes = 0;
     return value;
   }
+}
 
-  private checkOrder(name: RecordName): void {
-    if (this.lastName !== undefined && compareNames(this.lastName, name) >= 0)
-      throw damaged('its records are not in order');
-    this.lastName = name;
-  }
+const NOTHING: Taken = { records: [], stored: [] };
+
+function recordOf({ name, value }: StoredRecord): StateRecord {
+  return { ...readName(name), value: value.subarray(VALUE_HEADER_BYTES) };
 }
 
 function damaged(what: string): SnapshotRefusedError {

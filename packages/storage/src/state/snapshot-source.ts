@@ -11,10 +11,11 @@ import {
   nextTotal,
   PIECE_HEADER_BYTES,
   type SnapshotChunk,
+  type SnapshotFormat,
   type SnapshotHeader,
   writePiece,
 } from './snapshot-format.js';
-import { checkValue } from './values.js';
+import { checkValue, VALUE_HEADER_BYTES } from './values.js';
 
 export const CHUNK_BYTES_DEFAULT = 256 * 1024;
 export const CHUNK_BYTES_MIN = 1024;
@@ -42,8 +43,9 @@ export class SnapshotSource {
   private readonly view: KeyValueSnapshot;
   private readonly generation: number;
   private readonly chunkBytes: number;
+  private readonly format: SnapshotFormat;
   private readonly onClose: () => void;
-  private readonly headerBytes: Buffer;
+  private readonly first: SnapshotChunk;
   /** The beginnings of the chunks that were made so far, from chunk 1. */
   private readonly boundaries: Boundary[];
   private isOpen = true;
@@ -54,17 +56,20 @@ export class SnapshotSource {
     group: number,
     meta: GroupMeta,
     chunkBytes: number,
+    format: SnapshotFormat,
     onClose: () => void,
   ) {
-    this.header = { group, applied: meta.applied };
+    const { applied, generation } = meta;
+    this.header = format === 1 ? { group, applied } : { group, applied, generation };
     this.store = store;
     this.view = view;
-    this.generation = meta.generation;
+    this.generation = generation;
     this.chunkBytes = Math.max(chunkBytes, CHUNK_BYTES_MIN);
+    this.format = format;
     this.onClose = onClose;
-    this.headerBytes = encodeHeader(this.header);
-    const { from } = recordRange(group, meta.generation);
-    const total = nextTotal(undefined, this.headerBytes);
+    this.first = makeChunk(0, encodeHeader(this.header), format);
+    const { from } = recordRange(group, generation);
+    const total = nextTotal(undefined, this.first, format);
     this.boundaries = [{ from: asBuffer(from), offset: 0, records: 0, total }];
   }
 
@@ -74,24 +79,26 @@ export class SnapshotSource {
    */
   async *chunks(from = 0): AsyncGenerator<SnapshotChunk, void, undefined> {
     this.assertOpen();
-    if (from === 0) yield makeChunk(0, this.headerBytes);
+    if (from === 0) yield this.first;
     const known = Math.max(1, Math.min(from, this.boundaries.length));
     const start = this.boundaries[known - 1];
     if (start === undefined) return;
-    const reader = new PieceReader(this.store, this.view, this.header.group, this.generation, start);
+    const { store, view, header, generation, format } = this;
+    const reader = new PieceReader(store, view, header.group, generation, start, format);
     try {
       let { records, total } = start;
       for (let sequence = known; ; sequence++) {
         this.assertOpen();
         const bytes = await reader.next(this.chunkBytes);
         if (bytes === undefined) {
-          if (sequence >= from) yield makeChunk(sequence, encodeTrailer(records, total));
+          if (sequence >= from) yield makeChunk(sequence, encodeTrailer(records, total), format);
           return;
         }
         records += reader.records;
-        total = nextTotal(total, bytes);
+        const chunk = makeChunk(sequence, bytes, format);
+        total = nextTotal(total, chunk, format);
         this.boundaries[sequence] = { from: reader.nextKey, offset: reader.nextOffset, records, total };
-        if (sequence >= from) yield makeChunk(sequence, bytes);
+        if (sequence >= from) yield chunk;
       }
     } finally {
       await reader.close();
@@ -115,12 +122,17 @@ export class SnapshotSource {
 class PieceReader {
   private readonly cursor: KeyValueCursor;
   private readonly group: number;
+  private readonly format: SnapshotFormat;
   private pairs: readonly KeyValuePair[] = [];
   private at = 0;
+  /** The pairs after these, which are read while these are cut. */
+  private ahead: Promise<readonly KeyValuePair[]> | undefined;
   /** The key that was cut last, and whether its value was cut short. */
   private key: Buffer;
   private offset: number;
   private isDone = false;
+  /** Whether the value at hand holds its checksum: what comes in pieces is looked at once. */
+  private isChecked = false;
   /** Records that ended in the last chunk. */
   records = 0;
 
@@ -130,10 +142,12 @@ class PieceReader {
     group: number,
     generation: number,
     start: Boundary,
+    format: SnapshotFormat,
   ) {
     const { to } = recordRange(group, generation);
     this.cursor = store.iterate({ from: start.from, to }, { snapshot });
     this.group = group;
+    this.format = format;
     this.key = start.from;
     this.offset = start.offset;
   }
@@ -156,28 +170,35 @@ class PieceReader {
     this.records = 0;
     while (chunkBytes - end > PIECE_HEADER_BYTES) {
       if (this.at === this.pairs.length) {
-        this.pairs = await this.cursor.next(FETCHED_PAIRS);
+        this.pairs = await (this.ahead ?? this.cursor.next(FETCHED_PAIRS));
         this.at = 0;
+        this.ahead = undefined;
         if (this.pairs.length === 0) break;
+        this.ahead = this.cursor.next(FETCHED_PAIRS);
+        // It is nobody's until these are cut.
+        this.ahead.catch(() => undefined);
       }
       end = this.cut(this.pairs[this.at]!, bytes, end);
     }
     return end === first ? undefined : bytes.subarray(0, end);
   }
 
-  close(): Promise<void> {
-    return this.cursor.close();
+  async close(): Promise<void> {
+    await this.ahead?.catch(() => undefined);
+    await this.cursor.close();
   }
 
   /** Writes the next piece of a pair into the bytes of a chunk; moves on. Gives where the one after it begins. */
   private cut([key, value]: KeyValuePair, bytes: Buffer, at: number): number {
     if (!isRecordKey(key))
       throw new DamagedStateError(`${key.toString('hex')} is no key of a record`, this.group);
-    const start = checkValue(key, value, this.group) + this.offset;
+    if (!this.isChecked) checkValue(key, value, this.group);
+    const start = (this.format === 1 ? VALUE_HEADER_BYTES : 0) + this.offset;
     const end = Math.min(value.length, start + bytes.length - at - PIECE_HEADER_BYTES);
     this.isDone = end === value.length;
+    this.isChecked = !this.isDone;
     this.key = key;
-    writePiece(bytes, at, key, !this.isDone, value, start, end);
+    writePiece(bytes, at, key, !this.isDone, value, start, end, this.format);
     if (this.isDone) {
       this.offset = 0;
       this.at++;

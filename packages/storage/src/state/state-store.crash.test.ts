@@ -197,7 +197,7 @@ class World {
     const index = (this.model.get(id)?.at(-1)?.index ?? 0) + 10;
     await checkpoint.commit({ index, term: 1, context: Buffer.alloc(0) });
     const state = (await contentOf(donor)).get(id);
-    const source = await donor.openSnapshot(id);
+    const source = await donor.openSnapshot(id, index % 2 === 0 ? 1 : 2);
     const chunks: SnapshotChunk[] = [];
     for await (const chunk of source?.chunks() ?? []) chunks.push(chunk);
     await donor.close();

@@ -299,7 +299,7 @@ describe('contract of the caller', () => {
   }, 60_000);
 });
 
-describe('snapshots', () => {
+describe.each([1, 2] as const)('snapshots of format %d', (format) => {
   async function donor(index = 9, records: Records = many(50, 300)): Promise<StateStore> {
     const store = await new Bench().open({ chunkBytes: 1024 });
     await checkpoint(store, 1, index, records);
@@ -313,8 +313,8 @@ describe('snapshots', () => {
       31: Buffer.alloc(0),
       32: Buffer.alloc(987),
     });
-    const source = await from.openSnapshot(1);
-    expect(source?.header).toEqual({ group: 1, applied: { index: 9, term: 1, context: NO_CONTEXT } });
+    const source = await from.openSnapshot(1, format);
+    expect(source?.header).toMatchObject({ group: 1, applied: { index: 9, term: 1, context: NO_CONTEXT } });
     const chunks = await chunksOf(source);
     expect(Math.max(...chunks.map(({ bytes }) => bytes.length))).toBeLessThanOrEqual(1024);
     const to = await new Bench().open();
@@ -335,7 +335,7 @@ describe('snapshots', () => {
   test('show the group as it was when they were opened', async () => {
     const from = await donor();
     const before = await contentOf(from, 1);
-    const source = await from.openSnapshot(1);
+    const source = await from.openSnapshot(1, format);
     await checkpoint(from, 1, 10, { 1: 'changed', 1000: 'new' });
     await from.dropGroup(1);
     await from.swept();
@@ -348,9 +348,9 @@ describe('snapshots', () => {
 
   test('go on at any chunk, with the same bytes', async () => {
     const from = await donor(9, { ...many(20, 300), 30: Buffer.alloc(5000, 3) });
-    const source = await from.openSnapshot(1);
+    const source = await from.openSnapshot(1, format);
     const all = await chunksOf(source);
-    const again = await from.openSnapshot(1);
+    const again = await from.openSnapshot(1, format);
     for (let start = 0; start <= all.length; start++) {
       expect(await chunksOf(source, start)).toEqual(all.slice(start));
       expect(await chunksOf(again, start)).toEqual(all.slice(start));
@@ -360,7 +360,7 @@ describe('snapshots', () => {
   });
 
   test('pass over chunks that are there, and refuse what is damaged or comes too early', async () => {
-    const chunks = await chunksOf(await (await donor()).openSnapshot(1));
+    const chunks = await chunksOf(await (await donor()).openSnapshot(1, format));
     const to = await new Bench().open();
     const installer = to.installSnapshot(1);
     await installer.write(chunks[0]!);
@@ -376,7 +376,7 @@ describe('snapshots', () => {
   });
 
   test('of another group, or older than what is there, are refused and change nothing', async () => {
-    const chunks = await chunksOf(await (await donor(9)).openSnapshot(1));
+    const chunks = await chunksOf(await (await donor(9)).openSnapshot(1, format));
     const to = await new Bench().open();
     const other = to.installSnapshot(2);
     await expect(other.write(chunks[0]!)).rejects.toMatchObject({ reason: 'wrong_group' });
@@ -392,9 +392,9 @@ describe('snapshots', () => {
 
   test('with chunks lost, added or exchanged under right checksums are refused', async () => {
     const { makeChunk } = await import('./snapshot-format.js');
-    const chunks = await chunksOf(await (await donor()).openSnapshot(1));
+    const chunks = await chunksOf(await (await donor()).openSnapshot(1, format));
     const renumbered = (list: readonly SnapshotChunk[]): SnapshotChunk[] =>
-      list.map(({ bytes }, sequence) => makeChunk(sequence, Buffer.from(bytes)));
+      list.map(({ bytes }, sequence) => makeChunk(sequence, Buffer.from(bytes), format));
     const [header, first, second, ...rest] = chunks as [
       SnapshotChunk,
       SnapshotChunk,
@@ -408,8 +408,8 @@ describe('snapshots', () => {
       [first, second, ...rest],
       [header, header, first, second, ...rest],
       [header, rest.at(-1)!],
-      [header, makeChunk(1, Buffer.from('garbage'))],
-      [makeChunk(0, Buffer.alloc(0))],
+      [header, makeChunk(1, Buffer.from('garbage'), format)],
+      [makeChunk(0, Buffer.alloc(0), format)],
     ]) {
       const to = await new Bench().open();
       const installer = to.installSnapshot(1);
@@ -426,7 +426,7 @@ describe('snapshots', () => {
   });
 
   test('cut off by a crash leave the old state, and nothing else in the end', async () => {
-    const chunks = await chunksOf(await (await donor()).openSnapshot(1));
+    const chunks = await chunksOf(await (await donor()).openSnapshot(1, format));
     const planted = await new StoragePlanter().plant(new Set(['snapshot_install_not_atomic']));
     for (const stores of [SOUND_STORES, planted]) {
       const bench = new Bench();
@@ -451,7 +451,9 @@ describe('snapshots', () => {
     const to = await new Bench().open();
     for (const index of [9, 9, 12]) {
       const installer = to.installSnapshot(1);
-      for (const chunk of await chunksOf(await (await donor(index, many(index, 10))).openSnapshot(1))) {
+      for (const chunk of await chunksOf(
+        await (await donor(index, many(index, 10))).openSnapshot(1, format),
+      )) {
         await installer.write(chunk);
       }
       await installer.commit();
@@ -543,7 +545,8 @@ describe('damage', () => {
     expect(() => store.read(1, 1, 2)).toThrow(DamagedStateError);
     await expect(contentOf(store, 1)).rejects.toThrow(DamagedStateError);
     await expect(store.verify()).rejects.toMatchObject({ code: 'damaged_state', group: 1 });
-    await expect(chunksOf(await store.openSnapshot(1))).rejects.toThrow(DamagedStateError);
+    for (const format of [1, 2] as const)
+      await expect(chunksOf(await store.openSnapshot(1, format))).rejects.toThrow(DamagedStateError);
     const planted = await new StoragePlanter().plant(new Set(['crc_ignored']));
     const mutant = await bench.reopen(store, {}, planted);
     expect(mutant.read(1, 1, 2)?.toString()).not.toBe('two');

@@ -36,6 +36,7 @@ import {
 import { checkName } from './limits.js';
 import { redoName, redoNumber } from './redo-file.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
+import type { SnapshotFormat } from './snapshot-format.js';
 import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-install.js';
 import { CHUNK_BYTES_DEFAULT, SnapshotSource } from './snapshot-source.js';
 import { type Garbage, Sweeper } from './sweeper.js';
@@ -195,8 +196,15 @@ export class StateStore {
   /**
    * A consistent view of a group, to be sent to another node and closed. Undefined if nothing of the group is
    * stored.
+   *
+   * @param format 2 costs less; software that knows only what was there before level 4 of the cluster can't read it
+   * @param times how many times as large as usual its chunks may be
    */
-  async openSnapshot(group: number): Promise<SnapshotSource | undefined> {
+  async openSnapshot(
+    group: number,
+    format: SnapshotFormat = 1,
+    times = 1,
+  ): Promise<SnapshotSource | undefined> {
     this.assertOpen();
     while (this.isBeingApplied(group)) await this.groupsById.get(group)?.applying;
     this.assertOpen();
@@ -211,7 +219,7 @@ export class StateStore {
     const close = (): void => {
       this.snapshots.delete(source);
     };
-    const source = new SnapshotSource(this.store, view, group, meta, this.chunkBytes, close);
+    const source = new SnapshotSource(this.store, view, group, meta, times * this.chunkBytes, format, close);
     this.snapshots.add(source);
     return source;
   }

@@ -5,7 +5,7 @@
  *
  * The key is part of the checksum: a value that turns up under another key does not pass.
  */
-import { crc32c } from '../crc32c.js';
+import { carriedOver, crc32c } from '../crc32c.js';
 import { DamagedStateError, NewerFormatError } from '../errors.js';
 
 export const VALUE_FORMAT = 1;
@@ -58,6 +58,48 @@ export function checkValue(key: Buffer, value: Buffer, group?: number): number {
   if (value[4] !== VALUE_FORMAT) throw new NewerFormatError('A stored value', value[4]!, VALUE_FORMAT);
   return VALUE_HEADER_BYTES;
 }
+
+/** Whether bytes have the form of a value of the present format; what they hold is not looked at. */
+export function isValue(bytes: Buffer): boolean {
+  return bytes.length >= VALUE_HEADER_BYTES && bytes[4] === VALUE_FORMAT;
+}
+
+/**
+ * Makes values that are stored under keys of one generation such as are stored under another one's, without a look at what
+ * they hold: what was damaged before is damaged afterwards.
+ */
+export class Rekeying {
+  /** By what the checksums of the keys differ. */
+  private readonly difference: number;
+  private readonly changes = new Map<number, number>();
+
+  /** Both are keys of a record, of the same name. */
+  constructor(from: Buffer, to: Buffer) {
+    this.difference = crc32c(from) ^ crc32c(to);
+  }
+
+  /** Changes the checksum of a value, which has the form of one, in its place; a second time undoes it. */
+  apply(value: Buffer): void {
+    const change = this.changeFor(value.length - 4);
+    value[0]! ^= change;
+    value[1]! ^= change >>> 8;
+    value[2]! ^= change >>> 16;
+    value[3]! ^= change >>> 24;
+  }
+
+  private changeFor(bytes: number): number {
+    let change = this.changes.get(bytes);
+    if (change === undefined) {
+      change = carriedOver(this.difference, bytes);
+      if (this.changes.size >= CHANGES_MAX) this.changes.clear();
+      this.changes.set(bytes, change);
+    }
+    return change;
+  }
+}
+
+/** Lengths of values whose change is remembered. */
+const CHANGES_MAX = 4096;
 
 function damagedValue(key: Buffer, group: number | undefined): DamagedStateError {
   return new DamagedStateError(`the value of key ${key.toString('hex')} does not hold its checksum`, group);

@@ -65,9 +65,10 @@ export class Connections implements Network {
     return this.lines.get(to)?.waitingBytes ?? 0;
   }
 
-  send(to: NodeId, kind: number, payload: Uint8Array, bulk = false): boolean {
+  send(to: NodeId, kind: number, parts: Uint8Array | readonly Uint8Array[], bulk = false): boolean {
     const { quality, send, onFailure } = this.options;
     if (!this.isUp(to)) return false;
+    const payload = parts instanceof Uint8Array ? parts : Buffer.concat(parts);
     const frame = { kind, payload };
     if (kind === FrameKind.RAFT && !isCutInTime(payload, quality)) {
       onFailure('the outbox', new Error(`a frame of ${payload.length} bytes was not cut`));

@@ -11,7 +11,7 @@ import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
 import { joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { packEvents } from '../../between/event-parcel.js';
-import { type Parcel, unpack } from '../../between/parcel.js';
+import { buffersOf, type Parcel, unpack } from '../../between/parcel.js';
 import { type Event, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { Signals } from '../../between/signals.js';
@@ -352,9 +352,9 @@ class EventSender {
   private flush(): void {
     this.planned = false;
     this.beforeFlush();
-    const parcel = packEvents(this.events);
+    const { given, ...parcel } = packEvents(this.events);
     this.events = [];
-    this.port.postMessage(parcel, parcel.data.length > 0 ? [parcel.data.buffer] : []);
+    this.port.postMessage(parcel, buffersOf({ data: parcel.data, given }));
     this.signals.ring();
   }
 }
