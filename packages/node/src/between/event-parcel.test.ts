@@ -41,6 +41,16 @@ test('a payload takes no larger buffer along', () => {
   expect(parcel.data.buffer.byteLength).toBe(10);
 });
 
+test('a buffer that is given back changes hands', () => {
+  const buffer = new ArrayBuffer(100_000);
+  const parcel = packEvents([{ kind: 'given_back', buffer }]);
+  expect(parcel.given).toEqual([buffer]);
+  const { given, ...rest } = parcel;
+  const come = structuredClone(rest, { transfer: [...given] });
+  expect(come.events).toEqual([{ kind: 'given_back', buffer: expect.any(ArrayBuffer) }]);
+  expect(buffer.byteLength).toBe(0);
+});
+
 test('a payload in a buffer of its own is not copied, and comes in order with others', () => {
   const own = new ArrayBuffer(100_000);
   const payload = new Uint8Array(own, 3);

@@ -53,6 +53,10 @@ export function packEvents(
       case 'entries':
         packed.push(packEntries(event, add));
         break;
+      case 'given_back':
+        packed.push(event);
+        given.push(event.buffer);
+        break;
       case 'called': {
         if (event.own !== undefined) {
           const { own, ...call } = event;

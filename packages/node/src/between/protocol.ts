@@ -255,6 +255,8 @@ export type Event =
       readonly own?: ArrayBuffer;
     }
   /** The answer to a call; null: the other node can't be reached, and may or may not have got the call. */
+  /** The buffer of the end of a large call, which has been sent: it may be filled again. */
+  | { readonly kind: 'given_back'; readonly buffer: ArrayBuffer }
   | { readonly kind: 'returned'; readonly id: number; readonly payload: Uint8Array | null }
   | { readonly kind: 'asked_to_join'; readonly id: number; readonly joiner: Joiner }
   /** The outcome of an invitation; null: the node takes it and will ask to join. */

@@ -118,8 +118,8 @@ export class PeerNetwork implements Network {
     else await this.waitToBeAdopted(this.adoption);
   }
 
-  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean): boolean {
-    return this.transport.send(to, kind, payload, bulk);
+  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean, sent?: () => void): boolean {
+    return this.transport.send(to, kind, payload, bulk, sent);
   }
 
   waiting(to: NodeId, which: 'all' | 'bulk'): number {

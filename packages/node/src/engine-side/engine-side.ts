@@ -83,6 +83,9 @@ export class EngineSide {
       case 'returned':
         this.calls.handle(event);
         return;
+      case 'given_back':
+        this.scopes.snapshots.takeBack(event.buffer);
+        return;
       case 'peer':
         this.router.peerChanged(event.node, event.up, event.protocol);
         this.members.handle(event);

@@ -21,6 +21,11 @@ export class Channel {
   /** Of the other side, for people. */
   readonly address: string;
   onFrame: (kind: number, payload: Buffer) => void = () => {};
+  /** Called with pieces of large frames; while it is null they are frames as others. */
+  set onPart(onPart: ((parts: readonly Buffer[]) => void) | null) {
+    this.reader.onPart = onPart;
+  }
+
   /** Any bytes came. */
   onBytes: () => void = () => {};
   /** Called once: the connection is gone. The error tells why, if it was not just closed. */

@@ -102,18 +102,65 @@ describe('frames in pieces', () => {
 
   test('are put together', () => {
     const reader = new PartReader();
-    expect(reader.push(piece(2, 'in ', false))).toBeNull();
-    expect(reader.push(piece(2, 'pieces', true))?.payload.toString()).toBe('in pieces');
-    expect(reader.push(piece(3, '', true))).toEqual({ kind: 3, payload: Buffer.alloc(0) });
+    expect(reader.push([piece(2, 'in ', false)])).toBeNull();
+    expect(reader.push([piece(2, 'pieces', true)])?.payload.toString()).toBe('in pieces');
+    expect(reader.push([piece(3, '', true)])).toEqual({ kind: 3, payload: Buffer.alloc(0) });
+  });
+
+  const stream = (isChecked: boolean): Buffer =>
+    Buffer.concat([
+      encodeFrame(1, Buffer.from('one'), isChecked),
+      partHeader(2, Buffer.from('a large '), false, isChecked),
+      Buffer.from('a large '),
+      encodeFrame(1, Buffer.from('two'), isChecked),
+      partHeader(2, Buffer.from('frame'), true, isChecked),
+      Buffer.from('frame'),
+      encodeFrame(1, Buffer.from('three'), isChecked),
+    ]);
+
+  /** Reads pieces of a stream in the parts in which they come. */
+  function readParts(pieces: readonly Buffer[], isChecked: boolean): string[] {
+    const come: string[] = [];
+    const parts = new PartReader();
+    const reader = new FrameReader((kind, payload) => come.push(`${kind} ${payload.toString()}`));
+    reader.bytesMax = FRAME_BYTES_MAX;
+    reader.isChecked = isChecked;
+    reader.onPart = (some) => {
+      const whole = parts.push(some);
+      if (whole !== null) come.push(`${whole.kind} whole ${whole.payload.toString()}`);
+    };
+    for (const piece of pieces) reader.push(piece);
+    return come;
+  }
+
+  test.each([false, true])('come in parts, however the stream is cut (checked: %p)', (isChecked) => {
+    const whole = stream(isChecked);
+    const expected = ['1 one', '1 two', '2 whole a large frame', '1 three'];
+    for (let size = 1; size <= whole.length; size++) {
+      const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+        whole.subarray(at * size, (at + 1) * size),
+      );
+      expect(readParts(pieces, isChecked)).toEqual(expected);
+    }
+  });
+
+  test('of which a bit is flipped are found, also where they come in parts', () => {
+    const whole = stream(true);
+    for (let bit = 0; bit < whole.length * 8; bit++) {
+      const flipped = Buffer.from(whole);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      const halves = [flipped.subarray(0, 50), flipped.subarray(50, 75), flipped.subarray(75)];
+      expect(() => readParts(halves, true)).toThrow(DamagedFrameError);
+    }
   });
 
   test('that make no sense are refused', () => {
-    expect(() => new PartReader().push(Buffer.alloc(1))).toThrow(FrameError);
-    expect(() => new PartReader().push(Buffer.from([2, 1]))).toThrow(FrameError);
-    expect(() => new PartReader().push(piece(FrameKind.Answer, 'x', true))).toThrow(FrameError);
+    expect(() => new PartReader().push([Buffer.alloc(1)])).toThrow(FrameError);
+    expect(() => new PartReader().push([Buffer.from([2, 1])])).toThrow(FrameError);
+    expect(() => new PartReader().push([piece(FrameKind.Answer, 'x', true)])).toThrow(FrameError);
     const reader = new PartReader();
-    reader.push(piece(2, 'one', false));
-    expect(() => reader.push(piece(3, 'another', true))).toThrow(FrameError);
+    reader.push([piece(2, 'one', false)]);
+    expect(() => reader.push([piece(3, 'another', true)])).toThrow(FrameError);
   });
 
   test('have a largest size all together', () => {
@@ -121,7 +168,7 @@ describe('frames in pieces', () => {
     const large = Buffer.alloc(8 * 1024 * 1024);
     const part = Buffer.concat([partHeader(2, large, false, false), large]).subarray(5);
     const pushAll = (): void => {
-      for (let count = 0; count < 10; count++) reader.push(part);
+      for (let count = 0; count < 10; count++) reader.push([part]);
     };
     expect(pushAll).toThrow(FrameError);
   });

@@ -88,6 +88,8 @@ export function partHeader(kind: number, piece: Uint8Array, last: boolean, isChe
  * Payloads are views of the bytes that came where that is possible.
  */
 export class FrameReader {
+  /** Called with pieces of large frames instead, as the parts in which they came: nothing is copied then. */
+  onPart: ((parts: readonly Buffer[]) => void) | null = null;
   /** Longest frame that is taken. */
   bytesMax = GREETING_BYTES_MAX;
   /** Whether frames have checks. */
@@ -112,11 +114,36 @@ export class FrameReader {
       this.waitingBytes += Math.min(missing, bytes.length);
       if (bytes.length < missing) return;
       bytes = bytes.subarray(missing);
-      const whole = Buffer.concat(this.waiting, this.waitingBytes);
+      if (this.isPartWaiting) this.readPart();
       // With its head it is known how much of it is missing still.
-      this.keep(this.readFrames(whole));
+      else this.keep(this.readFrames(Buffer.concat(this.waiting, this.waitingBytes)));
     }
     if (!this.stopped) this.keep(this.readFrames(bytes));
+  }
+
+  /** Whether what waits is all of a piece of a large frame, with its head in the first part. */
+  private get isPartWaiting(): boolean {
+    const head = this.waiting[0]!;
+    return (
+      this.onPart !== null &&
+      head[LENGTH_BYTES] === FrameKind.Part &&
+      head.length >= this.headerBytes &&
+      this.neededBytes > this.headerBytes
+    );
+  }
+
+  private get headerBytes(): number {
+    return this.isChecked ? FRAME_HEADER_BYTES : PLAIN_HEADER_BYTES;
+  }
+
+  private readPart(): void {
+    const [first = NOTHING, ...others] = this.waiting;
+    this.keep(NOTHING);
+    const parts = [first.subarray(this.headerBytes), ...others];
+    const check = parts.reduce((before, part) => crc32(part, before), 0);
+    if (this.isChecked && check !== first.readUInt32BE(PLAIN_HEADER_BYTES))
+      throw damaged(FrameKind.Part, parts);
+    this.onPart?.(parts);
   }
 
   private keep(rest: Buffer): void {
@@ -139,15 +166,16 @@ export class FrameReader {
       this.neededBytes = this.isChecked ? FRAME_HEADER_BYTES : LENGTH_BYTES;
       if (left < this.neededBytes) break;
       const length = this.lengthAt(bytes, at);
-      const header = this.isChecked ? FRAME_HEADER_BYTES : PLAIN_HEADER_BYTES;
+      const header = this.headerBytes;
       this.neededBytes = header + length - 1;
       if (left < this.neededBytes) break;
       const payload = bytes.subarray(at + header, at + this.neededBytes);
       const kind = bytes[at + LENGTH_BYTES]!;
       if (this.isChecked && crc32(payload) !== bytes.readUInt32BE(at + PLAIN_HEADER_BYTES))
-        throw new DamagedFrameError(`a frame of kind ${kind} with ${length} bytes came damaged`);
+        throw damaged(kind, [payload]);
       at += this.neededBytes;
-      this.onFrame(kind, payload);
+      if (kind === FrameKind.Part && this.onPart !== null) this.onPart([payload]);
+      else this.onFrame(kind, payload);
     }
     return bytes.subarray(at);
   }
@@ -164,6 +192,13 @@ export class FrameReader {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
+
+function damaged(kind: number, parts: readonly Buffer[]): DamagedFrameError {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return new DamagedFrameError(`a frame of kind ${kind} with ${bytes} bytes came damaged`);
+}
+
 /** Puts the pieces of a large frame together again. */
 export class PartReader {
   private parts: Buffer[] = [];
@@ -173,20 +208,23 @@ export class PartReader {
   /**
    * The whole frame, when this was its last piece.
    *
+   * @param parts of the piece, in order
    * @throws FrameError
    */
-  push(payload: Buffer): { readonly kind: number; readonly payload: Buffer } | null {
-    const last = payload[0];
-    const kind = payload[1];
+  push(parts: readonly Buffer[]): { readonly kind: number; readonly payload: Buffer } | null {
+    const [first = NOTHING, ...others] = parts;
+    if (first.length < PART_HEADER_BYTES && others.length > 0) return this.push([Buffer.concat(parts)]);
+    const last = first[0];
+    const kind = first[1];
     if (last === undefined || kind === undefined || last > 1)
       throw new FrameError('a piece of a frame without its head');
     if (kind >= FIRST_OWN_KIND) throw new FrameError(`frames of kind ${kind} do not come in pieces`);
     if (this.bytes > 0 && kind !== this.kind) throw new FrameError('pieces of two frames are mixed up');
     this.kind = kind;
-    this.bytes += payload.length;
+    this.parts.push(first.subarray(PART_HEADER_BYTES), ...others);
+    for (const part of parts) this.bytes += part.length;
     if (this.bytes > FRAME_BYTES_MAX)
       throw new FrameError(`a frame in pieces of more than ${FRAME_BYTES_MAX} bytes`);
-    this.parts.push(payload.subarray(PART_HEADER_BYTES));
     if (last === 0) return null;
     // In a buffer of its own, which can change hands.
     const whole = Buffer.allocUnsafeSlow(this.parts.reduce((sum, part) => sum + part.length, 0));

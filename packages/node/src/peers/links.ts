@@ -17,8 +17,13 @@ export type Payload = Uint8Array | readonly Uint8Array[];
 
 /** The transport, as links need it. */
 export interface Sender {
-  /** False when the node can't be reached or too much waits for it. */
-  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean): boolean;
+  /**
+   * False when the node can't be reached or too much waits for it.
+   *
+   * @param sent is called when the last byte of a bulk frame has left, and the payload is not needed any more; never, where it may not
+   *   have left
+   */
+  send(to: NodeId, kind: number, payload: Payload, bulk?: boolean, sent?: () => void): boolean;
   /** Bytes that wait to be sent to a node: all, or those of bulk. */
   waiting(to: NodeId, which: 'all' | 'bulk'): number;
 }
@@ -228,7 +233,12 @@ export class Links {
   ): boolean {
     const bulk = payload.length + rest.length >= this.sizes.bulkBytes;
     // What is large is not copied to be put behind a number.
-    if (bulk) return this.send(to, kind, [encodeNumbered(id, NOTHING), payload, rest], true);
+    if (bulk) {
+      const parts = [encodeNumbered(id, NOTHING), payload, rest];
+      const { buffer } = rest;
+      if (rest.length === 0 || !(buffer instanceof ArrayBuffer)) return this.send(to, kind, parts, true);
+      return this.send(to, kind, parts, true, () => this.options.emit({ kind: 'given_back', buffer }));
+    }
     return this.send(
       to,
       kind,
@@ -236,10 +246,10 @@ export class Links {
     );
   }
 
-  private send(to: NodeId, kind: number, payload: Payload, bulk = false): boolean {
-    const sent = this.options.sender.send(to, kind, payload, bulk);
-    if (sent) this.trafficOf(to).sent += lengthOf(payload);
-    return sent;
+  private send(to: NodeId, kind: number, payload: Payload, bulk = false, sent?: () => void): boolean {
+    const isTaken = this.options.sender.send(to, kind, payload, bulk, sent);
+    if (isTaken) this.trafficOf(to).sent += lengthOf(payload);
+    return isTaken;
   }
 
   private trafficOf(node: NodeId): Traffic {

@@ -64,13 +64,23 @@ export class Outbox {
     return this.bulkBytes;
   }
 
-  /** False: there is no room. The payload must not change afterwards. */
-  push(kind: number, payload: readonly Uint8Array[], bulk: boolean): boolean {
+  /**
+   * False: there is no room. The payload must not change afterwards.
+   *
+   * @param sent is called when the last byte of a bulk frame has left; never, where it may not have
+   */
+  push(kind: number, payload: readonly Uint8Array[], bulk: boolean, sent?: () => void): boolean {
     const length = payload.reduce((sum, part) => sum + part.length, 0);
     if (length + FRAME_HEADER_BYTES > FRAME_BYTES_MAX) return false;
     if (bulk) {
       if (this.bulkBytes > 0 && this.bulkBytes + length > this.limits.bulkBytesMax) return false;
-      this.bulk.push({ kind, parts: payload.filter((part) => part.length > 0), part: 0, sent: 0 });
+      this.bulk.push({
+        kind,
+        parts: payload.filter((part) => part.length > 0),
+        part: 0,
+        sent: 0,
+        onSent: sent,
+      });
       this.bulkBytes += length;
     } else {
       const waiting = this.urgentBytes + this.socket.writableLength;
@@ -157,7 +167,13 @@ export class Outbox {
       if (last) this.bulk.shift();
       this.socket.write(partHeader(frame.kind, piece, last, this.isChecked));
       const full = this.socket.writableLength + piece.length >= BULK_WINDOW_BYTES;
-      this.socket.write(piece, full ? () => this.sendMore() : undefined);
+      const onSent = last ? frame.onSent : undefined;
+      const isWaitedFor = full || onSent !== undefined;
+      const written = (error?: Error | null): void => {
+        if (!error) onSent?.();
+        if (full) this.sendMore();
+      };
+      this.socket.write(piece, isWaitedFor ? written : undefined);
       if (full) {
         this.pumping = true;
         return;
@@ -173,6 +189,7 @@ interface BulkFrame {
   /** The one that is being sent, and how much of it has been. */
   part: number;
   sent: number;
+  readonly onSent: (() => void) | undefined;
 }
 
 const NOTHING = new Uint8Array(0);

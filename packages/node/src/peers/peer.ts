@@ -120,10 +120,10 @@ export class Peer {
     if (this.sending === null) this.dialSoon();
   }
 
-  send(kind: number, payload: readonly Uint8Array[], bulk: boolean): boolean {
+  send(kind: number, payload: readonly Uint8Array[], bulk: boolean, sent?: () => void): boolean {
     if (this.sending === null) return false;
     this.sentSinceBeat = true;
-    return this.sending.outbox.push(kind, payload, bulk);
+    return this.sending.outbox.push(kind, payload, bulk, sent);
   }
 
   /** Bytes that wait to be sent: all, or those of bulk. */
@@ -145,10 +145,11 @@ export class Peer {
     channel.onFrame = (kind, payload) => {
       if (kind === FrameKind.Beat) {
         if (payload.length > 0) this.unheard();
-      } else if (kind === FrameKind.Part) {
-        const whole = parts.push(payload);
-        if (whole !== null) this.owner.frame(this, whole.kind, whole.payload);
       } else if (kind < FIRST_OWN_KIND) this.owner.frame(this, kind, payload);
+    };
+    channel.onPart = (pieces) => {
+      const whole = parts.push(pieces);
+      if (whole !== null) this.owner.frame(this, whole.kind, whole.payload);
     };
     channel.onEnd = (error) => {
       if (error instanceof FrameError) this.owner.unreadable(this, channel.address, error);

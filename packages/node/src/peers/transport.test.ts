@@ -79,6 +79,17 @@ describe('members of a cluster', () => {
     ]);
   });
 
+  test('bulk says when the last of it has left', async () => {
+    const [one, two] = await pair();
+    const sent: string[] = [];
+    const parts = [Buffer.from('head'), Buffer.alloc(1024 * 1024, 'b'), Buffer.from('tail')];
+    one.transport.send(2, 2, parts, true, () => sent.push('large'));
+    one.transport.send(2, 2, Buffer.from('small'), true, () => sent.push('small'));
+    await until(() => two.frames.length === 2 && sent.length === 2, 'both are there and told');
+    expect(sent).toEqual(['large', 'small']);
+    expect(two.frames[0]?.payload).toBe(`head${'b'.repeat(1024 * 1024)}tail`);
+  });
+
   test('what waits is bounded; more is refused', async () => {
     const [one] = await pair({ limits: { urgentBytesMax: 1024 * 1024, bulkBytesMax: 1024 * 1024 } });
     const chunk = Buffer.alloc(300 * 1024);

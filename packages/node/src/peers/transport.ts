@@ -216,8 +216,15 @@ export class Transport {
    * @param bulk large things that others should not wait for
    * @returns false: not connected, or too much waits already
    */
-  send(to: number, kind: number, payload: Uint8Array | readonly Uint8Array[], bulk = false): boolean {
-    return this.peers.get(to)?.send(kind, payload instanceof Uint8Array ? [payload] : payload, bulk) ?? false;
+  send(
+    to: number,
+    kind: number,
+    payload: Uint8Array | readonly Uint8Array[],
+    bulk = false,
+    sent?: () => void,
+  ): boolean {
+    const parts = payload instanceof Uint8Array ? [payload] : payload;
+    return this.peers.get(to)?.send(kind, parts, bulk, sent) ?? false;
   }
 
   /**

@@ -50,6 +50,9 @@ export interface SnapshotsOptions {
 /** Snapshots that are sent at once. */
 const SENDING_MAX = 2;
 
+/** Buffers of chunks that are kept for the next ones. */
+const BUFFERS_MAX = 8;
+
 /** Each chunk costs several messages between threads, whatever its size. */
 const CHUNK_TIMES = 2;
 
@@ -99,6 +102,8 @@ export class Snapshots implements SnapshotEvents {
   private readonly installing = new Map<GroupSession, Promise<void>>();
   private readonly waiting: (() => void)[] = [];
   private sending = 0;
+  /** Of chunks that have been sent. A new one for each chunk would be garbage that is collected again and again. */
+  private readonly buffers: ArrayBuffer[] = [];
   /** Snapshots on their way to other nodes, by group and node. */
   private readonly outgoing = new Map<string, Outgoing>();
 
@@ -110,6 +115,11 @@ export class Snapshots implements SnapshotEvents {
   /** Whether any snapshot is on its way, in or out. */
   get isActive(): boolean {
     return this.sending > 0 || this.busy.size > 0;
+  }
+
+  /** A buffer of a chunk that has been sent, and may be filled again. */
+  takeBack(buffer: ArrayBuffer): void {
+    if (this.sending > 0 && this.buffers.length < BUFFERS_MAX) this.buffers.push(buffer);
   }
 
   /** Whether a snapshot of the group is coming in or becomes the state: no checkpoint can be made then. */
@@ -205,6 +215,7 @@ export class Snapshots implements SnapshotEvents {
       }
     } finally {
       this.sending -= 1;
+      if (this.sending === 0) this.buffers.length = 0;
       this.waiting.shift()?.();
     }
   }
@@ -221,7 +232,12 @@ export class Snapshots implements SnapshotEvents {
       assertWanted(outgoing);
       try {
         const next = await this.ask(to, encodeBegin(group, transfer, message));
-        await this.sendChunks(to, transfer, source.chunks(next), outgoing);
+        await this.sendChunks(
+          to,
+          transfer,
+          source.chunks(next, (bytes) => this.bufferOf(bytes)),
+          outgoing,
+        );
         return;
       } catch (error) {
         if (attempt === ATTEMPTS_MAX || outgoing.isReplaced || isDamage(error)) throw error;
@@ -253,6 +269,13 @@ export class Snapshots implements SnapshotEvents {
   private async ask(to: NodeId, call: Uint8Array, rest?: Uint8Array<ArrayBuffer>): Promise<number> {
     const answer = await this.options.calls.call(to, CallKind.Snapshot, call, CALL_TIMEOUT_MS, rest);
     return new ByteReader(answer).varint();
+  }
+
+  private bufferOf(bytes: number): Buffer {
+    const used = this.buffers.pop();
+    return used === undefined || used.byteLength < bytes
+      ? Buffer.allocUnsafe(bytes)
+      : Buffer.from(used, 0, bytes);
   }
 
   private askAbout(to: NodeId, transfer: number, chunk: SnapshotChunk): Promise<number> {

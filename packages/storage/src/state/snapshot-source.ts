@@ -76,8 +76,13 @@ export class SnapshotSource {
   /**
    * The chunks from a sequence number on: 0 for the beginning, or how many the receiver has. Throws
    * `DamagedStateError` if a record is damaged.
+   *
+   * @param allocate gives a buffer of so many bytes, which the next chunk may lie in
    */
-  async *chunks(from = 0): AsyncGenerator<SnapshotChunk, void, undefined> {
+  async *chunks(
+    from = 0,
+    allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+  ): AsyncGenerator<SnapshotChunk, void, undefined> {
     this.assertOpen();
     if (from === 0) yield this.first;
     const known = Math.max(1, Math.min(from, this.boundaries.length));
@@ -89,7 +94,7 @@ export class SnapshotSource {
       let { records, total } = start;
       for (let sequence = known; ; sequence++) {
         this.assertOpen();
-        const bytes = await reader.next(this.chunkBytes);
+        const bytes = await reader.next(allocate(this.chunkBytes));
         if (bytes === undefined) {
           if (sequence >= from) yield makeChunk(sequence, encodeTrailer(records, total), format);
           return;
@@ -162,13 +167,12 @@ class PieceReader {
     return this.offset;
   }
 
-  /** The bytes of one chunk; undefined at the end. */
-  async next(chunkBytes: number): Promise<Buffer | undefined> {
-    const bytes = Buffer.allocUnsafe(chunkBytes);
+  /** The bytes of one chunk, in a buffer that it should fill; undefined at the end. */
+  async next(bytes: Buffer): Promise<Buffer | undefined> {
     const first = beginPieces(bytes);
     let end = first;
     this.records = 0;
-    while (chunkBytes - end > PIECE_HEADER_BYTES) {
+    while (bytes.length - end > PIECE_HEADER_BYTES) {
       if (this.at === this.pairs.length) {
         this.pairs = await (this.ahead ?? this.cursor.next(FETCHED_PAIRS));
         this.at = 0;

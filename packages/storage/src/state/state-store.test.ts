@@ -359,6 +359,25 @@ describe.each([1, 2] as const)('snapshots of format %d', (format) => {
     await expect(chunksOf(source, 1)).rejects.toThrow(MisuseError);
   });
 
+  test('lie in the buffers that they are given, whatever was in these', async () => {
+    const source = await (await donor(9, { ...many(20, 300), 30: Buffer.alloc(5000, 3) })).openSnapshot(
+      1,
+      format,
+    );
+    const all = await chunksOf(source);
+    const buffers = new Set<ArrayBufferLike>();
+    const come: SnapshotChunk[] = [];
+    const allocate = (bytes: number): Buffer => {
+      const buffer = Buffer.alloc(bytes, 0xff);
+      buffers.add(buffer.buffer);
+      return buffer;
+    };
+    for await (const chunk of source?.chunks(0, allocate) ?? []) come.push(chunk);
+    expect(come).toEqual(all);
+    expect(come.slice(1, -1).every(({ bytes }) => buffers.has(bytes.buffer))).toBe(true);
+    await source?.close();
+  });
+
   test('pass over chunks that are there, and refuse what is damaged or comes too early', async () => {
     const chunks = await chunksOf(await (await donor()).openSnapshot(1, format));
     const to = await new Bench().open();

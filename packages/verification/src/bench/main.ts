@@ -16,7 +16,7 @@ import { benchRooms, roomsText } from './rooms.js';
 import { type BenchOptions, benchEcho, benchNode, type Row } from './run.js';
 import { comparedScenarios, requestOf, scenarios, titleOf } from './scenarios.js';
 import { measureSize, type SizeOptions, sizeText } from './size.js';
-import { benchSnapshot } from './snapshot/snapshot.js';
+import { benchSnapshot, errorsOf } from './snapshot/snapshot.js';
 import { snapshotText } from './snapshot/text.js';
 import { percent, table, timeText } from './table.js';
 import { benchTexts, textsText } from './texts.js';
@@ -198,6 +198,7 @@ async function main(): Promise<number> {
   }
   if (parts.includes('snapshot')) {
     const builds = values.against === undefined ? [undefined] : [undefined, values.against];
+    let errors = 0;
     for (const of of builds) {
       const figures = await benchSnapshot({
         of,
@@ -210,8 +211,9 @@ async function main(): Promise<number> {
         progress: (text) => console.error(text),
       });
       console.log(values.json ? JSON.stringify(figures, undefined, 2) : snapshotText(figures, of));
+      errors += errorsOf(figures);
     }
-    if (parts.length === 1) return 0;
+    if (parts.length === 1) return errors > 0 ? 1 : 0;
   }
   if (parts.includes('requests')) {
     const compared = await benchRequests(

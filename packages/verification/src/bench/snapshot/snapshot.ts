@@ -131,6 +131,12 @@ async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<Snaps
   }
 }
 
+/** Requests of clients that failed. */
+export function errorsOf({ calm, transfers }: SnapshotFigures): number {
+  const noticed = [...calm, ...transfers.flatMap((transfer) => transfer.noticed)];
+  return noticed.reduce((sum, { errors }) => sum + errors, 0);
+}
+
 export function transferText({ readyMs, transferMs, bytes }: Transfer): string {
   return `${(bytes / 1e6).toFixed(0)} MB sent in ${seconds(transferMs)}, the follower ready after ${seconds(readyMs)}`;
 }
