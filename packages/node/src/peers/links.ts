@@ -49,7 +49,7 @@ export interface LinkSizes extends FrameSizes {
   readonly roomBytes: number;
 }
 
-/** There is room for half of what the transport takes as bulk, so that calls find some, too. */
+/** There is room for a third of what the transport takes as bulk, so that calls find some, too. */
 export const LINK_SIZES: LinkSizes = {
   frameBytes: 1024 * 1024,
   bulkBytes: 64 * 1024,

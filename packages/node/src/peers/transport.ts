@@ -114,9 +114,12 @@ const SIGNS_MIN = 5;
 
 const MiB = 1024 * 1024;
 
+/** Bytes of bulk that may wait for a node: entries as long as there is room for them, and the snapshots that are sent at once. */
+export const BULK_BYTES_MAX: number = 12 * MiB;
+
 const LIMITS: TransportLimits = {
   urgentBytesMax: 64 * MiB,
-  bulkBytesMax: 8 * MiB,
+  bulkBytesMax: BULK_BYTES_MAX,
   connectMs: 1000,
   greetingMs: 5000,
 };

@@ -5,7 +5,9 @@ import { encodeMessage, membershipOf } from 'raft-ts';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { shown, TestBench } from '../groups/testing.js';
 import { CallKind } from '../members/calls.js';
-import { Snapshots } from './snapshots.js';
+import { LINK_SIZES } from '../peers/links.js';
+import { BULK_BYTES_MAX } from '../peers/transport.js';
+import { SENT_BYTES_MAX, Snapshots } from './snapshots.js';
 
 const STUFF = 2;
 const OTHER = 7;
@@ -90,6 +92,11 @@ class Sender {
 }
 
 describe('a snapshot that is sent', () => {
+  test('finds room on the way to a node, also beside another one and all entries that there is room for', () => {
+    const { roomBytes, frameBytes } = LINK_SIZES;
+    expect(roomBytes + frameBytes + SENT_BYTES_MAX).toBeLessThan(BULK_BYTES_MAX);
+  });
+
   test('arrives when the other node took all of it', async () => {
     const sender = await new Sender().start();
     expect(await sender.send()).toEqual([true]);

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { ByteReader, ByteWriter, LEVEL_OF_PROGRAMS } from '@althing/engine';
 import {
+  CHUNK_BYTES_DEFAULT,
   GroupBusyError,
   isDiskFull,
   type SnapshotChunk,
@@ -50,20 +51,24 @@ export interface SnapshotsOptions {
 /** Snapshots that are sent at once. */
 const SENDING_MAX = 2;
 
-/** Buffers of chunks that are kept for the next ones. */
-const BUFFERS_MAX = 8;
-
 /** Each chunk costs several messages between threads, whatever its size. */
 const CHUNK_TIMES = 2;
 
 /** Chunks of one transfer that are under way at once. */
 const WINDOW = 4;
 
+/** Buffers of chunks that are kept for the next ones. */
+const BUFFERS_MAX: number = SENDING_MAX * WINDOW;
+
+/** Bytes of snapshots that may be under way at once, all together. */
+export const SENT_BYTES_MAX: number = SENDING_MAX * WINDOW * CHUNK_TIMES * CHUNK_BYTES_DEFAULT;
+
 /** Attempts to go on with a transfer before it counts as failed. */
 const ATTEMPTS_MAX = 5;
 const ATTEMPT_PAUSE_MS = 200;
 
-const CALL_TIMEOUT_MS = 10_000;
+/** How long an answer may take, in milliseconds: all that is under way may have to get through a slow way before. */
+const CALL_TIMEOUT_MS = 20_000;
 
 /** Chunks from this size on are given away with their buffer instead of being copied. */
 const GIVEN_BYTES_MIN = 64 * 1024;

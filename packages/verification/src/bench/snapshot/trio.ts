@@ -1,6 +1,7 @@
 /** Up to three nodes that form a cluster one after the other, with storage that is thrown away. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import {
   type NodePlace,
   NodeProcess,
@@ -71,7 +72,8 @@ export class Trio {
   async wipe(at: number): Promise<void> {
     const { folder } = this.node(at);
     await this.kill(at);
-    rmSync(folder, { recursive: true });
+    // Not at once, which would hold up the clients that are being watched.
+    await rm(folder, { recursive: true });
   }
 
   /** Stops all nodes as an operator would, and removes their data. */
