@@ -99,6 +99,46 @@ describe('passwords', () => {
     }
   });
 
+  test('that were changed and checked again are known at once', async () => {
+    const { authenticator, login, change, hasher } = setUp();
+    const header = basic('admin', 'pass');
+    await login(header);
+    expect(authenticator.known(header)?.name).toBe('admin');
+    change({ password: hashOf('pass') });
+    expect(authenticator.known(header)).toBeNull();
+    await login(header);
+    expect(authenticator.known(header)?.name).toBe('admin');
+    expect(hasher.checks).toBe(2);
+  });
+
+  test('are forgotten as they are after a second, whether more requests come or not', async () => {
+    const { authenticator, login, delays } = setUp();
+    const header = basic('admin', 'pass');
+    await login(header);
+    const { recent } = authenticator as unknown as { recent: ReadonlyMap<string, unknown> };
+    for (let second = 1; second <= 2; second++) {
+      for (let i = 0; i < 3; i++) expect(authenticator.known(header)?.name).toBe('admin');
+      expect([...recent.keys()]).toEqual([header]);
+      expect(delays).toHaveLength(second);
+      expect(delays.at(-1)?.ms).toBe(1000);
+      delays.at(-1)?.callback();
+      expect(recent.size).toBe(0);
+    }
+  });
+
+  test('are kept as they are in bounded number', async () => {
+    const { authenticator, root, login } = setUp();
+    const { recent } = authenticator as unknown as { recent: ReadonlyMap<string, unknown> };
+    for (let i = 0; i < 1100; i++) {
+      root.putUser({ id: 10 + i, name: `user${i}`, createdAt: 0, password: hashOf('pass'), tokens: [] });
+      const header = basic(`user${i}`, 'pass');
+      await login(header);
+      expect(authenticator.known(header)?.name).toBe(`user${i}`);
+      expect(recent.size).toBeLessThanOrEqual(1000);
+      expect(recent.has(header)).toBe(true);
+    }
+  });
+
   test('are known by the name they were given with only', async () => {
     const { authenticator, login, change } = setUp();
     await login(basic('admin', 'pass'));

@@ -60,6 +60,10 @@ interface Verified {
 /** Verified passwords, and headers with tokens, that are remembered at most. */
 const CACHE_ENTRIES_MAX = 10_000;
 
+/** How long headers with passwords, which have some 400 characters at most, are remembered as they are, in milliseconds, and how many. */
+const RECENT_MS = 1000;
+const RECENT_MAX = 1000;
+
 /** A token with the user that it belongs to. */
 interface Found {
   readonly user: User;
@@ -70,12 +74,20 @@ interface Found {
  * Tells who sends a request. A token costs one fast hash the first time; then the header is remembered, until
  * users or tokens change. It is in no other place than the memory of this process, where it comes with each
  * request anyway. A password costs a slow one the first time; then the header is remembered for a while,
- * under a keyed hash, as long as the user keeps that password.
+ * under a keyed hash, as long as the user keeps that password; for a second also as it is, in which it would
+ * be in memory anyway, since most come again and again.
  */
 export class Authenticator {
   private readonly options: AuthenticatorOptions;
   private readonly cacheKey = randomBytes(32).toString('hex');
   private readonly verified = new Map<string, Verified>();
+  /**
+   * Verified headers with a password that came within the last second: they are known again without a hash. The time that a look-up
+   * takes tells nothing of them: what is compared first are hashes with a secret of this process.
+   */
+  private readonly recent = new Map<string, Verified>();
+  /** Whether it is planned to forget these. */
+  private isForgetting = false;
   /** Callers that wait for the outcome of a check, by a hash of address and header. */
   private readonly checking = new Map<string, LoginListener[]>();
   /** Answers to failed logins that are still to come. */
@@ -112,8 +124,9 @@ export class Authenticator {
         return found.user;
       }
     }
-    const entry = this.verified.get(hash('sha256', this.cacheKey + header));
-    if (entry === undefined || this.options.now() > entry.until) return null;
+    const now = this.options.now();
+    const entry = this.verifiedBy(header);
+    if (entry === undefined || now > entry.until) return null;
     const user = this.options.root.users.get(entry.userId);
     if (user === undefined || user.name !== entry.name) return null;
     return user.password === entry.password ? user : null;
@@ -156,6 +169,29 @@ export class Authenticator {
       if (login.kind === 'user') this.tell(credentials, 'ok', from, login.user);
       else if (login.kind === 'refused') this.tell(credentials, 'failed', from, null);
       for (const { done } of all) done(login);
+    });
+  }
+
+  /** What is remembered of a header with a password. */
+  private verifiedBy(header: string): Verified | undefined {
+    const { recent } = this;
+    const known = recent.get(header);
+    if (known !== undefined) return known;
+    const entry = this.verified.get(hash('sha256', this.cacheKey + header));
+    if (entry === undefined) return undefined;
+    if (recent.size >= RECENT_MAX) recent.clear();
+    recent.set(header, entry);
+    this.forgetSoon();
+    return entry;
+  }
+
+  /** Forgets headers with passwords after a second, whether more requests come or not. */
+  private forgetSoon(): void {
+    if (this.isForgetting) return;
+    this.isForgetting = true;
+    this.options.delay(RECENT_MS, () => {
+      this.isForgetting = false;
+      this.recent.clear();
     });
   }
 
@@ -273,6 +309,8 @@ export class Authenticator {
       const [oldest] = this.verified.keys();
       if (oldest !== undefined) this.verified.delete(oldest);
     }
+    // What was known of it before may be of another password.
+    this.recent.delete(header);
     this.verified.set(hash('sha256', this.cacheKey + header), {
       userId: user.id,
       name: user.name,
