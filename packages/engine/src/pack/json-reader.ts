@@ -169,15 +169,48 @@ export class JsonReader {
 
   /** Reads an object and hands each key over; `entry` must read the value. */
   object(entry: (key: string) => void, nesting = 0): void {
+    for (let more = this.begins(nesting); more; more = this.goesOn()) entry(this.key());
+  }
+
+  /** Begins to read an object; whether it has an entry. */
+  begins(nesting = 0): boolean {
     this.enter(nesting);
     this.position += 1;
-    if (this.closes(0x7d)) return;
-    do {
-      this.expectKey();
-      const key = this.string();
-      this.expectColon();
-      entry(key);
-    } while (this.continues(0x7d));
+    return !this.closes(0x7d);
+  }
+
+  /** Whether an object has one more entry. */
+  goesOn(): boolean {
+    return this.continues(0x7d);
+  }
+
+  /** Reads the key of an entry; its value is next. */
+  key(): string {
+    this.expectKey();
+    const key = this.string();
+    this.expectColon();
+    return key;
+  }
+
+  /** Passes over the next string if it is this word and has no escapes; whether it is. */
+  isWord(word: string): boolean {
+    const { text } = this;
+    this.space();
+    const start = this.position;
+    const end = start + word.length + 1;
+    if (text.charCodeAt(start) !== QUOTE || text.charCodeAt(end) !== QUOTE) return false;
+    for (let i = 0; i < word.length; i++) {
+      if (text.charCodeAt(start + 1 + i) !== word.charCodeAt(i)) return false;
+    }
+    this.position = end + 1;
+    return true;
+  }
+
+  /** As `key`, where the key is this word; else nothing is read. */
+  isKey(word: string): boolean {
+    if (!this.isWord(word)) return false;
+    this.expectColon();
+    return true;
   }
 
   private expectKey(): void {

@@ -1,3 +1,5 @@
+// The global of this name has a getter, which takes longer than the look at the clock.
+import { performance } from 'node:perf_hooks';
 import { delay } from './timers.js';
 
 /** Time, as the parts of a node are handed it: that of the machine, or that of a test. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Environment, NodeView } from '@althing/engine';
 import type { Logger } from '../telemetry/logger.js';

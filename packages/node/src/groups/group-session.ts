@@ -325,6 +325,14 @@ export class GroupSession {
     }
   }
 
+  /** The answer to a call that changed nothing, when all that it saw is committed; null: `settle` gives it, now or later. */
+  replyNow(outcome: Outcome & { readonly kind: 'value' | 'error' }): Reply | null {
+    if (this.pipeline.changes !== 0) return null;
+    const { index } = this.appliedPosition;
+    if (outcome.kind === 'error') return { ok: false, error: outcome.error, index };
+    return outcome.change === null ? { ok: true, result: outcome.result, index } : null;
+  }
+
   /**
    * Proposes effects that the state holds already. When they can't be proposed they are taken back.
    *

@@ -432,3 +432,17 @@ describe('values', () => {
     }
   });
 });
+
+test.each([
+  ['{"\\u0074ype":"\\u0071uery","c\\u006fde":"1;"}', { type: 'query', code: '1;', vars: null }],
+  ['{ "type" : "run" , "n\\u0061me" : "f" , "ar\\u0067s" : [1] }', { type: 'run', name: 'f', args: [1] }],
+  ['{"types":"run","typ":"run","":1,"type":"query","code":"2;"}', { type: 'query', code: '2;', vars: null }],
+])('keys and words are known however they are written: %s', (text, expected) => {
+  expect(decode(text)).toEqual(expected);
+  expect(decode(`${text.slice(0, -1)},"x":"${'y'.repeat(9000)}"}`)).toEqual(expected);
+});
+
+test.each(['{"type"', '{"type"}', '{"type" "query"}', '{"type":"query","code"', '{"type":"que'])(
+  '%s is no body',
+  (text) => expect(refusal(text)).toBe(-53),
+);

@@ -44,7 +44,7 @@ export function decodeBody(body: Buffer, format: Format, options: BodyOptions, i
     args: undefined,
   };
   const kept = isLent ? copyOf : viewOf;
-  if (format === 'json') readJson(body, kept, fields);
+  if (format === 'json') new JsonBody(body, kept).readInto(fields);
   else readMsgpack(body, options, kept, fields);
   return bodyOf(fields);
 }
@@ -97,21 +97,78 @@ const NO_SHAPES = new ShapeTree();
  * character for each: what JSON is made of are ASCII characters, places in the text are places in the body
  * then, and what is between quotes is read as UTF-8 where it is not ASCII.
  */
-function readJson(body: Buffer, kept: Keep, fields: Fields): void {
-  const isShort = body.length <= SHORT_BYTES;
-  const ascii = body.length <= LOOKED_AT_BYTES ? isShortAscii(body) : isAscii(body);
-  if (!ascii && !isUtf8(body)) {
-    throw new QueryError(ErrorCode.BAD_DATA, 'the request is not valid UTF-8');
+class JsonBody {
+  private readonly body: Buffer;
+  private readonly kept: Keep;
+  private readonly text: string;
+  private readonly isShort: boolean;
+  /** Whether the text says what is between quotes. */
+  private readonly isText: boolean;
+  private readonly reader: JsonReader;
+
+  constructor(body: Buffer, kept: Keep) {
+    const isShort = body.length <= SHORT_BYTES;
+    const ascii = body.length <= LOOKED_AT_BYTES ? isShortAscii(body) : isAscii(body);
+    if (!ascii && !isUtf8(body)) {
+      throw new QueryError(ErrorCode.BAD_DATA, 'the request is not valid UTF-8');
+    }
+    this.body = body;
+    this.kept = kept;
+    this.isShort = isShort;
+    this.isText = isShort || ascii;
+    this.text = body.toString(isShort && !ascii ? 'utf8' : 'latin1');
+    this.reader = new JsonReader(this.text, NO_SHAPES);
   }
-  const isText = isShort || ascii;
-  const text = body.toString(isShort && !ascii ? 'utf8' : 'latin1');
-  const reader = new JsonReader(text, NO_SHAPES);
-  if (!reader.startsWith('{')) {
-    reader.skip();
+
+  readInto(fields: Fields): void {
+    const { reader } = this;
+    if (!reader.startsWith('{')) {
+      reader.skip();
+      reader.end();
+      throw shapeError('the request must be a map');
+    }
+    for (let more = reader.begins(); more; more = reader.goesOn()) {
+      // Keys are hardly ever written in another way, and need not become texts then.
+      if (reader.isKey('type')) fields.type = this.type();
+      else if (reader.isKey('code')) fields.code = this.str();
+      else if (reader.isKey('name')) fields.name = this.str();
+      else if (reader.isKey('vars')) fields.vars = this.values(false);
+      else if (reader.isKey('args')) fields.args = this.values(true);
+      else this.readEntry(reader.key(), fields);
+    }
     reader.end();
-    throw shapeError('the request must be a map');
   }
-  const str = (): string | null => {
+
+  private readEntry(key: string, fields: Fields): void {
+    switch (key) {
+      case 'type':
+        fields.type = this.str();
+        return;
+      case 'code':
+        fields.code = this.str();
+        return;
+      case 'name':
+        fields.name = this.str();
+        return;
+      case 'vars':
+        fields.vars = this.values(false);
+        return;
+      case 'args':
+        fields.args = this.values(true);
+        return;
+      default:
+        this.reader.skip(1);
+    }
+  }
+
+  private type(): string | null {
+    const { reader } = this;
+    if (reader.isWord('query')) return 'query';
+    return reader.isWord('run') ? 'run' : this.str();
+  }
+
+  private str(): string | null {
+    const { reader, isText, body } = this;
     if (!reader.startsWith('"')) {
       reader.skip(1);
       return null;
@@ -120,40 +177,25 @@ function readJson(body: Buffer, kept: Keep, fields: Fields): void {
     if (isText) return reader.string();
     reader.skip(1);
     return new JsonReader(body.toString('utf8', start, reader.offset), NO_SHAPES).string();
-  };
-  const values = (brackets: string): WireValues | null => {
+  }
+
+  /** @param mayBeList whether values come in an array as well */
+  private values(mayBeList: boolean): WireValues | null {
+    const { reader, text, body } = this;
     const start = reader.start();
-    if (!brackets.includes(text[start] ?? ' ')) {
+    const code = text.charCodeAt(start);
+    if (code !== OPENING_BRACE && !(mayBeList && code === OPENING_BRACKET)) {
       reader.skip(1);
       return null;
     }
     reader.skipBrackets();
-    if (isShort) return { format: 'json', data: text, start };
-    return { format: 'json', data: kept(body, start, reader.offset) };
-  };
-  reader.object((key) => {
-    switch (key) {
-      case 'type':
-        fields.type = str();
-        return;
-      case 'code':
-        fields.code = str();
-        return;
-      case 'name':
-        fields.name = str();
-        return;
-      case 'vars':
-        fields.vars = values('{');
-        return;
-      case 'args':
-        fields.args = values('[{');
-        return;
-      default:
-        reader.skip(1);
-    }
-  });
-  reader.end();
+    if (this.isShort) return { format: 'json', data: text, start };
+    return { format: 'json', data: this.kept(body, start, reader.offset) };
+  }
 }
+
+const OPENING_BRACE = 0x7b;
+const OPENING_BRACKET = 0x5b;
 
 function isShortAscii(body: Buffer): boolean {
   for (let i = 0; i < body.length; i++) if (elementAt(body, i) >= 0x80) return false;

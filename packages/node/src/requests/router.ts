@@ -162,21 +162,22 @@ export class Router {
   /**
    * Runs a request, now or later.
    *
+   * @param begun when it came, by the router's clock
    * @returns whether its answer waits for nothing but events of the consensus side
    */
-  handle(request: Request, respond: Respond): boolean {
-    const { monotonic, waitMs } = this.options;
+  handle(request: Request, respond: Respond, begun = this.options.monotonic()): boolean {
+    const { waitMs } = this.options;
     const pending = new PendingRequest({
       request,
       forwarded: null,
       group: null,
-      deadline: monotonic() + Math.min(request.waitMs ?? waitMs, waitMs),
+      deadline: begun + Math.min(request.waitMs ?? waitMs, waitMs),
       onEnd: (end) => {
         this.ended(pending);
         respond(replyAtEnd(end));
       },
     });
-    this.begin(pending);
+    this.begin(pending, begun);
     return !pending.needsMore && !pending.called && pending.waitsFor === null;
   }
 
@@ -261,8 +262,9 @@ export class Router {
     this.options.figures?.ran(ms);
   }
 
-  private begin(pending: PendingRequest): void {
-    this.advance(pending);
+  private begin(pending: PendingRequest, begun = this.options.monotonic()): void {
+    pending.attemptedAt = begun;
+    this.attempt(pending);
     // Most end at once, and need not be found again.
     if (!pending.ended) this.pendingRequests.add(pending);
   }
@@ -279,6 +281,12 @@ export class Router {
   /** Takes a pending request as far as it gets now. */
   private advance(pending: PendingRequest): void {
     if (pending.ended) return;
+    // Texts that take long to compile count as long queries, too.
+    pending.attemptedAt = this.options.monotonic();
+    this.attempt(pending);
+  }
+
+  private attempt(pending: PendingRequest): void {
     try {
       this.step(pending);
     } catch (error) {
@@ -316,8 +324,6 @@ export class Router {
       pending.roleVersion = versionOf(session);
     }
     if (isLong(request) && this.standsInLane(pending, null)) return;
-    // Texts that take long to compile count as long queries, too.
-    pending.attemptedAt = this.options.monotonic();
     const call = this.checks.callOf(request, scope, target, pending.hashes, this.held.take(pending));
     if (session === null || !dependsOnState(call)) this.runHere(pending, call);
     else if (pending.unknown || pending.changesLater || this.takesLeader(pending, call))
@@ -470,10 +476,14 @@ export class Router {
       this.restore(pending, outcome, outcome.restore);
       return;
     }
-    const done = (answer: Answer): void =>
-      session.settle(answer, (reply) => this.settled(pending, session, stale ? staleReply(reply) : reply));
-    if (outcome.kind === 'more') this.readOn(pending, call, outcome, session, done);
-    else done(outcome);
+    const settled = (reply: Reply): void => this.settled(pending, session, stale ? staleReply(reply) : reply);
+    if (outcome.kind === 'more') {
+      this.readOn(pending, call, outcome, session, (answer) => session.settle(answer, settled));
+      return;
+    }
+    const now = session.replyNow(outcome);
+    if (now === null) session.settle(outcome, settled);
+    else settled(now);
   }
 
   /** Has a backup restored, for which a query asked that has changed nothing; its answer has no deadline. */

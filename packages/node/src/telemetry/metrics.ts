@@ -40,6 +40,24 @@ export class Metrics {
     observeIn(this.cells, this.bases[name] + series * (bounds.length + 2), bounds, value);
   }
 
+  /** A histogram whose place is looked up once, for what is observed all the time. */
+  observer(name: FamilyName): (value: number, series: number) => void {
+    const { cells } = this;
+    const base = this.bases[name];
+    const { bounds }: Family = FAMILIES[name];
+    const width = bounds.length + 2;
+    return (value, series) => observeIn(cells, base + series * width, bounds, value);
+  }
+
+  /** A counter whose place is looked up once. */
+  counter(name: FamilyName): (series: number) => void {
+    const { cells } = this;
+    const base = this.bases[name];
+    return (series) => {
+      cells[base + series]! += 1;
+    };
+  }
+
   /** The cells of a series of a histogram: buckets, the one without a bound, and the sum. */
   histogram(name: FamilyName, series: number): Float64Array {
     const width = cellsOf(FAMILIES[name]);

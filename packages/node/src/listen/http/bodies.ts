@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { QueryError } from '@althing/engine';
+import { backgroundClock } from '../../base/clock.js';
 import type { ProgramBody, ProgramRequest, Respond } from '../../groups/request.js';
 import { type BodyOptions, decodeBody } from '../../requests/body.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
@@ -43,8 +44,15 @@ export interface BodiesOptions {
  */
 export class Bodies {
   private readonly options: BodiesOptions;
-  /** Requests whose body is still coming. */
+  /** Requests whose body is still coming, but for `newest`. */
   private readonly deadlines: Deadlines<Exchange>;
+  /**
+   * The request that came last, as long as its body has not come: nearly always that comes right behind it. Its time begins when the
+   * next request comes, or when it is looked for.
+   */
+  private newest: Exchange | null = null;
+  /** Whether it is planned to look for it. */
+  private isLooking = false;
 
   constructor(options: BodiesOptions) {
     this.options = options;
@@ -53,43 +61,62 @@ export class Bodies {
 
   /** Waits for the body no longer than it may take. */
   expect(exchange: Exchange): void {
-    exchange.bodyDeadline = this.deadlines.add(exchange);
+    this.awaitNewest();
+    this.newest = exchange;
+    if (this.isLooking) return;
+    this.isLooking = true;
+    backgroundClock.after(LOOK_MS, () => {
+      this.isLooking = false;
+      this.awaitNewest();
+    });
   }
 
-  /** The request is answered. */
+  /** The time of the newest request begins. */
+  private awaitNewest(): void {
+    const { newest } = this;
+    this.newest = null;
+    if (newest !== null) newest.bodyDeadline = this.deadlines.add(newest);
+  }
+
+  /** The body has come, or is not waited for any more. */
   finished(exchange: Exchange): void {
-    this.deadlines.delete(exchange.bodyDeadline);
+    if (this.newest === exchange) this.newest = null;
+    else if (exchange.bodyDeadline !== 0) this.deadlines.delete(exchange.bodyDeadline);
   }
 
   /** Takes the body of a request, chunk by chunk, from now on. */
   receive(exchange: Exchange, res: HttpResponse): void {
-    const { refuse, sizeMax, budget } = this.options;
-    let first = true;
     res.onData((chunk, isLast) => {
-      exchange.noteBody(chunk, isLast);
-      if (exchange.isIndifferent) return;
-      if (exchange.bodySize + chunk.byteLength > sizeMax) {
-        refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE_STATUS, [], true);
-        return;
-      }
-      if (isLast) this.deadlines.delete(exchange.bodyDeadline);
-      if (first && isLast && exchange.user !== null) {
-        // The usual case: the body is here as a whole, and is read in place.
-        this.read(exchange, Buffer.from(chunk), true);
-        return;
-      }
-      first = false;
-      if (!exchange.keep(chunk, exchange.share ?? budget, sizeMax)) {
-        refuse(exchange, BODIES_FULL, statusOf(BODIES_FULL), [], true);
-        return;
-      }
-      if (!isLast) {
-        if (exchange.user === null) exchange.pause();
-        return;
-      }
-      exchange.complete();
-      if (exchange.user !== null) this.complete(exchange);
+      const piece = Buffer.from(chunk);
+      exchange.enterBody(piece, isLast);
+      if (!exchange.isIndifferent) this.take(exchange, piece, isLast);
+      exchange.leaveBody();
     });
+  }
+
+  /** @param piece of the body, whose memory is gone after the native callback */
+  private take(exchange: Exchange, piece: Buffer, isLast: boolean): void {
+    const { refuse, sizeMax, budget } = this.options;
+    if (exchange.bodySize + piece.length > sizeMax) {
+      refuse(exchange, bodyTooLarge(sizeMax), TOO_LARGE_STATUS, [], true);
+      return;
+    }
+    if (isLast) this.finished(exchange);
+    if (isLast && exchange.user !== null && !exchange.hasKept) {
+      // The usual case: the body is here as a whole, and is read in place.
+      this.read(exchange, piece, true);
+      return;
+    }
+    if (!exchange.keep(piece, exchange.share ?? budget, sizeMax)) {
+      refuse(exchange, BODIES_FULL, statusOf(BODIES_FULL), [], true);
+      return;
+    }
+    if (!isLast) {
+      if (exchange.user === null) exchange.pause();
+      return;
+    }
+    exchange.complete();
+    if (exchange.user !== null) this.complete(exchange);
   }
 
   /** The body did not come in time. */
@@ -136,6 +163,9 @@ export class Bodies {
     if (waits && !exchange.finished) this.options.waits(exchange);
   }
 }
+
+/** After which time it is looked for a request whose body has not come, in milliseconds. */
+const LOOK_MS = 50;
 
 /** Bodies up to this size take no time worth measuring, and no memory worth counting while they wait. */
 const SMALL_BODY = 16_384;

@@ -55,8 +55,10 @@ export class Exchange {
   private left = false;
   private aborted = false;
   private closed = false;
-  /** Whether the native callback that the request came in with still runs: writes are corked then. */
+  /** Whether the native callback that the request came in with still runs. */
   private inCallback = true;
+  /** Whether a native callback of this connection runs: what is written in it goes out together when it ends. */
+  private isCorked = true;
   private bodyBegun = false;
   private beginsAsBody = false;
   /** Whether the body has come to its end, and that is where it must be. */
@@ -119,17 +121,24 @@ export class Exchange {
   /** Marks the end of the native callback. */
   leaveCallback(): void {
     this.inCallback = false;
+    this.isCorked = false;
   }
 
-  /** To be told of each piece of the body, before anything is done with it. */
-  noteBody(chunk: ArrayBuffer, isLast: boolean): void {
-    if (!this.bodyBegun && chunk.byteLength > 0) {
+  /** To be told of each piece of the body, before anything is done with it; `leaveBody` is to follow in the same native callback. */
+  enterBody(piece: Buffer, isLast: boolean): void {
+    this.isCorked = true;
+    if (!this.bodyBegun && piece.length > 0) {
       this.bodyBegun = true;
-      this.beginsAsBody = beginsAsBody(new Uint8Array(chunk, 0, 1)[0]);
+      this.beginsAsBody = beginsAsBody(piece[0]);
     }
     if (!isLast) return;
     this.endIsCertain = this.beginsAsBody;
     this.release();
+  }
+
+  /** Marks the end of the native callback that a piece of the body came in. */
+  leaveBody(): void {
+    this.isCorked = false;
   }
 
   /** Takes nothing more from the network until `welcome`. */
@@ -162,9 +171,14 @@ export class Exchange {
    *
    * @returns false when the budget for bodies is used up
    */
-  keep(chunk: ArrayBuffer, budget: Bytes, sizeMax: number): boolean {
+  keep(piece: Buffer, budget: Bytes, sizeMax: number): boolean {
     this.buffer ??= new BodyBuffer(budget, sizeMax);
-    return this.buffer.add(Buffer.from(chunk));
+    return this.buffer.add(piece);
+  }
+
+  /** Whether a piece of the body was kept. */
+  get hasKept(): boolean {
+    return this.buffer !== null;
   }
 
   /**
@@ -279,6 +293,12 @@ export class Exchange {
     const closes = cuts || this.batch.takesLeave();
     const head = heads.of(this.format, this.id, index) + this.cors;
     const isLong = body.length >= LONG_BYTES;
+    if (!isLong && !cuts && this.isCorked) {
+      // The usual case.
+      this.leave();
+      write(res, status, head, body, headers, closes);
+      return;
+    }
     if (isLong && !cuts) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       // The client closes it then.
@@ -311,7 +331,7 @@ export class Exchange {
   }
 
   private corked(work: () => void): void {
-    if (this.inCallback) work();
+    if (this.isCorked) work();
     else this.res.cork(work);
   }
 

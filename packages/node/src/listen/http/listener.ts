@@ -34,7 +34,7 @@ import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
 import { answerLast, fail, preflight, refuseHeadMethod } from './head-answers.js';
-import { parsePath, type Transfer } from './path.js';
+import { Paths, type Transfer } from './path.js';
 import {
   ALLOW,
   badRequest,
@@ -128,6 +128,7 @@ export class HttpListener {
   private readonly inPlace: WaitingInPlace;
   private onIdle: (() => void) | null = null;
   private readonly ids = new RequestIds();
+  private readonly paths = new Paths();
 
   constructor(options: HttpOptions) {
     this.options = options;
@@ -259,7 +260,7 @@ export class HttpListener {
 
   private receive(res: HttpResponse, req: HttpRequest, batch: Batch): void {
     const method = req.getCaseSensitiveMethod();
-    const path = parsePath(req.getUrl());
+    const path = this.paths.parse(req.getUrl());
     const headers = readHeaders(req, method, this.ids, this.clients.endsConnection(res));
     const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const refuse = (error: QueryError, status?: string, more?: Headers): void =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parsePath } from './path.js';
+import { Paths, parsePath } from './path.js';
 
 describe('paths of the API', () => {
   const root = { kind: 'scope', scope: { kind: 'thingsdb' } };
@@ -115,4 +115,15 @@ describe('paths of the API', () => {
   ])('%s is none', (path) => {
     expect(parsePath(path)).toEqual(unknown);
   });
+});
+
+test('paths that are remembered are read as before, however many there are', () => {
+  const paths = new Paths();
+  const all = ['/@backup', '/', '%', '/~', '/t', '/n', ...Array.from({ length: 1100 }, (_, i) => `//c${i}`)];
+  for (let round = 0; round < 2; round++) {
+    for (const path of all) {
+      expect(paths.parse(path)).toEqual(parsePath(path));
+      expect(paths.parse(path)).toEqual(parsePath(path));
+    }
+  }
 });

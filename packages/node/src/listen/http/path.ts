@@ -35,6 +35,33 @@ function transferOf(path: string): Transfer | null {
   return transfer === 'export' && option === undefined ? { transfer, collection } : null;
 }
 
+/** Paths that are remembered at most, and how long one of them may be. */
+const REMEMBERED_MAX = 1000;
+const REMEMBERED_LENGTH_MAX = 256;
+
+/** Reads paths, and remembers those of scopes: clients ask the same few again and again. */
+export class Paths {
+  private readonly known = new Map<string, Path>();
+  /** The one that came last. */
+  private lastText = '';
+  private last: Path = { kind: 'malformed' };
+
+  /** As `parsePath`. */
+  parse(path: string): Path {
+    if (path === this.lastText) return this.last;
+    let parsed = this.known.get(path);
+    if (parsed === undefined) {
+      parsed = parsePath(path);
+      if (parsed.kind !== 'scope' || path.length > REMEMBERED_LENGTH_MAX) return parsed;
+      if (this.known.size >= REMEMBERED_MAX) this.known.clear();
+      this.known.set(path, parsed);
+    }
+    this.lastText = path;
+    this.last = parsed;
+    return parsed;
+  }
+}
+
 /**
  * The target of a URL path: a scope in one of the spellings of `parseScopePath`, a backup, a restore,
  * an export or an import (`/@backup`, `/@restore`, `/@export/NAME`, `/@import/NAME` and `/@import/NAME/import_tasks` are no scopes), or the welcome page. Percent-encoding is decoded exactly once.

@@ -109,6 +109,9 @@ export function errorBody(
  * charset.
  */
 export function formatOf(contentType: string): Format | null {
+  // Nearly all name one of these two, and to compare takes less than to look up.
+  if (contentType === CONTENT_TYPES.json) return 'json';
+  if (contentType === CONTENT_TYPES.msgpack) return 'msgpack';
   const known = FORMATS.get(contentType);
   if (known !== undefined) return known;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');

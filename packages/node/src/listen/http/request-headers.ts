@@ -85,7 +85,7 @@ export function readHeaders(
         contentLength = Number(value);
         contentLengths += 1;
         if (contentLengths > 1) malformed = 'there is more than one Content-Length';
-        else if (!/^[0-9]+$/.test(value)) malformed = 'Content-Length must be a number';
+        else if (!isDecimal(value)) malformed = 'Content-Length must be a number';
         break;
       case 'content-encoding':
         contentEncoding = value.toLowerCase() !== 'identity';
@@ -135,6 +135,15 @@ export function readHeaders(
     terms,
     malformed,
   };
+}
+
+/** Whether a text has nothing but decimal digits, and at least one. */
+function isDecimal(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return text !== '';
 }
 
 /** Whether a body that begins with this byte can be one that the API takes, and can't be one in chunks. */

@@ -99,7 +99,8 @@ export class PendingRequest {
   roleVersion = 0;
   /** Whether it reads another group than the one that it runs in. */
   looksElsewhere = false;
-  private readonly fresh: GroupId[] = [];
+  /** Groups whose state is known to be fresh enough; null for none. */
+  private fresh: GroupId[] | null = null;
   private readonly onEnd: (end: End) => void;
   private over = false;
 
@@ -119,10 +120,11 @@ export class PendingRequest {
 
   /** Whether the state of a group holds everything that was acknowledged before the request came. */
   isFresh(group: GroupId): boolean {
-    return this.fresh.includes(group);
+    return this.fresh?.includes(group) === true;
   }
 
   noteFresh(group: GroupId): void {
+    this.fresh ??= [];
     this.fresh.push(group);
   }
 
