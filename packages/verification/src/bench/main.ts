@@ -55,7 +55,8 @@ other clients notice; with --against of another build's nodes, too). Default: ap
 
   --seconds N       length of one measurement (default 1)
   --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200, for snapshot 1)
-  --connections L   numbers of connections (default 1,16,64; for cluster 1,64; for requests 64; for native 16; a list for http, echo, cluster and requests)
+  --heat N          seconds that each load of cluster runs before it is measured (default 3)
+  --connections L   numbers of connections (default 1,16,64; for cluster 64,1, in this order, as the first one heats the next, too; for requests 64; for native 16; a list for http, echo, cluster and requests)
   --against DIR     folder of another built checkout that requests, texts, cluster, idle and snapshot compare this one with
   --bare            cluster measures three nodes of a bare path, too, in place of one node: HTTP, a log, two followers and
                     nothing else, in one thread and in two; what is left to gain on this machine
@@ -96,6 +97,7 @@ async function main(): Promise<number> {
     options: {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
+      heat: { type: 'string', default: '3' },
       connections: { type: 'string' },
       against: { type: 'string' },
       bare: { type: 'boolean', default: false },
@@ -123,7 +125,7 @@ async function main(): Promise<number> {
   }
   const parts = positionals.length > 0 ? positionals : ['append', 'http'];
   const options: BenchOptions = {
-    connections: (values.connections ?? (parts.includes('cluster') ? '1,64' : '1,16,64'))
+    connections: (values.connections ?? (parts.includes('cluster') ? '64,1' : '1,16,64'))
       .split(',')
       .map((text) => positive(text, '--connections')),
     durationMs: 1000 * positive(values.seconds ?? '1', '--seconds'),
@@ -176,6 +178,7 @@ async function main(): Promise<number> {
       ...options,
       against: values.against,
       withBare: values.bare,
+      heatMs: 1000 * positive(values.heat, '--heat'),
       only: values.only,
       kills: values.kills === '0' ? 0 : Math.round(positive(values.kills, '--kills', 1000)),
       storage: values.storage,

@@ -46,13 +46,15 @@ export interface Systems {
   readonly bare: readonly BareCluster[];
 }
 
-const heatMs = 6000;
-const heatConnections = 64;
-
 export const scope = '//bench';
 export const setup = { collection: "new_collection('bench');", counter: '.counter = 0;' };
 
 export interface RatesOptions extends BenchOptions {
+  /**
+   * How long each load runs before it is measured, in milliseconds. Programs that are compiled as they run need thousands of requests
+   * of the same kind until they are as fast as they get, and with one connection these take a while.
+   */
+  readonly heatMs: number;
   /** Only what has this in its title is measured. */
   readonly only: string;
 }
@@ -68,11 +70,7 @@ export async function measureRates(
     await each.query(0, '@thingsdb', setup.collection);
     await each.query(0, scope, setup.counter);
   }
-  const { warmupMs, durationMs, only } = options;
-  const isWanted = (kind: Kind): boolean =>
-    options.connections.some((connections) =>
-      everyPlace.some((through) => titleOf({ kind, through, connections }).includes(only)),
-    );
+  const { warmupMs, durationMs, heatMs, only } = options;
   const generator = new Generator(options.workers);
   try {
     const sources = [clusterSource('three nodes', cluster)];
@@ -80,37 +78,33 @@ export async function measureRates(
     if (other !== undefined) sources.push(clusterSource('other build', other));
     if (etcd !== undefined) sources.push(etcdSource(etcd));
     for (const each of bare) sources.push(bareSource(each));
-    // Programs that are compiled as they run need thousands of requests until they are as fast as they get.
-    for (const { requests, targets } of sources) {
-      for (const kind of kinds.filter((each) => isWanted(each))) {
-        const wanted = {
-          warmupMs: 0,
-          durationMs: heatMs,
-          requests: [requests[kind]],
-          connections: heatConnections,
-        };
-        await generator.measure(targets(), wanted);
-      }
-    }
     const rates: Rate[] = [];
     for (const connections of options.connections) {
       for (const kind of kinds) {
         for (const through of connections === 1 ? onePlace : everyPlace) {
           if (!titleOf({ kind, through, connections }).includes(only)) continue;
-          const measured = new Map<Source, Measurement[]>(sources.map((source) => [source, []]));
+          const present = sources.filter(({ system }) => system !== 'one node' || through === 'leader');
+          const measured = new Map<Source, Measurement[]>(present.map((source) => [source, []]));
+          const measureOne = async (source: Source, warmth: number, length: number): Promise<Measurement> => {
+            const targets = through === 'all' ? source.targets() : [await source.target(through)];
+            const wanted = {
+              warmupMs: warmth,
+              durationMs: length,
+              requests: [source.requests[kind]],
+              connections,
+            };
+            return await generator.measure(targets, wanted);
+          };
+          for (const source of measured.keys()) await measureOne(source, 0, heatMs);
           for (let round = 0; round < options.rounds; round++) {
             const turns = [...measured];
             // Each is first every other time: what comes second finds another machine.
             if (round % 2 === 1) turns.reverse();
             for (const [source, results] of turns) {
-              if (source.system === 'one node' && through !== 'leader') continue;
-              const targets = through === 'all' ? source.targets() : [await source.target(through)];
-              const wanted = { warmupMs, durationMs, requests: [source.requests[kind]], connections };
-              results.push(await generator.measure(targets, wanted));
+              results.push(await measureOne(source, warmupMs, durationMs));
             }
           }
           for (const [{ system }, results] of measured) {
-            if (results.length === 0) continue;
             const rate = rateOf({ system, kind, through, connections }, results);
             rates.push(rate);
             onRate(rate);
