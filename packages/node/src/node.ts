@@ -6,7 +6,8 @@
 import { systemClock } from './base/clock.js';
 import { systemEnvironment } from './base/environment.js';
 import { describe, isDamage } from './base/failures.js';
-import { joinedClock } from './base/joined-clock.js';
+import { type JoinedClock, joinedClock } from './base/joined-clock.js';
+import { hardlyBusy } from './base/thread-share.js';
 import { type GroupId, ROOT_GROUP } from './between/protocol.js';
 import { Phase, type SharedStatus } from './between/shared-status.js';
 import { type Config, ExitCode } from './config/index.js';
@@ -41,6 +42,10 @@ import { watchThread } from './telemetry/thread-watch.js';
 /** Time between two looks at what is due, in milliseconds. */
 const HOUSEKEEPING_MS = 100;
 
+/** The same while the engine thread does hardly anything else, and the share of its time that this is less than. */
+const CALM_HOUSEKEEPING_MS = 300;
+const CALM_SHARE = 0.02;
+
 /** How long a start waits for modules that are being configured, in milliseconds. */
 const MODULES_WAIT_MS = 120_000;
 
@@ -53,6 +58,11 @@ export class Node implements RunningNode {
   private readonly ending: Ending;
   private readonly certificates: NodeCertificates;
   private readonly consensus: NodeConsensus;
+  /** By which what comes back is done. */
+  private readonly clock: JoinedClock = joinedClock(systemClock, {
+    isCalm: hardlyBusy(CALM_SHARE),
+    ms: CALM_HOUSEKEEPING_MS,
+  });
   private readonly hasher = new PasswordHasher();
   private readonly counters: Counters;
   private readonly figures: EngineMetrics;
@@ -202,6 +212,7 @@ export class Node implements RunningNode {
   }
 
   stop(reason: StopReason): void {
+    this.clock.stir();
     this.shutdown.begin(reason);
   }
 
@@ -224,8 +235,11 @@ export class Node implements RunningNode {
   private async open(): Promise<void> {
     const { side, ending, consensus, opening } = this;
     this.certificates.watch((renewed) => this.useCertificates(renewed));
-    consensus.listen((event) => side.handle(event));
-    const clock = joinedClock(systemClock);
+    const { clock } = this;
+    consensus.listen((event) => {
+      clock.stir();
+      side.handle(event);
+    });
     const stops = [
       clock.every(HOUSEKEEPING_MS, () => this.consider()),
       clock.every(LOCAL_READ_MS, () => this.readLocally()),

@@ -4,6 +4,7 @@
  * ships comes in here.
  */
 export { type Identity, logIdentity } from './base/identity.js';
+export { joinedClock } from './base/joined-clock.js';
 export type { ClusterRecord, Founder } from './between/cluster-record.js';
 export { decodeMembership } from './between/membership.js';
 export {

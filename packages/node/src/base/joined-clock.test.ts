@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Clock } from './clock.js';
-import { joinedClock } from './joined-clock.js';
+import { type JoinedClock, joinedClock } from './joined-clock.js';
 
 /** A clock that is turned by hand, and counts how often it woke its thread. */
 class ManualClock implements Clock {
@@ -99,5 +99,55 @@ describe('work that comes back', () => {
     manual.turnTo(200);
     expect(ran).toBe(3);
     expect(manual.waiting).toBe(0);
+  });
+});
+
+describe('while it is calm', () => {
+  const calmClock = (): { manual: ManualClock; ran: number[]; clock: JoinedClock; calm: { is: boolean } } => {
+    const manual = new ManualClock();
+    const calm = { is: false };
+    const clock = joinedClock(manual, { isCalm: () => calm.is, ms: 300 });
+    const ran: number[] = [];
+    clock.every(100, () => ran.push(manual.time));
+    return { manual, ran, clock, calm };
+  };
+
+  test('work waits for a rarer wake, and comes in time again when it is not', () => {
+    const { manual, ran, calm } = calmClock();
+    manual.turnTo(150);
+    calm.is = true;
+    manual.turnTo(950);
+    calm.is = false;
+    manual.turnTo(1350);
+    expect(ran).toEqual([100, 200, 500, 800, 1100, 1200, 1300]);
+  });
+
+  test('work that waits comes when it should if something stirs', () => {
+    const { manual, ran, clock, calm } = calmClock();
+    calm.is = true;
+    manual.turnTo(130);
+    clock.stir();
+    manual.turnTo(210);
+    // It is long due.
+    manual.turnTo(420);
+    calm.is = false;
+    clock.stir();
+    manual.turnTo(640);
+    expect(ran).toEqual([100, 200, 421, 521, 621]);
+    expect(manual.waiting).toBe(1);
+  });
+
+  test('nobody is told that work was late which waited on purpose', () => {
+    const manual = new ManualClock();
+    const clock = joinedClock(manual, { isCalm: () => true, ms: 300 });
+    const late: number[] = [];
+    clock.every(100, (lateMs) => {
+      late.push(lateMs);
+      // Something holds the thread up, once.
+      if (late.length === 3) manual.time += 350;
+    });
+    manual.turnTo(1800);
+    // By what comes on top of the rest, and a millisecond until the timer.
+    expect(late).toEqual([0, 0, 0, 51, 0, 0]);
   });
 });

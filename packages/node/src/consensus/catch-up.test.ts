@@ -94,6 +94,7 @@ class Side {
       },
       waiting: (to, which) => transport.waiting(to, which),
       isUp: (other) => transport.isUp(other),
+      isWell: (other) => transport.isWell(other),
       setMembers: (members, gone) => transport.setPeers(members, gone),
       invite: () => Promise.resolve('nobody is invited'),
       renewTls: () => {},

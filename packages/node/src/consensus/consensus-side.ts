@@ -78,6 +78,8 @@ export interface ConsensusPorts<Net extends Network = Network> {
   /** A source of random 32-bit integers. */
   readonly random: () => number;
   readonly onlooker?: ConsensusOnlooker;
+  /** Called when something comes that may end the calm; see `ConsensusSide.isCalm`. */
+  readonly stir?: () => void;
 }
 
 /** Milliseconds between two looks at the balance, and messages about how many groups a node leads. */
@@ -91,6 +93,9 @@ const LAG_LOOK_MS = 300;
 
 /** The same of looks at the room on the disk while nothing is written and there is enough of it. */
 const CALM_DISK_LOOK_MS = 1000;
+
+/** Silence of the engine side that is nothing special, in milliseconds: it need not beat often while it is idle. */
+const CALM_SILENCE_MS = 700;
 
 /** How long the engine side may take to answer a node that wants to join, in milliseconds. */
 const JOIN_TIMEOUT_MS = 15_000;
@@ -112,13 +117,18 @@ export class ConsensusSide<Net extends Network = Network> {
   /** When the room on the disk was last looked at, and how many writes of the log there had been. */
   private diskSeen = { at: Number.NEGATIVE_INFINITY, writes: 0 };
   private readonly timers: readonly (() => void)[];
+  private readonly stir: () => void;
 
   constructor(settings: ConsensusSettings, ports: ConsensusPorts<Net>) {
     this.settings = settings;
     this.ports = ports;
-    const { clock, line } = ports;
+    const { clock, line, stir = () => {} } = ports;
+    this.stir = stir;
     this.network = ports.connect({
-      frame: (from, kind, payload) => this.links.frame(from, kind, payload),
+      frame: (from, kind, payload) => {
+        stir();
+        this.links.frame(from, kind, payload);
+      },
       peer: (node, up, speaks) => this.peerChanged(node, up, speaks),
       broke: (node) => this.lost(node),
       low: (node) => this.links.roomFor(node),
@@ -135,12 +145,24 @@ export class ConsensusSide<Net extends Network = Network> {
     ];
   }
 
+  /**
+   * Whether its clock may tick more slowly: all groups sleep, all other nodes give their signs of life in time, and
+   * the engine side does, too. As soon as one of that is not so, each tick counts; whatever comes from outside calls
+   * `stir` first.
+   */
+  get isCalm(): boolean {
+    const { network, others } = this;
+    if (this.ports.line.silence() > CALM_SILENCE_MS || !this.host.isCalm) return false;
+    return others.every((node) => network.isWell(node));
+  }
+
   /** The other members of the cluster, as far as they are known. */
   get peers(): readonly NodeId[] {
     return this.others;
   }
 
   handle(command: Command): void {
+    this.stir();
     switch (command.kind) {
       case 'peers':
         this.members = command.peers;
@@ -301,6 +323,7 @@ export class ConsensusSide<Net extends Network = Network> {
   }
 
   private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
+    this.stir();
     if (!up) this.lost(node);
     this.toldLoad = null;
     this.ports.line.emit({ kind: 'peer', node, up, version, protocol });
@@ -308,6 +331,7 @@ export class ConsensusSide<Net extends Network = Network> {
 
   /** Messages that were on their way to a node or from it may be lost. */
   private lost(node: NodeId): void {
+    this.stir();
     this.toldLoad = null;
     this.links.peerDown(node);
     this.host.peerDown(node);

@@ -29,6 +29,10 @@ export class EarlyMessages {
     return kept?.list ?? [];
   }
 
+  get isEmpty(): boolean {
+    return this.messages.size === 0;
+  }
+
   tick(): void {
     for (const [group, kept] of this.messages) {
       kept.ticks += 1;

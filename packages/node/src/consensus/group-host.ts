@@ -153,6 +153,18 @@ export class GroupHost {
     });
   }
 
+  /**
+   * Whether no tick would do anything: all groups sleep, and nothing waits to be opened, moved, or for room. A
+   * command, a message or news of a peer may end that.
+   */
+  get isCalm(): boolean {
+    if (this.stopping || this.opening.size > 0 || this.disk.level !== 'ok' || this.slowDisk.isSlow)
+      return false;
+    if (!this.early.isEmpty || !this.handover.isIdle) return false;
+    for (const group of this.groups.values()) if (!group.quiesced) return false;
+    return this.groups.size > 0;
+  }
+
   /** A message of another node to a group of this one. */
   receive(group: GroupId, message: Message): void {
     this.guarded(() => {

@@ -60,6 +60,11 @@ export class Handover {
     return this.leaving || this.givesAway;
   }
 
+  /** Whether there is nothing to move. */
+  get isIdle(): boolean {
+    return this.tasks.length === 0 && !this.isGivingAway;
+  }
+
   tick(): void {
     for (const task of this.tasks) task.ticks += 1;
     this.work();

@@ -4,6 +4,8 @@ import type { Sender } from '../peers/links.js';
 /** Connections to the other nodes, as the consensus side uses them. */
 export interface Network extends Sender {
   isUp(node: NodeId): boolean;
+  /** Whether a node is up, and all signs of life that were due of it have come. */
+  isWell(node: NodeId): boolean;
   /**
    * Tells whom to be connected with.
    *

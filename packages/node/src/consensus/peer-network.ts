@@ -130,6 +130,10 @@ export class PeerNetwork implements Network {
     return this.transport.isUp(node);
   }
 
+  isWell(node: NodeId): boolean {
+    return this.transport.isWell(node);
+  }
+
   setMembers(members: readonly PeerAddress[], gone: readonly NodeId[]): void {
     this.members = members;
     this.transport.setPeers(members, gone);

@@ -36,6 +36,7 @@ const NOBODY: Network = {
   send: () => false,
   waiting: () => 0,
   isUp: () => false,
+  isWell: () => false,
   setMembers: () => {},
   invite: () => Promise.resolve('there are no other nodes'),
   renewTls: () => {},

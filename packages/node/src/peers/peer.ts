@@ -16,16 +16,15 @@ import { isToBeEncrypted } from './encryption.js';
 import { FIRST_OWN_KIND, FrameError, FrameKind, PartReader } from './frame.js';
 import { type PeerIdentity, Purpose } from './greeting-format.js';
 import { Outbox, type OutboxLimits } from './outbox.js';
+import type { SignsOfLife } from './signs-of-life.js';
 
 /** The owner of a peer, as the peer sees it. */
-export interface PeerOwner {
+export interface PeerOwner extends SignsOfLife {
   readonly credentials: () => Credentials;
   readonly now: () => number;
   /** From 0 to 1, 1 excluded. */
   readonly random: () => number;
   readonly silenceMs: number;
-  /** Heartbeats for which nothing needs to be sent before a sign of life is. */
-  readonly quietBeatsMax: number;
   readonly connectMs: number;
   readonly greetingMs: number;
   readonly limits: OutboxLimits;
@@ -95,6 +94,11 @@ export class Peer {
     return this.isUpNow;
   }
 
+  /** Whether it is up, and every sign of life that was due of it has come. */
+  get isWell(): boolean {
+    return this.isUpNow && this.owner.now() - this.lastHeard <= this.owner.wellSilenceMs;
+  }
+
   /** Whether frames to it go over a network as they are. */
   get isPlain(): boolean {
     const channel = this.sending?.channel;
@@ -160,9 +164,13 @@ export class Peer {
     this.check();
   }
 
-  /** To be called every heartbeat. */
-  beat(): void {
-    this.quietBeats = this.sentSinceBeat ? 0 : this.quietBeats + 1;
+  /**
+   * To be called every heartbeat.
+   *
+   * @param beats heartbeats since the last call: several while the thread is calm
+   */
+  beat(beats: number): void {
+    this.quietBeats = this.sentSinceBeat ? 0 : this.quietBeats + beats;
     this.sentSinceBeat = false;
     if (this.sending !== null) {
       const { outbox } = this.sending;

@@ -33,6 +33,7 @@ import type { OutboxLimits } from './outbox.js';
 import { Peer, type PeerOwner } from './peer.js';
 import { Questions } from './questions.js';
 import { type PeerLogCause, type PeerLogEvent, RefusalLog } from './refusal-log.js';
+import { signsOfLife } from './signs-of-life.js';
 
 export interface TransportOptions {
   readonly self: {
@@ -105,12 +106,6 @@ export interface TransportLimits extends OutboxLimits {
  *   4   connections are encrypted with the secret (encryption.ts); what else each part adds stands with its format
  */
 export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 4 };
-
-/**
- * Signs of life within the silence after which a peer is down, at least where heartbeats are that frequent: an
- * idle cluster takes much of its processor time for them.
- */
-const SIGNS_MIN = 5;
 
 const MiB = 1024 * 1024;
 
@@ -253,6 +248,11 @@ export class Transport {
     return this.peers.get(node)?.isUp ?? false;
   }
 
+  /** Whether a node is up, and every sign of life that was due of it has come. */
+  isWell(node: number): boolean {
+    return this.peers.get(node)?.isWell ?? false;
+  }
+
   /** When a node was last heard, in monotonic milliseconds (`performance.now()`); 0 for never. */
   lastHeard(node: number): number {
     return this.peers.get(node)?.lastHeard ?? 0;
@@ -289,7 +289,7 @@ export class Transport {
       now: () => performance.now(),
       random: options.random ?? Math.random,
       silenceMs: options.silenceMs,
-      quietBeatsMax: Math.max(1, Math.floor(options.silenceMs / SIGNS_MIN / options.heartbeatMs)),
+      ...signsOfLife(options.silenceMs, options.heartbeatMs),
       connectMs: limits.connectMs,
       greetingMs: limits.greetingMs,
       limits,
@@ -432,10 +432,11 @@ export class Transport {
   private beat(): void {
     const now = performance.now();
     const late = now - this.lastBeat - this.options.heartbeatMs;
+    const beats = Math.max(1, Math.round((now - this.lastBeat) / this.options.heartbeatMs));
     this.lastBeat = now;
     for (const [nodeId, peer] of this.peers) {
       if (late > this.options.silenceMs / 2) peer.forgive(late);
-      peer.beat();
+      peer.beat(beats);
       if (this.guests.has(nodeId) && !peer.isHeard) this.forget(nodeId);
     }
   }

@@ -13,8 +13,9 @@ const WINDOW_MS = 15_000;
 const LOOK_MS = 1000;
 
 /**
- * Time between two looks at the event loop, in milliseconds: a delay is what comes on top. Node.js has a monitor
- * of its own, whose timer wakes an idle thread for nothing else; this one looks when the thread is awake anyway.
+ * Time between two looks at the event loop, in milliseconds, or more while the thread is calm. Node.js has a
+ * monitor of its own, whose timer wakes an idle thread for nothing else; this one looks when the thread is awake
+ * anyway.
  */
 const SAMPLE_MS = 100;
 
@@ -23,10 +24,11 @@ const SECONDS_PER_NS = 1e-9;
 
 /** The clock that the regular work of a thread goes by. */
 export interface ThreadClock {
-  /** Milliseconds. */
-  readonly now: () => number;
-  /** Calls back again and again; the function that it returns ends that. */
-  readonly every: (ms: number, work: () => void) => () => void;
+  /**
+   * Calls back again and again, with how much later the thread came to it than it should; the function that it
+   * returns ends that.
+   */
+  readonly every: (ms: number, work: (lateMs: number) => void) => () => void;
 }
 
 /**
@@ -35,17 +37,12 @@ export interface ThreadClock {
 export function watchThread(
   metrics: Metrics,
   thread: (typeof THREADS)[number],
-  { now, every }: ThreadClock,
+  { every }: ThreadClock,
 ): () => void {
   const number = THREADS.indexOf(thread);
   const delays = createHistogram();
-  let sampled = now();
-  const sample = (): void => {
-    const late = now() - sampled - SAMPLE_MS;
-    sampled += late + SAMPLE_MS;
-    // A histogram takes nothing below 1.
-    delays.record(Math.max(1, Math.round(late * NS_PER_MS)));
-  };
+  // A histogram takes nothing below 1.
+  const sample = (lateMs: number): void => delays.record(Math.max(1, Math.round(lateMs * NS_PER_MS)));
   const look = (): void => {
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     metrics.set('heapUsed', used_heap_size, number);

@@ -61,6 +61,12 @@ export class Connections implements Network {
     return this.peers.get(node)?.start != null;
   }
 
+  isWell(node: NodeId): boolean {
+    const { now, lookMs } = this.options;
+    const peer = this.peers.get(node);
+    return peer?.start != null && now() - peer.heardAt <= 3 * lookMs;
+  }
+
   waiting(to: NodeId): number {
     return this.lines.get(to)?.waitingBytes ?? 0;
   }

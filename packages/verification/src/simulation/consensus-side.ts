@@ -1,6 +1,6 @@
 /** The consensus thread of a simulated process: that of a real one, on a simulated clock, disk and network. */
 
-import { ConsensusSide, type Event, type GroupId, logChainHash } from '@althing/node/parts';
+import { ConsensusSide, type Event, type GroupId, joinedClock, logChainHash } from '@althing/node/parts';
 import type { LogStore, LogView } from '@althing/storage';
 import type { Message, TraceEvent } from 'raft-ts';
 import { Connections, type ConnectionsOptions } from './connections.js';
@@ -44,6 +44,12 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
     chainHash: logChainHash,
   });
   checkDurable(machine, log);
+  let isCalm = (): boolean => false;
+  // That of a real node's consensus thread, on the simulated one.
+  const clock = joinedClock(
+    { now, after: (ms, work) => thread.after(ms, work), every: (ms, work) => thread.every(ms, work) },
+    { isCalm: () => isCalm(), ms: 2 * swarm.tickMs },
+  );
   const lease = { clock_ms: now, tick_ms: swarm.tickMs };
   const side = new ConsensusSide(
     {
@@ -60,11 +66,8 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
       balances: swarm.balances,
     },
     {
-      clock: {
-        now,
-        after: (ms, work) => thread.after(ms, work),
-        every: (ms, work) => thread.every(ms, work),
-      },
+      clock,
+      stir: clock.stir,
       disk: { log, look: async (note) => note(machine.logRoom) },
       line: { emit, silence: engineSilence, noteRoot: () => {} },
       connect: (events) =>
@@ -93,6 +96,10 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
       },
     },
   );
+  isCalm = () => {
+    if (side.isCalm) options.onReached('a consensus side rests between ticks');
+    return side.isCalm;
+  };
   return { side, log };
 }
 

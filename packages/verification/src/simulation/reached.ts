@@ -178,6 +178,7 @@ const PLACES: readonly string[] = [
   'becomes preCandidate: timeout',
   'disk low',
   'disk ok',
+  'a consensus side rests between ticks',
   'entries are held back for want of room',
   'event asked_to_join',
   'event called',

@@ -8,7 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { DiskFullError, LogStore, NodeDisk, StorageError } from '@althing/storage';
 import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
-import { joinedClock } from '../../base/joined-clock.js';
+import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
 import { packEvents } from '../../between/event-parcel.js';
 import { buffersOf, type Parcel, unpack } from '../../between/parcel.js';
@@ -27,6 +27,7 @@ import { StorageBeat } from '../../consensus/watches/storage-beat.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../../groups/limits.js';
 import type { Traffic } from '../../peers/links.js';
 import type { PeerLogCause } from '../../peers/refusal-log.js';
+import { signsOfLife } from '../../peers/signs-of-life.js';
 import { REFUSALS } from '../../telemetry/families.js';
 import { Metrics } from '../../telemetry/metrics.js';
 import { watchThread } from '../../telemetry/thread-watch.js';
@@ -116,6 +117,15 @@ const DISK_LOOK_MS = 100;
 
 const now = systemClock.now;
 
+/**
+ * Time between two wakes of a thread whose groups all sleep: two or three heartbeats, as far as its signs of life may come
+ * as rarely, and are due then.
+ */
+function calmMs({ electionTimeoutMs, heartbeatMs }: ClusterOptions): number {
+  const { quietBeatsMax } = signsOfLife(electionTimeoutMs, heartbeatMs);
+  return heartbeatMs * ([2, 3].find((beats) => quietBeatsMax % beats === 0) ?? 1);
+}
+
 /** The parts that run once the thread is up. */
 interface Running {
   readonly side: ConsensusSide<PeerNetwork>;
@@ -132,7 +142,9 @@ export class ConsensusThread {
   private readonly metrics: Metrics;
   private readonly figures: GroupFigures;
   private readonly storage = new StorageBeat(now);
-  private readonly clock = joinedClock(systemClock);
+  private readonly clock: JoinedClock;
+  /** Whether there is nothing to do for which ticks have to come in time. */
+  private isCalm = (): boolean => false;
 
   constructor({ options, port, signals, status, metrics, startedAt }: WorkerData) {
     this.options = options;
@@ -141,6 +153,7 @@ export class ConsensusThread {
     this.shared = new SharedStatus(status);
     this.metrics = new Metrics(metrics);
     this.figures = new GroupFigures(this.metrics, now);
+    this.clock = joinedClock(systemClock, { isCalm: () => this.isCalm(), ms: calmMs(options.cluster) });
   }
 
   /** Brings everything up, and tells the engine thread that it is, or why not. */
@@ -160,6 +173,7 @@ export class ConsensusThread {
     });
     const file = await ClusterFile.open(await NodeDisk.make(options.cluster.folder), Date.now());
     const side = this.makeSide(disk, log, file);
+    this.isCalm = () => side.isCalm;
     await side.network.listen();
     await side.lookAtDisk();
     const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
@@ -219,6 +233,7 @@ export class ConsensusThread {
         connect,
         random: () => randomBytes(4).readUInt32BE(0),
         onlooker: { watch: (group) => figures.watch(group) },
+        stir: clock.stir,
       },
     );
   }
