@@ -35,7 +35,7 @@ export const PIECED_HEAD = '*';
 /** The numbers of their records, behind those of the pieces of lists and in front of those of large values. */
 const FIRST_PART = 2 ** 22;
 
-/** Bits of the flags of a piece: whether each property has a gap, and whether some values lie elsewhere. */
+/** Bits of the flags of a piece: whether each property has a gap, and whether some values lie elsewhere, at which earlier software looks. */
 const HAS_GAPS = 1;
 const HAS_PARTS = 2;
 
@@ -268,9 +268,8 @@ export function* sharedPieces(input: ByteReader, readPart: ReadPart): Generator<
   const count = piecesOf(input.varint());
   for (let piece = 0; piece < count; piece++) {
     const record = readPart(FIRST_PART + piece);
-    const { input: properties, flags, count: size } = new PieceReader(record, piece);
-    if ((flags & HAS_PARTS) === 0) yield record.subarray(properties.offset);
-    else yield* sharedProperties(record, properties, size, properties.offset, readPart);
+    const { input: properties, count: size } = new PieceReader(record, piece);
+    yield* sharedProperties(record, properties, size, properties.offset, readPart);
   }
 }
 

@@ -12,7 +12,7 @@ import type { Value } from '../value/value.js';
 import { APART, type Apart, liesApart, type PartSink } from './apart.js';
 import type { ThingMemory } from './memory.js';
 import { Pieces, readTable } from './pieces.js';
-import { readValue, visitThings, writeListHead, writeValue } from './value-codec.js';
+import { isSetNext, readValue, visitThings, writeListHead, writeSetOf, writeValue } from './value-codec.js';
 
 /** The code of a list in pieces, beside those of values. */
 const PIECES = 0x18;
@@ -92,9 +92,10 @@ export function visitStored(input: ByteReader, visit: (id: number) => void, read
   }
 }
 
-/** Where a value lies: in the record, in one of its own, or in pieces. */
+/** Where a value lies: in the record, in one of its own, or in pieces; of a set whose members are not in order, these in order. */
 export type PlaceOfValue =
   | { readonly kind: 'inside'; readonly start: number; readonly end: number }
+  | { readonly kind: 'set'; readonly start: number; readonly ids: readonly number[] }
   | { readonly kind: 'apart'; readonly start: number; readonly part: number }
   | {
       readonly kind: 'pieces';
@@ -113,13 +114,26 @@ export function placeOfValue(input: ByteReader): PlaceOfValue {
     case PIECES:
       input.u8();
       return { kind: 'pieces', start, ...readTable(input) };
-    default:
-      visitThings(input, () => {});
-      return { kind: 'inside', start, end: input.offset };
+    default: {
+      const members: number[] | null = isSetNext(input) ? [] : null;
+      let isInOrder = true;
+      let last = 0;
+      visitThings(input, (id) => {
+        if (members === null) return;
+        members.push(id);
+        if (id < last) isInOrder = false;
+        last = id;
+      });
+      if (members === null || isInOrder) return { kind: 'inside', start, end: input.offset };
+      return { kind: 'set', start, ids: members.sort((a, b) => a - b) };
+    }
   }
 }
 
-/** A value as it would stand in the record in one piece. */
+/**
+ * A value as it would stand in the record in one piece. The order of the members of a set is no contract: a change of a large one that is
+ * taken back may leave another one in the memory of the node that led.
+ */
 export function* sharedValue(
   record: Uint8Array,
   place: PlaceOfValue,
@@ -132,6 +146,12 @@ export function* sharedValue(
     case 'apart':
       yield read(place.part);
       return;
+    case 'set': {
+      const out = new ByteWriter(16 + 4 * place.ids.length);
+      writeSetOf(out, place.ids);
+      yield out.take();
+      return;
+    }
     case 'pieces': {
       const head = new ByteWriter(16);
       writeListHead(head, place.items);

@@ -97,8 +97,9 @@ function textOfHead(head: string): Uint8Array {
 
 /**
  * What a thing holds, in a row of bytes that is the same wherever it holds the same: each node cuts large lists and things of many
- * properties into pieces of its own, and has numbers of its own for the records of large values; an instance that was not touched since its type
- * changed has a record of before, and so has a thing whose restriction ended with the type or enum that it names.
+ * properties into pieces of its own, has numbers of its own for the records of large values, and may have the members of a set in another
+ * order; an instance that was not touched since its type changed has a record of before, and so has a thing whose restriction ended with the
+ * type or enum that it names.
  *
  * @param schema the types of the collection
  * @throws FormatError

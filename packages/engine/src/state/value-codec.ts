@@ -352,6 +352,18 @@ function readList(input: ByteReader, known: References, tuple: boolean): List {
   return list;
 }
 
+/** Whether a set comes next. */
+export function isSetNext(input: ByteReader): boolean {
+  return input.peek() === Code.SET;
+}
+
+/** Writes a set of the things with these ids, in that order. */
+export function writeSetOf(out: ByteWriter, ids: readonly number[]): void {
+  out.u8(Code.SET);
+  out.varint(ids.length);
+  for (const id of ids) out.varint(id);
+}
+
 function readSet(input: ByteReader, known: References): ThingSet {
   const count = input.varint();
   if (count > input.remaining) throw new FormatError(`set of ${count} things in ${input.remaining} bytes`);

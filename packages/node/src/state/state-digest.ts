@@ -5,7 +5,8 @@
  *   record := kind:u8 id:u64 part:u32 content
  *
  * Some of what is stored is each node's own, and not in it: the format of the counters, the numbers of the
- * records of procedures and of large values, where garbage may be, and into which pieces a large list or thing is cut.
+ * records of procedures and of large values, where garbage may be, into which pieces a large list or thing is cut, and
+ * the order of the members of a set.
  * **Whoever changes how anything is stored** must see to it that the digest stays the same, or give it
  * another version: else nodes of two versions would take each other for damaged.
  */
@@ -22,7 +23,7 @@ import { SnapshotReader, type SnapshotSource, type StateRecord } from '@althing/
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 
 /** Digests of two versions can't be compared. */
-export const DIGEST_VERSION = 4;
+export const DIGEST_VERSION = 5;
 
 const NAME_BYTES = 13;
 

@@ -1,0 +1,58 @@
+/**
+ * Whole lives of a collection of large and small values: queries of which some fail half-way, commits, a leader that is deposed and takes
+ * back what is not committed, checkpoints in steps with all that between them, of which some fail, searches for garbage, evictions,
+ * restarts. At any time it holds what another node holds that only applied the effects, and its disk what a start needs, no more.
+ *
+ * @jest-environment ./scripts/jest-environment.mjs
+ */
+import { test } from '@jest/globals';
+import fc from 'fast-check';
+import { Life } from '../testing/life.js';
+import { live, type Step } from '../testing/live.js';
+
+const seed = Number(process.env.ALTHING_TEST_SEED);
+
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.oneof(
+    { weight: 16, arbitrary: fc.constant('query' as const) },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom('begin' as const, 'encode' as const, 'encode' as const, 'finish' as const),
+    },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom(
+        'commit' as const,
+        'depose' as const,
+        'fail' as const,
+        'evict' as const,
+        'restart' as const,
+        'mark' as const,
+        'sweep' as const,
+        'look' as const,
+      ),
+    },
+  ),
+  choices: fc.array(fc.nat(10_000), { minLength: 8, maxLength: 24 }),
+});
+
+test(`a collection holds what its log says, whatever it lives through (seed ${seed})`, () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), (steps) => live(steps)),
+    { numRuns: 4 },
+  );
+});
+
+test('a change of a large set that fails leaves what nodes compare as it was, in an instance, too', () => {
+  const life = new Life();
+  life.query("set_type('T', {s: '{T}'}); .all = range(1100).map(|| T{}); .o = T{}; .o.s = set(.all);", true);
+  life.query(".o.s.remove(.all[3], .all[700]); raise('stop')");
+  life.query('.o.s.add(T{});', true);
+  life.begin();
+  life.finish(true);
+  life.query('.o.s.remove(.all[3]);', true);
+  life.begin();
+  life.finish(true);
+  life.restart();
+  life.look();
+});

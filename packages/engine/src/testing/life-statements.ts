@@ -1,0 +1,98 @@
+/** Statements that change large and small values in every way there is: for random tests of what is stored of them. */
+
+export const SETUP = `
+  set_type('T', {n: 'int', l: '[int]', s: '{T}', o: 'T?', x: 'any'}); set_enum('E', {A: {k: 0}, B: {k: 1}});
+  .big = {}; range(1400).each(|i| .big.set('k' + str(i), i)); .list = range(1300); .text = 'x';
+  .objs = range(1100).map(|i| {i: i}); .set = set(); .ts = range(40).map(|i| T{n: i}); .small = {a: 1, l: [1, 2], s: set()};
+  .big.set('l', range(1100)); .big.set('s', set(.objs[0])); .objs[2].l = range(1030); .objs[3].k3 = L; .ts[0].x = {}; .other = .big;
+  mod_type('T', 'add', 'f0', 'int', 5); new_procedure('p0', |a| a);
+`;
+
+/** Variables of every query. */
+export const VARS = { L: 'x'.repeat(20_000), M: 'y'.repeat(20_000), B: new Uint8Array(20_000).fill(7) };
+
+/** Picks a number from 0 up to, not including, a limit. */
+export type Pick = (limit: number) => number;
+
+const BIGS = ['.big', '.big', '.big', '.other', '.small', '.objs[3]', '.ts[0].x'];
+const LISTS = ['.list', '.list', '.big.l', '.big.k7', '.small.l', '.objs', '.ts', '.ts[1].l', '.objs[2].l'];
+const VALUES = [
+  '1',
+  '"s"',
+  'L',
+  'M',
+  'B',
+  '[]',
+  'range(1500)',
+  '[1, [2, 3]]',
+  '{}',
+  '{y: {z: L}}',
+  '.small',
+  '.big',
+  '.objs[5]',
+  'set()',
+  'set(.objs[1], .objs[2])',
+  'T{n: 1}',
+  '.ts[0]',
+  'E{B}',
+  'range(900).map(|| {})',
+  '[L, M, L]',
+  'nil',
+  '.list',
+  '.objs',
+  '.ts',
+];
+const SETS = ['.set', '.set', '.ts[2].s', '.big.s', '.small.s'];
+
+const key = (pick: Pick): string =>
+  pick(3) === 0 ? (['l', 's', 'k7', 'k0', 'k1399', 'z'][pick(6)] as string) : `k${pick(1500)}`;
+const of = (pick: Pick, from: readonly string[]): string => from[pick(from.length)] as string;
+
+export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
+  (p) => `${of(p, BIGS)}.set('${key(p)}', ${of(p, VALUES)})`,
+  (p) => `${of(p, BIGS)}.set('${key(p)}', ${of(p, VALUES)})`,
+  (p) =>
+    `${of(p, BIGS)}.set('${of(p, ['l', 'k7', 's'])}', ${of(p, ['range(1500)', 'set()', '[L, M]', 'range(1030)'])})`,
+  (p) =>
+    `b = ${of(p, BIGS)}; range(${p(1400)}, ${p(1600)}).each(|i| b.set('k' + str(i), ${of(p, ['i', 'L', '[i]', '{}', 'nil'])}))`,
+  (p) => `b = ${of(p, BIGS)}; range(${p(400)}).each(|i| b.del('k' + str(i * ${1 + p(5)} + ${p(9)})))`,
+  (p) => `${of(p, BIGS)}.del('${key(p)}')`,
+  (p) => `i = 0; ${of(p, BIGS)}.remove(|k, v| { i += 1; i % ${2 + p(6)} ${of(p, ['==', '!='])} 0 })`,
+  (p) => `i = 0; ${of(p, BIGS)}.remove(|k, v| { i += 1; i ${of(p, ['<', '>'])} ${p(1600)} })`,
+  (p) => `${of(p, BIGS)}.clear()`,
+  (p) => `${of(p, BIGS)}.ren('${key(p)}', '${key(p)}')`,
+  (p) => `${of(p, BIGS)}.assign({k3: ${of(p, VALUES)}, k4: 4, new: L})`,
+  (p) => `.${of(p, ['big', 'other', 'small', 'list', 'objs', 'text', 'set', 'x', 'ts'])} = ${of(p, VALUES)}`,
+  (p) =>
+    `.${of(p, ['other', 'x', 'y'])} = ${of(p, ['.big', '.small', '.objs[7]', '.big.copy()', '.big.dup()', '{}', '.ts[3]'])}`,
+  (p) => `.del('${of(p, ['big', 'other', 'small', 'list', 'objs', 'set', 'x', 'y'])}')`,
+  (p) => `.ren('${of(p, ['big', 'list', 'text', 'x'])}', '${of(p, ['big', 'list', 'text', 'y'])}')`,
+  (p) => `.text = ${of(p, ['L', 'M', 'B', '"s"'])}`,
+  (p) => `${of(p, LISTS)}.push(${of(p, VALUES)})`,
+  (p) => `${of(p, LISTS)}.extend(range(${p(900)}))`,
+  (p) => `${of(p, LISTS)}.splice(${p(1300)}, ${p(700)}, ${of(p, VALUES)}, ${of(p, VALUES)})`,
+  (p) => `${of(p, LISTS)}.splice(${p(1300)}, ${p(3)})`,
+  (p) => `range(${p(300)}).each(|| ${of(p, LISTS)}.${of(p, ['pop', 'shift'])}())`,
+  (p) => `i = 0; ${of(p, LISTS)}.remove(|x| { i += 1; i % ${2 + p(6)} == 0 })`,
+  (p) => `${of(p, LISTS)}[${p(1200)}] = ${of(p, VALUES)}`,
+  (p) => `${of(p, LISTS)}.${of(p, ['clear()', 'fill(L)', 'fill(0)'])}`,
+  (p) => `.objs[${p(1000)}].set('${of(p, ['a', 'l', 'x'])}', ${of(p, VALUES)})`,
+  (p) => `.objs = range(${p(1500)}).map(|i| {i: i})`,
+  (p) => `.big = {}; range(1400).each(|i| .big.set('k' + str(i), ${of(p, ['i', 'L', '[i]', '{}'])}))`,
+  (p) =>
+    `${of(p, SETS)}.add(${of(p, ['.objs[1], .objs[2]', '{}', 'T{}', '.ts[1], .ts[2], .ts[5]', '.big'])})`,
+  (p) => `range(${p(1000)}).each(|i| ${of(p, SETS)}.add(${of(p, ['.objs[i]', '{}', 'T{n: i}'])}))`,
+  (p) => `i = 0; ${of(p, SETS)}.remove(|x| { i += 1; i % ${2 + p(6)} ${of(p, ['==', '!='])} 0 })`,
+  (p) => `${of(p, SETS)}.clear()`,
+  (p) => `.${of(p, ['set', 'y'])} = set(.objs)`,
+  (p) => `.ts = range(${p(1500)}).map(|i| T{n: i, l: [i], x: ${of(p, VALUES)}})`,
+  (p) => `.ts[${p(40)}].${of(p, ['x', 'o', 'l', 's', 'n'])} = ${of(p, [...VALUES, '.ts[0]', '.ts[0]'])}`,
+  (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, ["'int', 5", "'str', L", "'[any]'", "'any', []"])})`,
+  (p) => `mod_type('T', 'del', 'f${p(4)}')`,
+  (p) => `mod_type('T', 'ren', 'f${p(4)}', 'f${p(4)}')`,
+  (p) => `mod_enum('E', 'mod', 'B', ${of(p, ['{k: L}', '{k: .objs[4]}', '{}'])})`,
+  (p) => `c = {l: range(1100), x: ${of(p, VALUES)}}; c.me = c; .c = c; ${of(p, ["'stays'", ".del('c')"])}`,
+  (p) => `${of(p, ['.c.me', '.x', '.y'])}.set('me', ${of(p, ['.c', '.x', '.big', '.objs[1]'])})`,
+  (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
+  (p) => `del_procedure('p${p(3)}')`,
+];

@@ -1,0 +1,285 @@
+import type { Change } from '../calls/call.js';
+import type { CollectionGroup } from '../state/collection-group.js';
+import { allThings } from '../state/describe.js';
+import type { Changes } from '../state/dirty.js';
+import type { Marking } from '../state/marking.js';
+import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
+import { takeBack } from '../state/transaction.js';
+import { Harness } from './harness.js';
+import { VARS } from './life-statements.js';
+import { brokenRules, newGroup, savedRecords, schemaLines, sharedLines, stateLines } from './state-lines.js';
+
+/** A collection with its log and its disk. */
+export class Life {
+  readonly harness = new Harness();
+  /** By `kind:id:part`. */
+  readonly disk = new Map<string, Uint8Array>();
+  /** Effects of all changes so far; those of `pending` are the last ones. */
+  log: Uint8Array[] = [];
+  readonly pending: Change[] = [];
+  /** What is durable: how many changes the disk stands for. */
+  private applied = 0;
+  private mirror = newGroup();
+  private mirrored = 0;
+  private readonly saved = new Map<string, Uint8Array>();
+  private checkpoint: Checkpoint | null = null;
+  private marking: Marking | null = null;
+
+  constructor() {
+    this.harness.reopen(this.source()).create();
+  }
+
+  get group(): CollectionGroup {
+    return this.harness.collection;
+  }
+
+  query(code: string, mustSucceed = false): void {
+    const outcome = this.harness.outcome(code, { vars: VARS });
+    if (mustSucceed && outcome.kind === 'error') throw outcome.error;
+    if (outcome.kind === 'value' && outcome.change !== null) this.changed(outcome.change);
+  }
+
+  commit(): void {
+    this.pending.length = 0;
+  }
+
+  /** Takes the last changes that are not committed back. */
+  depose(count: number): void {
+    for (let i = 0; i < count; i++) {
+      const change = this.pending.pop();
+      if (change === undefined) return;
+      takeBack(change.undo);
+      this.log.pop();
+      if (this.checkpoint !== null && this.checkpoint.index > this.log.length) this.checkpoint.isLost = true;
+      if (this.mirrored > this.log.length) {
+        this.resetMirror();
+      }
+    }
+    this.look();
+  }
+
+  begin(): void {
+    if (this.checkpoint !== null) return;
+    this.checkpoint = new Checkpoint(this.group, this.log.length, this.lines());
+  }
+
+  encode(count: number): void {
+    this.checkpoint?.encode(count);
+  }
+
+  /** All of the checkpoint is durable, or nothing. */
+  finish(succeeds: boolean): void {
+    const { checkpoint, group } = this;
+    if (checkpoint === null) return;
+    this.checkpoint = null;
+    const records = checkpoint.finish();
+    if (succeeds && !checkpoint.isLost) {
+      // It waits for what it stands for.
+      this.pending.splice(0, Math.max(0, checkpoint.index - (this.log.length - this.pending.length)));
+      for (const [name, value] of records) {
+        if (value === null) this.disk.delete(name);
+        else this.disk.set(name, value);
+      }
+      this.applied = checkpoint.index;
+      group.dirty.release();
+      this.checkDisk(checkpoint.lines);
+    } else {
+      group.abandonCheckpoint();
+    }
+  }
+
+  evict(): void {
+    for (let i = 0; i < 5; i++) this.harness.engine.evict(0, Number.POSITIVE_INFINITY);
+  }
+
+  restart(): void {
+    this.checkpoint = null;
+    this.marking = null;
+    // What is not committed may be lost.
+    this.log.length -= this.pending.length;
+    this.pending.length = 0;
+    if (this.mirrored > this.log.length) {
+      this.resetMirror();
+    }
+    this.harness.reopen(this.source());
+    load(this.group, this.disk);
+    for (const effects of this.log.slice(this.applied)) this.group.apply(effects);
+  }
+
+  mark(things: number): void {
+    const { engine, collection } = this.harness;
+    this.marking ??= engine.searchGarbage(collection.id);
+    this.marking.step(things);
+  }
+
+  sweep(): void {
+    const { marking } = this;
+    if (marking === null) return;
+    while (marking.step(1000));
+    this.marking = null;
+    const change = this.harness.engine.removeGarbage(this.group.id, marking);
+    if (change !== null) this.changed(change);
+  }
+
+  /** Looks at everything. */
+  look(): void {
+    expectSame(linesOf(this.group), this.lines());
+    expectSame(brokenRules(this.group), []);
+  }
+
+  private changed(change: Change): void {
+    this.log.push(change.effects);
+    this.pending.push(change);
+  }
+
+  /** What there should be. */
+  private lines(): string[] {
+    for (; this.mirrored < this.log.length; this.mirrored++)
+      this.mirror.apply(this.log[this.mirrored] as Uint8Array);
+    return linesOf(this.mirror);
+  }
+
+  /** What a start would find, and that there is nothing else. */
+  private checkDisk(expected: readonly string[]): void {
+    const read = new Set<string>();
+    const probe = new Harness().reopen({
+      read: (kind, id, part) => {
+        read.add(nameOf(kind, id, part));
+        return this.disk.get(nameOf(kind, id, part));
+      },
+    });
+    load(probe, this.disk);
+    expectSame(linesOf(probe), expected);
+    expectSame(brokenRules(probe), []);
+    const things = [...this.disk.keys()].filter((name) => name.startsWith(`${RecordKind.THING}:`));
+    expectSame(
+      things.filter((name) => !read.has(name)),
+      [],
+    );
+    if (this.applied !== this.log.length) return;
+    // What nodes compare does not depend on how it came about.
+    this.lines();
+    const records = new Map(things.map((name) => [name.slice(2), this.disk.get(name) as Uint8Array]));
+    expectSame(
+      sharedLines(records, probe.store.schema).split('\n'),
+      sharedLines(this.mirrorRecords(), this.mirror.store.schema).split('\n'),
+    );
+  }
+
+  private mirrorRecords(): ReadonlyMap<string, Uint8Array> {
+    // Pieces that did not change are saved but once.
+    for (const [name, value] of savedRecords(this.mirror)) this.saved.set(name, value);
+    const ids = new Set(allThings(this.mirror).map(({ id }) => id));
+    for (const name of this.saved.keys()) if (!ids.has(Number.parseInt(name, 10))) this.saved.delete(name);
+    return this.saved;
+  }
+
+  private resetMirror(): void {
+    this.mirror = newGroup();
+    this.mirrored = 0;
+    this.saved.clear();
+  }
+
+  private source(): RecordSource {
+    return { read: (kind, id, part) => this.disk.get(nameOf(kind, id, part)) };
+  }
+}
+
+/** A checkpoint that is under way. */
+class Checkpoint {
+  readonly index: number;
+  /** What it has to hold. */
+  readonly lines: readonly string[];
+  /** Whether some of it was taken back. */
+  isLost = false;
+  private readonly records: [string, Uint8Array | null][] = [];
+  private readonly steps: Generator<void, void, undefined>;
+
+  constructor(group: CollectionGroup, index: number, lines: readonly string[]) {
+    this.index = index;
+    this.lines = lines;
+    const sink: RecordSink = {
+      put: (kind, id, part, value) => this.records.push([nameOf(kind, id, part), value]),
+      delete: (kind, id, part) => this.records.push([nameOf(kind, id, part), null]),
+    };
+    const changes = group.dirty.freeze((thing) => group.saveThing(thing, sink));
+    sink.put(RecordKind.META, 0, 0, group.encodeMeta());
+    this.steps = stepsOf(group, changes, sink);
+    this.steps.next();
+  }
+
+  encode(count: number): void {
+    for (let i = 0; i < count; i++) this.steps.next();
+  }
+
+  finish(): readonly (readonly [string, Uint8Array | null])[] {
+    while (this.steps.next().done !== true);
+    return this.records;
+  }
+}
+
+function* stepsOf(
+  group: CollectionGroup,
+  { records, removed, things }: Changes,
+  sink: RecordSink,
+): Generator<void, void, undefined> {
+  for (const { kind, id, part, value } of records.values()) {
+    if (value === null) sink.delete(kind, id, part);
+    else sink.put(kind, id, part, value);
+  }
+  yield;
+  for (const id of removed) {
+    sink.delete(RecordKind.THING, id, 0);
+    yield;
+  }
+  for (const id of things) {
+    const thing = group.dirty.frozenThing(id);
+    if (thing !== undefined) {
+      group.saveThing(thing, sink);
+      group.dirty.saved(thing);
+    }
+    yield;
+  }
+  yield* group.saveRest();
+}
+
+/** Takes up what is no thing, as a start does. */
+function load(group: CollectionGroup, disk: ReadonlyMap<string, Uint8Array>): void {
+  const names = [...disk.keys()].map((name) => name.split(':').map(Number) as [number, number, number]);
+  names.sort(([a], [b]) => a - b);
+  for (const [kind, id, part] of names) {
+    if (kind !== RecordKind.THING)
+      group.loadRecord(kind, id, disk.get(nameOf(kind, id, part)) as Uint8Array, part);
+  }
+}
+
+/** The state in words. The order of a set's members is no contract: taking back what was done to a large one may change it. */
+function linesOf(group: CollectionGroup): string[] {
+  return [...stateLines(group), ...schemaLines(group)].map((line) => line.replace(MEMBERS, sorted));
+}
+
+const MEMBERS = /\{#\d+(?:, #\d+)+\}/g;
+
+function sorted(members: string): string {
+  return members.slice(1, -1).split(', ').sort().join(', ');
+}
+
+function nameOf(kind: number, id: number, part: number): string {
+  return `${kind}:${id}:${part}`;
+}
+
+/** As `toEqual`, which takes long for long lines. */
+function expectSame(actual: readonly string[], expected: readonly string[]): void {
+  if (actual.length === expected.length && actual.every((line, i) => line === expected[i])) return;
+  const wrong = Math.max(
+    0,
+    actual.findIndex((line, i) => line !== expected[i]),
+  );
+  const [a, b] = [actual[wrong] ?? 'nothing', expected[wrong] ?? 'nothing'];
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  const from = Math.max(0, at - 40);
+  throw new Error(
+    `line ${wrong} of ${actual.length}, ${expected.length}: ${a.slice(0, 30)} ... ${a.slice(from, at + 60)} instead of ${b.slice(from, at + 60)}`,
+  );
+}
