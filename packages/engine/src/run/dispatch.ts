@@ -115,13 +115,21 @@ function argumentReader(rt: Runtime, entry: Entry, code: Code, i: number): Argum
   if (!param) throw new Error(`${entry.name} has no parameter ${i}`);
   const of = param.later ?? param;
   if (of.lazy) return () => code;
+  const take = argumentTaker(rt, entry, i);
+  const read = (): unknown => take(code());
+  return param.later === undefined ? read : () => read;
+}
+
+/** What is done with the value of an argument when it is evaluated: it is charged and checked. */
+export function argumentTaker(rt: Runtime, entry: Entry, i: number): (value: Value) => unknown {
+  const param = entry.params[i] ?? entry.rest;
+  if (!param) throw new Error(`${entry.name} has no parameter ${i}`);
+  const of = param.later ?? param;
   const where: Where = { function: entry.name, position: i + 1 };
-  const read = (): unknown => {
-    const value = code();
+  return (value) => {
     chargeLong(rt, value);
     return of.accept(value, where);
   };
-  return param.later === undefined ? read : () => read;
 }
 
 /** Evaluates arguments in order; those beyond the parameters become one array. */
@@ -184,14 +192,19 @@ export function lockForWriting(rt: Runtime, self: Value): void {
     self.bits |= ThingBit.WRITE_LOCK;
     if (self.shape.type !== null) self.shape.type.locks += 1;
   } else if (self instanceof List || self instanceof ThingSet) {
-    rt.transaction.assertWritable(self);
-    if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
+    assertUnlocked(rt, self);
     self.lock = WRITE_LOCKED;
   } else if (self instanceof Task && self.stored) {
     rt.transaction.assertWritable(self);
     if (self.locked) throw operationError('the task is being modified already');
     self.lock(true);
   }
+}
+
+/** Throws what `lockForWriting` throws of a list or set. */
+export function assertUnlocked(rt: Runtime, self: List | ThingSet): void {
+  rt.transaction.assertWritable(self);
+  if (self.lock !== 0) throw inUse(self instanceof List ? 'list' : 'set');
 }
 
 export function unlockWriting(self: Value): void {

@@ -10,7 +10,7 @@
 import type { Assign, Call, Chain, Node, Return } from '@althing/language';
 import { Closure } from '../../value/closure.js';
 import { isTruthy } from '../../value/kinds.js';
-import { callMethod, readProperty } from '../chain.js';
+import { readProperty } from '../chain.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
 import { namedBy } from '../named.js';
@@ -19,6 +19,7 @@ import type { Cell } from '../symbols.js';
 import type { Code } from '../unit.js';
 import { instanceLiteral, thingLiteral } from './literals.js';
 import { loopText } from './loops.js';
+import { methodCall } from './methods.js';
 import { compoundAssignment, logical, operation, prefix } from './operations.js';
 import { type Expression, Source } from './source.js';
 
@@ -314,21 +315,16 @@ export class Translator {
     for (const link of links) {
       const isPlain = link.kind === 'property' || link.kind === 'method';
       if (!isPlain || (link.optional && (head !== null || link !== links[0]))) return this.firstTier(node);
-      const step =
-        link.kind === 'property'
-          ? readProperty(this.rt, link.name)
-          : callMethod(
-              this.rt,
-              link.name,
-              link.args.map((arg) => this.argument(arg)),
-            );
-      code = `${this.source.constant(step)}(${code})`;
+      code =
+        link.kind === 'method'
+          ? methodCall(this, code, link)
+          : `${this.source.constant(readProperty(this.rt, link.name))}(${code})`;
     }
     return { code, kind: 'any' };
   }
 
   /** Code of an argument of a method: a function of its own, since the method decides when it runs. */
-  private argument(node: Node): Code {
+  argument(node: Node): Code {
     const code =
       node.kind === 'thing' && this.nestedCalls < NESTED_CALLS_MAX
         ? translateInside(this.around, node, true, this.nestedCalls + 1)

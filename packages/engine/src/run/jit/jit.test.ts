@@ -128,6 +128,16 @@ describe('both tiers do the same', () => {
     'f = |x| x.k1(2).len(); try(f({k1: |y| [y]}))',
     '.l = []; for (i in range(3)) .l.push({i, l: .l.len()}); .l',
     'for (i in range(3)) try(.nosuch.push({i}))',
+    '.l = [1, 2]; for (x in .l) try(.l.push({x})); .l',
+    '.l = [1]; for (x in .l) try(.l.push(nosuch)); for (i in range(3)) try(.l.push(nosuch)); .l',
+    '.l = []; for (i in range(3)) .l.push(.l.len() + i, i); .l.push(.l.push(5)); .l',
+    '.l = []; for (i in range(3)) .l.push([i, {i}]); for (x in .l) try(x.push(5)); .l',
+    '.l = []; t = {a: {b: 1}}; for (i in range(3)) .l.push({t, c: {d: t.a.b}}); .l.push(t.a.b, t); .l',
+    'l = []; for (i in range(3)) l.push({i: i, l}); [l, l.len()]',
+    "for (x in ['a', {push: |y| y}, [], set(), nil, 5]) try(x.push({x}))",
+    "f = |l| try(l.push('a' + 'b')); [f([]), f([1]), f({push: |y| y}), f(nil), f([[1]][0])]",
+    "set_type('Q', {l: '[uint]'}); .q = Q{}; for (i in range(9)) try(.q.l.push(4 - i)); .q.l",
+    '.l = []; wse({for (i in range(3)) .l.push({i})}); .l',
   ])('%s', (code) => {
     const { first, second } = bothTiers();
     for (let round = 0; round < 3; round++) expect(trace(second, code)).toBe(trace(first, code));
