@@ -38,6 +38,11 @@ export class ByteWriter {
     return Uint8Array.prototype.slice.call(this.buffer, 0, this.position);
   }
 
+  /** Puts another byte in the place of one that was written. */
+  patch(position: number, value: number): void {
+    this.buffer[position] = value;
+  }
+
   /** Forgets everything written from `position` on. */
   rewind(position = 0): void {
     this.position = position;

@@ -28,7 +28,7 @@ import type { Value } from '../value/value.js';
 import type { Run } from './list-edits.js';
 import type { Store } from './store.js';
 import { readProperties } from './thing-record.js';
-import { readValue, writeValue } from './value-codec.js';
+import { readValue, writeReference, writeValue } from './value-codec.js';
 
 const Effect = {
   NEW_THINGS: 0x01,
@@ -165,6 +165,23 @@ export function writeSplice(
 export function writeAppend(out: ByteWriter, list: List, item: Value): void {
   writeSpliceHead(out, list, list.length, 0, 1);
   writeValue(out, item);
+}
+
+/** Begins the effect of items that are put at the end of a list: they follow, and their number is the last byte of what is written here. */
+export function beginAppends(out: ByteWriter, list: List): void {
+  writeSpliceHead(out, list, list.length, 0, 0);
+}
+
+/** Writes that things with ids from `base` on were put at the end of a list, which had `start` items. */
+export function writeAppendedThings(
+  out: ByteWriter,
+  list: List,
+  start: number,
+  base: number,
+  count: number,
+): void {
+  writeSpliceHead(out, list, start, 0, count);
+  for (let id = base; id < base + count; id++) writeReference(out, id);
 }
 
 function writeSpliceHead(out: ByteWriter, list: List, start: number, removed: number, added: number): void {

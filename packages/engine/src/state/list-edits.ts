@@ -17,6 +17,12 @@ export function spliceItemsOf(list: List, start: number, count: number, added: r
   return list.backing.splice(start, count, added.length, () => spliceItems(list, start, count, added));
 }
 
+/** Puts a value that holds no others at the end of a stored list, which may lie in pieces. */
+export function appendItem(list: List, value: Value): void {
+  if (isPieced(list)) list.backing.append(value);
+  else list.held.push(value);
+}
+
 /** Neighbouring items of a list: the first, and how many. */
 export interface Run {
   readonly start: number;

@@ -38,6 +38,20 @@ describe('a large list', () => {
     expect(fixture.list.at(77_777)).toBe(77_777);
   });
 
+  test('takes items one by one at its end, of which the last pieces are written', () => {
+    const fixture = new Fixture(10_000);
+    fixture.checkpoint();
+    fixture.reopen();
+    fixture.change((transaction) => {
+      for (let i = 10_000; i < 12_000; i++) transaction.append(fixture.list, i);
+    });
+    fixture.checkpoint();
+    // The table, the piece that was the last one, and those behind it.
+    expect(fixture.written.length).toBeLessThan(12);
+    fixture.reopen();
+    expect(fixture.list.items).toEqual(Array.from({ length: 12_000 }, (_, i) => i));
+  });
+
   test('comes into memory by the pieces that are touched', () => {
     const fixture = new Fixture(100_000);
     fixture.checkpoint();

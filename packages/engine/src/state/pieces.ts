@@ -133,9 +133,20 @@ export class Pieces implements Backing {
     }
     first.count += added;
     first.dirty = true;
-    if (first.count > 2 * PIECE_ITEMS) this.split(first);
+    if (first.count > 2 * PIECE_ITEMS) this.split(index);
     if (count > 0) this.dropEmpty();
     return result;
+  }
+
+  /** Puts a value that holds no others at the end of the list. Only the last piece must come into memory. */
+  append(value: Value): void {
+    const { list, pieces } = this;
+    const last = pieces[pieces.length - 1] as Piece;
+    if (!last.present) this.load(last, list.held.length - last.count);
+    list.held.push(value);
+    last.count += 1;
+    last.dirty = true;
+    if (last.count > 2 * PIECE_ITEMS) this.split(pieces.length - 1);
   }
 
   /** Writes the table, and the pieces that changed. */
@@ -264,11 +275,18 @@ export class Pieces implements Backing {
     this.pieces.splice(i + 1, 0, rest);
   }
 
-  private split(piece: Piece): void {
-    const at = this.pieces.indexOf(piece);
+  private split(index: number): void {
+    const { pieces } = this;
+    const piece = pieces[index] as Piece;
     const parts = cutInto(piece.count);
     (parts[0] as Piece).part = piece.part;
-    this.pieces = [...this.pieces.slice(0, at), ...parts, ...this.pieces.slice(at + 1)];
+    if (index < pieces.length - 1) {
+      this.pieces = [...pieces.slice(0, index), ...parts, ...pieces.slice(index + 1)];
+      return;
+    }
+    // The last one, as it mostly is: no others have to move.
+    pieces.pop();
+    for (const part of parts) pieces.push(part);
   }
 
   private dropEmpty(): void {

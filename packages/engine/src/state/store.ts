@@ -4,7 +4,7 @@ import type { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attach, attachAll, ownerOf } from './attach.js';
-import { isPieced, putRuns, type Run, spliceItemsOf, takeRuns } from './list-edits.js';
+import { appendItem, isPieced, putRuns, type Run, spliceItemsOf, takeRuns } from './list-edits.js';
 import { type Places, reshape } from './places.js';
 import { References } from './references.js';
 
@@ -80,9 +80,14 @@ export class Store extends References {
   /** Adds a value that holds no others to the end of a list. */
   append(list: List, value: Value): void {
     this.touchOwner(list);
+    this.appendNext(list, value);
+  }
+
+  /** The same where the owner of the list was touched and nothing stored has changed since but this list. */
+  appendNext(list: List, value: Value): void {
     if (value instanceof Thing) this.retainThing(value);
     if (list.backing === null) list.held.push(value);
-    else spliceItemsOf(list, list.length, 0, [value]);
+    else appendItem(list, value);
   }
 
   /** Removes the items of some runs from a list; returns them. */
@@ -212,7 +217,8 @@ export class Store extends References {
     attachAll(thing);
   }
 
-  private touchOwner(container: List | ThingSet): void {
+  /** Must be called before what a stored list or set holds changes. */
+  touchOwner(container: List | ThingSet): void {
     this.touchProperty(ownerOf(container), container.key);
   }
 }

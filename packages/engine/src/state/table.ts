@@ -15,12 +15,15 @@ export class ThingTable {
   /** The page of the last new thing, which mostly that of the next one is. */
   private lastNumber = -1;
   private lastPage: Page | null = null;
+  /** The page of the lowest ids: every query that begins at the root asks for it. */
+  private firstPage: Page | null = null;
 
   get size(): number {
     return this.count;
   }
 
   get(id: number): Thing | undefined {
+    if (id < PAGE_SIZE) return this.firstPage?.things[id];
     return this.pages.get(Math.floor(id / PAGE_SIZE))?.things[id % PAGE_SIZE];
   }
 
@@ -45,11 +48,13 @@ export class ThingTable {
     this.count -= 1;
     if (page.count > 0) return;
     this.pages.delete(number);
+    if (number === 0) this.firstPage = null;
     if (this.lastNumber === number) this.lastNumber = -1;
   }
 
   clear(): void {
     this.pages.clear();
+    this.firstPage = null;
     this.lastNumber = -1;
     this.count = 0;
   }
@@ -59,6 +64,7 @@ export class ThingTable {
     if (page === undefined) {
       page = { things: new Array<Thing | undefined>(PAGE_SIZE).fill(undefined), count: 0 };
       this.pages.set(number, page);
+      if (number === 0) this.firstPage = page;
     }
     this.lastNumber = number;
     this.lastPage = page;

@@ -132,6 +132,60 @@ describe('effects', () => {
     expect(length).toBeLessThan(1100);
   });
 
+  test.each([
+    ['ints', '.l.push(i)', 900],
+    ['texts', ".l.push('abc')", 1600],
+    ['floats', '.l.push(1.5)', 3000],
+    ['new things', '.l.push({n: i})', 3000],
+    ['new things with floats', '.l.push({n: 1.5})', 5000],
+    ['things that are there', '.l.push(.t)', 1000],
+  ])('of appending %s one by one are some that grow', (_, push, bytes) => {
+    db.run('.l = []; .t = {}');
+    expect(db.effects(`for (i in range(300)) ${push}; nil`).length).toBeLessThan(bytes);
+  });
+
+  test.each([
+    'for (i in range(140)) .l.push(i)',
+    'for (i in range(140)) .l.push({n: i})',
+    'for (i in range(140)) .l.push(i % 3 == 0 ? {n: i} : i % 3 == 1 ? .t : [i])',
+    'for (i in range(140)) .l.push(i % 3 == 0 ? 1.5 : {f: 0.5, at: datetime(2020, 1, 1)})',
+    "for (i in range(140)) .l.push(i % 2 == 0 ? {n: i} : {in: {n: [i]}, text: 'a'})",
+    'for (i in range(140)) { .l.push({n: i}); .k.push({m: i}) }',
+    'for (i in range(140)) { .l.push({n: i}); .l[-1].n += 1 }',
+    'for (i in range(140)) { .l.push(i); if (i % 5 == 4) .l.pop(); if (i % 7 == 6) .l.shift() }',
+    'for (i in range(140)) { x = {n: i}; .l.push(x); .l.push(x); x.n = 5; .l.push(x) }',
+    'for (i in range(140)) { .l.push({n: i}); if (i % 50 == 0) { .t.l = .l; .l = [i] } }',
+    'x = .l; for (i in range(140)) { x.push({n: i}); if (i == 70) .l = 1; if (i == 90) .l = x; if (i == 95) x = .l }',
+    'for (i in range(140)) { .l.push({n: i}); if (i % 9 == 0) room() }',
+    'for (i in range(140)) { .l.push({n: i}); if (i % 90 == 0) { .r = room(); .l.push({r: room()}) } }',
+    'for (i in range(20)) { .l.push({n: i}); task(datetime(2090, 1, 1), || nil) }',
+    "for (i in range(140)) { .l.push(P{n: i}); if (i == 99) try(mod_type('P', 'add', 'more', 'int', 3)) }",
+    "for (i in range(140)) { .o.l.push(i % 9); try(.o.l.push(-i)); try(.o.l.push('a')) }",
+    "for (i in range(140)) { .o.p.push(P{n: i}); try(.o.p.push({n: i})); if (i == 50) try(mod_type('O', 'mod', 'p', '[]', |o| o.p)) }",
+    '.l.push({n: 1}); .l.push({n: 2}); .l.push(.l[0]); .l.remove(|x| x.n == 2); .l.push({n: 3})',
+  ])('of what is appended one by one say it to another node: %s', (code) => {
+    const replica = newGroup();
+    const setup = `set_type('P', {n: 'int'}); set_type('O', {l: '[uint]', p: '[P]'});
+      .l = []; .k = []; .t = {}; .o = O{};`;
+    for (const text of [setup, code, '.k.push(1)', code]) {
+      const outcome = db.outcome(text);
+      if (outcome.kind === 'value' && outcome.change !== null) replica.apply(outcome.change.effects);
+      expect([text, outcome.kind]).toEqual([text, 'value']);
+      expect(stateLines(replica)).toEqual(stateLines(db.collection));
+      expect(brokenRules(replica)).toEqual([]);
+      expect(brokenRules(db.collection)).toEqual([]);
+    }
+    expectTakenBack(code);
+  });
+
+  test('of a value that a list refuses in between are none', () => {
+    db.run("set_type('O', {l: '[uint]'}); .o = O{}");
+    expect(db.run('.o.l.push(1); .o.l.push(2); [try(.o.l.push(-10)), .o.l.push(3)][1]; .o.l')).toEqual([
+      1, 2, 3,
+    ]);
+    expect(db.run('.o.l')).toEqual([1, 2, 3]);
+  });
+
   test('let another node count the tuples of a list as this one does', () => {
     const replica = newGroup();
     for (const code of [

@@ -59,6 +59,7 @@ export class Transaction extends ThingChanges {
 
   /** Takes everything back. */
   rollback(): void {
+    this.run = null;
     takeBack(this.undos);
     this.store?.orphans.clear();
     this.store?.rooms.orphans.clear();

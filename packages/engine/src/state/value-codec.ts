@@ -122,6 +122,11 @@ function writeObject(out: ByteWriter, value: ObjectValue): void {
 }
 
 function writeThing({ id }: Thing, out: ByteWriter): void {
+  writeReference(out, id);
+}
+
+/** Writes a thing as a value. */
+export function writeReference(out: ByteWriter, id: number): void {
   out.u8(Code.THING);
   out.varint(id);
 }

@@ -263,7 +263,7 @@ export class CollectionModel {
     const made = (): Model[] => drafts.map((each) => toItem(each.make()));
     const index = this.choose(6) - 2;
     const count = this.choose(6) - 1;
-    switch (this.choose(15)) {
+    switch (this.choose(18)) {
       case 0:
         return { code: `${list}.push(${codes})`, apply: () => void items().push(...made()) };
       case 1:
@@ -326,6 +326,16 @@ export class CollectionModel {
             items().splice(from, Math.max(0, to - from), ...made());
           },
         };
+      case 13:
+      case 14:
+        return {
+          code: drafts.map(({ code }) => `${list}.push(${code})`).join('; '),
+          apply: () => {
+            for (const each of drafts) items().push(toItem(each.make()));
+          },
+        };
+      case 15:
+        return this.appendInLoop(list, items, draft);
       default:
         return {
           code: `${list}[${index}] += 5`,
@@ -337,6 +347,23 @@ export class CollectionModel {
           },
         };
     }
+  }
+
+  /** Appends new things one by one, and perhaps something else in between. */
+  private appendInLoop(list: string, items: () => Model[], other: Draft): Operation {
+    const times = this.pick([2, 5, 140]);
+    const every = this.pick([1, 3, 1000]);
+    return {
+      code: `for (i in range(${times})) { ${list}.push({a: i}); if (i % ${every} == 1) ${list}.push(${other.code}) }`,
+      apply: () => {
+        for (let i = 0; i < times; i++) {
+          const thing = this.newThing();
+          thing.properties.push(['a', i]);
+          items().push({ kind: 'thing', id: thing.id });
+          if (i % every === 1) items().push(toItem(other.make()));
+        }
+      },
+    };
   }
 
   private removeItems(items: Model[], limit: number): void {

@@ -5,6 +5,7 @@ import { List, ThingSet } from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Store } from '../store.js';
+import type { AppendRun } from './append-run.js';
 
 /** Takes one step of a change back. Steps are taken back in reverse order. */
 export type Undo = () => void;
@@ -22,8 +23,11 @@ const EXACT_UNDO_MAX = 1000;
 export class Journal {
   /** Whether the query is a change. */
   readonly writable: boolean;
-  readonly effects: ByteWriter;
   protected readonly store: Store | null;
+  /** The effects, of which those of `run` are not complete. */
+  protected readonly written: ByteWriter;
+  /** What is being appended to a list; null while the last thing that the query did was something else. */
+  protected run: AppendRun | null = null;
   private readonly charge: Charge;
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
@@ -43,8 +47,14 @@ export class Journal {
   constructor(store: Store | null, writable: boolean, effects: ByteWriter, charge: Charge) {
     this.store = store;
     this.writable = writable;
-    this.effects = effects;
+    this.written = effects;
     this.charge = charge;
+  }
+
+  /** What the change did so far. Who asks for it ends what is being appended. */
+  get effects(): ByteWriter {
+    if (this.run !== null) this.endRun();
+    return this.written;
   }
 
   get changed(): boolean {
@@ -53,6 +63,7 @@ export class Journal {
 
   /** Does some work during which nothing stored may be modified. */
   whileFrozen<T>(work: () => T): T {
+    this.endRun();
     const before = this.frozen;
     this.frozen = true;
     try {
@@ -74,6 +85,7 @@ export class Journal {
 
   /** Records an inverse, with an estimate of how long it runs. */
   protected undoBy(undo: Undo, ns = NS_PER_UNDO): void {
+    if (this.run !== null) this.endRun();
     this.undos.push(undo);
     this.undoNs += ns;
   }
@@ -157,7 +169,13 @@ export class Journal {
 
   /** Charges for what was written to the effects since they had some length. */
   protected countWritten(length: number): void {
-    this.count(this.effects.length - length);
+    this.count(this.written.length - length);
+  }
+
+  /** What is appended next is another effect. */
+  protected endRun(): void {
+    this.run?.end(this.written);
+    this.run = null;
   }
 }
 

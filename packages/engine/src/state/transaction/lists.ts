@@ -7,8 +7,10 @@ import type { Value } from '../../value/value.js';
 import { writeAppend, writeFill, writeRemoveItems, writeSplice } from '../effects.js';
 import { putRuns, type Run, spliceItems, takeRuns } from '../list-edits.js';
 import type { Store } from '../store.js';
-import { NS_PER_ITEM, NS_PER_MOVED_ITEM, NS_PER_UNDO, type Undo } from './journal.js';
-import { type Appended, Storing } from './storing.js';
+import { writeValue } from '../value-codec.js';
+import { AppendRun } from './append-run.js';
+import { NS_PER_ITEM, NS_PER_MOVED_ITEM, NS_PER_THING, NS_PER_UNDO, type Undo } from './journal.js';
+import { type Appended, isFlat, isScalar, Storing } from './storing.js';
 
 /** Changes of lists. */
 export class ListChanges extends Storing {
@@ -49,16 +51,59 @@ export class ListChanges extends Storing {
 
   /** Appends one value to a list, which is the most frequent change of a list; as `spliceList` at its end. */
   append(list: List, value: Value): void {
+    const isNew = value instanceof Thing && value.id === 0;
+    const { run } = this;
+    const comesAlone = isAlone(value);
+    if (run !== null && comesAlone && run.takes(list, isNew)) {
+      this.checkAppended(list, value);
+      this.appendNext(run, value);
+      return;
+    }
     if (!list.stored || !isItem(value)) {
       this.spliceList(list, list.length, 0, [value]);
       return;
     }
-    const start = list.length;
-    assertItems(start + 1);
-    if (list.rule !== null && !list.rule.fits(value)) throw this.refusedItem(list.rule, value);
+    this.checkAppended(list, value);
     this.assertWritable(list);
+    if (comesAlone) this.appendNext(this.beginRun(list, isNew), value);
+    else this.appendWithOthers(list, value);
+  }
+
+  private checkAppended(list: List, value: Value): void {
+    assertItems(list.length + 1);
+    if (list.rule !== null && !list.rule.fits(value)) throw this.refusedItem(list.rule, value);
+  }
+
+  private beginRun(list: List, isOfNew: boolean): AppendRun {
     const store = this.needStore();
-    if (value instanceof Thing && value.id === 0) this.storeThing(value);
+    const out = this.effects;
+    if (isOfNew) this.undoStoring(store);
+    const step = this.stepOfAppend(store, list);
+    store.touchOwner(list);
+    const run = new AppendRun(out, list, store, isOfNew, step);
+    this.run = run;
+    return run;
+  }
+
+  /** Appends a value to the list of a run. */
+  private appendNext(run: AppendRun, value: Value): void {
+    const { written } = this;
+    const { length } = written;
+    let units = 0;
+    if (run.isOfNew) units = this.storeNext(run.store, value as Thing);
+    else writeValue(written, value);
+    run.store.appendNext(run.list, value);
+    run.note();
+    this.undoTakes(run.isOfNew ? NS_PER_ITEM + NS_PER_THING : NS_PER_ITEM);
+    // Last, since it may end the query, which is taken back then.
+    this.count(units + written.length - length + UNITS_PER_APPEND);
+  }
+
+  /** Appends a loose thing that brings others along. */
+  private appendWithOthers(list: List, value: Value): void {
+    const store = this.needStore();
+    const start = list.length;
+    this.storeItems([value]);
     const { length } = this.effects;
     writeAppend(this.effects, list, value);
     this.countWritten(length);
@@ -68,15 +113,18 @@ export class ListChanges extends Storing {
 
   /** Notes how to take back what was appended to a list. Appending one by one, which is frequent, takes one step in all. */
   private undoAppend(store: Store, list: List, start: number, added: number): void {
-    const { undos, appended } = this;
+    this.stepOfAppend(store, list, start).added += added;
     this.undoTakes(NS_PER_ITEM * added);
-    if (appended !== null && appended.list === list && appended.place === undos.length - 1) {
-      appended.added += added;
-    } else {
-      const step = { list, added, place: undos.length };
-      this.undoBy(undoOfAppend(store, step, start));
-      this.appended = step;
-    }
+  }
+
+  /** The last inverse, if it takes back what was appended to a list, else a new one for items from `start` on. */
+  private stepOfAppend(store: Store, list: List, start = list.length): Appended {
+    const { undos, appended } = this;
+    if (appended !== null && appended.list === list && appended.place === undos.length - 1) return appended;
+    const step = { list, added: 0, place: undos.length };
+    this.undoBy(undoOfAppend(store, step, start));
+    this.appended = step;
+    return step;
   }
 
   /** Replaces every item of a list by one value. */
@@ -170,8 +218,13 @@ function undoOfAppend(store: Store, step: Appended, start: number): Undo {
 }
 
 /** Whether a list holds a value as it is. */
-function isItem(value: Value): value is null | boolean | number | bigint | string | Thing {
-  return typeof value !== 'object' || value === null || value instanceof Thing;
+function isItem(value: Value): boolean {
+  return value instanceof Thing || isScalar(value);
+}
+
+/** Whether a list holds a value as it is, and no other comes with it that is not stored. */
+function isAlone(value: Value): boolean {
+  return value instanceof Thing ? value.id !== 0 || isFlat(value) : isScalar(value);
 }
 
 /** Neighbouring positions, taken together. */
@@ -186,3 +239,6 @@ function runsOf(positions: readonly number[]): Run[] {
   }
   return runs;
 }
+
+/** Units charged for an item that is appended besides its own bytes: as if it had an effect for itself. */
+const UNITS_PER_APPEND = 16;

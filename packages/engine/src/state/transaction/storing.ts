@@ -1,8 +1,10 @@
 import { operationError } from '../../error.js';
 import { type List, sizeOf } from '../../value/containers.js';
+import { DateTimeValue } from '../../value/datetime-value.js';
 import { eachThing, type VisitOther } from '../../value/kinds.js';
 import { Member } from '../../value/member.js';
 import { Room } from '../../value/room.js';
+import { Float } from '../../value/scalars.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { writeNewThings } from '../effects.js';
@@ -122,6 +124,19 @@ export class Storing extends Journal {
     this.adopt(store, thing);
   }
 
+  /**
+   * Stores a loose thing that brings no others along, as one more of the effect that was written last.
+   *
+   * @returns units that the caller charges, besides what is written
+   */
+  protected storeNext(store: Store, thing: Thing): number {
+    store.register(thing, store.nextId);
+    writeProperties(this.written, thing);
+    store.adopt(thing);
+    this.adoptedBelow = thing.id + 1;
+    return UNITS_PER_PROPERTY * (thing.shape.size + 1);
+  }
+
   /** Stores loose rooms. */
   private storeRooms(store: Store, rooms: readonly Room[]): void {
     const ids: number[] = [];
@@ -168,7 +183,7 @@ export class Storing extends Journal {
    * Notes how to take back that things are stored from now on. To be called before, since a limit may end the query
    * halfway. One step takes back all that is stored until another kind of step comes.
    */
-  private undoStoring(store: Store): void {
+  protected undoStoring(store: Store): void {
     if (this.takesStoredBack()) return;
     this.storedPlace = this.undos.length;
     this.undoBy(this.undoOfStoring(store, store.nextId));
@@ -244,10 +259,17 @@ export interface Appended {
   readonly place: number;
 }
 
-/** Whether no value of a thing is an object, which could be or hold another thing. */
-function isFlat(thing: Thing): boolean {
-  for (const value of thing.slots) if (typeof value === 'object' && value !== null) return false;
+/** Whether no value of a thing is or holds another one, or is counted otherwise. */
+export function isFlat(thing: Thing): boolean {
+  for (const value of thing.slots) if (!isScalar(value)) return false;
   return true;
+}
+
+/** Whether a value has no parts and refers to nothing, and is stored as it is. Not all that are, but those that are frequent. */
+export function isScalar(value: Value): boolean {
+  return (
+    typeof value !== 'object' || value === null || value instanceof Float || value instanceof DateTimeValue
+  );
 }
 
 /** Turns what lies on a stack above a place upside down. */
