@@ -10,6 +10,7 @@ import type {
   SettingKey,
   StartNode,
 } from './node.js';
+import { compileSooner } from './tiering.js';
 import { version, versionLine } from './version.js';
 
 export const serveCommand: CommandDefinition = {
@@ -18,7 +19,10 @@ export const serveCommand: CommandDefinition = {
   async configure(command, io, finish) {
     const node = await import('./node.js');
     addOptions(command, node);
-    command.action(async () => finish(await serve(command, io, node)));
+    command.action(async () => {
+      compileSooner();
+      finish(await serve(command, io, node));
+    });
   },
 };
 

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { type Io, processIo, tell, writeLast } from './io.js';
 import type { SettingKey } from './node.js';
 import { addOptions, type Manner, type ServerPackage, serve } from './serve.js';
+import { compileSooner } from './tiering.js';
 
 /** The options of ThingsDB. They may be shortened as long as it is clear which is meant; those of Althing may not. */
 const OPTIONS = [
@@ -61,6 +62,7 @@ export async function thingsdb(
   }
   const manner = mannerIn(io.environment);
   program.action(async () => {
+    if (given === undefined) compileSooner();
     exitCode = await serve(program, hangingUp(io), node, manner);
   });
   let stream = io.stderr;
