@@ -10,9 +10,8 @@ import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
-import { packEvents } from '../../between/event-parcel.js';
-import { buffersOf, type Parcel, unpack } from '../../between/parcel.js';
-import { type Event, ROOT_GROUP } from '../../between/protocol.js';
+import { type Parcel, unpack } from '../../between/parcel.js';
+import { ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';
@@ -33,6 +32,7 @@ import { Metrics } from '../../telemetry/metrics.js';
 import { watchThread } from '../../telemetry/thread-watch.js';
 import { NodeStatus } from '../status/node-status.js';
 import { StatusServer, type StatusTls } from '../status/status-server.js';
+import { EventSender, type WorkerStart } from './event-sender.js';
 
 export interface WorkerOptions {
   readonly logPath: string;
@@ -69,17 +69,6 @@ export interface WorkerData {
   /** When the process was started: wall clock in milliseconds. */
   readonly startedAt: number;
 }
-
-/** First message of the worker: it is up, or why not. */
-export type WorkerStart =
-  | { readonly kind: 'started'; readonly statusPort: number }
-  | {
-      readonly kind: 'failed';
-      readonly message: string;
-      readonly exitCode: number;
-      /** Whether it might come up if there were more room on the disk. */
-      readonly diskFull: boolean;
-    };
 
 /** One proposal at most: a change and what wraps it. */
 const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;
@@ -240,6 +229,7 @@ export class ConsensusThread {
 
   private take(parcel: Parcel, running: Running): void {
     unpack(parcel, (command) => {
+      this.toEngine.commanded(command);
       if (command.kind === 'renew_tls') running.server.renewTls(command);
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
@@ -303,74 +293,6 @@ export class ConsensusThread {
   private countRefusal(cause: PeerLogCause): void {
     const reason = REFUSAL_BY_CAUSE[cause];
     if (reason !== undefined) this.metrics.add('peersRefused', REFUSALS.indexOf(reason));
-  }
-}
-
-/**
- * The consensus thread's end of the line to the engine thread. Events of one turn of the event loop travel in
- * one message.
- */
-class EventSender {
-  readonly port: MessagePort;
-  private readonly signals: Signals;
-  private events: Event[] = [];
-  private planned = false;
-  /** Whether the first message is out: events wait for it. */
-  private announced = false;
-  private beforeFlush = (): void => {};
-
-  constructor(port: MessagePort, signals: Signals) {
-    this.port = port;
-    this.signals = signals;
-  }
-
-  /** @param beforeFlush is called before events are sent */
-  announce(message: WorkerStart, beforeFlush = (): void => {}): void {
-    this.beforeFlush = beforeFlush;
-    this.port.postMessage(message);
-    this.signals.ring();
-    this.announced = true;
-    if (this.events.length > 0) this.flush();
-  }
-
-  emit(event: Event): void {
-    this.events.push(event);
-    this.planFlush();
-  }
-
-  writing(): void {
-    this.signals.writing();
-  }
-
-  /** What the engine thread sent has been handled. */
-  taken(): void {
-    if (this.signals.taken()) this.planFlush();
-  }
-
-  /** The engine thread may send what it holds back: it does so when a message comes, be it an empty one. */
-  written(more: boolean): void {
-    if (this.signals.written(more)) this.planFlush();
-  }
-
-  /** Says `stopped` as the last thing. */
-  end(): void {
-    this.emit({ kind: 'stopped' });
-    setImmediate(() => this.port.close());
-  }
-
-  private planFlush(): void {
-    if (this.planned || !this.announced) return;
-    this.planned = true;
-    queueMicrotask(() => this.flush());
-  }
-
-  private flush(): void {
-    this.planned = false;
-    this.beforeFlush();
-    const { given, ...parcel } = packEvents(this.events);
-    this.events = [];
-    this.port.postMessage(parcel, buffersOf({ data: parcel.data, given }));
-    this.signals.ring();
   }
 }
 

@@ -4,7 +4,8 @@ import { Bridge } from '../../between/bridge.js';
 import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { consensusHeapMb, processMemory } from '../../config/index.js';
-import type { WorkerData, WorkerOptions, WorkerStart } from './consensus-thread.js';
+import type { WorkerData, WorkerOptions } from './consensus-thread.js';
+import type { WorkerStart } from './event-sender.js';
 
 /** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
 export class ConsensusStartError extends Error {
