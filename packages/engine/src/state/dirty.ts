@@ -114,6 +114,16 @@ export class Dirty {
     this.current.removed.add(thing.id);
   }
 
+  /**
+   * Encodes a frozen thing, as it is now. Must be called before it looks different in memory though its record stays valid; `mark`
+   * and `remove` do it, too.
+   */
+  thaw(thing: Thing): void {
+    if ((thing.bits & this.frozenBit) === 0) return;
+    this.saveFrozen?.(thing);
+    this.saved(thing);
+  }
+
   /** A removed thing is back. */
   restore(thing: Thing): void {
     this.current.removed.delete(thing.id);
@@ -225,12 +235,6 @@ export class Dirty {
 
   private get frozenBit(): number {
     return (ThingBit.DIRTY_EVEN | ThingBit.DIRTY_ODD) & ~this.bit;
-  }
-
-  private thaw(thing: Thing): void {
-    if ((thing.bits & this.frozenBit) === 0) return;
-    this.saveFrozen?.(thing);
-    this.saved(thing);
   }
 }
 

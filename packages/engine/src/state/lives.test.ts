@@ -56,3 +56,17 @@ test('a change of a large set that fails leaves what nodes compare as it was, in
   life.restart();
   life.look();
 });
+
+test('a checkpoint has the fields of an instance that the type loses while it is under way', () => {
+  const life = new Life();
+  life.query("set_type('T', {n: 'int', f: 'int'}); .ts = range(9).map(|i| T{n: i, f: 10 + i});", true);
+  life.commit();
+  life.begin();
+  life.query("mod_type('T', 'del', 'f');", true);
+  life.query('.ts[3].n = 7; .ts.pop();', true);
+  life.finish(true);
+  life.look();
+  // What was not committed is lost, and with it that the field went.
+  life.restart();
+  life.look();
+});

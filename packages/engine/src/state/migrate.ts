@@ -15,6 +15,8 @@ import { makePlain } from './places.js';
 
 /** Gives a loaded instance the present shape of its type. */
 export function migrate(thing: Thing, store: ThingMemory): void {
+  // A checkpoint that is under way stands for the type as it was.
+  store.dirty.thaw(thing);
   const { shape: old, slots } = thing;
   const shape = old.type?.shape ?? null;
   if (shape === null) {
