@@ -275,7 +275,7 @@ export class Engine {
       if (transaction.outbox !== null && this.mustNotEmit(call, transaction)) return NEEDS_CHANGE;
       if (rt.restore !== null && rt.futures.length > 0) throw FUTURES_BEHIND_RESTORE;
       if (rt.futures.length > 0) return this.futures.suspend(call, target, value, transaction);
-      const result = executor.pack(value, call.format, scope);
+      const result = executor.pack(value, call.format, scope, transaction.changed);
       const change = executor.changeOf(scope.group, transaction);
       const secret = secretOf(rt.secrets);
       if (rt.restore !== null) return { kind: 'value', result, change, secret, restore: rt.restore };

@@ -139,8 +139,12 @@ export class Executor {
     };
   }
 
-  /** Packs the value of what runs now, as its flags and its depth say. */
-  pack(value: Value, format: Format, scope: Scope): string | Uint8Array {
+  /**
+   * Packs the value of what runs now, as its flags and its depth say.
+   *
+   * @param isKept whether the result may be kept: those of changes are, for requests that come again
+   */
+  pack(value: Value, format: Format, scope: Scope, isKept = true): string | Uint8Array {
     const { runtime: rt, packing } = this;
     packing.deep = rt.deep;
     packing.ids = (rt.flags & NO_IDS) === 0;
@@ -154,7 +158,7 @@ export class Executor {
     this.packed.out.rewind();
     packing.nestingMax = MSGPACK_NESTING_MAX;
     pack(value, this.packed, packing);
-    return this.packed.out.take();
+    return isKept ? this.packed.out.take() : this.packed.out.takeBriefly();
   }
 
   /** Packs what is asked of a module. */

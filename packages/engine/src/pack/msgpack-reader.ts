@@ -265,6 +265,21 @@ export class MsgpackReader {
     return code < 0xa0 ? code & 0x0f : this.length(code - 0xdc + 1);
   }
 
+  /** Passes over the next value if it is this word, in its shortest form; whether it is. For words in ASCII of up to 31 characters. */
+  isWord(word: string): boolean {
+    const { data, position } = this;
+    const { length } = word;
+    if (data[position] !== (0xa0 | length) || length > FIXSTR_MAX) return false;
+    for (let i = 0; i < length; i++) if (data[position + 1 + i] !== word.charCodeAt(i)) return false;
+    this.position = position + 1 + length;
+    return true;
+  }
+
+  /** As `isWord`, for the key of an entry. */
+  isKey(word: string): boolean {
+    return this.isWord(word);
+  }
+
   /** The next value when it is a str, else null; then it is not read. */
   str(): string | null {
     const code = this.data[this.position];
@@ -304,13 +319,9 @@ export class MsgpackReader {
     if (end > data.length) throw this.ends();
     this.position = end;
     if (size >= 32) return this.utf8(data.subarray(start, end));
-    let ascii = '';
-    for (let i = start; i < end; i++) {
-      const code = data[i] as number;
-      if (code >= 0x80) return this.utf8(data.subarray(start, end));
-      ascii += String.fromCharCode(code);
-    }
-    return ascii;
+    let bits = 0;
+    for (let i = start; i < end; i++) bits |= data[i] as number;
+    return bits < 0x80 ? shortAscii(data, start, end) : this.utf8(data.subarray(start, end));
   }
 
   private utf8(bytes: Buffer): string {
@@ -355,6 +366,25 @@ export class MsgpackReader {
   private ends(): ReturnType<typeof badDataError> {
     return badDataError(`the MessagePack data ends too early, after ${this.data.length} bytes`);
   }
+}
+
+/** Characters of a str whose length is in its first byte. */
+const FIXSTR_MAX = 31;
+
+/** A short text of ASCII. Several characters at a time, since each step makes a text. */
+function shortAscii(data: Buffer, start: number, end: number): string {
+  let text = '';
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    text += String.fromCharCode(
+      data[i] as number,
+      data[i + 1] as number,
+      data[i + 2] as number,
+      data[i + 3] as number,
+    );
+  }
+  for (; i < end; i++) text += String.fromCharCode(data[i] as number);
+  return text;
 }
 
 /** Extension types that there are. */
