@@ -2,9 +2,12 @@
 import { emitRequest, findRooms } from '../functions/room-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
-import { share } from '../run/runtime.js';
+import type { Prepared } from '../run/program.js';
+import { type Runtime, share } from '../run/runtime.js';
+import type { Cell } from '../run/symbols.js';
+import type { Unit } from '../run/unit.js';
 import type { Value } from '../value/value.js';
-import type { Call, ProcedureBody } from './call.js';
+import type { Call, ProcedureBody, QueryBody } from './call.js';
 import type { Executor } from './executor.js';
 
 /** Runs what a call asks for, and gives its value. */
@@ -16,21 +19,52 @@ export function evaluate(executor: Executor, { body }: Pick<Call, 'body'>): Valu
   }
   if (body.kind === 'emit') return emitRequest(rt, body, wire);
   if (body.kind === 'find_rooms') return findRooms(rt, body);
-  const unit = body.prepared.unitFor(rt);
-  if (body.vars === null) return runQuery(rt, unit);
-  const vars = 'format' in body.vars ? readVariables(body.vars, wire) : body.vars;
-  const cells = [...vars].map(([name, value]) => {
-    const cell = rt.symbols.passingCell(name);
-    share(value);
-    cell.value = value;
-    return cell;
-  });
+  const { prepared, vars } = body;
+  const unit = prepared.unitFor(rt);
+  return vars === null ? runQuery(rt, unit) : runWith(executor, prepared, unit, vars);
+}
+
+/** Runs a query with variables, whose cells are bound as long as it runs. */
+function runWith(
+  { runtime: rt, wire }: Executor,
+  { variables }: Prepared,
+  unit: Unit,
+  vars: NonNullable<QueryBody['vars']>,
+): Value {
+  let others: Cell[] | null = null;
   try {
+    const left = 'format' in vars ? readVariables(vars, wire, variables) : vars;
+    for (let i = 0; i < variables.length; i++) {
+      const value = variables[i]?.value;
+      if (typeof value === 'object') share(value);
+    }
+    if (left.size > 0) {
+      others = [];
+      for (const [name, value] of left) {
+        const cell = rt.symbols.passingCell(name);
+        share(value);
+        cell.value = value;
+        others.push(cell);
+      }
+    }
     return runQuery(rt, unit);
   } finally {
-    for (const cell of cells) cell.value = undefined;
+    for (let i = 0; i < variables.length; i++) (variables[i] as Cell).value = undefined;
+    if (others !== null) noteVariables(rt, variables, others);
   }
 }
+
+/** Unbinds variables, and remembers those of names that the query mentions: they are likely to come with it again. */
+function noteVariables(rt: Runtime, variables: Cell[], cells: readonly Cell[]): void {
+  for (const cell of cells) {
+    cell.value = undefined;
+    if (variables.length >= VARIABLES_KNOWN_MAX || variables.includes(cell)) continue;
+    if (rt.symbols.isLasting(cell)) variables.push(cell);
+  }
+}
+
+/** Variables that a query remembers at most. */
+const VARIABLES_KNOWN_MAX = 16;
 
 function argumentsOf({ runtime: rt, wire }: Executor, { procedure, args }: ProcedureBody): readonly Value[] {
   if (args === null) return [];

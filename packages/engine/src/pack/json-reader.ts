@@ -226,11 +226,19 @@ export class JsonReader {
 
   /** Reads an array; `item` must read each value. */
   array(item: () => void, nesting = 0): void {
+    for (let more = this.beginsArray(nesting); more; more = this.goesOnArray()) item();
+  }
+
+  /** Begins to read an array; whether it has an item. */
+  beginsArray(nesting = 0): boolean {
     this.enter(nesting);
     this.position += 1;
-    if (this.closes(0x5d)) return;
-    do item();
-    while (this.continues(0x5d));
+    return !this.closes(0x5d);
+  }
+
+  /** Whether an array has one more item. */
+  goesOnArray(): boolean {
+    return this.continues(0x5d);
   }
 
   /** Throws unless only white space is left. */

@@ -51,15 +51,30 @@ export function wireOptions(
   return { shapes, onValues, json: { ...REQUEST_JSON, onValues }, extensions };
 }
 
+/** Where the value of a variable goes whose name is known: it needs neither become a text nor be checked. */
+export interface KnownVariable {
+  readonly name: string;
+  /** Undefined as long as it was given none. */
+  value: Value | undefined;
+}
+
 /**
  * The variables of a query.
  *
- * @throws QueryError for values that the language refuses, and what `onValues` throws
+ * @param known variables that are likely to be among them, none of which has a value yet; few
+ * @returns the others
+ * @throws QueryError for values that the language refuses, and what `onValues` throws; known ones may have values then
  */
-export function readVariables(wire: WireValues, options: WireOptions): Map<string, Value> {
-  const reader = readerOf(wire, options);
-  const map = readMap(reader);
-  if (map.size > VARIABLES_MAX) {
+export function readVariables(
+  wire: WireValues,
+  options: WireOptions,
+  known: readonly KnownVariable[] = NONE_KNOWN,
+): ReadonlyMap<string, Value> {
+  const map = readMap(readerOf(wire, options), known);
+  if (map.size === 0) return map;
+  let { size } = map;
+  for (const { value } of known) if (value !== undefined) size += 1;
+  if (size > VARIABLES_MAX) {
     throw quotaError(`a query has at most ${VARIABLES_MAX} variables: put the values into a list or a thing`);
   }
   for (const name of map.keys()) {
@@ -75,7 +90,7 @@ export function readVariables(wire: WireValues, options: WireOptions): Map<strin
  *
  * @throws as `readVariables`
  */
-export function readArguments(wire: WireValues, options: WireOptions): Value[] | Map<string, Value> {
+export function readArguments(wire: WireValues, options: WireOptions): Value[] | ReadonlyMap<string, Value> {
   const reader = readerOf(wire, options);
   const args = readList(reader) ?? readMap(reader);
   return args;
@@ -125,33 +140,79 @@ function bytesOf({ data }: WireValues): Buffer {
   return data;
 }
 
-function readMap(reader: JsonReader | MsgpackReader): Map<string, Value> {
-  const map = new Map<string, Value>();
+/** Gives known variables their values, and returns the others. */
+function readMap(
+  reader: JsonReader | MsgpackReader,
+  known: readonly KnownVariable[] = NONE_KNOWN,
+): ReadonlyMap<string, Value> {
+  let map: Map<string, Value> | null = null;
   if (reader instanceof JsonReader) {
     if (!reader.startsWith('{')) throw badDataError('variables and named arguments must be a map');
-    reader.object((key) => map.set(key, reader.value(LEVELS_AROUND)), LEVELS_AROUND - 1);
-    return map;
+    let more = reader.begins(LEVELS_AROUND - 1);
+    for (let i = 0; more; i++) {
+      const variable = nextOf(reader, known, i);
+      if (variable !== null) variable.value = reader.value(LEVELS_AROUND);
+      else {
+        map ??= new Map();
+        put(reader.key(), reader.value(LEVELS_AROUND), known, map);
+      }
+      more = reader.goesOn();
+    }
+    return map ?? NO_MORE;
   }
   const count = reader.mapSize();
   if (count === null) throw badDataError('variables and named arguments must be a map');
   for (let i = 0; i < count; i++) {
+    const variable = nextOf(reader, known, i);
+    if (variable !== null) {
+      variable.value = reader.value(LEVELS_AROUND);
+      continue;
+    }
     const key = reader.str();
     if (key === null) throw valueError('names of variables and arguments must be str');
-    map.set(key, reader.value(LEVELS_AROUND));
+    map ??= new Map();
+    put(key, reader.value(LEVELS_AROUND), known, map);
   }
-  return map;
+  return map ?? NO_MORE;
 }
+
+/** Takes a value whose key did not stand there as known ones do: it may be one of them all the same, in another form. */
+function put(key: string, value: Value, known: readonly KnownVariable[], others: Map<string, Value>): void {
+  const same = known.find(({ name }) => name === key);
+  if (same === undefined) others.set(key, value);
+  else same.value = value;
+}
+
+/** The known variable whose name is read next; null for none, and then nothing is read. They mostly come in the same order. */
+function nextOf(
+  reader: JsonReader | MsgpackReader,
+  known: readonly KnownVariable[],
+  index: number,
+): KnownVariable | null {
+  const { length } = known;
+  for (let i = 0; i < length; i++) {
+    const variable = known[(index + i) % length];
+    if (variable !== undefined && reader.isKey(variable.name)) return variable;
+  }
+  return null;
+}
+
+const NONE_KNOWN: readonly KnownVariable[] = [];
+const NO_MORE: ReadonlyMap<string, Value> = new Map();
 
 /** Null for what is no array; nothing is read then. */
 function readList(reader: JsonReader | MsgpackReader): Value[] | null {
-  const values: Value[] = [];
   if (reader instanceof JsonReader) {
     if (!reader.startsWith('[')) return null;
-    reader.array(() => values.push(reader.value(LEVELS_AROUND)), LEVELS_AROUND - 1);
+    const values: Value[] = [];
+    for (let more = reader.beginsArray(LEVELS_AROUND - 1); more; more = reader.goesOnArray()) {
+      values.push(reader.value(LEVELS_AROUND));
+    }
     return values;
   }
   const count = reader.arraySize();
   if (count === null) return null;
+  const values: Value[] = [];
   for (let i = 0; i < count; i++) values.push(reader.value(LEVELS_AROUND));
   return values;
 }

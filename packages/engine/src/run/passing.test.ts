@@ -5,7 +5,9 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import { builtIns } from '../functions/index.js';
-import { Harness, randomOf } from '../testing/harness.js';
+import { MsgpackWriter } from '../pack/msgpack-writer.js';
+import type { WireValues } from '../pack/wire-values.js';
+import { Harness, type Plain, randomOf } from '../testing/harness.js';
 import { RandomPrograms, STORED_PLACES } from '../testing/random-program.js';
 import { stateLines } from '../testing/state-lines.js';
 import { FICKLE, trace } from '../testing/trace.js';
@@ -101,6 +103,88 @@ describe('what outlives the query that made it', () => {
     expect(harness.error('.read();')).toBe('lookup_err');
   });
 
+  test.each(['json', 'msgpack'] as const)(
+    'variables in the bytes of a request that a text mentions are remembered, and nothing of their values: %s',
+    (format) => {
+      const harness = new Harness();
+      const { engine } = harness;
+      harness.run('.seen = || other; nil;');
+      const code = 'try(a) + try(b) + (try(c) || 0) + (is_err(try(.seen())) ? 0 : .seen());';
+      const run = (vars: readonly (readonly [string, number])[]): Plain =>
+        harness.run(code, { sent: sentOf(format, vars) });
+      for (let i = 0; i < 4; i++) {
+        expect(
+          run([
+            ['a', i],
+            ['b', 10],
+          ]),
+        ).toBe(i + 10);
+        expect(
+          run([
+            ['b', 10],
+            ['a', i],
+          ]),
+        ).toBe(i + 10);
+        expect(
+          run([
+            ['c', 5],
+            ['other', 100],
+            ['b', 1],
+            ['a', i],
+          ]),
+        ).toBe(i + 106);
+        // Of those that come twice the last one counts.
+        expect(
+          run([
+            ['a', 7],
+            ['b', 1],
+            ['a', i],
+          ]),
+        ).toBe(i + 1);
+        expect(engine.runtime.symbols.values()).toEqual([]);
+        expect(harness.error(code, { sent: sentOf(format, [['a', 1]]) })).not.toBe('');
+      }
+      const { variables } = engine.prepare(code);
+      expect(variables.map(({ name }) => name).toSorted()).toEqual(['a', 'b', 'c', 'other']);
+    },
+  );
+
+  test('a variable that comes under its name in another form is the same one', () => {
+    const harness = new Harness();
+    const run = (text: string): Plain =>
+      harness.run('a * 10;', { sent: { format: 'json', data: text, start: 0 } });
+    for (let i = 0; i < 4; i++) {
+      expect(run('{"a": 1}')).toBe(10);
+      expect(run('{"\\u0061": 2}')).toBe(20);
+      expect(run('{"\\u0061": 2, "a": 3}')).toBe(30);
+      expect(run('{"a": 3, "\\u0061": 4}')).toBe(40);
+      // A str whose length stands in a byte of its own.
+      const long = Buffer.of(0x82, 0xa1, 0x61, 5, 0xd9, 1, 0x61, 6);
+      expect(harness.run('a * 10;', { sent: { format: 'msgpack', data: long } })).toBe(60);
+    }
+  });
+
+  test('variables are bound to nothing when one of them is refused, or the query fails', () => {
+    const harness = new Harness();
+    const { symbols } = harness.engine.runtime;
+    const code = '[a, b];';
+    const sent = (data: string): { readonly sent: WireValues } => ({
+      sent: { format: 'json', data, start: 0 },
+    });
+    for (let i = 0; i < 3; i++) expect(harness.run(code, sent('{"a": [1], "b": {"x": 2}}'))).toHaveLength(2);
+    expect(harness.error(code, sent('{"a": 1, "b": 99999999999999999999}'))).toBe('bad_data_err');
+    expect(harness.error(code, sent('{"a": 1, "b": 2, "not a name": 3}'))).toBe('value_err');
+    expect(harness.error('a + b;', sent('{"a": 1, "b": "x"}'))).toBe('type_err');
+    expect(symbols.values()).toEqual([]);
+    expect(harness.error(code, sent('{"b": 1}'))).toBe('lookup_err');
+    const many = Array.from({ length: 10_000 }, (_, i) => `"v${i}": 0`).join();
+    expect(
+      harness.run(code, sent(`{"a": 1, "a": 2, ${many.slice(0, -'"v9999": 0,"v9998": 0,'.length)}, "b": 3}`)),
+    ).toEqual([2, 3]);
+    expect(harness.error(code, sent(`{"a": 1, "b": 2, ${many}}`))).toBe('max_quota_err');
+    expect(harness.engine.prepare(code).variables.length).toBeLessThanOrEqual(16);
+  });
+
   test('a type whose methods and rules a new text gives', () => {
     const harness = new Harness();
     harness.run("set_type('P', {n: 'int', more: |this| this.n + step}); step = 1; .p = P{n: 1}; .p.more();");
@@ -139,4 +223,16 @@ test('a text that comes again is known from then on; one that ran long or told o
 function boundHarness(): Pick<Harness, 'engine'> & { run(code: string): ReturnType<Harness['run']> } {
   const harness = new Harness();
   return { engine: harness.engine, run: (code) => harness.run(code) };
+}
+
+function sentOf(format: 'json' | 'msgpack', vars: readonly (readonly [string, number])[]): WireValues {
+  if (format === 'json')
+    return { format, data: `{${vars.map(([name, value]) => `"${name}":${value}`).join()}}` };
+  const writer = new MsgpackWriter();
+  writer.beginMap(vars.length);
+  for (const [name, value] of vars) {
+    writer.key(name);
+    writer.int(value);
+  }
+  return { format, data: Buffer.from(writer.out.take()) };
 }

@@ -13,6 +13,7 @@ import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile/compiler.js';
 import { rulesForText } from './rules.js';
 import type { Runtime } from './runtime.js';
+import type { Cell } from './symbols.js';
 import type { Unit } from './unit.js';
 
 /**
@@ -29,6 +30,8 @@ export class Prepared {
   private parsed: { readonly program: Program; readonly analysis: Analysis } | null;
   private unit: Unit | null = null;
   private hasRun = false;
+  /** Cells of variables that came with it before, all of which lasting code mentions. Unbound between queries, as all are. */
+  readonly variables: Cell[] = [];
   /** Whether it is expected to run again, so that the same object stands for its text then. */
   isKept = false;
 

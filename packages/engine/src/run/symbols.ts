@@ -50,6 +50,11 @@ export class Symbols {
     return cell;
   }
 
+  /** Whether this is the cell that lasting code finds by its name, as long as it lives. */
+  isLasting(cell: Cell): boolean {
+    return this.lasting.get(cell.name)?.deref() === cell;
+  }
+
   /** Makes code that goes when the running query ends. Nothing else may be compiled meanwhile. */
   whilePassing<T>(compile: () => T): T {
     const outer = this.isPassing;
