@@ -54,12 +54,12 @@ of etcd and, with --against, of another build), snapshot (a large state on its w
 other clients notice; with --against of another build's nodes, too). Default: append and http.
 
   --seconds N       length of one measurement (default 1)
-  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang 25, for requests and idle 12, for texts 20, for types 200, for snapshot 1)
+  --rounds N        measurements of each scenario, of which the median counts (default 3; for lang, requests and idle 12, for texts 20, for types 200, for snapshot 1)
   --heat N          seconds that each load of cluster runs before it is measured (default 3)
   --connections L   numbers of connections (default 1,16,64; for cluster 64,1, in this order, as the first one heats the next, too; for requests 64; for native 16; a list for http, echo, cluster and requests)
   --against DIR     folder of another built checkout that requests, texts, cluster, idle and snapshot compare this one with
   --bare            cluster measures three nodes of a bare path, too, in place of one node: HTTP, a log, two followers and
-                    nothing else, in one thread and in two; what is left to gain on this machine
+                    nothing else, in one thread and in two; lang the bare path of a stored push: what is left to gain on this machine
   --echo            requests also of a bare server that parses, checks and answers
   --only TEXT       only scenarios and programs, and rates of cluster, whose title contains TEXT; for requests one of several with | between them
   --workers N       processes that make load (default 1)
@@ -263,9 +263,11 @@ async function main(): Promise<number> {
   const rows: Row[] = [];
   if (parts.includes('echo')) rows.push(...(await echoRows(options)));
   if (parts.includes('http')) rows.push(...(await httpRows(options, values.only, values.storage)));
-  const langRounds = positive(values.rounds ?? '25', '--rounds');
-  const lang = parts.includes('lang') ? benchPrograms({ rounds: langRounds, only: values.only }) : [];
-  const newTexts = parts.includes('lang') ? benchNewTexts(langRounds) : [];
+  const langRounds = Math.round(positive(values.rounds ?? '12', '--rounds'));
+  const lang = parts.includes('lang')
+    ? benchPrograms({ rounds: langRounds, only: values.only, withBare: values.bare })
+    : [];
+  const newTexts = parts.includes('lang') && values.only === '' ? benchNewTexts(langRounds) : [];
   if (values.json) console.log(JSON.stringify({ appends, rows, lang, newTexts }, undefined, 2));
   else console.log(text(appends, rows));
   if (parts.includes('lang') && !values.json) console.log(langText(lang, newTexts));
