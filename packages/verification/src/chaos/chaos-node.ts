@@ -43,6 +43,8 @@ export class ChaosNode {
   /** Whether its end is wanted. */
   private isEnding = false;
   isPaused = false;
+  /** Whether its disk, or a part of it, had no room at some time of the run. */
+  diskWasFull = false;
 
   constructor(options: ChaosNodeOptions) {
     const { at, place, folder, ownDisk } = options;

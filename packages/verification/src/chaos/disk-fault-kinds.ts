@@ -130,7 +130,9 @@ async function expectEnd({ finding }: Target, node: ChaosNode): Promise<void> {
   }
 }
 
-function setDisk({ tampering }: Target, { at }: ChaosNode, fault: DiskFault, detail: string): Begun {
+function setDisk({ tampering }: Target, node: ChaosNode, fault: DiskFault, detail: string): Begun {
+  const { at } = node;
+  if (fault.stateFull === true || fault.logFull === true) node.diskWasFull = true;
   tampering?.disks.set(at, fault);
   return { detail, undo: async () => tampering?.disks.set(at, {}) };
 }

@@ -199,6 +199,7 @@ export const faultKinds: readonly FaultKind[] = [
       fleet.nodes.every(({ disk }) => disk !== null) ? null : 'only root can mount file systems for it',
     begin: async (target) => {
       const node = target.draw.chance(0.5) ? await leader(target) : anyNode(target);
+      node.diskWasFull = true;
       node.disk?.fill();
       return { detail: node.name, undo: async () => node.disk?.clear() };
     },

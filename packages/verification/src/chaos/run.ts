@@ -59,7 +59,9 @@ export async function run(options: RunOptions): Promise<Recorder> {
       node.start();
       // Its last words may still be in the pipe.
       setTimeout(() => {
-        recorder.finding(`${node.name} ended by itself with ${how}: ${lastWords(node.log)}`);
+        const words = lastWords(node.log);
+        if (node.diskWasFull && hadNoRoomToStart(how, words)) return;
+        recorder.finding(`${node.name} ended by itself with ${how}: ${words}`);
       }, LAST_WORDS_MS);
     },
   });
@@ -142,6 +144,15 @@ async function until(moment: number, isInterrupted: () => boolean): Promise<void
   while (performance.now() < moment && !isInterrupted()) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/**
+ * Whether a node has ended because it could not be started on a full disk, not even with its reserve: as it should, since its supervisor
+ * starts it again. One that runs goes on.
+ */
+export function hadNoRoomToStart(how: string, words: string): boolean {
+  const last = words.slice(words.lastIndexOf(' | ') + 1);
+  return how === 'code 1' && /The disk is full: the (data folder|log) can not be opened\./.test(last);
 }
 
 function lastWords(log: string): string {
