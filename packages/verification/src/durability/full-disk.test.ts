@@ -21,6 +21,9 @@ const SETTINGS: TestSettings = {
 /** Until when a write that finds the disk full has its answer, in milliseconds. */
 const PROMPT_MS = 5000;
 
+/** How long a node may take to fill the disk by itself, in milliseconds: a second or two, and many where others work, too. */
+const FILL_MS = 90_000;
+
 describe('a full disk', () => {
   let disk: SmallDisk;
   let node: RealNode;
@@ -103,6 +106,7 @@ describe('a full disk', () => {
         until(
           async () => (await fillLarge(node)) && (await write(node)).verdict === '503 -51',
           'changes are refused',
+          FILL_MS,
         ),
       );
       expect(await node.value('//large', 'is_list(.large);')).toBe(true);
@@ -119,7 +123,7 @@ describe('a full disk', () => {
       await workload.verify(node);
       await node.stop({ keep: true });
     },
-    60_000,
+    FILL_MS + 60_000,
   );
 
   testOnSmallDisk(
