@@ -17,6 +17,13 @@ test('waits until all who were answered have asked again', () => {
   expect(gathering.goesOn(0)).toBe(false);
 });
 
+test('waits for no more than a part of them, where its owner wants that', () => {
+  const gathering = new Gathering(0.5);
+  expect(gathering.begin(32, 10)).toBe(true);
+  expect(gathering.goesOn(25)).toBe(true);
+  expect(gathering.goesOn(26)).toBe(false);
+});
+
 test('waits for few, and for more than enough, not at all', () => {
   const gathering = new Gathering();
   expect(gathering.begin(3, 10)).toBe(false);

@@ -1,10 +1,11 @@
 /**
  * How long proposals wait for more behind a write of the log, so that one write takes them all: a write costs
  * as much as some ten changes, and those whose changes were just answered often ask again at once. Else two
- * groups of clients form, and each waits for the writes of both.
+ * groups of clients form, and each waits for the writes of both. Reads wait in the same way for the question
+ * that serves them all.
  *
- * It waits for as many as came the last times, and no longer than `GATHER_MS`. Where few came it does not
- * wait, and tries again after a while.
+ * It waits for as many as came the last times, and no longer than its owner lets it. Where few came it does
+ * not wait, and tries again after a while.
  */
 export class Gathering {
   /** Proposals that are waited for; 0 when nothing is. */
@@ -14,6 +15,12 @@ export class Gathering {
   private answered = 0;
   /** The part of those who were answered that asks again in time. */
   private share = 1;
+  private readonly shareMax: number;
+
+  /** @param shareMax the part of them that is waited for at most */
+  constructor(shareMax = 1) {
+    this.shareMax = shareMax;
+  }
 
   /** Whether proposals wait for more. */
   get isOn(): boolean {
@@ -34,7 +41,7 @@ export class Gathering {
       this.share += SHARE_REGAINED;
       return false;
     }
-    const wanted = Math.min(there + Math.floor(this.share * answered), WRITE_MAX);
+    const wanted = Math.min(there + Math.floor(Math.min(this.share, this.shareMax) * answered), WRITE_MAX);
     if (there >= wanted) return false;
     this.wanted = wanted;
     this.before = there;

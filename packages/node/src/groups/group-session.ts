@@ -68,6 +68,8 @@ export interface SessionContext {
   readonly now: () => number;
   /** A clock in milliseconds that does not leap. */
   readonly monotonic: () => number;
+  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
+  readonly delay: (ms: number, callback: () => void) => () => void;
   /** The level that the cluster works at, as far as this node knows. */
   readonly level: () => number;
   /** Calls back when the session leads, follows, or applied something. */
@@ -151,7 +153,10 @@ export class GroupSession {
     this.appliedPosition = applied;
     this.context = context;
     this.resultTable = results;
-    this.reads = new ReadIndexes((read) => context.consensus.send({ kind: 'read', group: id, id: read }));
+    this.reads = new ReadIndexes(
+      (read) => context.consensus.send({ kind: 'read', group: id, id: read }),
+      context.delay,
+    );
     context.consensus.send({ kind: 'open', group: id, applied, ...start });
   }
 

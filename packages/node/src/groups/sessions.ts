@@ -38,6 +38,8 @@ export interface SessionsOptions {
   readonly now: () => number;
   /** A clock in milliseconds that does not leap. */
   readonly monotonic: () => number;
+  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
+  readonly delay: (ms: number, callback: () => void) => () => void;
   readonly changed: (session: GroupSession) => void;
   readonly rooms: RoomsOfGroups;
   /**
@@ -290,12 +292,13 @@ export class Sessions {
   }
 
   private begin(id: GroupId, group: Group, results: Results, applied: Applied, start: SessionStart): void {
-    const { engine, consensus, now, monotonic, changed, rooms, snapshots } = this.options;
+    const { engine, consensus, now, monotonic, delay, changed, rooms, snapshots } = this.options;
     const collectionsChanged = (events: readonly CollectionEvent[]): void => this.followCollections(events);
     const context = {
       consensus,
       now,
       monotonic,
+      delay,
       level: () => engine.root.level,
       changed,
       collectionsChanged,
