@@ -11,13 +11,16 @@ import { elementAt } from './element.js';
  * what comes later.
  *
  * Open addressing with linear probing; what is behind a gap moves up (Knuth, volume 3, section 6.4, algorithm
- * R), so that there are no tombstones. Consecutive numbers, the usual case, do not collide.
+ * R), so that there are no tombstones. Consecutive numbers, the usual case, are scattered (section 6.4,
+ * Fibonacci hashing): in a row they would not collide, but whoever left it would have to look at all behind.
  */
 export class NumberTable<T> {
   /** `FREE` where there is nothing. */
   private keys: number[] = freeKeys(CAPACITY_MIN);
   private values: (T | undefined)[] = new Array(CAPACITY_MIN);
   private count = 0;
+  /** Bits of a scattered number that are not those of a place. */
+  private shift = shiftOf(CAPACITY_MIN);
 
   get size(): number {
     return this.count;
@@ -59,6 +62,7 @@ export class NumberTable<T> {
     copy.keys = this.keys.slice();
     copy.values = this.values.slice();
     copy.count = this.count;
+    copy.shift = this.shift;
     return copy;
   }
 
@@ -66,9 +70,14 @@ export class NumberTable<T> {
   private find(key: number): number {
     const { keys } = this;
     const mask = keys.length - 1;
-    let at = key & mask;
+    let at = this.home(key);
     while (keys[at] !== key && keys[at] !== FREE) at = (at + 1) & mask;
     return at;
+  }
+
+  /** Where a key stands, unless others stand there. */
+  private home(key: number): number {
+    return Math.imul(key, GOLDEN) >>> this.shift;
   }
 
   /** Empties a place, and moves up what would not be found behind the gap. */
@@ -79,7 +88,7 @@ export class NumberTable<T> {
     for (let at = (gap + 1) & mask; keys[at] !== FREE; at = (at + 1) & mask) {
       const key = elementAt(keys, at);
       // How far it is from where it would best be, and from the gap.
-      if (((at - key) & mask) < ((at - gap) & mask)) continue;
+      if (((at - this.home(key)) & mask) < ((at - gap) & mask)) continue;
       keys[gap] = key;
       values[gap] = values[at];
       gap = at;
@@ -92,6 +101,7 @@ export class NumberTable<T> {
     const { keys, values } = this;
     this.keys = freeKeys(capacity);
     this.values = new Array(capacity);
+    this.shift = shiftOf(capacity);
     for (const [at, key] of keys.entries()) {
       if (key === FREE) continue;
       const to = this.find(key);
@@ -102,6 +112,13 @@ export class NumberTable<T> {
 }
 
 const FREE = -1;
+
+/** 2^32 divided by the golden ratio, and odd. */
+const GOLDEN = 0x9e3779b1;
+
+function shiftOf(capacity: number): number {
+  return Math.clz32(capacity - 1);
+}
 
 /** Powers of two. */
 const CAPACITY_MIN = 16;
