@@ -41,7 +41,7 @@ async function start(
     identity,
     name: HOST,
     version: '0.0.0',
-    protocolVersions: { min: 1, max: 4 },
+    protocolVersions: { min: 1, max: 5 },
     level: 1,
     folder: path,
     expected,

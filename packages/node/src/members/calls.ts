@@ -6,6 +6,7 @@
  */
 
 import { NumberTable } from '../base/number-table.js';
+import { Slab } from '../base/slab.js';
 import type { Command, Event, NodeId } from '../between/protocol.js';
 
 export const CallKind = {
@@ -36,6 +37,16 @@ export class CallError extends Error {
 
 export type CallHandler = (from: NodeId, payload: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
+/** Answers a call, now or later, once: by `answer`, which copies. */
+export type DirectHandler = (from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void) => void;
+
+/** Who asked another node, told of what came of it: of one of the two, once. */
+export interface Asker {
+  /** @param bytes gone after a while */
+  answered(bytes: Uint8Array): void;
+  failed(error: CallError): void;
+}
+
 export interface CallsOptions {
   readonly send: (command: Command) => void;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
@@ -53,14 +64,16 @@ const LOOK_MS = 50;
 interface Pending {
   /** Looks that the answer may still take. */
   looks: number;
-  readonly expire: () => void;
-  readonly settle: (payload: Uint8Array | null) => void;
+  readonly timeoutMs: number;
+  readonly asker: Asker;
 }
 
 export class Calls {
   private readonly options: CallsOptions;
   private readonly pending = new NumberTable<Pending>();
   private readonly handlers = new Map<number, CallHandler>();
+  private readonly directHandlers = new Map<number, DirectHandler>();
+  private readonly slab = new Slab();
   private nextId: number;
   private watching = false;
 
@@ -72,6 +85,14 @@ export class Calls {
   /** Says who answers calls of a kind. What a handler throws is told to the caller as refusal. */
   serve(kind: CallKind, handler: CallHandler): void {
     this.handlers.set(kind, handler);
+  }
+
+  /**
+   * Says who answers calls of a kind that come often: without promises. What such a handler throws is told to
+   * the caller as refusal.
+   */
+  serveDirectly(kind: CallKind, handler: DirectHandler): void {
+    this.directHandlers.set(kind, handler);
   }
 
   /**
@@ -87,26 +108,29 @@ export class Calls {
     timeoutMs: number,
     rest?: Uint8Array<ArrayBuffer>,
   ): Promise<Uint8Array> {
-    const id = this.nextId++;
-    const message = new Uint8Array(payload.length + 1);
-    message[0] = kind;
-    message.set(payload, 1);
     return new Promise((resolve, reject) => {
-      const expire = (): void =>
-        reject(new CallError('timeout', `no answer within ${Math.round(timeoutMs)} ms`));
-      const settle = (answer: Uint8Array | null): void => {
-        if (answer === null || answer.length === 0) {
-          reject(new CallError('unreachable', 'the node can not be reached'));
-        } else if (answer[0] === ANSWERED) {
-          resolve(answer.subarray(1));
-        } else {
-          reject(new CallError('refused', Buffer.from(answer.subarray(1)).toString('utf8')));
-        }
-      };
-      this.pending.set(id, { looks: Math.ceil(timeoutMs / LOOK_MS) + 1, expire, settle });
-      this.watch();
-      this.options.send({ kind: 'call', to, id, payload: message, ...(rest === undefined ? {} : { rest }) });
+      this.ask(to, kind, payload, timeoutMs, { answered: resolve, failed: reject }, rest);
     });
+  }
+
+  /**
+   * Asks another node, as `call` does, without a promise.
+   *
+   * @param payload is copied
+   */
+  ask(
+    to: NodeId,
+    kind: CallKind,
+    payload: Uint8Array,
+    timeoutMs: number,
+    asker: Asker,
+    rest?: Uint8Array<ArrayBuffer>,
+  ): void {
+    const id = this.nextId++;
+    this.pending.set(id, { looks: Math.ceil(timeoutMs / LOOK_MS) + 1, timeoutMs, asker });
+    this.watch();
+    const call = { kind: 'call', to, id, payload: this.slab.copyBehind(kind, payload) } as const;
+    this.options.send(rest === undefined ? call : { ...call, rest });
   }
 
   /** Looks at all calls now and then, which is cheaper than a timer for each. */
@@ -118,8 +142,9 @@ export class Calls {
       for (const [id, pending] of this.pending.entries()) {
         pending.looks -= 1;
         if (pending.looks > 0) continue;
-        this.pending.delete(id);
-        pending.expire();
+        if (!this.pending.delete(id)) continue;
+        const took = `no answer within ${Math.round(pending.timeoutMs)} ms`;
+        pending.asker.failed(new CallError('timeout', took));
       }
       if (this.pending.size > 0) this.watch();
     });
@@ -128,16 +153,29 @@ export class Calls {
   handle(event: Extract<Event, { readonly kind: 'called' | 'returned' }>): void {
     if (event.kind === 'returned') {
       const pending = this.pending.get(event.id);
+      if (pending === undefined) return;
       this.pending.delete(event.id);
-      pending?.settle(event.payload);
+      settle(pending.asker, event.payload);
       return;
     }
     const { from, id, payload } = event;
+    const direct = this.directHandlers.get(payload[0] ?? 0);
+    if (direct !== undefined) {
+      this.answerDirectly(direct, from, id, payload);
+      return;
+    }
     this.answer(from, payload).then(
       (answer) => this.return(from, id, ANSWERED, answer),
-      (error: unknown) =>
-        this.return(from, id, REFUSED, Buffer.from(error instanceof Error ? error.message : String(error))),
+      (error: unknown) => this.refuse(from, id, error),
     );
+  }
+
+  private answerDirectly(handler: DirectHandler, from: NodeId, id: number, payload: Uint8Array): void {
+    try {
+      handler(from, payload.subarray(1), (answer) => this.return(from, id, ANSWERED, answer));
+    } catch (error) {
+      this.refuse(from, id, error);
+    }
   }
 
   private async answer(from: NodeId, payload: Uint8Array): Promise<Uint8Array> {
@@ -146,11 +184,22 @@ export class Calls {
     return handler(from, payload.subarray(1));
   }
 
+  private refuse(to: NodeId, id: number, error: unknown): void {
+    this.return(to, id, REFUSED, Buffer.from(error instanceof Error ? error.message : String(error)));
+  }
+
   private return(to: NodeId, id: number, outcome: number, answer: Uint8Array): void {
-    const payload = new Uint8Array(answer.length + 1);
-    payload[0] = outcome;
-    payload.set(answer, 1);
-    this.options.send({ kind: 'return', to, id, payload });
+    this.options.send({ kind: 'return', to, id, payload: this.slab.copyBehind(outcome, answer) });
+  }
+}
+
+function settle(asker: Asker, answer: Uint8Array | null): void {
+  if (answer === null || answer.length === 0) {
+    asker.failed(new CallError('unreachable', 'the node can not be reached'));
+  } else if (answer[0] === ANSWERED) {
+    asker.answered(answer.subarray(1));
+  } else {
+    asker.failed(new CallError('refused', Buffer.from(answer.subarray(1)).toString('utf8')));
   }
 }
 

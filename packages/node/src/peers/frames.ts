@@ -7,11 +7,22 @@
  *   load   (6) := leading:varint         how many groups the sender leads
  *   ping   (7) := id:varint              to be answered at once
  *   pong   (8) := id:varint              the answer
+ *   calls  (9) := numbered*              short calls, since version 5 of the protocol between nodes
+ *   returns (10) := numbered*            short answers, as `calls`       numbered := id:varint length:varint payload
  */
 import { type Append, ByteReader, ByteWriter, type Message, readMessage, writeMessage } from 'raft-ts';
 import type { GroupId, NodeId } from '../between/protocol.js';
 
-export const FrameKind = { RAFT: 1, CALL: 2, RETURN: 3, LOAD: 6, PING: 7, PONG: 8 } as const;
+export const FrameKind = {
+  RAFT: 1,
+  CALL: 2,
+  RETURN: 3,
+  LOAD: 6,
+  PING: 7,
+  PONG: 8,
+  CALLS: 9,
+  RETURNS: 10,
+} as const;
 
 /** Sizes in bytes that decide how messages travel. */
 export interface FrameSizes {
@@ -225,6 +236,22 @@ export function decodeNumbered(frame: Uint8Array): { readonly id: number; readon
   const reader = new ByteReader(frame);
   const id = reader.varint();
   return { id, payload: reader.rest() };
+}
+
+/**
+ * Calls `receive` for each call of a frame of calls, or return of one of returns, in order.
+ *
+ * @throws CodecError
+ */
+export function readNumberedFrame(
+  frame: Uint8Array,
+  receive: (id: number, payload: Uint8Array) => void,
+): void {
+  const reader = new ByteReader(frame);
+  while (reader.remaining > 0) {
+    const id = reader.varint();
+    receive(id, reader.bytes());
+  }
 }
 
 function hasEntries(message: Message): boolean {

@@ -15,6 +15,8 @@ class Bench {
   readonly others = new Map<number, Bench>();
   waiting = 0;
   now = 0;
+  /** Version of the protocol that is spoken with others. */
+  protocol = 4;
   private readonly id: number;
 
   constructor(id: number) {
@@ -37,6 +39,7 @@ class Bench {
       receive: (group, { kind, from }) => this.told.push(`${group} ${kind} from ${from}`),
       unsent: (group, to) => this.told.push(`${group} unsent to ${to}`),
       room: (group, to) => this.told.push(`${group} has room for ${to}`),
+      protocolOf: () => this.protocol,
       malformed: (from, problem) => this.told.push(`malformed from ${from}: ${problem}`),
     });
   }
@@ -114,6 +117,8 @@ describe('messages of groups', () => {
     ['a cut frame', FrameKind.RAFT, '0301'],
     ['a frame of no message', FrameKind.RAFT, '0301ff'],
     ['an empty call', FrameKind.CALL, ''],
+    ['a call that is cut, behind none', FrameKind.CALLS, '010501'],
+    ['answers without their numbers', FrameKind.RETURNS, 'ffff'],
     ['a kind that nobody knows', 99, ''],
   ])('%s is told, and does no harm', (_what, kind, bytes) => {
     const bench = new Bench(1);
@@ -189,6 +194,97 @@ describe('calls', () => {
     call(one, 7);
     one.links.frame(3, FrameKind.RETURN, encodeNumbered(7, Buffer.from('forged')));
     expect(one.take()).toEqual([]);
+  });
+});
+
+describe('short calls of one callback', () => {
+  const call = (bench: Bench, id: number, to = 2, text = 'question'): void =>
+    bench.links.call({ kind: 'call', to, id, payload: Buffer.from(text) });
+  const answer = (bench: Bench, id: number): void =>
+    bench.links.return({ kind: 'return', to: 1, id, payload: Buffer.from('answer') });
+
+  function batching(): [Bench, Bench] {
+    const [one, two] = pair();
+    one.protocol = 5;
+    two.protocol = 5;
+    return [one, two];
+  }
+
+  test('travel in one frame, and so do their answers', async () => {
+    const [one, two] = batching();
+    call(one, 7);
+    call(one, 300, 2, '');
+    expect(one.frames).toEqual([]);
+    await Promise.resolve();
+    expect(one.frames).toEqual([{ to: 2, kind: FrameKind.CALLS, bulk: false }]);
+    expect(two.take()).toEqual(['called 7 by 1: question', 'called 300 by 1: ']);
+    answer(two, 300);
+    answer(two, 7);
+    answer(two, 7);
+    await Promise.resolve();
+    expect(two.frames).toEqual([{ to: 1, kind: FrameKind.RETURNS, bulk: false }]);
+    expect(one.take()).toEqual(['returned 300: answer', 'returned 7: answer']);
+  });
+
+  test('travel apart to different nodes, in frames that are not too large, and not with long ones', async () => {
+    const [one, two] = batching();
+    const three = new Bench(3);
+    one.others.set(3, three);
+    call(one, 1, 3);
+    for (let id = 2; id <= 4; id++) call(one, id, 2, 'x'.repeat(499));
+    call(one, 5, 2, 'x'.repeat(500));
+    await Promise.resolve();
+    expect(one.frames).toEqual([
+      { to: 2, kind: FrameKind.CALLS, bulk: false },
+      { to: 2, kind: FrameKind.CALL, bulk: true },
+      { to: 3, kind: FrameKind.CALLS, bulk: false },
+      { to: 2, kind: FrameKind.CALLS, bulk: false },
+    ]);
+    expect(two.take().map((told) => told.slice(0, 8))).toEqual([
+      'called 2',
+      'called 3',
+      'called 5',
+      'called 4',
+    ]);
+    expect(three.take()).toEqual(['called 1 by 1: question']);
+  });
+
+  test('all come back when the node can not be reached', async () => {
+    const one = new Bench(1);
+    one.protocol = 5;
+    call(one, 7);
+    call(one, 8);
+    await Promise.resolve();
+    expect(one.take()).toEqual(['returned 7: nothing', 'returned 8: nothing']);
+  });
+
+  test('that were not sent when the connection broke are not sent, and come back once', async () => {
+    const [one, two] = batching();
+    call(one, 7);
+    one.links.return({ kind: 'return', to: 2, id: 3, payload: Buffer.from('answer') });
+    one.links.peerDown(2);
+    await Promise.resolve();
+    expect(one.take()).toEqual(['returned 7: nothing']);
+    expect(two.take()).toEqual([]);
+  });
+
+  test('travel alone to a node that does not know of such frames', async () => {
+    const [one, two] = pair();
+    call(one, 7);
+    call(one, 8);
+    expect(one.frames.map(({ kind }) => kind)).toEqual([FrameKind.CALL, FrameKind.CALL]);
+    expect(two.take()).toEqual(['called 7 by 1: question', 'called 8 by 1: question']);
+  });
+
+  test('are answered by the node that was asked, and by no other', async () => {
+    const [one] = batching();
+    call(one, 7);
+    await Promise.resolve();
+    const forged = Buffer.from([7, 6, ...Buffer.from('forged')]);
+    one.links.frame(3, FrameKind.RETURNS, forged);
+    expect(one.take()).toEqual([]);
+    one.links.frame(2, FrameKind.RETURNS, forged);
+    expect(one.take()).toEqual(['returned 7: forged']);
   });
 });
 

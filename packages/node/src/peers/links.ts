@@ -9,8 +9,10 @@ import {
   type FrameSizes,
   type RaftFrame,
   RaftFrames,
+  readNumberedFrame,
   readRaftFrame,
 } from './frames.js';
+import { NumberedBatches } from './numbered-batch.js';
 
 /** What a frame holds, in one piece or in several. */
 export type Payload = Uint8Array | readonly Uint8Array[];
@@ -40,6 +42,8 @@ export interface LinksOptions {
   readonly sizes?: LinkSizes;
   /** A clock in milliseconds; without one no ways are measured. */
   readonly now?: () => number;
+  /** Version of the protocol that is spoken with a node; without it each call and each return travels alone. */
+  readonly protocolOf?: (node: NodeId) => number;
   /** Bytes came that are no frame of a known kind. */
   readonly malformed: (from: NodeId, problem: string) => void;
 }
@@ -78,6 +82,8 @@ export class Links {
   /** How many groups each of the other nodes leads. */
   readonly leading = new Map<NodeId, number>();
   readonly traffic = new Map<NodeId, Traffic>();
+  private readonly shortCalls: NumberedBatches;
+  private readonly shortReturns: NumberedBatches;
   private readonly pings = new Map<NodeId, { readonly id: number; readonly at: number }>();
   private nextPing = 1;
 
@@ -86,17 +92,18 @@ export class Links {
     this.options = options;
     this.sizes = sizes;
     this.frames = new RaftFrames(sizes, (to) => sender.waiting(to, 'bulk') > 0);
+    this.shortCalls = new NumberedBatches(sizes.frameBytes, (to, frame, ids) => {
+      if (!this.send(to, FrameKind.CALLS, frame)) for (const id of ids) this.unreached(id);
+    });
+    this.shortReturns = new NumberedBatches(sizes.frameBytes, (to, frame) => {
+      this.send(to, FrameKind.RETURNS, frame);
+    });
   }
 
   /** Messages of one callback of the event loop go out together. */
   transmit(group: GroupId, messages: readonly Message[]): void {
     this.frames.add(group, messages);
-    if (this.planned) return;
-    this.planned = true;
-    queueMicrotask(() => {
-      this.planned = false;
-      this.flush();
-    });
+    this.planFlush();
   }
 
   /**
@@ -127,12 +134,36 @@ export class Links {
   }
 
   call({ to, id, payload, rest }: Extract<Command, { kind: 'call' }>): void {
-    if (this.sendNumbered(to, FrameKind.CALL, id, payload, rest)) this.calls.set(id, to);
-    else this.options.emit({ kind: 'returned', id, payload: null });
+    this.calls.set(id, to);
+    if (rest === undefined && this.travelsWithOthers(to, payload)) {
+      this.shortCalls.add(to, id, payload);
+      this.planFlush();
+    } else if (!this.sendNumbered(to, FrameKind.CALL, id, payload, rest)) {
+      this.unreached(id);
+    }
   }
 
   return({ to, id, payload }: Extract<Command, { kind: 'return' }>): void {
-    this.sendNumbered(to, FrameKind.RETURN, id, payload);
+    if (this.travelsWithOthers(to, payload)) {
+      this.shortReturns.add(to, id, payload);
+      this.planFlush();
+    } else {
+      this.sendNumbered(to, FrameKind.RETURN, id, payload);
+    }
+  }
+
+  private travelsWithOthers(to: NodeId, payload: Uint8Array): boolean {
+    const { protocolOf } = this.options;
+    return (
+      protocolOf !== undefined &&
+      payload.length < this.sizes.bulkBytes &&
+      protocolOf(to) >= PROTOCOL_WITH_BATCHES
+    );
+  }
+
+  /** A call could not be sent, or will not be answered any more. */
+  private unreached(id: number): void {
+    if (this.calls.delete(id)) this.options.emit({ kind: 'returned', id, payload: null });
   }
 
   /** Tells the others how many groups this node leads. */
@@ -157,11 +188,9 @@ export class Links {
     this.frames.forget(node);
     this.pings.delete(node);
     this.leading.delete(node);
-    for (const [id, to] of this.calls.entries()) {
-      if (to !== node) continue;
-      this.calls.delete(id);
-      this.options.emit({ kind: 'returned', id, payload: null });
-    }
+    this.shortCalls.forget(node);
+    this.shortReturns.forget(node);
+    for (const [id, to] of this.calls.entries()) if (to === node) this.unreached(id);
   }
 
   frame(from: NodeId, kind: number, payload: Uint8Array): void {
@@ -174,7 +203,18 @@ export class Links {
     }
   }
 
+  private planFlush(): void {
+    if (this.planned) return;
+    this.planned = true;
+    queueMicrotask(() => {
+      this.planned = false;
+      this.flush();
+    });
+  }
+
   private flush(): void {
+    if (!this.shortCalls.isEmpty) this.shortCalls.flush();
+    if (!this.shortReturns.isEmpty) this.shortReturns.flush();
     const refused: RaftFrame[] = [];
     this.frames.take((frame) => {
       if (!this.send(frame.to, FrameKind.RAFT, frame.bytes, frame.isBulk)) refused.push(frame);
@@ -200,11 +240,17 @@ export class Links {
         return;
       case FrameKind.RETURN: {
         const { id, payload: answer } = decodeNumbered(payload);
-        if (this.calls.get(id) !== from) return;
-        this.calls.delete(id);
-        this.options.emit({ kind: 'returned', id, payload: answer });
+        this.returned(from, id, answer);
         return;
       }
+      case FrameKind.CALLS:
+        readNumberedFrame(payload, (id, call) => {
+          this.options.emit({ kind: 'called', from, id, payload: call });
+        });
+        return;
+      case FrameKind.RETURNS:
+        readNumberedFrame(payload, (id, answer) => this.returned(from, id, answer));
+        return;
       case FrameKind.LOAD:
         this.leading.set(from, decodeNumbered(payload).id);
         return;
@@ -222,6 +268,12 @@ export class Links {
       default:
         this.options.malformed(from, `a frame of the unknown kind ${kind}`);
     }
+  }
+
+  private returned(from: NodeId, id: number, payload: Uint8Array): void {
+    if (this.calls.get(id) !== from) return;
+    this.calls.delete(id);
+    this.options.emit({ kind: 'returned', id, payload });
   }
 
   private sendNumbered(
@@ -263,6 +315,9 @@ export class Links {
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** The first version of the protocol between nodes in which calls, and returns, travel together. */
+const PROTOCOL_WITH_BATCHES = 5;
 
 /** Bytes from which on a buffer rather changes hands than is copied. */
 const GIVEN_BYTES_MIN = 64 * 1024;

@@ -104,16 +104,15 @@ export interface TransportLimits extends OutboxLimits {
  *   2   a forwarded request may have a name (requests/forwarding/format.ts)
  *   3   frames have checks (frame.ts)
  *   4   connections are encrypted with the secret (encryption.ts); what else each part adds stands with its format
+ *   5   short calls travel together, and so do their answers (frames.ts)
  */
-export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 4 };
-
-const MiB = 1024 * 1024;
+export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 5 };
 
 /** Bytes of bulk that may wait for a node: entries as long as there is room for them, and the snapshots that are sent at once. */
-export const BULK_BYTES_MAX: number = 12 * MiB;
+export const BULK_BYTES_MAX: number = 12 * 1024 * 1024;
 
 const LIMITS: TransportLimits = {
-  urgentBytesMax: 64 * MiB,
+  urgentBytesMax: 64 * 1024 * 1024,
   bulkBytesMax: BULK_BYTES_MAX,
   connectMs: 1000,
   greetingMs: 5000,

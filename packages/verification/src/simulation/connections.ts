@@ -36,7 +36,7 @@ export interface ConnectionsOptions {
 }
 
 /** Version of the protocol between nodes. */
-const PROTOCOL = 4;
+const PROTOCOL = 5;
 
 interface Peer {
   /** The start of it that is known; null while it counts as down. */

@@ -56,7 +56,7 @@ class Running {
           identity,
           name: 'localhost',
           version: '0.0.0',
-          protocolVersions: { min: 1, max: 4 },
+          protocolVersions: { min: 1, max: 5 },
           level: 1,
           folder: path,
           expected: [],

@@ -99,13 +99,18 @@ export type ForwardedAnswer =
  * The body of a request as MessagePack, whatever it came as.
  *
  * @param toMsgpack gives values as MessagePack; what it throws is thrown
+ * @param writer one for this; the bytes are valid until it is written again
  */
-export function encodeBody(body: RequestBody, toMsgpack: (values: WireValues) => Uint8Array): Uint8Array {
+export function encodeBody(
+  body: RequestBody,
+  toMsgpack: (values: WireValues) => Uint8Array,
+  writer = new MsgpackWriter(),
+): Uint8Array {
   if (body.type === 'emit') return encodeEmit(body, toMsgpack);
   if (body.type === 'find_rooms') throw new Error('rooms are joined and left on the node of the client');
   const isQuery = body.type === 'query';
   const values = isQuery ? body.vars : body.args;
-  const writer = new MsgpackWriter();
+  writer.out.rewind();
   writer.beginMap(values === null ? 2 : 3);
   writer.key('type');
   writer.str(body.type);
@@ -115,12 +120,21 @@ export function encodeBody(body: RequestBody, toMsgpack: (values: WireValues) =>
     writer.key(isQuery ? 'vars' : 'args');
     writer.packed(toMsgpack(values));
   }
-  return writer.out.take();
+  return writer.out.view();
 }
 
-export function encodeRequest(request: ForwardedRequest): Uint8Array {
+/** Whether a body takes about so many bytes at most; not for requests about rooms. */
+export function isShorterThan(body: RequestBody, bytes: number): boolean {
+  if (body.type === 'find_rooms' || body.type === 'emit') return false;
+  const values = body.type === 'query' ? body.vars : body.args;
+  const { length } = body.type === 'query' ? body.code : body.name;
+  return length <= bytes && (values === null || values.data.length <= bytes);
+}
+
+/** @param out a writer for this; the bytes are valid until it is written again */
+export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {
   const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs } = request;
-  const out = new ByteWriter(body.length + 128);
+  out.rewind();
   out.u8(VERSION);
   const outcomes = knowsOutcomes
     ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0)
@@ -148,7 +162,7 @@ export function encodeRequest(request: ForwardedRequest): Uint8Array {
     out.bytes(name.body);
   }
   out.bytes(body);
-  return out.take();
+  return out.view();
 }
 
 /** @throws FormatError */
@@ -190,14 +204,17 @@ function readName(input: ByteReader): Terms['name'] {
 /**
  * @param knowsOutcomes whether the one who asked does; who does not is told of an outcome that is not known
  *   as of a leadership that was lost
+ * @param out a writer for this; the bytes are valid until it is written again
  */
-export function encodeAnswer(answer: ForwardedAnswer, knowsOutcomes: boolean): Uint8Array {
+export function encodeAnswer(
+  answer: ForwardedAnswer,
+  knowsOutcomes: boolean,
+  out = new ByteWriter(),
+): Uint8Array {
   if (!knowsOutcomes && answer.kind === 'reply' && answer.reply.outcome === 'unknown') {
-    return encodeAnswer({ kind: 'lost', unknown: true }, knowsOutcomes);
+    return encodeAnswer({ kind: 'lost', unknown: true }, knowsOutcomes, out);
   }
-  const out = new ByteWriter(
-    answer.kind === 'reply' && answer.reply.ok ? answer.reply.result.length + 32 : 64,
-  );
+  out.rewind();
   out.u8(VERSION);
   switch (answer.kind) {
     case 'reply':
@@ -215,7 +232,7 @@ export function encodeAnswer(answer: ForwardedAnswer, knowsOutcomes: boolean): U
     case 'busy':
       out.u8(Kind.BUSY);
   }
-  return out.take();
+  return out.view();
 }
 
 /** An answer with what code said by `log`. */

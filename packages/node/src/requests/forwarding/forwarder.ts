@@ -2,18 +2,25 @@
  * Takes requests to other nodes, and those of other nodes in. A request that comes a second time while the
  * first is still carried out gets the answer of the first.
  */
-import { ErrorCode, QueryError, type RootGroup, type WireValues } from '@althing/engine';
+import {
+  ByteWriter,
+  ErrorCode,
+  MsgpackWriter,
+  QueryError,
+  type RootGroup,
+  type WireValues,
+} from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import {
   type Client,
-  type FailedReply,
   LogTexts,
   ORDINARY_TERMS,
   type Reply,
+  type Request,
   type RequestBody,
 } from '../../groups/request.js';
-import { CallError, CallKind, type Calls } from '../../members/calls.js';
+import { type Asker, type CallError, CallKind, type Calls } from '../../members/calls.js';
 import {
   decodeAnswer,
   decodeRequest,
@@ -22,10 +29,13 @@ import {
   encodeRequest,
   type ForwardedAnswer,
   type ForwardedRequest,
+  isShorterThan,
   withLogs,
 } from './format.js';
 import { type End, PendingRequest } from './pending-request.js';
-import { RequestsUnderWay } from './requests-under-way.js';
+import { busy, NODE_SILENT, NODE_UNCLEAR, oldLeader, refused, USER_GONE } from './refusals.js';
+import { RequestsUnderWay, TakenRequest } from './requests-under-way.js';
+import { SentRequest, type SentRequestOwner } from './sent-request.js';
 import type { Sequences } from './sequences.js';
 
 export interface ForwarderOptions {
@@ -76,9 +86,15 @@ const SENT_BYTES_MAX = 128 * 1024 * 1024;
 const TAKEN_MAX = 20_000;
 const TAKEN_BYTES_MAX = 128 * 1024 * 1024;
 
-export class Forwarder {
+/** Up to this size requests and answers are encoded in the same memory again and again. */
+const KEPT_WRITER_BYTES = 16 * 1024;
+
+export class Forwarder implements SentRequestOwner {
   private readonly options: ForwarderOptions;
   private readonly underWay = new RequestsUnderWay();
+  /** For short requests and answers. */
+  private readonly writer = new ByteWriter();
+  private readonly bodyWriter = new MsgpackWriter();
   private sentBytes = 0;
   private sentCount = 0;
   private taken = 0;
@@ -86,8 +102,9 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.options = options;
-    options.calls.serve(CallKind.Forward, (from, payload) => this.take(from, payload));
-    options.calls.serve(CallKind.NodeRequest, (from, payload) => this.takeForNode(from, payload));
+    const { calls } = options;
+    calls.serveDirectly(CallKind.Forward, (from, payload, answer) => this.take(from, payload, answer));
+    calls.serveDirectly(CallKind.NodeRequest, (...call) => this.takeForNode(...call));
   }
 
   /** Requests of other nodes that are being carried out. */
@@ -105,19 +122,29 @@ export class Forwarder {
     const knowsOutcomes = this.knowsOutcomes(leader);
     const payload = this.encode(pending, group, leader);
     if (payload === null) return;
-    this.call(pending, leader, CallKind.Forward, payload, {
-      answered: (answer) => this.answered(pending, group, answer, knowsOutcomes),
-      failed: (error) => {
-        if (error.reason === 'refused') {
-          // An earlier version may say so when something broke on the way.
-          if (!knowsOutcomes) pending.unknown = true;
-          this.refuse(pending, group, refused(error));
-          return;
-        }
-        pending.noteCopy();
-        this.retry(pending, group);
-      },
-    });
+    const sent = new SentRequest(this, pending, group, payload.length, knowsOutcomes);
+    this.call(leader, CallKind.Forward, payload, sent);
+  }
+
+  /** Another node has answered a request that was sent to it. */
+  answered({ pending, group, bytes, knowsOutcomes }: SentRequest, answer: Uint8Array): void {
+    this.over(pending, bytes);
+    if (pending.ended) return;
+    this.takeAnswer(pending, group, answerOf(answer, pending), knowsOutcomes);
+  }
+
+  /** No answer came to a request that was sent to another node. */
+  failed({ pending, group, bytes, knowsOutcomes }: SentRequest, error: CallError): void {
+    this.over(pending, bytes);
+    if (pending.ended) return;
+    if (error.reason === 'refused') {
+      // An earlier version may say so when something broke on the way.
+      if (!knowsOutcomes) pending.unknown = true;
+      this.refuse(pending, group, refused(error));
+      return;
+    }
+    pending.noteCopy();
+    this.retry(pending, group);
   }
 
   private retry(pending: PendingRequest, group: GroupId): void {
@@ -129,11 +156,20 @@ export class Forwarder {
   sendToNode(pending: PendingRequest, node: NodeId): void {
     const payload = this.encode(pending, ROOT_GROUP, node);
     if (payload === null) return;
-    this.call(pending, node, CallKind.NodeRequest, payload, {
-      answered: (answer) =>
-        pending.end(answer.kind === 'reply' ? answer : { kind: 'reply', reply: NODE_SILENT }),
-      failed: (error) =>
-        pending.end({ kind: 'reply', reply: error.reason === 'refused' ? refused(error) : NODE_UNCLEAR }),
+    const { length } = payload;
+    this.call(node, CallKind.NodeRequest, payload, {
+      pending,
+      bytes: length,
+      answered: (bytes) => {
+        this.over(pending, length);
+        if (pending.ended) return;
+        const answer = answerOf(bytes, pending);
+        pending.end(answer.kind === 'reply' ? answer : { kind: 'reply', reply: NODE_SILENT });
+      },
+      failed: (error) => {
+        this.over(pending, length);
+        pending.end({ kind: 'reply', reply: error.reason === 'refused' ? refused(error) : NODE_UNCLEAR });
+      },
     });
   }
 
@@ -142,35 +178,27 @@ export class Forwarder {
   }
 
   private call(
-    pending: PendingRequest,
     to: NodeId,
     kind: CallKind,
     payload: Uint8Array,
-    then: {
-      readonly answered: (answer: ForwardedAnswer) => void;
-      readonly failed: (error: CallError) => void;
-    },
+    sent: Asker & Pick<SentRequest, 'pending' | 'bytes'>,
   ): void {
     const { calls, monotonic } = this.options;
+    const { pending, bytes } = sent;
     pending.called = true;
-    this.sentBytes += payload.length;
+    this.sentBytes += bytes;
     this.sentCount += 1;
-    const over = (work: () => void): void => {
-      this.sentBytes -= payload.length;
-      this.sentCount -= 1;
-      pending.called = false;
-      if (!pending.ended) work();
-    };
-    calls.call(to, kind, payload, Math.max(1, pending.deadline - monotonic())).then(
-      (bytes) => over(() => then.answered(answerOf(bytes, pending))),
-      (error: unknown) => {
-        if (!(error instanceof CallError)) throw error;
-        over(() => then.failed(error));
-      },
-    );
+    calls.ask(to, kind, payload, Math.max(1, pending.deadline - monotonic()), sent);
   }
 
-  /** The request as it is sent; null when it can't be sent, and has ended. */
+  /** A request that was sent waits for no answer any more. */
+  private over(pending: PendingRequest, bytes: number): void {
+    this.sentBytes -= bytes;
+    this.sentCount -= 1;
+    pending.called = false;
+  }
+
+  /** The request as it is sent, valid until the next one is; null when it can't be sent, and has ended. */
   private encode(pending: PendingRequest, group: GroupId, to: NodeId): Uint8Array | null {
     const knowsOutcomes = this.knowsOutcomes(to);
     const { sequences, protocolOf, incarnation, monotonic, rootSession } = this.options;
@@ -180,12 +208,13 @@ export class Forwarder {
       this.refuse(pending, group, oldLeader());
       return null;
     }
-    pending.body ??= encodeBody(request.body, this.options.toMsgpack);
-    if (this.sentBytes + pending.body.length > SENT_BYTES_MAX) {
+    const writer = isShorterThan(request.body, KEPT_WRITER_BYTES) ? this.bodyWriter : new MsgpackWriter();
+    const body = encodeBody(request.body, this.options.toMsgpack, writer);
+    if (this.sentBytes + body.length > SENT_BYTES_MAX) {
       this.refuse(pending, group, busy());
       return null;
     }
-    return encodeRequest({
+    const forwarded: ForwardedRequest = {
       group,
       incarnation,
       sequence: pending.sequence,
@@ -201,12 +230,13 @@ export class Forwarder {
       knowsOutcomes,
       undecided: knowsOutcomes && pending.unknown,
       wantsLogs: request.logs !== undefined,
-      body: pending.body,
-    });
+      body,
+    };
+    return encodeRequest(forwarded, this.writerFor(body.length));
   }
 
   /** @param knowsOutcomes whether the one who answers was told what is known of earlier attempts */
-  private answered(
+  private takeAnswer(
     pending: PendingRequest,
     group: GroupId,
     answer: ForwardedAnswer,
@@ -252,24 +282,39 @@ export class Forwarder {
     pending.end({ kind: 'reply', reply });
   }
 
-  private take(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+  private take(from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void): void {
     const request = decodeRequest(payload);
-    const { knowsOutcomes } = request;
+    const { knowsOutcomes, sequence } = request;
     const underWay = this.underWay.of(from, request.incarnation, request.group);
-    const first = underWay.get(request.sequence);
-    if (first !== undefined) return first;
-    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' }, knowsOutcomes);
-    const answer = this.carryOut(from, request, payload.length, request.group).finally(() =>
-      underWay.delete(request.sequence),
-    );
-    underWay.set(request.sequence, answer);
-    return answer;
+    const first = underWay.get(sequence);
+    if (first !== undefined) {
+      first.join(answer);
+      return;
+    }
+    if (!this.hasRoom(payload)) {
+      answer(encodeAnswer({ kind: 'busy' }, knowsOutcomes));
+      return;
+    }
+    const taken = new TakenRequest(answer);
+    underWay.set(sequence, taken);
+    this.carryOut(from, request, payload.length, request.group, (bytes) => {
+      underWay.delete(sequence);
+      taken.end(bytes);
+    });
   }
 
-  private takeForNode(from: NodeId, payload: Uint8Array): Promise<Uint8Array> | Uint8Array {
+  private takeForNode(from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void): void {
     const request = decodeRequest(payload);
-    if (!this.hasRoom(payload)) return encodeAnswer({ kind: 'busy' }, request.knowsOutcomes);
-    return this.carryOut(from, { ...request, scope: { kind: 'node', id: null } }, payload.length, null);
+    if (this.hasRoom(payload)) {
+      this.carryOut(from, { ...request, scope: { kind: 'node', id: null } }, payload.length, null, answer);
+    } else {
+      answer(encodeAnswer({ kind: 'busy' }, request.knowsOutcomes));
+    }
+  }
+
+  /** For about so many bytes, which are copied before anything else is written. */
+  private writerFor(size: number): ByteWriter {
+    return size > KEPT_WRITER_BYTES ? new ByteWriter(size + 128) : this.writer;
   }
 
   private hasRoom({ length }: Uint8Array): boolean {
@@ -281,32 +326,44 @@ export class Forwarder {
     request: ForwardedRequest,
     bytes: number,
     group: GroupId | null,
-  ): Promise<Uint8Array> {
-    const { delay, monotonic, rootSession } = this.options;
+    answer: (bytes: Uint8Array) => void,
+  ): void {
+    const { monotonic, rootSession } = this.options;
     const deadline = monotonic() + request.deadlineMs;
     this.taken += 1;
     this.takenBytes += bytes;
     const logs = request.wantsLogs ? new LogTexts() : null;
-    return new Promise((resolve) => {
-      let begun = false;
-      const done = (end: End): void => {
-        this.taken -= 1;
-        this.takenBytes -= bytes;
-        const answer = encodeAnswer(end, request.knowsOutcomes);
-        resolve(logs === null ? answer : withLogs(answer, logs.texts));
-      };
-      const cancel = delay(request.deadlineMs, () => {
-        if (begun) return;
-        begun = true;
-        done({ kind: 'late', unknown: isUndecided(request, group) });
-      });
-      // This node must know everything about users and collections that the sender knew.
-      rootSession().whenApplied(request.rootIndex, () => {
-        if (begun) return;
-        begun = true;
-        cancel();
-        this.start(from, request, group, deadline, logs, done);
-      });
+    const done = (end: End): void => {
+      this.taken -= 1;
+      this.takenBytes -= bytes;
+      const size = end.kind === 'reply' && end.reply.ok ? end.reply.result.length : 0;
+      const encoded = encodeAnswer(end, request.knowsOutcomes, this.writerFor(size));
+      answer(logs === null ? encoded : withLogs(encoded, logs.texts));
+    };
+    const start = (): void => this.start(from, request, group, deadline, logs, done);
+    // This node must know everything about users and collections that the sender knew.
+    if (rootSession().appliedIndex >= request.rootIndex) start();
+    else this.startOnceApplied(request, group, start, done);
+  }
+
+  private startOnceApplied(
+    request: ForwardedRequest,
+    group: GroupId | null,
+    start: () => void,
+    done: (end: End) => void,
+  ): void {
+    const { delay, rootSession } = this.options;
+    let begun = false;
+    const cancel = delay(request.deadlineMs, () => {
+      if (begun) return;
+      begun = true;
+      done({ kind: 'late', unknown: isUndecided(request, group) });
+    });
+    rootSession().whenApplied(request.rootIndex, () => {
+      if (begun) return;
+      begun = true;
+      cancel();
+      start();
     });
   }
 
@@ -330,9 +387,9 @@ export class Forwarder {
     try {
       const body = decodeBody(Buffer.from(message.body));
       const terms = key === null && name === null ? null : { ...ORDINARY_TERMS, key, name };
-      const named = id === null ? {} : { id };
-      const logging = logs === null ? {} : { logs };
-      const request = { scope, user, body, format, client: STAYS, terms, ...named, ...logging };
+      const request: Writable<Request> = { scope, user, body, format, client: STAYS, terms };
+      if (id !== null) request.id = id;
+      if (logs !== null) request.logs = logs;
       const forwarded = { origin: from, incarnation, sequence, low };
       const pending = new PendingRequest({
         request,
@@ -355,6 +412,9 @@ export class Forwarder {
   }
 }
 
+/** An object that is being put together: copies of others, property by property, take several times as long. */
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** An answer; what code said by `log` goes to who asked. */
 function answerOf(bytes: Uint8Array, { request: { logs } }: PendingRequest): ForwardedAnswer {
   logs?.clear();
@@ -363,8 +423,6 @@ function answerOf(bytes: Uint8Array, { request: { logs } }: PendingRequest): For
 
 /** Another node waits as long as its deadline. */
 const STAYS: Client = { gone: false };
-
-const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
 
 /**
  * Whether an earlier attempt of a request may have made a change. Who can't tell is taken for one that knows
@@ -384,38 +442,3 @@ function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
   const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
   return isOpen ? { ...reply, outcome: 'unknown' } : reply;
 }
-
-function nodeError(message: string): FailedReply {
-  return { ok: false, error: new QueryError(ErrorCode.NODE, message) };
-}
-
-function oldLeader(): FailedReply {
-  return nodeError(
-    'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
-  );
-}
-
-function busy(): FailedReply {
-  return nodeError('too many requests wait for another node: try again');
-}
-
-function refused(error: CallError): FailedReply {
-  return nodeError(`another node refused the request: ${error.message}`);
-}
-
-/** A node that is known, and can not be reached. */
-export const NODE_DOWN: FailedReply = {
-  ok: false,
-  error: new QueryError(
-    ErrorCode.LOOKUP,
-    'the node can not be reached; nodes_info() tells how the nodes are',
-  ),
-};
-
-/** Another node was asked, and did nothing. */
-const NODE_SILENT = nodeError('the node can not be reached: try again later');
-
-const NODE_UNCLEAR: FailedReply = {
-  ...nodeError('the node did not answer; it may or may not do what it was asked to'),
-  outcome: 'unknown',
-};

@@ -80,8 +80,6 @@ export class PendingRequest {
   attemptedAt = 0;
   /** Whether it stood in the slow lane. */
   hadItsTurn = false;
-  /** The body as it is sent, once it was needed. */
-  body: Uint8Array | null = null;
   hashes: Map<string, PasswordHash> | null = null;
   /** Its program while it waits for other nodes: see `HeldPrograms`. */
   program: Prepared | null = null;

@@ -1,13 +1,43 @@
 import { NumberTable } from '../../base/number-table.js';
 import type { GroupId, NodeId } from '../../between/protocol.js';
 
-/** The answers that other nodes will get, by the numbers of their requests. */
+/** A request that another node sent, and who gets its answer: each copy of it that came meanwhile, too. */
+export class TakenRequest {
+  private readonly answer: (bytes: Uint8Array) => void;
+  private others: ((bytes: Uint8Array) => void)[] | null = null;
+
+  constructor(answer: (bytes: Uint8Array) => void) {
+    this.answer = answer;
+  }
+
+  /** A copy came, and gets the same answer. */
+  join(answer: (bytes: Uint8Array) => void): void {
+    this.others ??= [];
+    this.others.push(answer);
+  }
+
+  end(bytes: Uint8Array): void {
+    this.answer(bytes);
+    if (this.others !== null) for (const answer of this.others) answer(bytes);
+  }
+}
+
+/** The requests of other nodes that are being carried out, by their numbers. */
 export class RequestsUnderWay {
-  private readonly tables = new Map<string, NumberTable<Promise<Uint8Array>>>();
+  private readonly tables = new Map<string, NumberTable<TakenRequest>>();
+  /** The table that was looked for last: requests of one node to one group come in a row. */
+  private last: Table | null = null;
 
   /** The requests of one start of a node to one group. */
-  of(from: NodeId, incarnation: number, group: GroupId): NumberTable<Promise<Uint8Array>> {
-    const name = `${from} ${incarnation} ${group}`;
+  of(from: NodeId, incarnation: number, group: GroupId): NumberTable<TakenRequest> {
+    const { last } = this;
+    if (last?.from === from && last.incarnation === incarnation && last.group === group) return last.table;
+    const table = this.find(`${from} ${incarnation} ${group}`);
+    this.last = { from, incarnation, group, table };
+    return table;
+  }
+
+  private find(name: string): NumberTable<TakenRequest> {
     let table = this.tables.get(name);
     if (table !== undefined) return table;
     if (this.tables.size >= TABLES_MAX) this.dropEmpty();
@@ -19,6 +49,13 @@ export class RequestsUnderWay {
   private dropEmpty(): void {
     for (const [name, { size }] of this.tables) if (size === 0) this.tables.delete(name);
   }
+}
+
+interface Table {
+  readonly from: NodeId;
+  readonly incarnation: number;
+  readonly group: GroupId;
+  readonly table: NumberTable<TakenRequest>;
 }
 
 /** Tables from which on empty ones are dropped. */
