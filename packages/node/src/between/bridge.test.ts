@@ -146,6 +146,23 @@ describe('proposals', () => {
     expect(arrived()).toEqual([[1, 'read']]);
   });
 
+  test('wait for a write, or for clients that ask again, while calls and answers go', async () => {
+    signals.writing();
+    propose(1);
+    bridge.send({ kind: 'call', to: 2, id: 7, payload: Uint8Array.of(7) });
+    await turn();
+    expect(arrived()).toEqual([['call']]);
+    expect(signals.written(false)).toBe(true);
+    bridge.onEvent = () => bridge.send({ kind: 'return', to: 2, id: 8, payload: Uint8Array.of(8) });
+    port.postMessage(packEvents([committed(4)]));
+    await quiet();
+    expect(arrived()).toEqual([['return']]);
+    [2, 3, 4, 5].forEach(propose);
+    bridge.send({ kind: 'call', to: 2, id: 9, payload: Uint8Array.of(9) });
+    await turn();
+    expect(arrived()).toEqual([['call', 1, 2, 3, 4, 5]]);
+  });
+
   test('do not wait when they are large', async () => {
     signals.writing();
     bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });

@@ -1,12 +1,13 @@
 /**
  * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel
  * in one message. Proposals that could not be written yet wait for the write under way, and behind it for
- * what comes at once: a message and a write cost as much as many changes.
+ * what comes at once: a message and a write cost as much as many changes. Calls of other nodes and answers to
+ * them do not wait, and do not take along what does.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type EventParcel, unpackEvents } from './event-parcel.js';
 import { GATHER_MS, Gathering } from './gathering.js';
-import { buffersOf, ParcelPacker } from './parcel.js';
+import { buffersOf, type Parcel, ParcelPacker } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
@@ -25,6 +26,8 @@ export class Bridge implements Consensus {
   private readonly port: MessagePort;
   private readonly signals: Signals;
   private readonly packer = new ParcelPacker();
+  /** For calls and returns. */
+  private readonly calls = new ParcelPacker();
   /** Whether a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
   private readonly gathering = new Gathering();
@@ -39,7 +42,8 @@ export class Bridge implements Consensus {
   }
 
   send(command: Command): void {
-    this.packer.add(command);
+    const isCall = command.kind === 'call' || command.kind === 'return';
+    (isCall ? this.calls : this.packer).add(command);
     this.planLook();
   }
 
@@ -73,7 +77,8 @@ export class Bridge implements Consensus {
     this.planned = true;
     setImmediate(() => {
       this.planned = false;
-      if (!this.waits()) this.flush();
+      if (this.waits()) this.flushCalls();
+      else this.flush();
     });
   }
 
@@ -90,13 +95,29 @@ export class Bridge implements Consensus {
   }
 
   private flush(): void {
-    const { packer, signals } = this;
-    if (packer.isEmpty) return;
+    const { packer, signals, calls } = this;
+    if (packer.isEmpty) {
+      this.flushCalls();
+      return;
+    }
     this.gathering.stop();
     if (packer.proposals > 0) signals.proposed();
     signals.release();
-    const parcel = packer.take();
-    this.port.postMessage({ commands: parcel.commands, data: parcel.data }, buffersOf(parcel));
+    this.post(packer.take(), calls.isEmpty ? null : calls.take());
+  }
+
+  private flushCalls(): void {
+    if (!this.calls.isEmpty) this.post(this.calls.take(), null);
+  }
+
+  private post({ commands, data, given }: Parcel, calls: Parcel | null): void {
+    if (calls === null) {
+      this.port.postMessage({ commands, data }, buffersOf({ data, given }));
+      return;
+    }
+    const before = { commands: calls.commands, data: calls.data };
+    const buffers = [...buffersOf(calls), ...buffersOf({ data, given })];
+    this.port.postMessage({ commands, data, before }, buffers);
   }
 
   private receive(parcel: EventParcel): void {

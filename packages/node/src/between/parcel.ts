@@ -32,11 +32,18 @@ export interface Parcel {
   readonly data: Uint8Array<ArrayBuffer>;
   /** Buffers that go with it, besides that of the data. */
   readonly given: readonly ArrayBuffer[];
+  /** What comes before it in the same message; nothing for nothing. */
+  readonly before?: Pick<Parcel, 'commands' | 'data'>;
 }
 
 /** What changes hands with a parcel, be it one of commands or of events. */
 export function buffersOf({ data, given }: Pick<Parcel, 'data' | 'given'>): ArrayBuffer[] {
   return data.length > 0 ? [data.buffer, ...given] : [...given];
+}
+
+/** Whether there are proposals in a parcel. */
+export function proposes({ commands }: Pick<Parcel, 'commands'>): boolean {
+  return commands.some(({ kind }) => kind === 'proposals');
 }
 
 const FIRST_BYTES = 16 * 1024;
@@ -149,9 +156,10 @@ export class ParcelPacker {
 
 /** Calls `handle` for each command of a parcel, in order. */
 export function unpack(
-  { commands, data }: Pick<Parcel, 'commands' | 'data'>,
+  { commands, data, before }: Pick<Parcel, 'commands' | 'data' | 'before'>,
   handle: (command: Command) => void,
 ): void {
+  if (before !== undefined) unpack(before, handle);
   let at = 0;
   const next = (size: number): Uint8Array => {
     at += size;

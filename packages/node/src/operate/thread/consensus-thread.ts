@@ -10,7 +10,7 @@ import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
-import { type Parcel, unpack } from '../../between/parcel.js';
+import { type Parcel, proposes, unpack } from '../../between/parcel.js';
 import { ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { Signals } from '../../between/signals.js';
@@ -234,7 +234,7 @@ export class ConsensusThread {
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
     });
-    this.toEngine.taken();
+    if (proposes(parcel)) this.toEngine.taken();
   }
 
   private stop({ side, server, timers }: Running): void {

@@ -59,7 +59,7 @@ export class EventSender {
     this.signals.writing();
   }
 
-  /** What the engine thread sent has been handled. */
+  /** What the engine thread proposed has been handled. */
   taken(): void {
     if (this.signals.taken()) this.planFlush();
   }
