@@ -21,7 +21,7 @@ interface WaitingForIndex {
 }
 
 /** Time that a question waits at most for those who may ask again, in milliseconds. */
-const GATHER_MS = 1;
+const GATHER_MS = 3;
 
 /** The part of those who were answered that is waited for at most: the last ones would hold up all others. */
 const SHARE_MAX = 0.9;
