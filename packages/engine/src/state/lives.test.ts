@@ -10,7 +10,10 @@ import fc from 'fast-check';
 import { Life } from '../testing/life.js';
 import { live, type Step } from '../testing/live.js';
 
-const seed = Number(process.env.ALTHING_TEST_SEED);
+// The gate lives the same lives each time, and leaves the search for others to ALTHING_TEST_RUNS_FACTOR: lives are long, and what they
+// find is rare.
+const isSearch = Number(process.env.ALTHING_TEST_RUNS_FACTOR) > 1;
+const seed = isSearch ? Number(process.env.ALTHING_TEST_SEED) : 101;
 
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.oneof(
@@ -39,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 test(`a collection holds what its log says, whatever it lives through (seed ${seed})`, () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), (steps) => live(steps)),
-    { numRuns: 4 },
+    { numRuns: 4, seed },
   );
 });
 
