@@ -73,3 +73,17 @@ test('a checkpoint has the fields of an instance that the type loses while it is
   life.restart();
   life.look();
 });
+
+test('an instance has the value of a field whose loss was taken back also in the next checkpoint', () => {
+  const life = new Life();
+  life.query(
+    "set_type('T', {n: 'int'}); mod_type('T', 'add', 'f', 'int', 5); .ts = range(9).map(|i| T{n: i, f: i});",
+    true,
+  );
+  life.commit();
+  life.query("mod_type('T', 'del', 'f'); .ts[3].n; raise('stop');");
+  life.begin();
+  life.finish(true);
+  life.restart();
+  life.look();
+});

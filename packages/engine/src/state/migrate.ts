@@ -5,7 +5,7 @@
  * A value of a field that was dropped is forgotten, except while the change may still be taken back: then it is rescued, and comes
  * back with the field.
  */
-import type { Field, FieldDef, Rescue } from '../schema/type.js';
+import type { Field, FieldDef, Rescue, Type } from '../schema/type.js';
 import { copyList, List, ThingSet } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -40,6 +40,14 @@ export function migrate(thing: Thing, store: ThingMemory): void {
   thing.shape = shape;
   thing.slots = moved;
   attachAll(thing);
+}
+
+/** Gives instances of a type the values that were rescued, now that their fields are back. */
+export function bringBack({ values }: Rescue, type: Type, store: ThingMemory): void {
+  for (const thing of values.keys()) {
+    const { shape } = thing;
+    if (shape.type === type && shape.stale !== null) migrate(thing, store);
+  }
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Catalog, EnumState, TypeState } from '../../schema/catalog.js';
 import type { EnumDef } from '../../schema/enum.js';
 import { ENUMS_MAX, TYPES_MAX, type Type, type TypeDef } from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
+import { bringBack } from '../migrate.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import type { Transaction } from '../transaction.js';
@@ -277,8 +278,8 @@ export class SchemaEditor {
       schema.setType(id, before);
       schema.nextType = nextType;
       store.changedTypes.add(id);
-      // What was dropped must live until the change is committed, or taken back.
-      void rescue;
+      // What was dropped goes back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
+      if (rescue !== null) bringBack(rescue, schema.type(id), store);
     };
     const def = before !== undefined && 'fields' in before ? before : null;
     const fields = def === null ? 0 : def.fields.length + def.methods.size;
