@@ -91,6 +91,21 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `mod_type('T', 'del', 'f${p(4)}')`,
   (p) => `mod_type('T', 'ren', 'f${p(4)}', 'f${p(4)}')`,
   (p) => `mod_enum('E', 'mod', 'B', ${of(p, ['{k: L}', '{k: .objs[4]}', '{}'])})`,
+  (p) =>
+    `mod_type('T', 'mod', 'f${p(4)}', ${of(p, ["'any'", "'int?', |x| 1", "'str', |x| L", "'[any]', |x| [x.n]"])})`,
+  (p) => `set_type('U', {n: 'int', t: 'T?', l: ${of(p, ["'[any]'", "'[int]'", "'{T}'"])}})`,
+  () => `del_type('U')`,
+  (p) => `.us = range(${p(60)}).map(|i| U{n: i, t: .ts[i % 9]})`,
+  (p) => `.us[${p(40)}].${of(p, ['n', 't', 'l'])} = ${of(p, VALUES)}`,
+  (p) => `.small.set('${of(p, ['a', 'l', 'u'])}', U{n: ${p(9)}})`,
+  (p) =>
+    `mod_type('U', '${of(p, ['del', 'ren'])}', '${of(p, ['n', 't', 'l', 'z'])}'${of(p, ['', ", 'z'", ", 'n'"])})`,
+  (p) =>
+    `mod_type('U', 'add', '${of(p, ['n', 't', 'l', 'z'])}', ${of(p, ["'int', 7", "'str', L", "'T?'", "'[any]'"])})`,
+  (p) =>
+    `mod_type('${of(p, ['T', 'U'])}', 'rel', '${of(p, ['o', 't', 's', 'z'])}', '${of(p, ['o', 't', 's', 'z'])}')`,
+  (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.to_type('${of(p, ['U', 'T'])}')`,
+  (p) => `.ts[${p(40)}].assign({n: ${p(9)}})`,
   (p) => `c = {l: range(1100), x: ${of(p, VALUES)}}; c.me = c; .c = c; ${of(p, ["'stays'", ".del('c')"])}`,
   (p) => `${of(p, ['.c.me', '.x', '.y'])}.set('me', ${of(p, ['.c', '.x', '.big', '.objs[1]'])})`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
