@@ -100,19 +100,19 @@ describe('others are served while a client', () => {
     const strangers = await Promise.all(
       Array.from({ length: 10 }, () => SocketClient.connect({ host: '127.0.0.1', port: node.nativePort })),
     );
+    const codeOf = (client: SocketClient, password: string): Promise<number> =>
+      client.login({ user: 'admin', password }).then(
+        () => 0,
+        (error: { code?: number }) => error.code ?? 1,
+      );
+    expect(await codeOf(strangers[0] as SocketClient, 'wrong')).toBe(-56);
     const codes = strangers.flatMap((client) =>
-      Array.from({ length: 10 }, (_, i) =>
-        client.login({ user: 'admin', password: `wrong ${i}` }).then(
-          () => 0,
-          (error: { code?: number }) => error.code ?? 1,
-        ),
-      ),
+      Array.from({ length: 10 }, (_, i) => codeOf(client, `wrong ${i}`)),
     );
     await isServed();
+    // Refused, put off, or, on a machine that has much else to do, all too late.
     const all = await Promise.all(codes);
-    // Refused, put off, or too late.
     expect(all.every((code) => code === -56 || code === -57 || code === 1)).toBe(true);
-    expect(all).toContain(-56);
     for (const client of strangers) client.close();
     await isServed();
   });
