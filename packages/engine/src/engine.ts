@@ -241,6 +241,11 @@ export class Engine {
     return this.programs.get(code, (text) => prepare(this.runtime, text));
   }
 
+  /** The compiled form of a query text that came before; null where `prepare` has to make it. */
+  known(code: string): Prepared | null {
+    return code.length > this.options.limits.codeLength ? null : this.programs.known(code);
+  }
+
   /** Whether a call may change the state of its scope, so that it needs the leader and the privilege CHANGE. */
   mayWrite({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (body.kind === 'query') return scope.isAmong(body.prepared.changes);

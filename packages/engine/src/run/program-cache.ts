@@ -36,21 +36,26 @@ export class ProgramCache {
 
   /** The program of a text, made by `prepare` when it is not known. */
   get(code: string, prepare: (code: string) => Prepared): Prepared {
-    const known = this.young.get(code);
-    if (known !== undefined) {
-      this.hits += 1;
-      return known;
-    }
-    const old = this.old.get(code);
-    if (old !== undefined) {
-      this.hits += 1;
-      this.add(old);
-      return old;
-    }
+    const known = this.known(code);
+    if (known !== null) return known;
     this.misses += 1;
     const prepared = prepare(code);
     if (this.wasSeen(code)) this.keep(prepared);
     return prepared;
+  }
+
+  /** The program of a text, if it is known; null is no miss. */
+  known(code: string): Prepared | null {
+    const young = this.young.get(code);
+    if (young !== undefined) {
+      this.hits += 1;
+      return young;
+    }
+    const old = this.old.get(code);
+    if (old === undefined) return null;
+    this.hits += 1;
+    this.add(old);
+    return old;
   }
 
   /** Remembers a program that is worth it though its text came for the first time. */

@@ -28,6 +28,7 @@ import { NODE_DOWN } from './forwarding/refusals.js';
 import { Sequences } from './forwarding/sequences.js';
 import { type Answer, ASKED_ERROR, type Ask, type Course, FutureRunner, type More } from './future-runner.js';
 import { HeldPrograms } from './held-programs.js';
+import { type Begun, ImmediateReads } from './immediate-reads.js';
 import { noChange } from './parts.js';
 import type { PasswordHasher } from './password.js';
 import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
@@ -99,6 +100,7 @@ export class Router {
   private readonly forwarder: Forwarder;
   private readonly futures: FutureRunner;
   private readonly held = new HeldPrograms();
+  private readonly immediate: ImmediateReads;
   /** Nodes that can't be reached. */
   private readonly down = new Set<NodeId>();
   /** Versions of the protocol that are spoken with other nodes. */
@@ -112,6 +114,14 @@ export class Router {
       engine,
       nodeId,
       failedToPrepare: (userId, ms) => this.slowLane.ran(null, userId, ms),
+      monotonic,
+    });
+    this.immediate = new ImmediateReads({
+      engine,
+      slowLane: this.slowLane,
+      alone: options.alone,
+      session: options.session,
+      ran: (call, ms) => this.ran(call, ms),
       monotonic,
     });
     this.pendingRequests = new PendingRequests({
@@ -167,6 +177,14 @@ export class Router {
    * @returns whether its answer waits for nothing but events of the consensus side
    */
   handle(request: Request, respond: Respond, begun = this.options.monotonic()): boolean {
+    const reply = this.immediate.answer(request, begun);
+    if (reply === null) return this.handleOther(request, respond, begun);
+    respond(reply);
+    return true;
+  }
+
+  /** As `handle`, for what is not answered at once. */
+  private handleOther(request: Request, respond: Respond, begun: number): boolean {
     const { waitMs } = this.options;
     const pending = new PendingRequest({
       request,
@@ -178,7 +196,10 @@ export class Router {
         respond(replyAtEnd(end));
       },
     });
-    this.begin(pending, begun);
+    const left = this.immediate.takeLeft();
+    if (left.program !== null) this.held.hold(pending, left.program);
+    if (left.begun === null) this.begin(pending, begun);
+    else this.goOn(pending, left.begun);
     return !pending.needsMore && !pending.called && pending.waitsFor === null;
   }
 
@@ -267,6 +288,16 @@ export class Router {
     pending.attemptedAt = begun;
     this.attempt(pending);
     // Most end at once, and need not be found again.
+    if (!pending.ended) this.pendingRequests.add(pending);
+  }
+
+  /** Runs the futures of a call that has run by itself, and only reads. */
+  private goOn(pending: PendingRequest, { call, first, session }: Begun): void {
+    const done = (answer: Answer): void => {
+      if (session === null) pending.end({ kind: 'reply', reply: replyOf(answer) });
+      else session.settle(answer, (reply) => this.settled(pending, session, reply));
+    };
+    this.readOn(pending, call, first, session, done);
     if (!pending.ended) this.pendingRequests.add(pending);
   }
 

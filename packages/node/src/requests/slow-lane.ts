@@ -82,6 +82,11 @@ export class SlowLane {
     return length;
   }
 
+  /** Whether anything has to stand in the lane at all, as far as it takes no look at the clock to tell. */
+  get isActive(): boolean {
+    return this.activeUntil !== 0;
+  }
+
   /** Whether a program has to stand in the lane; null is one that is not known yet. */
   takes(program: object | null, userId: number): boolean {
     this.others += 1;
