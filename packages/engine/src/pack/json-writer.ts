@@ -162,7 +162,20 @@ export function quote(text: string): string {
 }
 
 function escapeText(text: string): string {
-  return SPECIAL.test(text) ? text.replace(ALL_SPECIAL, escaped) : text;
+  return isPlain(text) ? text : text.replace(ALL_SPECIAL, escaped);
+}
+
+/** Up to this length it takes less time to look at each character here than to ask for a regular expression. */
+const LOOKED_AT = 32;
+
+function isPlain(text: string): boolean {
+  const { length } = text;
+  if (length > LOOKED_AT) return !SPECIAL.test(text);
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x22 || code === 0x5c) return false;
+  }
+  return true;
 }
 
 function escaped(character: string): string {

@@ -82,9 +82,13 @@ export function pack(value: Value, sink: Sink, options: PackOptions): void {
   if (typeof value === 'number' || typeof value === 'bigint') sink.int(value);
   else if (typeof value === 'boolean') sink.bool(value);
   else if (value === null) sink.nil();
+  else if (typeof value === 'string' && value.length < SHORT_TEXT) sink.str(value);
   else new Packer(sink, options).value(value, options.deep);
   if (sink.size > options.sizeMax) throw tooLarge(options);
 }
+
+/** Characters up to which a text counts as small. */
+const SHORT_TEXT = 64;
 
 /** Values that are small are only looked at together, so many at a time. */
 const SMALL_PER_CHECK = 1024;

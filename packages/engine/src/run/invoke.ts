@@ -39,7 +39,11 @@ export function callClosure(rt: Runtime, closure: Closure, args: readonly Code[]
 
 /** Calls a closure with values; missing ones are nil, surplus ones are ignored. */
 export function invoke(rt: Runtime, closure: Closure, values: readonly Value[]): Value {
-  return run(rt, closure, unitOf(rt, closure), values);
+  const unit = unitOf(rt, closure);
+  const { length } = unit.params;
+  if (unit.simple && length === 2) return call2(rt, closure, unit, values[0] ?? null, values[1] ?? null);
+  if (unit.simple && length === 1) return call1(rt, closure, unit, values[0] ?? null);
+  return run(rt, closure, unit, values);
 }
 
 function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]): Value {
