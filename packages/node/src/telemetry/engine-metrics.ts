@@ -1,5 +1,4 @@
 /** The figures of the engine thread. A request is counted when it ends; the rest is set every second. */
-import { performance } from 'node:perf_hooks';
 import { type EngineFigures, ErrorCode, type QueryError, type ScopeName } from '@althing/engine';
 import {
   CERTIFICATES,
@@ -92,26 +91,16 @@ export class EngineMetrics {
     this.rejections = rejections;
   }
 
-  /**
-   * Counts a request when it is answered.
-   *
-   * @param then told how long it took, in milliseconds
-   */
-  counting<R extends Counted>(
-    request: { readonly scope: ScopeName; readonly body: { readonly type: 'query' | 'run' } },
-    respond: (reply: R) => void,
-    then: (reply: R, ms: number) => void,
-  ): (reply: R) => void {
-    const begun = performance.now();
-    return (reply) => {
-      const ms = performance.now() - begun;
-      const series = (request.body.type === 'query' ? 0 : SCOPES.length) + scopeOf(request.scope);
-      this.observeRequest(ms / 1000, series);
-      if (reply.ok) this.countRequest(series * OUTCOMES.length);
-      else this.finished(series, outcomeOfReply(reply), reply.error);
-      then(reply, ms);
-      respond(reply);
-    };
+  /** Counts a request that was answered after so many milliseconds. */
+  answered(
+    { scope, body }: { readonly scope: ScopeName; readonly body: { readonly type: 'query' | 'run' } },
+    reply: Counted,
+    ms: number,
+  ): void {
+    const series = (body.type === 'query' ? 0 : SCOPES.length) + scopeOf(scope);
+    this.observeRequest(ms / 1000, series);
+    if (reply.ok) this.countRequest(series * OUTCOMES.length);
+    else this.finished(series, outcomeOfReply(reply), reply.error);
   }
 
   /** Counts a request that was refused before it was run; null: before its scope was known. */

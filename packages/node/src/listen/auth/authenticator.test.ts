@@ -94,7 +94,9 @@ describe('passwords', () => {
       const header = basic('admin', 'pass');
       await parts.login(header);
       expect(parts.authenticator.known(header)).not.toBeNull();
+      expect(parts.authenticator.remembered(header)?.name).toBe('admin');
       end(parts);
+      expect(parts.authenticator.remembered(header)).toBeNull();
       expect(parts.authenticator.known(header)).toBeNull();
     }
   });
@@ -230,17 +232,20 @@ describe('tokens', () => {
   test('one that was used before is looked at again whenever users change, and at its end', () => {
     const { authenticator, change, clock } = setUp();
     const known = (): number | undefined => authenticator.known(`Bearer ${KEY}`, () => HERE)?.createdAt;
+    const remembered = (): number | undefined => authenticator.remembered(`Bearer ${KEY}`)?.createdAt;
     change({ tokens: [tokenOf(KEY, 1000)] });
     clock.now = 900_000;
-    expect([known(), known(), known()]).toEqual([0, 0, 0]);
+    expect(remembered()).toBeUndefined();
+    expect([known(), known(), known(), remembered()]).toEqual([0, 0, 0, 0]);
     change({ createdAt: 1 });
-    expect([known(), known(), known()]).toEqual([1, 1, 1]);
+    expect(remembered()).toBeUndefined();
+    expect([known(), known(), known(), remembered()]).toEqual([1, 1, 1, 1]);
     clock.now = 1_001_000;
-    expect(known()).toBeUndefined();
+    expect([remembered(), known()]).toEqual([undefined, undefined]);
     clock.now = 900_000;
-    expect([known(), known()]).toEqual([1, 1]);
+    expect([remembered(), known(), known()]).toEqual([1, 1, 1]);
     change({ tokens: [] });
-    expect(known()).toBeUndefined();
+    expect([remembered(), known()]).toEqual([undefined, undefined]);
   });
 
   test.each([

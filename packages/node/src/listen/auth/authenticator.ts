@@ -104,6 +104,16 @@ export class Authenticator {
     this.options = options;
   }
 
+  /** The user of a header that came before, which is remembered as it is; null where `known` has to tell. */
+  remembered(header: string): User | null {
+    if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
+      const found = this.rememberedToken(header);
+      if (found !== undefined) return this.isExpired(found) ? null : found.user;
+    }
+    const entry = this.recent.get(header);
+    return entry === undefined ? null : this.userOf(entry);
+  }
+
   /**
    * The user of a header when that can be told at once, else null: then `login` tells.
    *
@@ -124,12 +134,16 @@ export class Authenticator {
         return found.user;
       }
     }
-    const now = this.options.now();
     const entry = this.verifiedBy(header);
-    if (entry === undefined || now > entry.until) return null;
-    const user = this.options.root.users.get(entry.userId);
-    if (user === undefined || user.name !== entry.name) return null;
-    return user.password === entry.password ? user : null;
+    return entry === undefined ? null : this.userOf(entry);
+  }
+
+  /** The user of a verified password; null when that is out of date, or the user is another one now. */
+  private userOf({ userId, name, password, until }: Verified): User | null {
+    if (this.options.now() > until) return null;
+    const user = this.options.root.users.get(userId);
+    if (user === undefined || user.name !== name) return null;
+    return user.password === password ? user : null;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { type Engine, ErrorCode } from '@althing/engine';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { delay } from '../../base/timers.js';
@@ -14,7 +15,8 @@ import type { Logger } from '../../telemetry/logger.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { Backoff } from '../auth/backoff.js';
 import type { TlsFiles } from '../http/apps.js';
-import { HttpListener, type HttpOptions } from '../http/listener.js';
+import { HttpListener } from '../http/listener.js';
+import type { HttpOptions } from '../http/options.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
@@ -203,14 +205,18 @@ export class Doors {
 
 /** The way of requests into the node, the same for all doors. */
 function handlerOf({ config, router, figures, counters, log }: DoorsOptions): HttpOptions['handle'] {
-  return (request, respond) =>
-    router.handle(
-      request,
-      figures.counting(request, respond, (reply, ms) => {
-        counters.count(reply, ms);
-        report(log, config.slowRequestMs, request, reply, ms);
-      }),
-    );
+  const { slowRequestMs } = config;
+  return (request, respond) => {
+    const begun = performance.now();
+    const answer = (reply: Reply): void => {
+      const ms = performance.now() - begun;
+      figures.answered(request, reply, ms);
+      counters.count(reply, ms);
+      report(log, slowRequestMs, request, reply, ms);
+      respond(reply);
+    };
+    return router.handle(request, answer, begun);
+  };
 }
 
 function makeAuthenticator({ config, engine, router, hasher, figures, audit }: DoorsOptions): Authenticator {

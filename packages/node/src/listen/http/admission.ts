@@ -53,8 +53,7 @@ export class Admission {
 
   /** Credentials first; then what else can be told before the body has come. */
   admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {
-    const { authenticator, stale: staleness, clients, strangers } = this.options;
-    const stale = staleness();
+    const stale = this.options.stale();
     if (stale !== null) {
       this.options.refuse(exchange, stale);
       return;
@@ -64,6 +63,22 @@ export class Admission {
       this.options.refuse(exchange, UNAUTHORIZED, '401 Unauthorized', AUTHENTICATE);
       return;
     }
+    const user = this.options.authenticator.remembered(authorization);
+    if (user !== null) {
+      exchange.user = user;
+      this.assertServable(exchange, headers, format);
+    } else this.login(exchange, res, authorization, headers, format);
+  }
+
+  /** Finds out who sends a request with credentials that did not come just before. */
+  private login(
+    exchange: Exchange,
+    res: HttpResponse,
+    authorization: string,
+    headers: RequestHeaders,
+    format: Format | null,
+  ): void {
+    const { authenticator, clients, strangers } = this.options;
     const user = authenticator.known(authorization, () => clients.of(res, headers.forwardedFor));
     if (user !== null) {
       exchange.user = user;

@@ -22,7 +22,7 @@ export interface AppsOptions {
   readonly ageMaxMs: number;
   /** Called when a connection came (1) or went (-1, without its response). */
   readonly connected: (res: HttpResponse | null, change: number) => void;
-  readonly receive: (res: HttpResponse, req: HttpRequest, batch: Batch) => void;
+  readonly receive: (res: HttpResponse, req: HttpRequest, batch: Batch, method: string) => void;
   /** The behaviour of connections that go on as WebSockets at `/@ws`. */
   readonly sockets: WebSocketBehavior<SocketData>;
 }
@@ -169,7 +169,9 @@ export class Apps {
         sockets.close?.(ws, code, message);
       },
     });
-    app.any('/*', (res, req) => receive(res, req, batch));
+    // Methods are told apart by their case, as they are here; and to be told by the app takes less than to ask.
+    app.post('/*', (res, req) => receive(res, req, batch, 'POST'));
+    app.any('/*', (res, req) => receive(res, req, batch, req.getCaseSensitiveMethod()));
     return batch;
   }
 

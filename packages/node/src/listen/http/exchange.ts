@@ -259,17 +259,22 @@ export class Exchange {
   ): void {
     if (this.done) return;
     this.finish();
-    const respond = (): void => this.respond(status, body, headers, close, index, outcome);
-    if (this.inCallback && !close && !this.isLast) this.postpone(respond);
-    else respond();
+    if (this.inCallback && !close && !this.isLast) this.postpone(status, body, headers, index, outcome);
+    else this.respond(status, body, headers, close, index, outcome);
   }
 
   /**
    * Puts a response off for a moment that there is before the body: often that is in the same segment, and
    * then its end is certain, and the connection can go on. What has not come by then is not waited for.
    */
-  private postpone(respond: () => void): void {
-    this.early = respond;
+  private postpone(
+    status: string,
+    body: string | Uint8Array,
+    headers: Headers,
+    index: number,
+    outcome: ChangeOutcome,
+  ): void {
+    this.early = () => this.respond(status, body, headers, false, index, outcome);
     setImmediate(() => this.release());
   }
 
@@ -287,18 +292,28 @@ export class Exchange {
     index: number,
     outcome: ChangeOutcome,
   ): void {
-    const { res } = this;
-    const { heads, answerBuffer } = this.parts;
     const cuts = close || this.isLast || !this.endIsCertain;
     const closes = cuts || this.batch.takesLeave();
-    const head = heads.of(this.format, this.id, index) + this.cors;
-    const isLong = body.length >= LONG_BYTES;
-    if (!isLong && !cuts && this.isCorked) {
+    const head = this.parts.heads.of(this.format, this.id, index) + this.cors;
+    if (body.length < LONG_BYTES && !cuts && this.isCorked) {
       // The usual case.
       this.leave();
-      write(res, status, head, body, headers, closes);
-      return;
-    }
+      write(this.res, status, head, body, headers, closes);
+    } else this.respondOtherwise(status, head, body, headers, cuts, closes, outcome);
+  }
+
+  /** As `respond`, in all cases but the usual one, which would have to pay for functions that are made here. */
+  private respondOtherwise(
+    status: string,
+    head: string,
+    body: string | Uint8Array,
+    headers: Headers,
+    cuts: boolean,
+    closes: boolean,
+    outcome: ChangeOutcome,
+  ): void {
+    const { res } = this;
+    const isLong = body.length >= LONG_BYTES;
     if (isLong && !cuts) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       // The client closes it then.
@@ -306,7 +321,7 @@ export class Exchange {
       return;
     }
     this.leave();
-    if (isLong && !answerBuffer.lend(body.length)) {
+    if (isLong && !this.parts.answerBuffer.lend(body.length)) {
       const full = errorBody(OUTBOX_FULL, this.format, outcome);
       const fullStatus = statusOf(OUTBOX_FULL, outcome);
       const all = outcome === 'none' ? [...headers, RETRY_AFTER] : headers;

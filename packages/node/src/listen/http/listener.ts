@@ -7,34 +7,27 @@
  * then the request itself. A body is kept only when the credentials can still turn out to be right.
  */
 
-import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { QueryError, type ScopeName } from '@althing/engine';
 import { keptFor } from '../../base/descriptors.js';
 import { networkOf } from '../../base/network-of.js';
-import {
-  type ChangeOutcome,
-  type ProgramRequest,
-  type Respond,
-  UnfinishedError,
-} from '../../groups/request.js';
-import type { BodyOptions } from '../../requests/body.js';
-import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
-import type { Authenticator, Login } from '../auth/authenticator.js';
+import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
+import type { Login } from '../auth/authenticator.js';
 import { AddressCounts, addressKey, isLoopbackKey, systemCounts } from '../limits/address-counts.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import type { Strangers } from '../limits/strangers.js';
 import { RequestIds } from '../shared/request-ids.js';
-import type { SharedLimits } from '../shared/shared-limits.js';
 import { Admission, refuseLogin } from './admission.js';
 import { AnswerBuffer } from './answer-buffer.js';
-import { Apps, hasCertificate, type SocketData, type TlsFiles } from './apps.js';
+import { Apps, hasCertificate, type SocketData } from './apps.js';
 import type { Batch } from './batch.js';
 import { Bodies } from './bodies.js';
 import { Exchange, type ExchangeParts, type Headers, write } from './exchange.js';
 import { answerLast, fail, preflight, refuseHeadMethod } from './head-answers.js';
-import { Paths, type Transfer } from './path.js';
+import type { HttpOptions } from './options.js';
+import { type Path, Paths, type Transfer } from './path.js';
 import {
   ALLOW,
   badRequest,
@@ -51,61 +44,11 @@ import {
 } from './refusals.js';
 import { formatOf, Heads, statusOf } from './reply.js';
 import { type RequestHeaders, readHeaders } from './request-headers.js';
-import { corsOf, Sites, type SitesOptions } from './sites.js';
-import { type TransferHandler, transferred } from './transfers.js';
+import { corsOf, Sites } from './sites.js';
+import { transferred } from './transfers.js';
 import { Upload } from './upload.js';
 import { WaitingInPlace } from './waiting-in-place.js';
 import { WELCOME_PAGE } from './welcome.js';
-
-export interface HttpOptions {
-  readonly authenticator: Authenticator;
-  /** Null for plain HTTP. */
-  readonly tls: TlsFiles | null;
-  /** Name of this node, which every response tells. */
-  readonly nodeName: string;
-  /**
-   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
-   * waiting.
-   */
-  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
-  /** Takes backups, and the restores of them. */
-  readonly transfers: TransferHandler;
-  /** Null while requests are served, else why not. */
-  readonly refusal: () => QueryError | null;
-  /** Why nobody can be logged in, for now; null: they can. */
-  readonly stale: () => QueryError | null;
-  readonly body: BodyOptions;
-  /** Bytes that a request body may have. */
-  readonly bodySizeMax: number;
-  /** What all doors may take together. */
-  readonly shared: SharedLimits;
-  /** Time in which a body must have come. */
-  readonly bodyTimeoutMs: number;
-  /** What becomes of connections that go on as WebSockets, at `/@ws`. */
-  readonly sockets: ApiSockets;
-  /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
-  readonly wait: (done: () => boolean) => void;
-  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
-  readonly connectionAgeMaxMs: number;
-  /** Connections at once from one address. */
-  readonly connectionsPerAddressMax: number;
-  /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
-  readonly trustedProxies: readonly string[];
-  /** For whom browsers may ask. */
-  readonly sites: SitesOptions;
-  /** Counts refusals. */
-  readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
-  /** Reports a defect of the node itself. */
-  readonly onDefect: (error: unknown) => void;
-}
-
-/** What becomes of connections that go on as WebSockets. */
-export type ApiSockets = Omit<WebSocketBehavior<SocketData>, 'upgrade'> & {
-  /** The subprotocol of the answer, empty for none; null when there is none that is spoken here. */
-  readonly subprotocolOf: (header: string) => string | null;
-  /** Whether one more from an address may go on, before it has logged in. */
-  readonly admits: (address: string) => boolean;
-};
 
 export class HttpListener {
   private readonly options: HttpOptions;
@@ -176,7 +119,7 @@ export class HttpListener {
       tls: options.tls,
       ageMaxMs: options.connectionAgeMaxMs,
       connected: (res, change) => this.connected(res, change),
-      receive: (res, req, batch) => this.receive(res, req, batch),
+      receive: (res, req, batch, method) => this.receive(res, req, batch, method),
       sockets: {
         ...options.sockets,
         upgrade: (res, req, context) => this.upgrade(res, req, context),
@@ -258,10 +201,30 @@ export class HttpListener {
     res.close();
   }
 
-  private receive(res: HttpResponse, req: HttpRequest, batch: Batch): void {
-    const method = req.getCaseSensitiveMethod();
+  private receive(res: HttpResponse, req: HttpRequest, batch: Batch, method: string): void {
     const path = this.paths.parse(req.getUrl());
     const headers = readHeaders(req, method, this.ids, this.clients.endsConnection(res));
+    const isUsual =
+      method === 'POST' &&
+      path.kind === 'scope' &&
+      headers.malformed === null &&
+      headers.origin === null &&
+      !this.needsCertificate &&
+      this.sites.serves(headers.host) &&
+      !req.getQuery();
+    if (isUsual) this.receivePost(res, path.scope, headers, batch);
+    else this.receiveOther(res, req, batch, method, path, headers);
+  }
+
+  /** As `receive`, in any case; the usual one would have to pay for functions that are made here. */
+  private receiveOther(
+    res: HttpResponse,
+    req: HttpRequest,
+    batch: Batch,
+    method: string,
+    path: Path,
+    headers: RequestHeaders,
+  ): void {
     const origin = headers.origin === null ? 'own' : this.sites.kindOf(headers.origin, headers.host);
     const refuse = (error: QueryError, status?: string, more?: Headers): void =>
       this.refuseHead(res, headers, error, status, more);

@@ -5,7 +5,7 @@
 import type { WebSocket } from 'uWebSockets.js';
 import { networkOf } from '../../base/network-of.js';
 import type { SocketData } from '../http/apps.js';
-import type { ApiSockets } from '../http/listener.js';
+import type { ApiSockets } from '../http/options.js';
 import type { NativeListener, OpenedConnection } from '../native/listener.js';
 import { HEADER_BYTES, writeHeader } from '../native/package.js';
 import type { Wire } from '../native/wire.js';

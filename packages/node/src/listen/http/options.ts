@@ -1,0 +1,60 @@
+import type { WebSocketBehavior } from 'uWebSockets.js';
+import type { QueryError } from '@althing/engine';
+import type { ProgramRequest, Respond } from '../../groups/request.js';
+import type { BodyOptions } from '../../requests/body.js';
+import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { SharedLimits } from '../shared/shared-limits.js';
+import type { SocketData, TlsFiles } from './apps.js';
+import type { SitesOptions } from './sites.js';
+import type { TransferHandler } from './transfers.js';
+
+export interface HttpOptions {
+  readonly authenticator: Authenticator;
+  /** Null for plain HTTP. */
+  readonly tls: TlsFiles | null;
+  /** Name of this node, which every response tells. */
+  readonly nodeName: string;
+  /**
+   * Takes a request; the answer may come at once or later. Returns whether it will come of this thread's
+   * waiting.
+   */
+  readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
+  /** Takes backups, and the restores of them. */
+  readonly transfers: TransferHandler;
+  /** Null while requests are served, else why not. */
+  readonly refusal: () => QueryError | null;
+  /** Why nobody can be logged in, for now; null: they can. */
+  readonly stale: () => QueryError | null;
+  readonly body: BodyOptions;
+  /** Bytes that a request body may have. */
+  readonly bodySizeMax: number;
+  /** What all doors may take together. */
+  readonly shared: SharedLimits;
+  /** Time in which a body must have come. */
+  readonly bodyTimeoutMs: number;
+  /** What becomes of connections that go on as WebSockets, at `/@ws`. */
+  readonly sockets: ApiSockets;
+  /** Blocks for a moment, or until the condition holds, while answers may come: see `answerInPlace`. */
+  readonly wait: (done: () => boolean) => void;
+  /** How old a connection gets, in milliseconds; 0: as old as it likes. */
+  readonly connectionAgeMaxMs: number;
+  /** Connections at once from one address. */
+  readonly connectionsPerAddressMax: number;
+  /** Proxies whose X-Forwarded-For is trusted: addresses, and networks as `10.0.0.0/8`. */
+  readonly trustedProxies: readonly string[];
+  /** For whom browsers may ask. */
+  readonly sites: SitesOptions;
+  /** Counts refusals. */
+  readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
+  /** Reports a defect of the node itself. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** What becomes of connections that go on as WebSockets. */
+export type ApiSockets = Omit<WebSocketBehavior<SocketData>, 'upgrade'> & {
+  /** The subprotocol of the answer, empty for none; null when there is none that is spoken here. */
+  readonly subprotocolOf: (header: string) => string | null;
+  /** Whether one more from an address may go on, before it has logged in. */
+  readonly admits: (address: string) => boolean;
+};
