@@ -22,6 +22,7 @@ const dependencies = join(root, 'node_modules');
 for (const name of ['.bin', '.package-lock.json']) remove(join(dependencies, name));
 trimUws(join(dependencies, 'uWebSockets.js'));
 trimClassicLevel(join(dependencies, 'classic-level'));
+trimChecksums(join(dependencies, '@node-rs'));
 trimOwn();
 for (const folder of foldersOfDependencies()) trimDependency(folder);
 removeFiles(dependencies, (name) => /\.(?:[cm]?ts|map)$/.test(name));
@@ -43,6 +44,16 @@ function trimClassicLevel(folder) {
   for (const name of readdirSync(prebuilds)) if (name !== wanted) remove(join(prebuilds, name));
   removeFiles(prebuilds, (name) => name.includes('musl'));
   for (const name of ['deps', 'src', 'binding.cc', 'binding.gyp']) remove(join(folder, name));
+}
+
+/** One package for each platform, which may be missing: checksums take longer then. */
+function trimChecksums(folder) {
+  if (!existsSync(folder)) return;
+  const wanted = `crc32-${platform}-${arch}`;
+  for (const name of readdirSync(folder)) {
+    const isWanted = name === 'crc32' || name === wanted || name === `${wanted}-gnu`;
+    if (!isWanted) remove(join(folder, name));
+  }
 }
 
 /** Of Althing stays what is bundled and what starts it: all that its packages have is in the bundle. */

@@ -344,6 +344,10 @@ describe('the scripts of the image', () => {
         'node_modules/classic-level/prebuilds/linux-arm64/classic-level.armv8.node',
         'node_modules/classic-level/prebuilds/linux-x64/classic-level.musl.node',
         'node_modules/classic-level/prebuilds/linux-x64/classic-level.node',
+        'node_modules/@node-rs/crc32/index.js',
+        'node_modules/@node-rs/crc32-linux-arm64-gnu/crc32.linux-arm64-gnu.node',
+        'node_modules/@node-rs/crc32-linux-x64-gnu/crc32.linux-x64-gnu.node',
+        'node_modules/@node-rs/crc32-linux-x64-musl/crc32.linux-x64-musl.node',
         'node_modules/.package-lock.json',
         'node_modules/@jest/core/README.md',
         'node_modules/pino/LICENSE.md',
@@ -371,6 +375,11 @@ describe('the scripts of the image', () => {
       expect([code, output]).toEqual([0, '']);
       expect(left()).toEqual([
         'node_modules',
+        'node_modules/@node-rs',
+        'node_modules/@node-rs/crc32',
+        `node_modules/@node-rs/crc32-linux-${arch}-gnu`,
+        `node_modules/@node-rs/crc32-linux-${arch}-gnu/crc32.linux-${arch}-gnu.node`,
+        'node_modules/@node-rs/crc32/index.js',
         'node_modules/classic-level',
         'node_modules/classic-level/index.js',
         'node_modules/classic-level/prebuilds',
@@ -400,8 +409,11 @@ describe('the scripts of the image', () => {
         `node_modules/uWebSockets.js/dist/bin/uws_${process.platform}_${process.arch}_${process.versions.modules}.node`,
       );
       put(`node_modules/classic-level/prebuilds/${process.platform}-${process.arch}/classic-level.node`);
+      put(`node_modules/@node-rs/crc32-${process.platform}-${process.arch}/crc32.node`);
       expect((await run('trim.mjs', [folder])).code).toBe(0);
-      expect(left().filter((path) => path.endsWith('.node'))).toEqual([
+      const natives = left().filter((path) => path.endsWith('.node') && !path.endsWith('-gnu.node'));
+      expect(natives).toEqual([
+        expect.stringContaining(`@node-rs/crc32-${process.platform}-${process.arch}`),
         expect.stringContaining(`${process.platform}-${process.arch}`),
         expect.stringContaining(`_${process.arch}_${process.versions.modules}`),
       ]);

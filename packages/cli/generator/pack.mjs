@@ -23,6 +23,9 @@ const MODULES = [115, 127];
 const PLATFORMS = ['linux_x64', 'linux_arm64', 'darwin_x64', 'darwin_arm64'];
 const PREBUILDS = ['linux-x64', 'linux-arm64', 'darwin-x64+arm64'];
 
+/** The same of `@node-rs/crc32`, of which npm installs the binary of the platform that it runs on. Without one checksums take longer. */
+const CHECKSUMS = ['linux-x64-gnu', 'linux-arm64-gnu', 'darwin-x64', 'darwin-arm64'];
+
 /** What packages have beside their code. Licences stay. */
 const FOLDERS = [
   '.github',
@@ -74,6 +77,7 @@ function put(name) {
   // What a package can do without does not come along; npm would ask a registry for it.
   const { optionalDependencies: _, ...manifest } = manifestOf(coming);
   writeFileSync(join(coming, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  if (name === '@node-rs/crc32') addChecksums(coming);
   insistOnNatives(name, coming);
   if (existsSync(target)) renameSync(target, going);
   renameSync(coming, target);
@@ -96,6 +100,15 @@ function isNeeded(path) {
 
 function natives() {
   return PLATFORMS.flatMap((platform) => MODULES.map((modules) => `uws_${platform}_${modules}.node`));
+}
+
+/** The binaries that are installed, where the package looks first. */
+function addChecksums(folder) {
+  for (const platform of CHECKSUMS) {
+    const file = `crc32.${platform}.node`;
+    const source = join(installed, `@node-rs/crc32-${platform}`, file);
+    if (existsSync(source)) copyFileSync(source, join(folder, file));
+  }
 }
 
 function insistOnNatives(name, folder) {

@@ -1,6 +1,9 @@
+import { nativeCrc32c } from './native-crc32c.js';
+
 /**
  * CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected 0x82F63B78), as in RFC 3720 appendix B.4, computed
- * eight bytes at a time, and sixteen as words of the memory where there are many. Source of the method: Kounavis and
+ * by the processor's own instructions where there are many bytes and it can be, else eight at a time, or sixteen as words of the
+ * memory. Source of the method: Kounavis and
  * Berry, "A Systematic Approach to Building High Performance Software-Based CRC Generators" (ISCC 2005), known as
  * slicing-by-8.
  *
@@ -11,6 +14,15 @@
  * @returns an unsigned 32-bit number
  */
 export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, seed = 0): number {
+  if (end - start >= NATIVE_MIN_BYTES && nativeCrc32c !== undefined) {
+    const isAll = start === 0 && end === bytes.length;
+    return nativeCrc32c(isAll ? bytes : bytes.subarray(start, end), seed);
+  }
+  return crc32cHere(bytes, start, end, seed);
+}
+
+/** As {@link crc32c}, all in JavaScript. */
+export function crc32cHere(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let crc = ~seed;
   let at = start;
   if (end - start >= WORDS_MIN_BYTES && IS_LITTLE_ENDIAN) {
@@ -23,14 +35,13 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, seed = 
   for (const last = end - 8; at <= last; at += 8) {
     const low = crc ^ (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
     crc =
-      table[0x700 + (low & 255)]! ^
-      table[0x600 + ((low >>> 8) & 255)]! ^
-      table[0x500 + ((low >>> 16) & 255)]! ^
-      table[0x400 + (low >>> 24)]! ^
       table[0x300 + bytes[at + 4]!]! ^
       table[0x200 + bytes[at + 5]!]! ^
       table[0x100 + bytes[at + 6]!]! ^
-      table[bytes[at + 7]!]!;
+      table[bytes[at + 7]!]! ^
+      (table[0x700 + (low & 255)]! ^
+        table[0x600 + ((low >>> 8) & 255)]! ^
+        (table[0x500 + ((low >>> 16) & 255)]! ^ table[0x400 + (low >>> 24)]!));
   }
   for (; at < end; at++) crc = table[(crc ^ bytes[at]!) & 255]! ^ (crc >>> 8);
   return ~crc >>> 0;
@@ -51,12 +62,18 @@ export function carriedOver(difference: number, bytes: number): number {
   return result >>> 0;
 }
 
+/** Bytes from which on it pays to call native code. */
+const NATIVE_MIN_BYTES = 320;
+
 /** Bytes from which on it pays to look at them as words. */
-const WORDS_MIN_BYTES = 512;
+const WORDS_MIN_BYTES = 384;
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** Continues a checksum over words, whose number is a multiple of four. */
+/**
+ * Continues a checksum over words, whose number is a multiple of four. What the checksum of the words before goes into comes last and
+ * apart: a processor does all else of these words while it is still busy with those.
+ */
 function ofWords(before: number, words: Int32Array): number {
   let crc = before;
   for (let i = 0; i < words.length; i += 4) {
@@ -65,10 +82,6 @@ function ofWords(before: number, words: Int32Array): number {
     const c = words[i + 2]!;
     const d = words[i + 3]!;
     crc =
-      table[0xf00 + (a & 255)]! ^
-      table[0xe00 + ((a >>> 8) & 255)]! ^
-      table[0xd00 + ((a >>> 16) & 255)]! ^
-      table[0xc00 + (a >>> 24)]! ^
       table[0xb00 + (b & 255)]! ^
       table[0xa00 + ((b >>> 8) & 255)]! ^
       table[0x900 + ((b >>> 16) & 255)]! ^
@@ -80,7 +93,10 @@ function ofWords(before: number, words: Int32Array): number {
       table[0x300 + (d & 255)]! ^
       table[0x200 + ((d >>> 8) & 255)]! ^
       table[0x100 + ((d >>> 16) & 255)]! ^
-      table[d >>> 24]!;
+      table[d >>> 24]! ^
+      (table[0xf00 + (a & 255)]! ^
+        table[0xe00 + ((a >>> 8) & 255)]! ^
+        (table[0xd00 + ((a >>> 16) & 255)]! ^ table[0xc00 + (a >>> 24)]!));
   }
   return crc;
 }
