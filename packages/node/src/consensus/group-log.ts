@@ -86,18 +86,7 @@ export function operationsOf(group: number, write: Write, previous: number): Log
   }
   let previousHash = previous;
   for (const { index, term, kind, hash, payload } of write.entries) {
-    // Copied: the log keeps the newest entries in memory, and the payload may be a small part of a large frame.
-    const own = Buffer.from(payload);
-    operations.push({
-      kind: 'entry',
-      group,
-      index,
-      term,
-      type: CODES[kind],
-      previousHash,
-      hash,
-      payload: own,
-    });
+    operations.push({ kind: 'entry', group, index, term, type: CODES[kind], previousHash, hash, payload });
     previousHash = hash;
   }
   if (write.hardState !== null) operations.push({ kind: 'hardState', group, ...write.hardState });

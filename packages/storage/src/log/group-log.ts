@@ -12,18 +12,9 @@ export type RecordPlace = { readonly segment: number; readonly length: number };
 
 const NOWHERE: RecordPlace = { segment: 0, length: 0 };
 
-/** An entry that is kept in memory. */
-export type TailEntry = {
-  readonly term: number;
-  readonly type: number;
-  readonly previousHash: number;
-  readonly hash: number;
-  readonly payload: Uint8Array;
-};
-
 /**
- * The durable log of one group: its base, the places and terms of its entries, its hard state, and the
- * entries that are still in memory. It knows nothing of files.
+ * The durable log of one group: its base, the places and terms of its entries, and its hard state. It knows nothing
+ * of files.
  */
 export class GroupLog {
   readonly id: number;
@@ -38,9 +29,6 @@ export class GroupLog {
    */
   private runs: { first: number; term: number }[] = [];
   private index = new PositionIndex(1);
-  /** The newest entries, up to `lastIndex`; older ones are read from the disk. */
-  private tail: TailEntry[] = [];
-  private tailHead = 0;
 
   constructor(id: number) {
     this.id = id;
@@ -110,26 +98,15 @@ export class GroupLog {
     ledger.add(segment, length);
   }
 
-  /** Keeps the entry that was just pushed in memory. */
-  remember(entry: TailEntry): void {
-    this.tail.push(entry);
-  }
-
-  /** Forgets the entries after `last`, whose link is `link`. Gives the bytes that left the memory. */
-  truncateAfter(last: number, link: ChainLink, ledger: LiveLedger): number {
-    let freed = 0;
-    for (let index = this.lastIndex; index > last && this.tail.length > this.tailHead; index--) {
-      freed += tailBytes(this.tail.pop()!);
-    }
+  /** Forgets the entries after `last`, whose link is `link`. */
+  truncateAfter(last: number, link: ChainLink, ledger: LiveLedger): void {
     this.index.cutAfter(last, ledger);
     while (this.runs.length > 0 && this.runs[this.runs.length - 1]!.first > last) this.runs.pop();
     this.endLink = link;
-    return freed;
   }
 
-  /** Lets the log start after `base`. Gives the bytes that left the memory. */
-  compactTo(base: LogBase, place: RecordPlace, ledger: LiveLedger): number {
-    const freed = this.forgetUpTo(base.index);
+  /** Lets the log start after `base`. */
+  compactTo(base: LogBase, place: RecordPlace, ledger: LiveLedger): void {
     this.index.cutUpTo(base.index, ledger);
     let covered = 0;
     while (covered + 1 < this.runs.length && this.runs[covered + 1]!.first <= base.index + 1) covered++;
@@ -137,18 +114,15 @@ export class GroupLog {
     if (this.index.last <= base.index) this.endLink = base.link;
     if (this.index.last === base.index) this.runs = [];
     this.setBase(base, place, ledger);
-    return freed;
   }
 
-  /** Empties the log, which goes on after `base`. Gives the bytes that left the memory. */
-  reset(base: LogBase, place: RecordPlace, ledger: LiveLedger): number {
-    const freed = this.forgetUpTo(this.lastIndex);
+  /** Empties the log, which goes on after `base`. */
+  reset(base: LogBase, place: RecordPlace, ledger: LiveLedger): void {
     this.index.cutAfter(this.index.first - 1, ledger);
     this.index = new PositionIndex(base.index + 1);
     this.runs = [];
     this.endLink = base.link;
     this.setBase(base, place, ledger);
-    return freed;
   }
 
   setHardState(state: HardState, place: RecordPlace, ledger: LiveLedger): void {
@@ -157,13 +131,12 @@ export class GroupLog {
     this.hardStatePlace = place;
   }
 
-  /** Forgets everything. Gives the bytes that left the memory. */
-  drop(ledger: LiveLedger): number {
-    const freed = this.reset(EMPTY_BASE, NOWHERE, ledger);
+  /** Forgets everything. */
+  drop(ledger: LiveLedger): void {
+    this.reset(EMPTY_BASE, NOWHERE, ledger);
     replacePlace(this.hardStatePlace, NOWHERE, ledger);
     this.currentHardState = undefined;
     this.hardStatePlace = NOWHERE;
-    return freed;
   }
 
   get baseSegment(): number {
@@ -179,28 +152,6 @@ export class GroupLog {
     return this.hardStatePlace.length;
   }
 
-  /** An entry that is in memory. */
-  remembered(index: number): TailEntry | undefined {
-    const slot = this.tail.length - 1 - (this.lastIndex - index);
-    return slot >= this.tailHead ? this.tail[slot] : undefined;
-  }
-
-  /** Lets the entries up to `index` leave the memory; gives their bytes. */
-  forgetUpTo(index: number): number {
-    let freed = 0;
-    const oldest = this.lastIndex - (this.tail.length - this.tailHead) + 1;
-    const count = Math.min(this.tail.length - this.tailHead, index - oldest + 1);
-    for (let i = 0; i < count; i++) {
-      freed += tailBytes(this.tail[this.tailHead]!);
-      this.tail[this.tailHead++] = FORGOTTEN;
-    }
-    if (this.tailHead > 0 && this.tailHead * 2 >= this.tail.length) {
-      this.tail = this.tail.slice(this.tailHead);
-      this.tailHead = 0;
-    }
-    return freed;
-  }
-
   /** Tells a ledger all that this group needs. */
   report(ledger: LiveLedger): void {
     this.index.report(ledger);
@@ -214,15 +165,6 @@ export class GroupLog {
     this.basePlace = place;
   }
 }
-
-/** The weight of an entry in memory: an entry without a payload is not free. */
-export function tailBytes(entry: TailEntry): number {
-  return entry.payload.length + TAIL_ENTRY_OVERHEAD_BYTES;
-}
-
-const TAIL_ENTRY_OVERHEAD_BYTES = 96;
-
-const FORGOTTEN: TailEntry = { term: 0, type: 0, previousHash: 0, hash: 0, payload: new Uint8Array(0) };
 
 function replacePlace(before: RecordPlace, after: RecordPlace, ledger: LiveLedger): void {
   if (before.segment !== 0) ledger.add(before.segment, -before.length);

@@ -24,7 +24,7 @@ import {
   KIND_RESET,
   recordBytesMax,
 } from './format.js';
-import { GroupLog, tailBytes } from './group-log.js';
+import { GroupLog } from './group-log.js';
 import { demandFormat, type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
 import { linkAt, readEntries } from './reader.js';
 import { type RecoveredLog, recoverLog } from './recovery.js';
@@ -222,13 +222,12 @@ export class LogStore {
 
   /** The chain hash at an index of a durable log, for its view. */
   hashAt(log: GroupLog, index: number): number | undefined {
-    const remembered = log.remembered(index)?.hash ?? log.remembered(index + 1)?.previousHash;
-    return remembered ?? linkAt(this.segments, log, index)?.hash;
+    return linkAt(this.segments, log, index, this.cache)?.hash;
   }
 
   /** Reads entries of a durable log, for its view. */
   read(log: GroupLog, low: number, high: number, maxBytes: number): LogEntry[] {
-    return readEntries(this.segments, log, low, high, maxBytes);
+    return readEntries(this.segments, this.cache, log, low, high, maxBytes);
   }
 
   private refuse(done: AppendDone): boolean {
@@ -363,9 +362,10 @@ export class LogStore {
   /** The batch is durable: it becomes visible, and those who wait for it are told. */
   private written(taken: Waiting[], lastCrc: number): void {
     const { active } = this.segments;
-    const { records, bytes } = this.batch;
+    const { records, content } = this.batch;
     for (const record of records) this.apply(record, active.number, active.end + record.offset);
-    active.end += bytes;
+    this.cache.added(active.number, active.end, content);
+    active.end += content.length;
     this.nextSequence += records.length;
     this.previousCrc = lastCrc;
     this.writes++;
@@ -386,20 +386,16 @@ export class LogStore {
     if (kind === KIND_ENTRY && record.isRelocated) {
       log.positions.move(index, segment, position, length, ledger);
     } else if (link !== undefined) {
-      if (index <= log.lastIndex) this.cache.removed(log.truncateAfter(index - 1, previous, ledger));
+      if (index <= log.lastIndex) log.truncateAfter(index - 1, previous, ledger);
       log.push(term, link, segment, position, length, ledger);
-      const { entry } = record;
-      if (entry === undefined) return;
-      log.remember(entry);
-      this.cache.added(log, index, tailBytes(entry));
     } else if (kind === KIND_HARD_STATE && record.hardState !== undefined) {
       log.setHardState(record.hardState, { segment, length }, ledger);
     } else if (kind === KIND_COMPACTION && index >= log.base.index) {
-      this.cache.removed(log.compactTo({ index, term, link: previous }, { segment, length }, ledger));
+      log.compactTo({ index, term, link: previous }, { segment, length }, ledger);
     } else if (kind === KIND_RESET) {
-      this.cache.removed(log.reset({ index, term, link: previous }, { segment, length }, ledger));
+      log.reset({ index, term, link: previous }, { segment, length }, ledger);
     } else if (kind === KIND_DROP) {
-      this.cache.removed(log.drop(ledger));
+      log.drop(ledger);
     }
   }
 

@@ -10,7 +10,7 @@ import type { ChainHash } from './types.js';
 export type LogStoreOptions = {
   /** Size of a segment file. Default 16 MiB. */
   readonly segmentBytes?: number;
-  /** Payload bytes of the newest entries, over all groups, that stay in memory. Default 32 MiB. */
+  /** Bytes of the newest records, over all groups, that stay in memory. Default 32 MiB. */
   readonly cacheBytes?: number;
   /** The largest append call, as it lies on the disk. Default 256 MiB. */
   readonly maxAppendBytes?: number;

@@ -12,6 +12,7 @@ import {
 } from './format.js';
 import type { GroupLog } from './group-log.js';
 import { type Segment, type Segments, segmentName } from './segments.js';
+import type { TailCache } from './tail-cache.js';
 import type { ChainHash, LogEntry } from './types.js';
 
 /** One read of the disk fetches so many bytes at most, unless a single record is larger. */
@@ -20,9 +21,10 @@ const WINDOW_BYTES = 256 * 1024;
 /** An entry read back from the disk, with what the chain needs. */
 export type StoredEntry = LogEntry & { readonly previous: ChainLink; readonly link: ChainLink };
 
-/** Reads entries of a group from memory or disk, in order; see `LogView.entries` for the bounds. */
+/** Reads entries of a group from memory (`recent`) or disk, in order; see `LogView.entries` for the bounds. */
 export function readEntries(
   segments: Segments,
+  recent: TailCache,
   log: GroupLog,
   low: number,
   high: number,
@@ -32,17 +34,8 @@ export function readEntries(
   const entries: LogEntry[] = [];
   let room = maxBytes;
   for (let index = low; index < high; ) {
-    const inMemory = log.remembered(index);
-    if (inMemory !== undefined) {
-      const { term, type, hash, payload } = inMemory;
-      room -= payload.length;
-      if (room < 0 && entries.length > 0) break;
-      entries.push({ index, term, type, hash, payload });
-      index++;
-      continue;
-    }
-    const end = windowEnd(log, index, high, Math.max(room, 0));
-    for (const { term, type, hash, payload } of readWindow(segments, log, index, end)) {
+    const end = windowEnd(log, recent, index, high, Math.max(room, 0));
+    for (const { term, type, hash, payload } of readWindow(segments, log, index, end, recent)) {
       room -= payload.length;
       if (room < 0 && entries.length > 0) return entries;
       entries.push({ index, term, type, hash, payload });
@@ -53,12 +46,18 @@ export function readEntries(
 }
 
 /** Reads entries `low` to `high - 1`, which lie one after the other in one segment, and verifies them. */
-export function readWindow(segments: Segments, log: GroupLog, low: number, high: number): StoredEntry[] {
+export function readWindow(
+  segments: Segments,
+  log: GroupLog,
+  low: number,
+  high: number,
+  recent?: TailCache,
+): StoredEntry[] {
   const { positions } = log;
   const segment = segments.get(positions.segmentOf(low));
   const start = positions.positionOf(low);
   const length = positions.positionOf(high - 1) + positions.lengthOf(high - 1) - start;
-  const bytes = segment.file.read(start, length);
+  const bytes = recent?.read(segment.number, start, length) ?? segment.file.read(start, length);
   const entries: StoredEntry[] = [];
   let expected = low === log.firstIndex ? log.base.link : undefined;
   for (let index = low; index < high; index++) {
@@ -98,12 +97,17 @@ export function readWindow(segments: Segments, log: GroupLog, low: number, high:
 }
 
 /** The link of an entry, or of the base. */
-export function linkAt(segments: Segments, log: GroupLog, index: number): ChainLink | undefined {
+export function linkAt(
+  segments: Segments,
+  log: GroupLog,
+  index: number,
+  recent?: TailCache,
+): ChainLink | undefined {
   const { base } = log;
   if (index === log.lastIndex) return log.lastLink;
   if (index === base.index && base.link.hash !== undefined) return base.link;
   if (index < base.index || index > log.lastIndex) return undefined;
-  const [after] = readWindow(segments, log, index + 1, index + 2);
+  const [after] = readWindow(segments, log, index + 1, index + 2, recent);
   // A base of format 1 does not hold its chain hash, and the entry behind it may be of a format without digests.
   if (index === base.index) return { hash: after?.previous.hash, digest: base.link.digest };
   return after?.previous;
@@ -122,12 +126,13 @@ export function holdsItsHash(
 }
 
 /**
- * The end of one read: one segment, rising positions, entries that are not in memory, no more than wanted.
+ * The end of one read: one segment, rising positions, one page of what is in memory, no more than wanted.
  */
-function windowEnd(log: GroupLog, low: number, high: number, room: number): number {
+function windowEnd(log: GroupLog, recent: TailCache, low: number, high: number, room: number): number {
   const { positions } = log;
   const segment = positions.segmentOf(low);
   const start = positions.positionOf(low);
+  const limit = recent.endAt(segment, start) ?? start + WINDOW_BYTES;
   let payload = positions.lengthOf(low) - BEFORE_PAYLOAD_BYTES_MIN;
   let end = low + 1;
   for (; end < high; end++) {
@@ -135,7 +140,7 @@ function windowEnd(log: GroupLog, low: number, high: number, room: number): numb
     const position = positions.positionOf(end);
     if (payload > room || positions.segmentOf(end) !== segment || position < positions.positionOf(end - 1))
       break;
-    if (position + positions.lengthOf(end) - start > WINDOW_BYTES || log.remembered(end) !== undefined) break;
+    if (position + positions.lengthOf(end) > limit) break;
   }
   return end;
 }

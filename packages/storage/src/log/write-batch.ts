@@ -35,7 +35,6 @@ export type BatchRecord = {
   readonly previous: ChainLink;
   /** The entry's own link; that of a copy is not needed. */
   readonly link: ChainLink | undefined;
-  readonly entry: AppendEntry | undefined;
   readonly hardState: HardState | undefined;
 };
 
@@ -62,6 +61,11 @@ export class WriteBatch {
 
   get bytes(): number {
     return this.usedBytes;
+  }
+
+  /** All of the records. Changes with the next write. */
+  get content(): Buffer {
+    return this.buffer.subarray(0, this.usedBytes);
   }
 
   get records(): readonly BatchRecord[] {
@@ -142,12 +146,12 @@ export class WriteBatch {
       const flags = (ordinal === last ? FLAG_LAST_OF_BATCH : 0) | (isRelocated ? FLAG_RELOCATED : 0);
       crc = sealRecord(this.buffer, offset, ordinal | flags, crc, salt);
     }
-    return { bytes: this.buffer.subarray(0, this.usedBytes), lastCrc: crc };
+    return { bytes: this.content, lastCrc: crc };
   }
 
   private addEntry(log: GroupLog, entry: AppendEntry): void {
     const { type, index, term, hash, payload } = entry;
-    this.put(log, KIND_ENTRY, type, index, term, this.linkBefore(log, entry), payload, { hash, entry });
+    this.put(log, KIND_ENTRY, type, index, term, this.linkBefore(log, entry), payload, { hash });
   }
 
   /** The link that an entry follows. Throws `MisuseError` when the entry was made to follow another one. */
@@ -217,7 +221,7 @@ export class WriteBatch {
     term: number,
     previous: ChainLink,
     payload: Uint8Array,
-    more: { hash?: number; entry?: AppendEntry; hardState?: HardState; isRelocated?: boolean } = NOTHING_MORE,
+    more: { hash?: number; hardState?: HardState; isRelocated?: boolean } = NOTHING_MORE,
   ): void {
     const offset = this.usedBytes;
     const { format } = this;
@@ -250,7 +254,7 @@ export class WriteBatch {
     const link = kind === KIND_ENTRY && !isRelocated ? linkOf(buffer, offset, format) : undefined;
     if (link !== undefined) this.note(log, index, link);
     else if (kind === KIND_RESET || kind === KIND_DROP) this.note(log, index, previous);
-    const { entry, hardState } = more;
+    const { hardState } = more;
     this.encoded.push({
       log,
       kind,
@@ -261,7 +265,6 @@ export class WriteBatch {
       term,
       previous,
       link,
-      entry,
       hardState,
     });
   }
