@@ -173,7 +173,7 @@ export class ByteReader {
   private readonly end: number;
 
   constructor(data: Uint8Array, start = 0, end = data.length) {
-    this.buffer = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    this.buffer = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     this.position = start;
     this.end = end;
   }

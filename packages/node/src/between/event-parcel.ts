@@ -1,7 +1,7 @@
 /**
  * How events travel to the engine thread. Their payloads, which are views of larger buffers (a view takes its
- * whole buffer along), are copied into one buffer, which then changes hands without another copy. Entries,
- * calls and returns in a row are one object of numbers, since the runtime takes its time for each.
+ * whole buffer along), are copied into one buffer, which then changes hands without another copy. Before them are the numbers of
+ * entries; calls and returns in a row are one object of numbers. The runtime takes its time for each object, and for each number in one.
  */
 import { elementAt } from '../base/element.js';
 import type { CommittedEntry, Event, NodeId } from './protocol.js';
@@ -10,10 +10,8 @@ type Entries = Extract<Event, { kind: 'entries' }>;
 
 interface PackedEntries extends Omit<Entries, 'kind' | 'entries'> {
   readonly kind: 'packed_entries';
-  readonly indexes: number[];
-  readonly terms: number[];
-  readonly hashes: number[];
-  readonly sizes: number[];
+  /** How many entries; each has its index, term, hash and size, as floats of 64 bits, at the beginning of the parcel's buffer. */
+  readonly count: number;
 }
 
 /**
@@ -41,6 +39,8 @@ export function packEvents(
   const packed: Packed[] = [];
   const payloads: Uint8Array[] = [];
   const given: ArrayBuffer[] = [];
+  const rows: (readonly CommittedEntry[])[] = [];
+  let count = 0;
   let bytes = 0;
   const add = (payload: Uint8Array | null): number => {
     if (payload === null) return -1;
@@ -51,7 +51,10 @@ export function packEvents(
   for (const event of events) {
     switch (event.kind) {
       case 'entries':
-        packed.push(packEntries(event, add));
+        packed.push(packEntries(event));
+        rows.push(event.entries);
+        count += event.entries.length;
+        for (const { payload } of event.entries) add(payload);
         break;
       case 'given_back':
         packed.push(event);
@@ -80,8 +83,8 @@ export function packEvents(
         packed.push(event);
     }
   }
-  const data = new Uint8Array(bytes);
-  let at = 0;
+  const data = new Uint8Array(count * ENTRY_NUMBERS * NUMBER_BYTES + bytes);
+  let at = putNumbers(rows, new Float64Array(data.buffer, 0, count * ENTRY_NUMBERS)) * NUMBER_BYTES;
   for (const payload of payloads) {
     data.set(payload, at);
     at += payload.length;
@@ -91,24 +94,31 @@ export function packEvents(
 
 /** Calls `handle` for each event, in order. */
 export function unpackEvents({ events, data }: EventParcel, handle: (event: Event) => void): void {
-  let at = 0;
+  let count = 0;
+  for (const event of events) if (event.kind === 'packed_entries') count += event.count;
+  const numbers = new Float64Array(data.buffer, data.byteOffset, count * ENTRY_NUMBERS);
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  let row = 0;
+  let at = numbers.byteLength;
   const next = (size: number): Uint8Array => {
     at += size;
-    return data.subarray(at - size, at);
+    return bytes.subarray(at - size, at);
   };
   for (const event of events) {
     switch (event.kind) {
       case 'packed_entries': {
-        const { indexes, terms, hashes, sizes, ...rest } = event;
-        const entries = sizes.map(
-          (size, i): CommittedEntry => ({
-            index: elementAt(indexes, i),
-            term: elementAt(terms, i),
-            hash: elementAt(hashes, i),
-            payload: next(size),
-          }),
-        );
-        handle({ ...rest, kind: 'entries', entries });
+        const { group, last, membership } = event;
+        const entries: CommittedEntry[] = [];
+        for (let left = event.count; left > 0; left--) {
+          // Not by `elementAt`, which has seen lists of all kinds and takes longer for each.
+          const index = numbers[row]!;
+          const term = numbers[row + 1]!;
+          const hash = numbers[row + 2]!;
+          entries.push({ index, term, hash, payload: next(numbers[row + 3]!) });
+          row += ENTRY_NUMBERS;
+        }
+        const unpacked = { kind: 'entries', group, entries, last } as const;
+        handle(membership === undefined ? unpacked : { ...unpacked, membership });
         break;
       }
       case 'packed_called': {
@@ -131,15 +141,28 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
   }
 }
 
-function packEntries({ entries, ...rest }: Entries, add: (payload: Uint8Array) => number): PackedEntries {
-  return {
-    ...rest,
-    kind: 'packed_entries',
-    indexes: entries.map(({ index }) => index),
-    terms: entries.map(({ term }) => term),
-    hashes: entries.map(({ hash }) => hash),
-    sizes: entries.map(({ payload }) => add(payload)),
-  };
+/** Numbers of an entry, and bytes of each of them. */
+const ENTRY_NUMBERS = 4;
+const NUMBER_BYTES = 8;
+
+function packEntries({ group, last, entries, membership }: Entries): PackedEntries {
+  const packed = { kind: 'packed_entries', group, last, count: entries.length } as const;
+  return membership === undefined ? packed : { ...packed, membership };
+}
+
+/** @returns how many numbers */
+function putNumbers(rows: readonly (readonly CommittedEntry[])[], numbers: Float64Array): number {
+  let at = 0;
+  for (const entries of rows) {
+    for (const { index, term, hash, payload } of entries) {
+      numbers[at] = index;
+      numbers[at + 1] = term;
+      numbers[at + 2] = hash;
+      numbers[at + 3] = payload.length;
+      at += ENTRY_NUMBERS;
+    }
+  }
+  return at;
 }
 
 /** The row that the next one belongs to. */
