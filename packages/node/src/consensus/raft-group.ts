@@ -18,7 +18,6 @@ import {
   type Write,
 } from 'raft-ts';
 import { elementAt } from '../base/element.js';
-import { NumberTable } from '../base/number-table.js';
 import { decodeMembership, encodeMembership } from '../between/membership.js';
 import type {
   Applied,
@@ -82,8 +81,8 @@ export class RaftGroup {
   private readonly log: GroupLog;
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
-  /** Chain hashes of entries that are being written. */
-  private readonly handed = new NumberTable<number>();
+  /** Writes of the log that are under way, the oldest first. */
+  private readonly underWay: Write[] = [];
   /** The term in which the engine side was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
   /** The epoch that goes with it. What comes under another one was sent before the engine side knew. */
@@ -510,7 +509,7 @@ export class RaftGroup {
   private append(write: Write): void {
     const [first] = write.entries;
     const previous = first === undefined ? 0 : this.hashBefore(first.index);
-    for (const { index, hash } of write.entries) this.handed.set(index, hash);
+    this.underWay.push(write);
     const operations = operationsOf(this.id, write, previous);
     this.context.writer.append(operations, () => {
       if (!this.dropped) this.context.guarded(() => this.written(write));
@@ -518,9 +517,7 @@ export class RaftGroup {
   }
 
   private written(write: Write): void {
-    for (const { index, hash } of write.entries) {
-      if (this.handed.get(index) === hash) this.handed.delete(index);
-    }
+    this.underWay.splice(this.underWay.indexOf(write), 1);
     this.noteCut();
     const released = this.raft.persisted(write);
     if (write.snapshot !== null) this.raft.snapshotInstalled(write.snapshot.index);
@@ -546,7 +543,13 @@ export class RaftGroup {
   }
 
   private hashBefore(index: number): number {
-    return this.handed.get(index - 1) ?? this.log.hash(index - 1);
+    for (let i = this.underWay.length - 1; i >= 0; i--) {
+      // A later write says what stands at an index of which an earlier one spoke, too.
+      const { entries } = elementAt(this.underWay, i);
+      const entry = entries[index - 1 - (entries[0]?.index ?? index)];
+      if (entry !== undefined) return entry.hash;
+    }
+    return this.log.hash(index - 1);
   }
 
   private commit({ committed, committedMemberships }: Ready): void {
