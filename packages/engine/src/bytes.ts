@@ -9,6 +9,9 @@
  *   i64      := 8 bytes two's complement, big endian
  */
 
+// The global of the name has a getter, which takes time at each request.
+import { Buffer } from 'node:buffer';
+
 /** Thrown for bytes that do not follow their format. */
 export class FormatError extends Error {}
 

@@ -87,6 +87,7 @@ export class Engine {
   private readonly collections = new Map<number, OpenCollection>();
   /** Programs that told clients of events. */
   private readonly emitters = new WeakSet<object>();
+  private hasEmitters = false;
   private readonly rootScope: RootScope;
   private readonly nodeScope: NodeScope;
   private readonly executor: Executor;
@@ -256,7 +257,7 @@ export class Engine {
   /** Whether a call tells clients of events, as far as is known: it did before, or is a request to do so. Then it takes the leader. */
   mayEmit({ body }: Pick<Call, 'body'>): boolean {
     if (body.kind === 'emit') return true;
-    return body.kind !== 'find_rooms' && this.emitters.has(emitterOf(body));
+    return this.hasEmitters && body.kind !== 'find_rooms' && this.emitters.has(emitterOf(body));
   }
 
   /** Whether a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */
@@ -351,6 +352,7 @@ export class Engine {
   private mustNotEmit({ body, mayEmit }: Call, transaction: Transaction): boolean {
     if (body.kind === 'query') this.programs.keep(body.prepared);
     if (body.kind === 'query' || body.kind === 'run') this.emitters.add(emitterOf(body));
+    this.hasEmitters = true;
     if (mayEmit === true) return false;
     transaction.rollback();
     return true;

@@ -384,7 +384,7 @@ export class Runtime {
     this.flags = 0;
     this.epoch += 1;
     this.sorting = false;
-    this.secrets.length = 0;
+    if (this.secrets.length > 0) this.secrets.length = 0;
     if (this.futures.length > 0) this.futures = [];
     this.signal = Signal.NONE;
     this.returned = null;

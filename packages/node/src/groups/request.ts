@@ -165,7 +165,8 @@ const NODE_ERRORS: ReadonlySet<number> = new Set([ErrorCode.CANCELLED, ErrorCode
 /** An error behind which some of what was asked for may have been done. */
 export class UnfinishedError extends QueryError {}
 
-export type Respond = (reply: Reply) => void;
+/** @param now the time by the clock of the request, where it was just looked at; default: it is looked at again */
+export type Respond = (reply: Reply, now?: number) => void;
 
 /** The answer to a request with a key, or another name, that another one had. */
 export function conflictingKey(error: QueryError = KEY_USED): Reply {

@@ -5,7 +5,8 @@
  * request.
  */
 
-import { isAscii, isUtf8 } from 'node:buffer';
+// The global of the name has a getter, which takes time at each request.
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import {
   ErrorCode,
   type Format,

@@ -45,6 +45,8 @@ export class ImmediateReads {
   private hasOthers = false;
   private program: Prepared | null = null;
   private begun: Begun | null = null;
+  /** When the last one that was answered had run. */
+  endedAt = 0;
 
   constructor(options: ImmediateReadsOptions) {
     this.options = options;
@@ -86,7 +88,8 @@ export class ImmediateReads {
     slowLane.takes(program, request.user.id);
     request.logs?.clear();
     const outcome = engine.run(call);
-    ran(call, monotonic() - since);
+    this.endedAt = monotonic();
+    ran(call, this.endedAt - since);
     if (outcome.kind === 'value' || outcome.kind === 'error') {
       const reply = reads ? session.replyNow(outcome) : replyOf(outcome);
       if (reply === null) throw new Error('what only reads changed something');

@@ -179,7 +179,7 @@ export class Router {
   handle(request: Request, respond: Respond, begun = this.options.monotonic()): boolean {
     const reply = this.immediate.answer(request, begun);
     if (reply === null) return this.handleOther(request, respond, begun);
-    respond(reply);
+    respond(reply, this.immediate.endedAt);
     return true;
   }
 

@@ -208,8 +208,8 @@ function handlerOf({ config, router, figures, counters, log }: DoorsOptions): Ht
   const { slowRequestMs } = config;
   return (request, respond) => {
     const begun = performance.now();
-    const answer = (reply: Reply): void => {
-      const ms = performance.now() - begun;
+    const answer = (reply: Reply, now = performance.now()): void => {
+      const ms = now - begun;
       figures.answered(request, reply, ms);
       counters.count(reply, ms);
       report(log, slowRequestMs, request, reply, ms);

@@ -1,4 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
+// The globals of these names have getters, which take time at each request.
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import { QueryError } from '@althing/engine';
 import { backgroundClock } from '../../base/clock.js';
 import type { ProgramBody, ProgramRequest, Respond } from '../../groups/request.js';

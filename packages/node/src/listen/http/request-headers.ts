@@ -38,6 +38,99 @@ export interface RequestHeaders {
   readonly malformed: string | null;
 }
 
+/** What is read of the headers of the request that came last. */
+class HeadersRead implements RequestHeaders {
+  id = '';
+  host = '';
+  origin: string | null = null;
+  isPreflight = false;
+  authorization: string | null = null;
+  forwardedFor = '';
+  contentType = '';
+  contentLength = 0;
+  contentEncoding = false;
+  isLast = false;
+  terms: TermHeaders | null = null;
+  malformed: string | null = null;
+  requestId: string | null = null;
+  hosts = 0;
+  authorizations = 0;
+  contentLengths = 0;
+  chunked = false;
+  readonly method: string;
+
+  constructor(method: string) {
+    this.method = method;
+  }
+}
+
+/** What headers are read into, while they are read: so the function that takes them need not be made for each request. */
+let reading: HeadersRead | null = null;
+
+function take(name: string, value: string): void {
+  if (reading === null) throw new Error('headers are read of requests only');
+  const into = reading;
+  switch (name) {
+    case 'host':
+      into.host = value;
+      into.hosts += 1;
+      if (into.hosts > 1) into.malformed = 'there is more than one Host';
+      break;
+    case 'origin':
+      if (into.origin !== null) into.malformed = 'there is more than one Origin';
+      into.origin = value;
+      break;
+    case 'access-control-request-method':
+      into.isPreflight = into.method === 'OPTIONS';
+      break;
+    case 'authorization':
+      into.authorization = value;
+      into.authorizations += 1;
+      break;
+    case 'content-type':
+      into.contentType = value;
+      break;
+    case 'content-length':
+      into.contentLength = Number(value);
+      into.contentLengths += 1;
+      if (into.contentLengths > 1) into.malformed = 'there is more than one Content-Length';
+      else if (!isDecimal(value)) into.malformed = 'Content-Length must be a number';
+      break;
+    case 'content-encoding':
+      into.contentEncoding = value.toLowerCase() !== 'identity';
+      break;
+    case 'transfer-encoding':
+      if (into.chunked || value.toLowerCase() !== 'chunked') {
+        into.malformed = 'Transfer-Encoding must be chunked';
+      }
+      into.chunked = true;
+      break;
+    case 'x-forwarded-for':
+      into.forwardedFor = into.forwardedFor === '' ? value : `${into.forwardedFor},${value}`;
+      break;
+    case 'x-request-id':
+      into.requestId = value;
+      break;
+    case 'consistency':
+      into.terms ??= noTerms();
+      into.terms.consistency = value.toLowerCase();
+      break;
+    case 'althing-min-index':
+      into.terms ??= noTerms();
+      into.terms.minIndex = value;
+      break;
+    case 'idempotency-key':
+      into.terms ??= noTerms();
+      into.terms.key = value;
+      break;
+    case 'althing-request':
+      into.terms ??= noTerms();
+      into.terms.request = value;
+      break;
+    default:
+  }
+}
+
 /** @param isLast whether the connection ends with the answer in any case */
 export function readHeaders(
   req: Pick<HttpRequest, 'forEach'>,
@@ -45,96 +138,16 @@ export function readHeaders(
   ids: RequestIds,
   isLast: boolean,
 ): RequestHeaders {
-  let requestId: string | null = null;
-  let host = '';
-  let hosts = 0;
-  let origin: string | null = null;
-  let isPreflight = false;
-  let authorization: string | null = null;
-  let authorizations = 0;
-  let forwardedFor = '';
-  let contentType = '';
-  let contentLength = 0;
-  let contentLengths = 0;
-  let contentEncoding = false;
-  let chunked = false;
-  let malformed: string | null = null;
-  let terms: TermHeaders | null = null;
-  req.forEach((name, value) => {
-    switch (name) {
-      case 'host':
-        host = value;
-        hosts += 1;
-        if (hosts > 1) malformed = 'there is more than one Host';
-        break;
-      case 'origin':
-        if (origin !== null) malformed = 'there is more than one Origin';
-        origin = value;
-        break;
-      case 'access-control-request-method':
-        isPreflight = method === 'OPTIONS';
-        break;
-      case 'authorization':
-        authorization = value;
-        authorizations += 1;
-        break;
-      case 'content-type':
-        contentType = value;
-        break;
-      case 'content-length':
-        contentLength = Number(value);
-        contentLengths += 1;
-        if (contentLengths > 1) malformed = 'there is more than one Content-Length';
-        else if (!isDecimal(value)) malformed = 'Content-Length must be a number';
-        break;
-      case 'content-encoding':
-        contentEncoding = value.toLowerCase() !== 'identity';
-        break;
-      case 'transfer-encoding':
-        if (chunked || value.toLowerCase() !== 'chunked') malformed = 'Transfer-Encoding must be chunked';
-        chunked = true;
-        break;
-      case 'x-forwarded-for':
-        forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
-        break;
-      case 'x-request-id':
-        requestId = value;
-        break;
-      case 'consistency':
-        terms ??= noTerms();
-        terms.consistency = value.toLowerCase();
-        break;
-      case 'althing-min-index':
-        terms ??= noTerms();
-        terms.minIndex = value;
-        break;
-      case 'idempotency-key':
-        terms ??= noTerms();
-        terms.key = value;
-        break;
-      case 'althing-request':
-        terms ??= noTerms();
-        terms.request = value;
-        break;
-      default:
-    }
-  });
-  if (authorizations > 1) authorization = null;
-  if (chunked && contentLengths > 0) malformed = 'there are both Content-Length and Transfer-Encoding';
-  return {
-    id: ids.idOf(requestId),
-    host,
-    origin,
-    isPreflight,
-    authorization,
-    forwardedFor,
-    contentType,
-    contentLength,
-    contentEncoding,
-    isLast: isLast || contentLength === 0 || chunked || method !== 'POST',
-    terms,
-    malformed,
-  };
+  const read = new HeadersRead(method);
+  reading = read;
+  req.forEach(take);
+  reading = null;
+  const { contentLength, contentLengths, chunked } = read;
+  if (read.authorizations > 1) read.authorization = null;
+  if (chunked && contentLengths > 0) read.malformed = 'there are both Content-Length and Transfer-Encoding';
+  read.id = ids.idOf(read.requestId);
+  read.isLast = isLast || contentLength === 0 || chunked || method !== 'POST';
+  return read;
 }
 
 /** Whether a text has nothing but decimal digits, and at least one. */
