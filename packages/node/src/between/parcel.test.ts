@@ -42,6 +42,27 @@ describe('parcel', () => {
     ]);
   });
 
+  test('answers travel with the proposals that they wait for', () => {
+    const packer = new ParcelPacker();
+    const answer = { to: 5, id: 9, payload: bytes('nine') };
+    const other = { to: 6, id: 8, payload: bytes('eight') };
+    packer.add({ kind: 'propose', group: 1, epoch: 2, payloads: [bytes('a')] });
+    packer.add({ kind: 'propose', group: 1, epoch: 2, payloads: [bytes('b')], answers: [answer] });
+    packer.add({ kind: 'propose', group: 1, epoch: 2, payloads: [bytes('c'), bytes('d')] });
+    packer.add({ kind: 'propose', group: 1, epoch: 2, payloads: [bytes('e')], answers: [other] });
+    packer.add({ kind: 'propose', group: 1, epoch: 3, payloads: [bytes('f')] });
+    expect(unpacked(packer)).toEqual([
+      {
+        kind: 'propose',
+        group: 1,
+        epoch: 2,
+        payloads: ['a', 'b', 'c', 'd', 'e'].map(bytes),
+        answers: [null, answer, null, null, other],
+      },
+      { kind: 'propose', group: 1, epoch: 3, payloads: [bytes('f')] },
+    ]);
+  });
+
   test('large payloads make the buffer grow', () => {
     const packer = new ParcelPacker();
     const large = new Uint8Array(100_000).fill(7);

@@ -5,13 +5,22 @@
  * by the runtime. Equal kinds that come in a row are one object, since the runtime takes its time for each.
  */
 import { elementAt } from '../base/element.js';
-import type { Command, GroupId, NodeId } from './protocol.js';
+import type { Command, GroupId, NodeId, PreparedAnswer } from './protocol.js';
 
 /** Proposals of one group and epoch; `sizes` are the lengths of their payloads in the parcel's buffer. */
 interface PackedProposals {
   readonly kind: 'proposals';
   readonly group: GroupId;
   readonly epoch: number;
+  readonly sizes: number[];
+  answers?: PackedAnswers;
+}
+
+/** Answers that go along with proposals; `places` tells with which ones, behind whose payloads theirs lie. */
+interface PackedAnswers {
+  readonly places: number[];
+  readonly to: NodeId[];
+  readonly ids: number[];
   readonly sizes: number[];
 }
 
@@ -25,6 +34,8 @@ interface PackedCalls {
 
 /** A call is a command of its own where its end has a buffer of its own. */
 type Packed = Exclude<Command, { kind: 'propose' | 'return' }> | PackedProposals | PackedCalls;
+
+type Proposals = Extract<Command, { kind: 'propose' }>;
 
 /** The content of one message. */
 export interface Parcel {
@@ -103,14 +114,28 @@ export class ParcelPacker {
     }
   }
 
-  private addProposals({ group, epoch, payloads }: Extract<Command, { kind: 'propose' }>): void {
+  private addProposals({ group, epoch, payloads, answers }: Proposals): void {
     let last = this.commands[this.commands.length - 1];
     if (last?.kind !== 'proposals' || last.group !== group || last.epoch !== epoch) {
       last = { kind: 'proposals', group, epoch, sizes: [] };
       this.commands.push(last);
     }
-    for (const payload of payloads) last.sizes.push(this.addPayload(payload));
+    for (let i = 0; i < payloads.length; i++) {
+      last.sizes.push(this.addPayload(elementAt(payloads, i)));
+      const answer = answers?.[i];
+      if (answer) this.addAnswer(last, answer);
+    }
     this.proposed += payloads.length;
+  }
+
+  /** The answer that goes along with the last of some proposals. */
+  private addAnswer(proposals: PackedProposals, { to, id, payload }: PreparedAnswer): void {
+    proposals.answers ??= { places: [], to: [], ids: [], sizes: [] };
+    const { answers } = proposals;
+    answers.places.push(proposals.sizes.length - 1);
+    answers.to.push(to);
+    answers.ids.push(id);
+    answers.sizes.push(this.addPayload(payload));
   }
 
   private addCall(
@@ -167,11 +192,9 @@ export function unpack(
   };
   for (const command of commands) {
     switch (command.kind) {
-      case 'proposals': {
-        const { group, epoch, sizes } = command;
-        handle({ kind: 'propose', group, epoch, payloads: sizes.map(next) });
+      case 'proposals':
+        handle(proposalsOf(command, next));
         break;
-      }
       case 'calls':
       case 'returns': {
         const kind = command.kind === 'calls' ? 'call' : 'return';
@@ -185,4 +208,27 @@ export function unpack(
         handle(command);
     }
   }
+}
+
+/** @param next gives the next payload, of a size */
+function proposalsOf(
+  { group, epoch, sizes, answers }: PackedProposals,
+  next: (size: number) => Uint8Array,
+): Proposals {
+  if (answers === undefined) return { kind: 'propose', group, epoch, payloads: sizes.map(next) };
+  const { places, to, ids, sizes: answerSizes } = answers;
+  const prepared: (PreparedAnswer | null)[] = [];
+  let given = 0;
+  const payloads = sizes.map((size, place) => {
+    const payload = next(size);
+    if (places[given] !== place) {
+      prepared.push(null);
+      return payload;
+    }
+    const answer = next(elementAt(answerSizes, given));
+    prepared.push({ to: elementAt(to, given), id: elementAt(ids, given), payload: answer });
+    given += 1;
+    return payload;
+  });
+  return { kind: 'propose', group, epoch, payloads, answers: prepared };
 }

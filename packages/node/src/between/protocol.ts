@@ -43,6 +43,11 @@ export type Command =
       readonly group: GroupId;
       readonly epoch: number;
       readonly payloads: readonly Uint8Array[];
+      /**
+       * For each payload the answer to the call of another node that waits for it, or null; missing: none waits. It
+       * is sent as soon as the payload is committed, before `committed` tells that; never, if it is dropped or lost.
+       */
+      readonly answers?: readonly (PreparedAnswer | null)[];
     }
   /** Asks for the place behind everything that was proposed before: `marked` or `mark_lost` tells it. */
   | { readonly kind: 'mark'; readonly group: GroupId; readonly epoch: number; readonly id: number }
@@ -128,6 +133,16 @@ export type Command =
     }
   /** Stops: what was proposed is finished, then `stopped` follows. */
   | { readonly kind: 'stop' };
+
+/** The answer to a call of another node, but for the place in the log of what it waits for. */
+export interface PreparedAnswer {
+  readonly to: NodeId;
+  readonly id: number;
+  /** The index of the entry is put behind its first `ANSWER_HEAD_BYTES` bytes, as a varint. */
+  readonly payload: Uint8Array;
+}
+
+export const ANSWER_HEAD_BYTES = 3;
 
 /** The id of a node: random, and made with its data folder. */
 export type NodeId = number;

@@ -24,6 +24,7 @@ import {
   type GroupId,
   type LogPosition,
   type NodeId,
+  type PreparedAnswer,
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { decodeEntry, type EntryHead, encodeEntry, plainHead } from './entry.js';
@@ -313,18 +314,23 @@ export class GroupSession {
     return Math.max(0, Math.floor(this.context.monotonic() - this.toldUntil));
   }
 
-  /** Answers a call that was run on this session's state, as soon as what it saw is committed. */
+  /**
+   * Answers a call that was run on this session's state, as soon as what it saw is committed.
+   *
+   * @param early see `propose`
+   */
   settle(
     outcome: Outcome & { readonly kind: 'value' | 'error' },
     respond: Respond,
     names: Names | null = null,
+    early: PreparedAnswer | null = null,
   ): void {
     const reply: Reply =
       outcome.kind === 'value'
         ? { ok: true, result: outcome.result, index: 0, ...(outcome.change === null ? {} : MADE) }
         : { ok: false, error: outcome.error, index: 0 };
     if (outcome.kind === 'value' && outcome.change !== null) {
-      this.propose(outcome.change, reply, respond, names, outcome.secret);
+      this.propose(outcome.change, reply, respond, names, outcome.secret, early);
     } else {
       this.settleRead(reply, respond);
     }
@@ -345,6 +351,8 @@ export class GroupSession {
    *   then, or of which the log shall hold that nothing is
    * @param secret what may be said of the answer instead of keeping it, since it holds a secret; null for
    *   none
+   * @param early the answer to another node, which the consensus side gives before `respond` is called with
+   *   success, and only then; null for none
    * @returns why they were taken back; null when they are on their way
    */
   propose(
@@ -353,6 +361,7 @@ export class GroupSession {
     respond: Respond,
     names: Names | null = null,
     secret: string | null = null,
+    early: PreparedAnswer | null = null,
   ): QueryError | null {
     const error = this.epoch === 0 ? NO_CHANGES : this.imposing ? RESTORING : tooLarge(effects);
     if (error !== null) {
@@ -361,7 +370,8 @@ export class GroupSession {
       return error;
     }
     const kept = names === null ? null : this.keptOf(reply, secret);
-    this.send(effects, names, kept, { undo, collectionEvents, roomEvents, imposed: null, reply, respond });
+    const proposal = { undo, collectionEvents, roomEvents, imposed: null, reply, respond };
+    this.send(effects, names, kept, proposal, early);
     return null;
   }
 
@@ -388,7 +398,13 @@ export class GroupSession {
     return { time, elapsed, request, key, client, reply: kept };
   }
 
-  private send(effects: Uint8Array, names: Names | null, kept: Uint8Array | null, proposal: Proposal): void {
+  private send(
+    effects: Uint8Array,
+    names: Names | null,
+    kept: Uint8Array | null,
+    proposal: Proposal,
+    early: PreparedAnswer | null = null,
+  ): void {
     const head = this.headOf(names, kept);
     const out = effects.length > KEPT_WRITER_BYTES ? new ByteWriter(effects.length + 80) : this.writer;
     const payload = encodeEntry(head, effects, out);
@@ -407,12 +423,13 @@ export class GroupSession {
       respond,
     });
     this.changedBytes += bytes;
-    this.context.consensus.send({
-      kind: 'propose',
-      group: this.id,
-      epoch: this.epoch,
-      payloads: [payload],
-    });
+    const { id: group, epoch } = this;
+    const payloads = [payload];
+    this.context.consensus.send(
+      early === null
+        ? { kind: 'propose', group, epoch, payloads }
+        : { kind: 'propose', group, epoch, payloads, answers: [early] },
+    );
   }
 
   /**

@@ -7,7 +7,7 @@
 
 import { NumberTable } from '../base/number-table.js';
 import { Slab } from '../base/slab.js';
-import type { Command, Event, NodeId } from '../between/protocol.js';
+import type { Command, Event, NodeId, PreparedAnswer } from '../between/protocol.js';
 
 export const CallKind = {
   Forward: 1,
@@ -37,8 +37,50 @@ export class CallError extends Error {
 
 export type CallHandler = (from: NodeId, payload: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 
-/** Answers a call, now or later, once: by `answer`, which copies. */
-export type DirectHandler = (from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void) => void;
+/** Answers a call, now or later. */
+export type DirectHandler = (from: NodeId, payload: Uint8Array, call: OpenCall) => void;
+
+/** A call of another node that is not answered yet. */
+export class OpenCall {
+  private readonly options: Pick<CallsOptions, 'send'>;
+  private readonly slab: Slab;
+  private readonly to: NodeId;
+  private readonly id: number;
+
+  constructor(options: Pick<CallsOptions, 'send'>, slab: Slab, to: NodeId, id: number) {
+    this.options = options;
+    this.slab = slab;
+    this.to = to;
+    this.id = id;
+  }
+
+  /**
+   * Answers it, once.
+   *
+   * @param bytes are copied
+   */
+  answer(bytes: Uint8Array): void {
+    this.return(ANSWERED, bytes);
+  }
+
+  refuse(error: unknown): void {
+    this.return(REFUSED, Buffer.from(error instanceof Error ? error.message : String(error)));
+  }
+
+  /**
+   * Makes the answer that goes along with a proposal: with what is committed it is answered.
+   *
+   * @param bytes but for the index, which comes behind the first two of them; they are copied
+   */
+  prepare(bytes: Uint8Array): PreparedAnswer {
+    return { to: this.to, id: this.id, payload: this.slab.copyBehind(ANSWERED, bytes) };
+  }
+
+  private return(outcome: number, answer: Uint8Array): void {
+    const payload = this.slab.copyBehind(outcome, answer);
+    this.options.send({ kind: 'return', to: this.to, id: this.id, payload });
+  }
+}
 
 /** Who asked another node, told of what came of it: of one of the two, once. */
 export interface Asker {
@@ -159,22 +201,19 @@ export class Calls {
       return;
     }
     const { from, id, payload } = event;
+    const call = new OpenCall(this.options, this.slab, from, id);
     const direct = this.directHandlers.get(payload[0] ?? 0);
-    if (direct !== undefined) {
-      this.answerDirectly(direct, from, id, payload);
+    if (direct === undefined) {
+      this.answer(from, payload).then(
+        (answer) => call.answer(answer),
+        (error: unknown) => call.refuse(error),
+      );
       return;
     }
-    this.answer(from, payload).then(
-      (answer) => this.return(from, id, ANSWERED, answer),
-      (error: unknown) => this.refuse(from, id, error),
-    );
-  }
-
-  private answerDirectly(handler: DirectHandler, from: NodeId, id: number, payload: Uint8Array): void {
     try {
-      handler(from, payload.subarray(1), (answer) => this.return(from, id, ANSWERED, answer));
+      direct(from, payload.subarray(1), call);
     } catch (error) {
-      this.refuse(from, id, error);
+      call.refuse(error);
     }
   }
 
@@ -182,14 +221,6 @@ export class Calls {
     const handler = this.handlers.get(payload[0] ?? 0);
     if (handler === undefined) throw new Error('this version does not know such calls');
     return handler(from, payload.subarray(1));
-  }
-
-  private refuse(to: NodeId, id: number, error: unknown): void {
-    this.return(to, id, REFUSED, Buffer.from(error instanceof Error ? error.message : String(error)));
-  }
-
-  private return(to: NodeId, id: number, outcome: number, answer: Uint8Array): void {
-    this.options.send({ kind: 'return', to, id, payload: this.slab.copyBehind(outcome, answer) });
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type RootEvent,
   type Target,
 } from '@althing/engine';
-import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { type GroupId, type NodeId, type PreparedAnswer, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, Reply, Request, RequestBody, Respond } from '../groups/request.js';
 import type { Calls } from '../members/calls.js';
@@ -666,12 +666,14 @@ export class Router {
     // After an attempt that may yet come to a leader a second time, also that nothing was changed has to be
     // in the log.
     const change = outcome.change ?? noChange(session.group);
+    const early = wasUnknown ? null : earlyAnswerTo(pending, outcome);
     const settled = this.telling(pending.request, change, (reply) => {
       // It was not proposed, or did not get as far as that.
       if (!reply.ok && reply.outcome !== 'unknown') pending.unknown = wasUnknown;
+      if (reply.ok && early !== null) pending.early?.noteAnswered();
       this.decided(pending, session, reply);
     });
-    session.settle({ ...outcome, change }, settled, this.repetitions.namesOf(pending, session));
+    session.settle({ ...outcome, change }, settled, this.repetitions.namesOf(pending, session), early);
   }
 
   /** The change of a pending request was committed, or lost. */
@@ -837,6 +839,20 @@ const MODULE_SILENT = new QueryError(
 const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
 
 const NO_SESSION = -1;
+
+/**
+ * The answer to the node that forwarded a request, to leave as soon as its change is committed; null where this node
+ * has something to tell first.
+ */
+function earlyAnswerTo(
+  { early }: PendingRequest,
+  { change, result }: Extract<Answer, { readonly kind: 'value' }>,
+): PreparedAnswer | null {
+  if (early === null || change === null) return null;
+  const { events, collectionEvents, roomEvents = [] } = change;
+  if (events.length > 0 || collectionEvents.length > 0 || roomEvents.length > 0) return null;
+  return early.prepare(result);
+}
 
 /** Whether a refusal is true only once the log holds it. */
 function needsSeal(pending: PendingRequest, session: GroupSession): boolean {

@@ -2,6 +2,7 @@
 import { bootstrap, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/engine';
 import type { Founder } from '../between/cluster-record.js';
 import { type Command, type GroupId, type NodeEvent, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { PreparedAnswers } from '../consensus/prepared-answers.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { EnginePorts } from '../engine-side/ports.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -27,6 +28,8 @@ export class MiniNode {
   private readonly opened = new Set<GroupId>();
   private early: NodeEvent[] = [];
   private readonly underWay = new Map<number, CallKind>();
+  /** Those of the consensus side. */
+  private readonly prepared = new PreparedAnswers((answer) => this.obey({ kind: 'return', ...answer }));
 
   constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[], state: State) {
     this.cluster = cluster;
@@ -131,8 +134,12 @@ export class MiniNode {
   }
 
   private take(event: NodeEvent): void {
-    if (this.waits(event)) this.early.push(event);
-    else this.side.handle(event);
+    if (this.waits(event)) {
+      this.early.push(event);
+      return;
+    }
+    this.prepared.told(event);
+    this.side.handle(event);
   }
 
   private waits(event: NodeEvent): boolean {
@@ -169,6 +176,7 @@ export class MiniNode {
 
   private obey(command: Command): void {
     const { cluster } = this;
+    this.prepared.commanded(command);
     switch (command.kind) {
       case 'open':
         this.opened.add(command.group);

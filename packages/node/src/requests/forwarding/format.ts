@@ -235,6 +235,15 @@ export function encodeAnswer(
   return out.view();
 }
 
+/** The answer with a result of a change that was made, but for the index, which comes behind its second byte. */
+export function encodePrepared(result: string | Uint8Array, out: ByteWriter): Uint8Array {
+  out.rewind();
+  out.u8(VERSION);
+  out.u8(Kind.RESULT);
+  writeResult(out, result, true);
+  return out.view();
+}
+
 /** An answer with what code said by `log`. */
 export function withLogs(answer: Uint8Array, texts: readonly string[]): Uint8Array {
   if (texts.length === 0) return answer;
@@ -348,11 +357,14 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     out.text(reply.error.message);
     return;
   }
-  const { result } = reply;
-  const isText = typeof result === 'string';
   out.u8(Kind.RESULT);
   out.varint(reply.index ?? 0);
-  out.u8((isText ? 0 : PACKED) | (outcome === 'made' ? CHANGED : 0));
+  writeResult(out, reply.result, outcome === 'made');
+}
+
+function writeResult(out: ByteWriter, result: string | Uint8Array, isMade: boolean): void {
+  const isText = typeof result === 'string';
+  out.u8((isText ? 0 : PACKED) | (isMade ? CHANGED : 0));
   if (isText) out.utf8(result, Buffer.byteLength(result));
   else out.bytes(result);
 }

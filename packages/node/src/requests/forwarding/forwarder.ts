@@ -2,14 +2,7 @@
  * Takes requests to other nodes, and those of other nodes in. A request that comes a second time while the
  * first is still carried out gets the answer of the first.
  */
-import {
-  ByteWriter,
-  ErrorCode,
-  MsgpackWriter,
-  QueryError,
-  type RootGroup,
-  type WireValues,
-} from '@althing/engine';
+import { ByteWriter, MsgpackWriter, QueryError, type RootGroup, type WireValues } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import {
@@ -20,7 +13,7 @@ import {
   type Request,
   type RequestBody,
 } from '../../groups/request.js';
-import { type Asker, type CallError, CallKind, type Calls } from '../../members/calls.js';
+import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../../members/calls.js';
 import {
   decodeAnswer,
   decodeRequest,
@@ -32,11 +25,12 @@ import {
   isShorterThan,
   withLogs,
 } from './format.js';
-import { type End, PendingRequest } from './pending-request.js';
+import { type EarlyAnswer, type End, PendingRequest } from './pending-request.js';
 import { busy, NODE_SILENT, NODE_UNCLEAR, oldLeader, refused, USER_GONE } from './refusals.js';
-import { RequestsUnderWay, TakenRequest } from './requests-under-way.js';
-import { SentRequest, type SentRequestOwner } from './sent-request.js';
+import { RequestsUnderWay } from './requests-under-way.js';
+import { readCautiously, SentRequest, type SentRequestOwner } from './sent-request.js';
 import type { Sequences } from './sequences.js';
+import { TakenRequest } from './taken-request.js';
 
 export interface ForwarderOptions {
   readonly calls: Calls;
@@ -103,8 +97,8 @@ export class Forwarder implements SentRequestOwner {
   constructor(options: ForwarderOptions) {
     this.options = options;
     const { calls } = options;
-    calls.serveDirectly(CallKind.Forward, (from, payload, answer) => this.take(from, payload, answer));
-    calls.serveDirectly(CallKind.NodeRequest, (...call) => this.takeForNode(...call));
+    calls.serveDirectly(CallKind.Forward, (from, payload, call) => this.take(from, payload, call));
+    calls.serveDirectly(CallKind.NodeRequest, (from, payload, call) => this.takeForNode(from, payload, call));
   }
 
   /** Requests of other nodes that are being carried out. */
@@ -282,34 +276,32 @@ export class Forwarder implements SentRequestOwner {
     pending.end({ kind: 'reply', reply });
   }
 
-  private take(from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void): void {
+  private take(from: NodeId, payload: Uint8Array, call: OpenCall): void {
     const request = decodeRequest(payload);
     const { knowsOutcomes, sequence } = request;
     const underWay = this.underWay.of(from, request.incarnation, request.group);
     const first = underWay.get(sequence);
     if (first !== undefined) {
-      first.join(answer);
+      first.join(call);
       return;
     }
     if (!this.hasRoom(payload)) {
-      answer(encodeAnswer({ kind: 'busy' }, knowsOutcomes));
+      call.answer(encodeAnswer({ kind: 'busy' }, knowsOutcomes));
       return;
     }
-    const taken = new TakenRequest(answer);
+    const taken = new TakenRequest(call, this.writer);
     underWay.set(sequence, taken);
-    this.carryOut(from, request, payload.length, request.group, (bytes) => {
-      underWay.delete(sequence);
-      taken.end(bytes);
-    });
+    this.carryOut(from, request, payload.length, request.group, taken, () => underWay.delete(sequence));
   }
 
-  private takeForNode(from: NodeId, payload: Uint8Array, answer: (bytes: Uint8Array) => void): void {
+  private takeForNode(from: NodeId, payload: Uint8Array, call: OpenCall): void {
     const request = decodeRequest(payload);
-    if (this.hasRoom(payload)) {
-      this.carryOut(from, { ...request, scope: { kind: 'node', id: null } }, payload.length, null, answer);
-    } else {
-      answer(encodeAnswer({ kind: 'busy' }, request.knowsOutcomes));
+    if (!this.hasRoom(payload)) {
+      call.answer(encodeAnswer({ kind: 'busy' }, request.knowsOutcomes));
+      return;
     }
+    const toItself = { ...request, scope: { kind: 'node', id: null } } as const;
+    this.carryOut(from, toItself, payload.length, null, new TakenRequest(call, this.writer), () => {});
   }
 
   /** For about so many bytes, which are copied before anything else is written. */
@@ -326,7 +318,8 @@ export class Forwarder implements SentRequestOwner {
     request: ForwardedRequest,
     bytes: number,
     group: GroupId | null,
-    answer: (bytes: Uint8Array) => void,
+    taken: TakenRequest,
+    ended: () => void,
   ): void {
     const { monotonic, rootSession } = this.options;
     const deadline = monotonic() + request.deadlineMs;
@@ -336,11 +329,14 @@ export class Forwarder implements SentRequestOwner {
     const done = (end: End): void => {
       this.taken -= 1;
       this.takenBytes -= bytes;
+      ended();
+      if (!taken.awaitsAnswer) return;
       const size = end.kind === 'reply' && end.reply.ok ? end.reply.result.length : 0;
       const encoded = encodeAnswer(end, request.knowsOutcomes, this.writerFor(size));
-      answer(logs === null ? encoded : withLogs(encoded, logs.texts));
+      taken.end(logs === null ? encoded : withLogs(encoded, logs.texts));
     };
-    const start = (): void => this.start(from, request, group, deadline, logs, done);
+    const early = group === null || logs !== null ? null : taken;
+    const start = (): void => this.start(from, request, group, { deadline, logs, early }, done);
     // This node must know everything about users and collections that the sender knew.
     if (rootSession().appliedIndex >= request.rootIndex) start();
     else this.startOnceApplied(request, group, start, done);
@@ -371,8 +367,7 @@ export class Forwarder implements SentRequestOwner {
     from: NodeId,
     message: ForwardedRequest,
     group: GroupId | null,
-    deadline: number,
-    logs: LogTexts | null,
+    { deadline, logs, early }: Carrying,
     onEnd: (end: End) => void,
   ): void {
     const { root, decodeBody, begin, ended } = this.options;
@@ -399,6 +394,7 @@ export class Forwarder implements SentRequestOwner {
         // Who can't tell could not be told either that the log holds a refusal.
         hasCopies: message.undecided,
         deadline,
+        early,
         onEnd: (end) => {
           ended(pending);
           onEnd(end);
@@ -415,6 +411,13 @@ export class Forwarder implements SentRequestOwner {
 /** An object that is being put together: copies of others, property by property, take several times as long. */
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+/** How a request of another node is carried out. */
+interface Carrying {
+  readonly deadline: number;
+  readonly logs: LogTexts | null;
+  readonly early: EarlyAnswer | null;
+}
+
 /** An answer; what code said by `log` goes to who asked. */
 function answerOf(bytes: Uint8Array, { request: { logs } }: PendingRequest): ForwardedAnswer {
   logs?.clear();
@@ -430,15 +433,4 @@ const STAYS: Client = { gone: false };
  */
 function isUndecided({ knowsOutcomes, undecided }: ForwardedRequest, group: GroupId | null): boolean {
   return group !== null && (undecided || !knowsOutcomes);
-}
-
-/**
- * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
- * a change; and code -6 may mean that there was none, or that there was one which a client made before under
- * the same key.
- */
-function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
-  if (reply.ok) return { ...reply, outcome: 'unknown' };
-  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
-  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
 }

@@ -316,6 +316,85 @@ describe('a change takes effect once', () => {
   });
 });
 
+describe('the answer to a change that goes along with it', () => {
+  let returns: number[];
+  beforeEach(() => {
+    returns = [];
+    cluster.fate = ({ what, to }) => {
+      if (what === 'return') returns.push(to);
+      return 'deliver';
+    };
+  });
+
+  test('is given once, with the index of the entry', async () => {
+    cluster.commits = false;
+    const replies = ['.x = 1;', '.x += 1;', '.x;'].map((code) => watch(cluster.node(2).query('stuff', code)));
+    const failing = watch(cluster.node(3).query('stuff', '.x = 5; raise("no");'));
+    await cluster.settle();
+    expect(returns).toEqual([]);
+    cluster.commits = true;
+    await cluster.settle();
+    const before = cluster.node(1).session(cluster.stuff).appliedIndex - 2;
+    expect(replies[0]?.reply).toMatchObject({ ok: true, result: '1', index: before + 1, outcome: 'made' });
+    expect(replies[1]?.reply).toMatchObject({ ok: true, result: '2', index: before + 2, outcome: 'made' });
+    expect(failing.reply).toMatchObject({ ok: false });
+    expect(returns.sort()).toEqual([2, 2, 3]);
+    expect(cluster.node(1).router.busy).toBe(0);
+  });
+
+  test('leaves while the engine side of the leader has no turn', async () => {
+    const reply = watch(cluster.node(2).query('stuff', '.x = 7;'));
+    let seen: unknown;
+    cluster.fate = ({ what }) => {
+      if (what === 'return') seen = cluster.node(1).session(cluster.stuff).hasUncommitted;
+      return 'deliver';
+    };
+    await cluster.settle();
+    expect(seen).toBe(true);
+    expect(reply.reply && outcome(reply.reply)).toBe(7);
+  });
+
+  test('is also that of a copy which came meanwhile', async () => {
+    cluster.commits = false;
+    const reply = watch(cluster.node(2).query('stuff', '.x = 1;'));
+    await cluster.settle();
+    cluster.repeatCall(2, 1);
+    await cluster.settle();
+    cluster.commits = true;
+    await cluster.settle();
+    expect(reply.reply && outcome(reply.reply)).toBe(1);
+    expect(returns).toEqual([2, 2]);
+  });
+
+  test('is not given for a change that is lost', async () => {
+    cluster.commits = false;
+    const reply = watch(cluster.node(2).query('stuff', '.x = 1;'));
+    await cluster.settle();
+    cluster.log(cluster.stuff).lead(3, 0);
+    cluster.commits = true;
+    await cluster.pass(400);
+    expect(reply.reply).toMatchObject({ ok: true, result: '1' });
+    expect(reply.reply?.index).toBe(cluster.node(3).session(cluster.stuff).appliedIndex);
+    expect(counterAt(1)).toBe(1);
+  });
+
+  test.each([
+    ['is large', `.x = "${'a'.repeat(5000)}";`, 'stuff'],
+    ['is of the root scope', "new_collection('other');", '/t'],
+  ])('is given by the engine side where it %s', async (_, code, scope) => {
+    const reply = watch(cluster.node(2).query(scope, code));
+    let seen: unknown;
+    cluster.fate = ({ what }) => {
+      const group = scope === '/t' ? 0 : cluster.stuff;
+      if (what === 'return') seen = cluster.node(1).session(group).hasUncommitted;
+      return 'deliver';
+    };
+    await cluster.settle();
+    expect(seen).toBe(false);
+    expect(reply.reply).toMatchObject({ ok: true });
+  });
+});
+
 describe('when there is no majority', () => {
   test('what was not proposed is refused with 503', async () => {
     cluster.log(cluster.stuff).depose();

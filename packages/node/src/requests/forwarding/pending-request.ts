@@ -1,5 +1,5 @@
 import { ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
-import type { GroupId, NodeId } from '../../between/protocol.js';
+import type { GroupId, NodeId, PreparedAnswer } from '../../between/protocol.js';
 import type { RequestIdentity } from '../../groups/entry.js';
 import type { FailedReply, Reply, Request } from '../../groups/request.js';
 
@@ -33,7 +33,17 @@ export interface PendingRequestOptions {
   readonly hasCopies?: boolean;
   /** Monotonic time at which it ends without an answer, in milliseconds. */
   readonly deadline: number;
+  /** See `EarlyAnswer`; none when not given. */
+  readonly early?: EarlyAnswer | null;
   readonly onEnd: (end: End) => void;
+}
+
+/** The way in which the node that sent a request is answered as soon as its change is committed. */
+export interface EarlyAnswer {
+  /** Makes the answer that goes along with the change; null where this one must not. */
+  prepare(result: string | Uint8Array): PreparedAnswer | null;
+  /** The change is committed: that answer was sent. */
+  noteAnswered(): void;
 }
 
 /**
@@ -99,16 +109,28 @@ export class PendingRequest {
   looksElsewhere = false;
   /** Groups whose state is known to be fresh enough; null for none. */
   private fresh: GroupId[] | null = null;
+  /** See `EarlyAnswer`; null for none. */
+  readonly early: EarlyAnswer | null;
   private readonly onEnd: (end: End) => void;
   private over = false;
 
-  constructor({ request, forwarded, group, undecided, hasCopies, deadline, onEnd }: PendingRequestOptions) {
+  constructor({
+    request,
+    forwarded,
+    group,
+    undecided,
+    hasCopies,
+    deadline,
+    early = null,
+    onEnd,
+  }: PendingRequestOptions) {
     this.request = request;
     this.forwarded = forwarded;
     this.group = group;
     this.unknown = undecided === true;
     this.mayHaveCopies = hasCopies === true;
     this.deadline = deadline;
+    this.early = early;
     this.onEnd = onEnd;
   }
 

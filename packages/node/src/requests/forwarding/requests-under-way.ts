@@ -1,26 +1,6 @@
 import { NumberTable } from '../../base/number-table.js';
 import type { GroupId, NodeId } from '../../between/protocol.js';
-
-/** A request that another node sent, and who gets its answer: each copy of it that came meanwhile, too. */
-export class TakenRequest {
-  private readonly answer: (bytes: Uint8Array) => void;
-  private others: ((bytes: Uint8Array) => void)[] | null = null;
-
-  constructor(answer: (bytes: Uint8Array) => void) {
-    this.answer = answer;
-  }
-
-  /** A copy came, and gets the same answer. */
-  join(answer: (bytes: Uint8Array) => void): void {
-    this.others ??= [];
-    this.others.push(answer);
-  }
-
-  end(bytes: Uint8Array): void {
-    this.answer(bytes);
-    if (this.others !== null) for (const answer of this.others) answer(bytes);
-  }
-}
+import type { TakenRequest } from './taken-request.js';
 
 /** The requests of other nodes that are being carried out, by their numbers. */
 export class RequestsUnderWay {
