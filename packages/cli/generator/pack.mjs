@@ -76,8 +76,9 @@ function put(name) {
   cpSync(source, coming, { recursive: true, filter: (path) => isNeeded(relative(source, path)) });
   // What a package can do without does not come along; npm would ask a registry for it.
   const { optionalDependencies: _, ...manifest } = manifestOf(coming);
+  // npm packs of a package only what its manifest lists.
+  if (name === '@node-rs/crc32') manifest.files.push(...addChecksums(coming));
   writeFileSync(join(coming, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  if (name === '@node-rs/crc32') addChecksums(coming);
   insistOnNatives(name, coming);
   if (existsSync(target)) renameSync(target, going);
   renameSync(coming, target);
@@ -102,13 +103,15 @@ function natives() {
   return PLATFORMS.flatMap((platform) => MODULES.map((modules) => `uws_${platform}_${modules}.node`));
 }
 
-/** The binaries that are installed, where the package looks first. */
+/** The binaries that are installed, where the package looks first; gives their names. */
 function addChecksums(folder) {
-  for (const platform of CHECKSUMS) {
+  return CHECKSUMS.flatMap((platform) => {
     const file = `crc32.${platform}.node`;
     const source = join(installed, `@node-rs/crc32-${platform}`, file);
-    if (existsSync(source)) copyFileSync(source, join(folder, file));
-  }
+    if (!existsSync(source)) return [];
+    copyFileSync(source, join(folder, file));
+    return [file];
+  });
 }
 
 function insistOnNatives(name, folder) {
