@@ -8,6 +8,7 @@ import {
   valueError,
 } from '../error.js';
 import { type Entry, func, In, method, type Receiver, variadic } from '../run/builtin.js';
+import { STEPS_PER_ERROR } from '../run/limits.js';
 import * as p from '../run/params.js';
 import { toText } from '../value/convert.js';
 import { isTruthy } from '../value/kinds.js';
@@ -30,6 +31,7 @@ export const CORE: readonly Entry[] = [
         return expression();
       } catch (error) {
         if (!(error instanceof QueryError) || error.fatal) throw error;
+        rt.step(STEPS_PER_ERROR);
         rt.signal = signal;
         if (errors.length > 0 && !errors.some((code) => codeOf(code()) === error.code)) throw error;
         return new ErrorValue(error.code, error.message);
@@ -39,11 +41,12 @@ export const CORE: readonly Entry[] = [
   func('alt_raise', {
     doc: 'Gives the value of an expression; when it fails, raises another error instead.',
     params: [p.lazy('expression'), p.lazy('code'), p.optional(p.lazy('message'))],
-    run: (_rt, expression, code, message) => {
+    run: (rt, expression, code, message) => {
       try {
         return expression();
       } catch (error) {
         if (!(error instanceof QueryError) || error.fatal) throw error;
+        rt.step(STEPS_PER_ERROR);
         const raised = errorCode(code(), 'alt_raise', 2);
         throw new QueryError(
           raised,

@@ -76,6 +76,9 @@ export function frameHeight(node: Node): number {
 /** Steps between two looks at the clock: well under a millisecond of work. */
 export const STEPS_PER_CHECK = 10_000;
 
+/** Steps that count for an error which is caught: making, throwing and catching it takes some half of a microsecond. */
+export const STEPS_PER_ERROR = 20;
+
 /** Checks of the clock between two looks at the heap. */
 export const CHECKS_PER_HEAP_LOOK = 8;
 

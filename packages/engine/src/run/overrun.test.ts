@@ -40,6 +40,18 @@ test('a text of very many variables is compiled in time that grows with it', () 
   expect(timeOf(100_000) / timeOf(10_000)).toBeLessThan(25);
 });
 
+test('errors that are caught bring the next look at the clock nearer: they take longer than other steps', () => {
+  // The clock goes on with each look at it.
+  const looksOf = (code: string): number => {
+    let looks = 0;
+    const db = new Harness({ limits: { durationMs: 60_000 }, monotonic: () => ++looks / 1000 });
+    db.run(code);
+    return looks;
+  };
+  const caught = looksOf("for (i in range(100000)) try(raise('x'));");
+  expect(caught).toBeGreaterThan(4 * looksOf('for (i in range(100000)) try(str(1));'));
+});
+
 describe('a query ends soon after its time is over', () => {
   const clock = threadClock();
   test.each(HOSTILE_QUERIES)(

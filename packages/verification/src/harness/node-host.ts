@@ -84,6 +84,18 @@ export class NodeHost {
    * @throws {Error} with the reason when it does not start
    */
   async start(options: NodeProcessOptions): Promise<ThrowawayNode> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#startOnce(options);
+      } catch (error) {
+        // A port that was free a moment ago may be taken by now.
+        const isTaken = error instanceof Error && error.message.includes('the port is in use');
+        if (!isTaken || attempt === 3 || options.place !== undefined) throw error;
+      }
+    }
+  }
+
+  async #startOnce(options: NodeProcessOptions): Promise<ThrowawayNode> {
     const place = options.place ?? (await newPlace(options.storage));
     const environment = variablesOf(settingsOf(place, options.settings));
     const id = this.#nextId++;

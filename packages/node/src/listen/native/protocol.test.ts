@@ -1,7 +1,6 @@
 /** The native protocol of a real node, byte for byte as its chapter has it. */
 
 import { statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   decodeMessagePack,
@@ -479,18 +478,6 @@ test('what it does is in the metrics, and the audit log knows how clients came',
   expect(counted.log).toMatch(/"event":"login".*"outcome":"failed".*"transport":"tcp"/);
   for (const open of [stranger, line]) open.close();
   await counted.stop();
-});
-
-test('a port that is in use ends the start with the name of its setting', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await until(async () => server.listening, 'the port is taken');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const second = await RealNode.launch({ listen_client_port: port });
-  expect(await second.ended()).not.toBe(0);
-  expect(second.log).toContain(`listen_client_port = ${port}: the port is in use`);
-  second.clear();
-  server.close();
 });
 
 test('clients are told that the node goes, and their last requests are answered', async () => {

@@ -15,6 +15,7 @@ import { ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
 import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';
+import { portInUse } from '../../config/problem.js';
 import { metricsPage, type PeerFigures } from '../../consensus/consensus-page.js';
 import { ConsensusSide } from '../../consensus/consensus-side.js';
 import { GroupFigures } from '../../consensus/group-figures.js';
@@ -320,6 +321,8 @@ async function listen(server: StatusServer, { statusAddress, statusPort }: Worke
   try {
     return await server.listen(statusAddress, statusPort);
   } catch (error) {
+    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (isInUse) throw portInUse('http_status_port', statusAddress, statusPort);
     throw new StatusPortError(`http_status_port = ${statusPort}: ${textOf(error)}`);
   }
 }
