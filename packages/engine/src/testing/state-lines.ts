@@ -4,6 +4,7 @@
 import type { Catalog } from '../schema/catalog.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { allThings } from '../state/describe.js';
+import { roomRecord } from '../state/parts/rooms.js';
 import { taskRecord } from '../state/parts/tasks.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
 import { sharedThing } from '../state/thing-record.js';
@@ -54,10 +55,12 @@ export function sourceOf(records: ReadonlyMap<string, Uint8Array>): RecordSource
   };
 }
 
-/** Gives a group that was opened on the records of another one the counters of that one. */
+/** Gives a group that was opened on the records of another one the counters, tasks and rooms of that one. */
 export function copyMeta(from: CollectionGroup, to: CollectionGroup): void {
   to.loadRecord(RecordKind.META, 0, from.encodeMeta());
   for (const state of from.tasks.list()) to.loadRecord(RecordKind.TASK, state.id, taskRecord(state));
+  for (const room of from.store.rooms.byId.values())
+    to.loadRecord(RecordKind.ROOM, room.id, roomRecord(room));
 }
 
 /** A group that has nothing in memory yet. */

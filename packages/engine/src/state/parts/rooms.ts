@@ -160,7 +160,7 @@ export class Rooms implements GroupPart {
   flush(): void {
     for (const id of this.changed) {
       const room = this.rooms.get(id);
-      this.dirty.put(RecordKind.ROOM, id, 0, room === undefined ? null : recordOf(room));
+      this.dirty.put(RecordKind.ROOM, id, 0, room === undefined ? null : roomRecord(room));
     }
     this.changed.clear();
   }
@@ -185,7 +185,8 @@ export class Rooms implements GroupPart {
   }
 }
 
-function recordOf({ refs, name }: Room): Uint8Array {
+/** What the record of a room holds. */
+export function roomRecord({ refs, name }: Room): Uint8Array {
   const out = new ByteWriter();
   out.varint(refs);
   out.text(name ?? '');

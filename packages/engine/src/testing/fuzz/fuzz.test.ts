@@ -21,6 +21,14 @@ test('programs can be run again', () => {
   ).toBe(null);
 });
 
+test.each(['{a: {}}', 'room()', 'room(); .value.set_name("hall")', 'task(datetime(2000000000), || 1)'])(
+  'a leader that starts again has %s',
+  (value) => {
+    const others = Array.from({ length: 40 }, (_, i) => inCollection(`.n = ${i}`));
+    expect(replay(options, [inCollection(`.value = ${value}`), ...others])).toBe(null);
+  },
+);
+
 test('a finding is shrunk to what leads to it', () => {
   const loses = (effects: Uint8Array): boolean => Buffer.from(effects).includes('lost');
   const programs = [
