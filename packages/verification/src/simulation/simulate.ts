@@ -80,13 +80,14 @@ async function live(world: World): Promise<void> {
   clients.stop();
   sockets.stop();
   world.listeners.stop();
-  await world.run(() => !clients.busy && sockets.isQuiet && isSettled(world), HEAL_MS);
+  await world.run(() => isQuiet(world), HEAL_MS);
   demandSettled(world, 'after healing');
   await checkEverything(world);
   if (restarts) {
     for (const machine of world.present) world.crash(machine, starts.chance(0.5));
     for (const machine of world.present) world.start(machine);
-    await world.run(() => isSettled(world), HEAL_MS);
+    // Sockets may have something on its way still.
+    await world.run(() => isQuiet(world), HEAL_MS);
     demandSettled(world, 'after a restart of all');
     await checkEverything(world);
   }
@@ -187,6 +188,11 @@ function unsettledGroup(processes: readonly Process[], group: number): string | 
   return leaders === 1 ? null : `${leaders} leaders`;
 }
 
+/** Whether nothing is under way, and nobody waits for an answer. */
+function isQuiet(world: World): boolean {
+  return !world.clients.busy && world.sockets.isQuiet && isSettled(world);
+}
+
 function demandSettled(world: World, when: string): void {
   const problem = unsettled(world);
   if (problem !== null) throw new Violation('I16', `${when} things do not settle: ${problem}`);
@@ -204,7 +210,7 @@ async function checkEverything(world: World): Promise<void> {
       // What a client gave up may take effect late; then the comparison was not of one moment.
       if (attempt === ATTEMPTS_MAX || marksOf(world) === before) throw error;
     }
-    await world.run(() => isSettled(world), HEAL_MS);
+    await world.run(() => isQuiet(world), HEAL_MS);
     demandSettled(world, 'after the comparison');
     if (isCompared && marksOf(world) === before) break;
     if (attempt === ATTEMPTS_MAX)
