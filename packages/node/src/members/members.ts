@@ -127,6 +127,7 @@ export class Members {
       ...options,
       self: options.self.nodeId,
       session: () => this.session,
+      levelOf: (node) => this.overview.levelOf(node),
       peers: this.peers,
     });
     this.admissions = new Admissions({
@@ -177,7 +178,7 @@ export class Members {
         this.peers.noteLink(event.node, event.up, event.version);
         this.handovers.forgetAsked(event.node);
         if (event.up) this.hellos.anew();
-        else this.resting.forget(event.node);
+        this.resting.linkChanged(event.node);
         this.reconcile();
         return;
       case 'asked_to_join':

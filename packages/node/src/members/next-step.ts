@@ -17,7 +17,7 @@ export interface ClusterPicture {
   readonly wasJustAsked: (node: NodeId) => boolean;
   /** Whether another member can be reached. */
   readonly isUp: (node: NodeId) => boolean;
-  /** Whether a member that can be reached is about to stop. */
+  /** Whether a member that can be reached is about to stop, or has not said yet how it is. */
   readonly isStopping: (node: NodeId) => boolean;
 }
 

@@ -1,5 +1,7 @@
 import { LEVEL_OF_PROGRAMS, type RootGroup } from '@althing/engine';
 import { isJoint, type Membership } from 'raft-ts';
+import { delayed } from '../base/timers.js';
+import { isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 import { CallKind, type Calls } from './calls.js';
 import type { PeerTable } from './peer-table.js';
@@ -12,9 +14,22 @@ export interface RestingOptions {
   readonly session: () => RootSession;
   /** Memberships of all groups but root's; null while some of them are not known on this node. */
   readonly memberships: () => readonly Membership[] | null;
-  readonly peers: Pick<PeerTable, 'isUp'>;
+  /** The highest level that a member knows; null when it was not heard of lately. */
+  readonly levelOf: (node: NodeId) => number | null;
+  readonly peers: Pick<PeerTable, 'downFor' | 'hello'>;
   readonly calls: Pick<Calls, 'call'>;
+  /** A clock in milliseconds. */
+  readonly monotonic: () => number;
 }
+
+/** Time between two looks at whether the groups go on without this node, in milliseconds. */
+const LOOK_MS = 20;
+
+/**
+ * Time after which a member that can't be reached is gone, in milliseconds: a connection may break for a moment,
+ * and both nodes are there all the same.
+ */
+const GONE_MS = 500;
 
 /**
  * Where two nodes vote, neither can decide anything alone. One that stops in good order therefore gives its vote
@@ -23,54 +38,39 @@ export interface RestingOptions {
  */
 export class Resting {
   private readonly options: RestingOptions;
-  /** Members that are about to stop. */
-  private readonly stopping = new Set<NodeId>();
+  /** Members that asked for their rest on the present connection. */
+  private readonly asked = new Set<NodeId>();
 
   constructor(options: RestingOptions) {
     this.options = options;
   }
 
-  /** Whether a member that may still be reached is about to stop. */
+  /**
+   * Whether a member that can be reached is about to stop, as far as this node knows: one that has said nothing
+   * since it could be reached again may be the same start that asked for its rest.
+   */
   isStopping(node: NodeId): boolean {
-    return this.stopping.has(node);
+    const hello = this.options.peers.hello(node);
+    return this.asked.has(node) || hello === null || hello.status === 'SHUTTING_DOWN';
   }
 
-  /** A member is gone: when it comes it is another start of it. */
-  forget(node: NodeId): void {
-    this.stopping.delete(node);
-  }
-
-  /** Whether this node, which is about to stop, should ask for its rest: one other votes, is there, and knows how. */
-  get isDue(): boolean {
-    const { root, session } = this.options;
-    const { voters } = session().membership;
-    if (voters.length !== 2 || !this.votes || root().level < LEVEL_OF_PROGRAMS) return false;
-    return this.reachesOthers;
-  }
-
-  /** Whether this node votes in some group. */
-  get votes(): boolean {
-    const { self, session, memberships } = this.options;
-    const all = [session().membership, ...(memberships() ?? [])];
-    return all.some(({ voters, outgoing }) => voters.includes(self) || outgoing.includes(self));
-  }
-
-  /** Whether any other member can be reached. */
-  get reachesOthers(): boolean {
-    const { self, root, peers } = this.options;
-    return [...root().members.keys()].some((node) => node !== self && peers.isUp(node));
+  /** The connection to a member came or went. What counts from then on is what it says of itself. */
+  linkChanged(node: NodeId): void {
+    this.asked.delete(node);
   }
 
   /**
-   * Asks the leader to go on without the vote of this node until it is back; the memberships tell when it does.
-   *
-   * @throws Error when that can't be now
+   * Gives the vote of this node, which is about to stop, back in every group, if one other votes besides. Resolves
+   * when that is done, or can't be had, or has taken too long.
    */
-  async ask(timeoutMs: number): Promise<void> {
-    const { session, calls } = this.options;
-    const { leading, leader } = session();
-    if (leading || leader === 0) throw new Error('no other leader is known at the moment');
-    await calls.call(leader, CallKind.Rest, new Uint8Array(0), timeoutMs);
+  async rest(timeoutMs: number): Promise<void> {
+    const { monotonic } = this.options;
+    const end = monotonic() + timeoutMs;
+    while (monotonic() < end && this.isNear) {
+      // The leader may just have come to its office, or be busy; or it did it, and the answer was lost.
+      if (this.isDue) await this.ask(end - monotonic()).catch(() => undefined);
+      await delayed(LOOK_MS);
+    }
   }
 
   /**
@@ -85,7 +85,56 @@ export class Resting {
     if (isJoint(membership)) throw new Error('other changes are under way');
     if (membership.voters.length !== 2 || !membership.voters.includes(node) || !root().members.has(node))
       throw new Error('only one of two that vote can rest');
-    this.stopping.add(node);
+    this.asked.add(node);
     return { action: 'rest', node };
+  }
+
+  /** Whether the groups may go on without this node soon: some do already, or it may ask for that. */
+  private get isNear(): boolean {
+    const { self, session } = this.options;
+    const { membership } = session();
+    if (!this.votes || !this.reachesOthers) return false;
+    return isResting(membership, self) || (membership.voters.length === 2 && this.isKnown);
+  }
+
+  /** Whether the leader is to be asked: the root group goes first, and the others follow it. */
+  private get isDue(): boolean {
+    const { self, root, session } = this.options;
+    return root().level >= LEVEL_OF_PROGRAMS && session().membership.voters.includes(self);
+  }
+
+  /** Whether the cluster works at a level that knows of rest, or will in a moment, since all members do. */
+  private get isKnown(): boolean {
+    const { root, levelOf } = this.options;
+    const { level, members } = root();
+    const knows = (node: NodeId): boolean => (levelOf(node) ?? 0) >= LEVEL_OF_PROGRAMS;
+    return level >= LEVEL_OF_PROGRAMS || [...members.keys()].every(knows);
+  }
+
+  /** Whether this node votes in some group, or may: it does not know all of them yet. */
+  private get votes(): boolean {
+    const { self, session } = this.options;
+    const memberships = this.options.memberships();
+    if (memberships === null) return true;
+    const all = [session().membership, ...memberships];
+    return all.some(({ voters, outgoing }) => voters.includes(self) || outgoing.includes(self));
+  }
+
+  /** Whether any other member can be reached, or could a moment ago. */
+  private get reachesOthers(): boolean {
+    const { self, root, peers } = this.options;
+    return [...root().members.keys()].some((node) => node !== self && peers.downFor(node) < GONE_MS);
+  }
+
+  /**
+   * Asks the leader to go on without the vote of this node until it is back; the memberships tell when it does.
+   *
+   * @throws Error when that can't be now
+   */
+  private async ask(timeoutMs: number): Promise<void> {
+    const { session, calls } = this.options;
+    const { leading, leader } = session();
+    if (leading || leader === 0) throw new Error('no other leader is known at the moment');
+    await calls.call(leader, CallKind.Rest, new Uint8Array(0), timeoutMs);
   }
 }

@@ -28,10 +28,10 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A node that starts fast and leaves little behind. */
+/** A node that starts fast and leaves little behind. Elections are as slow as a busy machine needs them to be. */
 const SMALL: TestSettings = {
-  election_timeout_ms: 100,
-  heartbeat_ms: 10,
+  election_timeout_ms: 300,
+  heartbeat_ms: 30,
   log_segment_mb: 1,
   disk_reserve_mb: 0,
   node_name: 'test',
@@ -276,18 +276,21 @@ export class RealNode {
 
   /** Waits until the node serves; fails when it ends instead. */
   async whenReady(): Promise<void> {
+    let last = 'none';
     try {
       await until(
         async () => {
           if (!this.running) throw new Error('the node did not start');
           const answer = await this.probe('/ready').catch(() => null);
+          last = answer?.text ?? 'none';
           return answer?.status === 200;
         },
         'the node is ready',
         START_TIMEOUT_MS,
       );
     } catch (error) {
-      throw this.explained(error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      throw this.explained(`${message}\nThe last answer to /ready: ${last}`);
     }
   }
 

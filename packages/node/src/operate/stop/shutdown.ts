@@ -36,9 +36,8 @@ export interface ShutdownParts {
   readonly rest: () => void;
 }
 
-/** How long a stop waits until the other one of two nodes can go on alone, and how often it looks, in milliseconds. */
+/** How long a stop waits until the other one of two nodes can go on alone, in milliseconds. */
 const REST_MS = 3000;
-const REST_LOOK_MS = 20;
 
 /** How a node goes down, one step after the other. */
 export class Shutdown {
@@ -88,7 +87,7 @@ export class Shutdown {
     const isGone = await leaving.attempt(grace);
     if (!isGone) {
       await grace.wait(members.giveAway());
-      await grace.wait(this.rest());
+      await grace.wait(members.resting.rest(REST_MS));
       await grace.pause(config.drainDelayMs);
     }
     status.phase = Phase.DRAINING;
@@ -111,22 +110,6 @@ export class Shutdown {
     const closed = state.close().then(() => folder.close());
     await grace.wait(closed, CLOSE_MS);
     log.info({ event: 'stopped' }, 'stopped');
-  }
-
-  /** Where two nodes vote, the other one can go on alone from then on. */
-  private async rest(): Promise<void> {
-    const { resting } = this.parts.side.members;
-    const end = performance.now() + REST_MS;
-    const goesOn = (): boolean => performance.now() < end && resting.reachesOthers;
-    let hasAsked = false;
-    while (goesOn() && (hasAsked ? resting.votes : resting.isDue)) {
-      // The leader may just have come to its office, or be busy.
-      hasAsked ||= await resting.ask(end - performance.now()).then(
-        () => true,
-        () => false,
-      );
-      await delayed(REST_LOOK_MS);
-    }
   }
 
   /** Says that the node serves no more for long; gives since when it does. */
