@@ -29,7 +29,7 @@ import {
   isJoint,
   type MembershipChange,
 } from './membership.js';
-import { readyToPromote } from './promotion.js';
+import { beginCatchUp, readyToPromote } from './promotion.js';
 import { wake } from './quiescence.js';
 import { flushAppends, tellCommit } from './replication.js';
 import { appendOwn, becomeFollower, endTransfer } from './roles.js';
@@ -138,6 +138,7 @@ function continueLeading(core: Core): void {
   assert(core.role === 'leader', 'Only a leader goes on leading');
   if (transfer !== null && !tracker.membership.voters.includes(transfer.to)) endTransfer(core, 'target_gone');
   core.flushDue = true;
+  beginCatchUp(core);
   const { voters, outgoing } = tracker.membership;
   if (voters.includes(id) || outgoing.includes(id)) return;
   // It has led until the change was committed; now the others must learn that, and go on by themselves.
