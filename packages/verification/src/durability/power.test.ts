@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RealNode, seeded, type TestSettings } from '@althing/node/testing';
+import { RealNode, seeded, type TestSettings, until } from '@althing/node/testing';
 import { testThatNeeds } from '@althing/node/testing/needs';
 import { describe, expect } from '@jest/globals';
 import { PowerDisk } from './power-disk.js';
@@ -9,6 +9,8 @@ const problem = PowerDisk.problem();
 
 const SETTINGS: TestSettings = { checkpoint_interval_ms: 100, checkpoint_size_mb: 1 };
 const ROUNDS = Number(process.env.ALTHING_POWER_ROUNDS ?? 8);
+/** So many changes are acknowledged in each round at least. */
+const CHANGES_MIN = 6;
 
 describe('power loss under load', () => {
   testThatNeeds('power cuts', problem)(
@@ -25,7 +27,10 @@ describe('power loss under load', () => {
         await workload.prepare(node);
         for (let round = 1; round <= ROUNDS; round++) {
           const load = workload.run(node);
+          // On a machine that has much else to do, little is done in that time: the cut waits for some of it.
+          const wanted = workload.acknowledged + CHANGES_MIN;
           await pause(20 + 280 * random());
+          await until(() => workload.acknowledged >= wanted, `changes are acknowledged in round ${round}`);
           disk.cutPower();
           // An error of a sync is the end: what a second one would say can't be trusted.
           expect(await node.ended()).toBe(1);
@@ -38,7 +43,7 @@ describe('power loss under load', () => {
           });
         }
         await node.stop({ keep: true });
-        expect(workload.acknowledged).toBeGreaterThan(5 * ROUNDS);
+        expect(workload.acknowledged).toBeGreaterThanOrEqual(CHANGES_MIN * ROUNDS);
       } finally {
         await node.kill();
         disk.discard();
