@@ -1,3 +1,4 @@
+import { ByteWriter } from 'raft-ts';
 import { elementAt } from '../base/element.js';
 import {
   ANSWER_HEAD_BYTES,
@@ -116,15 +117,13 @@ class Standing {
   }
 }
 
+/** Most bytes of an index. */
+const INDEX_BYTES_MAX = 8;
+
 function withIndex(payload: Uint8Array, index: number): Uint8Array {
-  let size = 1;
-  for (let rest = index; rest >= 0x80; rest = Math.floor(rest / 0x80)) size += 1;
-  const complete = new Uint8Array(payload.length + size);
-  complete.set(payload.subarray(0, ANSWER_HEAD_BYTES));
-  let at = ANSWER_HEAD_BYTES;
-  let rest = index;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) complete[at++] = (rest % 0x80) | 0x80;
-  complete[at] = rest;
-  complete.set(payload.subarray(ANSWER_HEAD_BYTES), ANSWER_HEAD_BYTES + size);
-  return complete;
+  const complete = new ByteWriter(payload.length + INDEX_BYTES_MAX);
+  complete.raw(payload.subarray(0, ANSWER_HEAD_BYTES));
+  complete.varint(index);
+  complete.raw(payload.subarray(ANSWER_HEAD_BYTES));
+  return complete.finish();
 }

@@ -121,18 +121,15 @@ export class Authenticator {
    * @param transport how the client speaks to the node
    */
   known(header: string, address?: () => string, transport: LoginEvent['transport'] = 'http'): User | null {
-    // Tokens are by far the most frequent, so they are not looked up in the cache first.
-    if (header.length <= TOKEN_HEADER_LENGTH_MAX) {
-      const remembered = this.rememberedToken(header);
-      if (remembered !== undefined) return this.isExpired(remembered) ? null : remembered.user;
-      const scheme = TOKEN_SCHEME.exec(header);
-      if (scheme !== null) {
-        const found = this.tokenOf(header.slice(scheme[0].length));
-        if (found === null) return null;
-        if (this.usedTokens.has(found.token)) this.rememberToken(header, found);
-        else if (address !== undefined) this.tellToken(found, address(), transport);
-        return found.user;
-      }
+    const remembered = this.remembered(header);
+    if (remembered !== null) return remembered;
+    const scheme = header.length <= TOKEN_HEADER_LENGTH_MAX ? TOKEN_SCHEME.exec(header) : null;
+    if (scheme !== null) {
+      const found = this.tokenOf(header.slice(scheme[0].length));
+      if (found === null) return null;
+      if (this.usedTokens.has(found.token)) this.rememberToken(header, found);
+      else if (address !== undefined) this.tellToken(found, address(), transport);
+      return found.user;
     }
     const entry = this.verifiedBy(header);
     return entry === undefined ? null : this.userOf(entry);

@@ -25,10 +25,10 @@ import {
   isShorterThan,
   withLogs,
 } from './format.js';
-import { type EarlyAnswer, type End, PendingRequest } from './pending-request.js';
+import { type EarlyAnswer, type End, PendingRequest, readCautiously } from './pending-request.js';
 import { busy, NODE_SILENT, NODE_UNCLEAR, oldLeader, refused, USER_GONE } from './refusals.js';
 import { RequestsUnderWay } from './requests-under-way.js';
-import { readCautiously, SentRequest, type SentRequestOwner } from './sent-request.js';
+import { SentRequest, type SentRequestOwner } from './sent-request.js';
 import type { Sequences } from './sequences.js';
 import { TakenRequest } from './taken-request.js';
 

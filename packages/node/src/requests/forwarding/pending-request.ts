@@ -207,3 +207,14 @@ export const UNKNOWN_REPLY: FailedReply = {
   ),
   outcome: 'unknown',
 };
+
+/**
+ * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
+ * a change; and code -6 may mean that there was none, or that there was one which a client made before under
+ * the same key.
+ */
+export function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
+  if (reply.ok) return { ...reply, outcome: 'unknown' };
+  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
+  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
+}

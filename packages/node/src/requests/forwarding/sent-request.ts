@@ -1,6 +1,4 @@
-import { ErrorCode } from '@althing/engine';
 import type { GroupId } from '../../between/protocol.js';
-import type { Reply } from '../../groups/request.js';
 import type { Asker, CallError } from '../../members/calls.js';
 import type { PendingRequest } from './pending-request.js';
 
@@ -39,15 +37,4 @@ export class SentRequest implements Asker {
   failed(error: CallError): void {
     this.owner.failed(this, error);
   }
-}
-
-/**
- * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
- * a change; and code -6 may mean that there was none, or that there was one which a client made before under
- * the same key.
- */
-export function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
-  if (reply.ok) return { ...reply, outcome: 'unknown' };
-  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
-  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
 }
