@@ -7,7 +7,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type EventParcel, unpackEvents } from './event-parcel.js';
 import { GATHER_MS, Gathering } from './gathering.js';
-import { buffersOf, type Parcel, ParcelPacker } from './parcel.js';
+import { buffersOf, type Parcel, ParcelPacker, postedOf } from './parcel.js';
 import type { Command, Consensus, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
@@ -110,14 +110,13 @@ export class Bridge implements Consensus {
     if (!this.calls.isEmpty) this.post(this.calls.take(), null);
   }
 
-  private post({ commands, data, given }: Parcel, calls: Parcel | null): void {
+  private post(parcel: Parcel, calls: Parcel | null): void {
     if (calls === null) {
-      this.port.postMessage({ commands, data }, buffersOf({ data, given }));
+      this.port.postMessage(postedOf(parcel), buffersOf(parcel));
       return;
     }
-    const before = { commands: calls.commands, data: calls.data };
-    const buffers = [...buffersOf(calls), ...buffersOf({ data, given })];
-    this.port.postMessage({ commands, data, before }, buffers);
+    const posted = { ...postedOf(parcel), before: postedOf(calls) };
+    this.port.postMessage(posted, [...buffersOf(calls), ...buffersOf(parcel)]);
   }
 
   private receive(parcel: EventParcel): void {

@@ -38,7 +38,16 @@ test('events come out as they went in, in order', () => {
 test('a payload takes no larger buffer along', () => {
   const large = new Uint8Array(1_000_000);
   const parcel = packEvents([{ kind: 'called', from: 1, id: 1, payload: large.subarray(0, 10) }]);
-  expect(parcel.data.buffer.byteLength).toBe(10);
+  expect(parcel.data?.buffer.byteLength).toBe(10);
+});
+
+test('without payloads there is no buffer', () => {
+  const events: Event[] = [
+    { kind: 'read', group: 1, id: 7, index: 3 },
+    { kind: 'returned', id: 5, payload: null },
+  ];
+  expect('data' in packEvents(events)).toBe(false);
+  expect(through(events)).toEqual(events);
 });
 
 test('a buffer that is given back changes hands', () => {
@@ -61,6 +70,6 @@ test('a payload in a buffer of its own is not copied, and comes in order with ot
   ];
   const parcel = packEvents(events);
   expect(parcel.given).toEqual([own]);
-  expect(parcel.data.length).toBe('one'.length + 'three'.length);
+  expect(parcel.data?.length).toBe('one'.length + 'three'.length);
   expect(through(events)).toEqual([events[0], { kind: 'called', from: 1, id: 2, payload }, events[2]]);
 });

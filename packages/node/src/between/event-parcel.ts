@@ -29,7 +29,8 @@ type Packed = Exclude<Event, { kind: 'entries' | 'returned' }> | PackedEntries |
 
 export interface EventParcel {
   readonly events: readonly Packed[];
-  readonly data: Uint8Array<ArrayBuffer>;
+  /** Numbers and payloads; missing where there are none. */
+  readonly data?: Uint8Array<ArrayBuffer>;
 }
 
 /** With the buffers that change hands without being copied besides that of the data. */
@@ -83,6 +84,7 @@ export function packEvents(
         packed.push(event);
     }
   }
+  if (count === 0 && bytes === 0) return { events: packed, given };
   const data = new Uint8Array(count * ENTRY_NUMBERS * NUMBER_BYTES + bytes);
   let at = putNumbers(rows, new Float64Array(data.buffer, 0, count * ENTRY_NUMBERS)) * NUMBER_BYTES;
   for (const payload of payloads) {
@@ -93,7 +95,7 @@ export function packEvents(
 }
 
 /** Calls `handle` for each event, in order. */
-export function unpackEvents({ events, data }: EventParcel, handle: (event: Event) => void): void {
+export function unpackEvents({ events, data = NOTHING }: EventParcel, handle: (event: Event) => void): void {
   let count = 0;
   for (const event of events) if (event.kind === 'packed_entries') count += event.count;
   const numbers = new Float64Array(data.buffer, data.byteOffset, count * ENTRY_NUMBERS);
@@ -140,6 +142,8 @@ export function unpackEvents({ events, data }: EventParcel, handle: (event: Even
     }
   }
 }
+
+const NOTHING = new Uint8Array(0);
 
 /** Numbers of an entry, and bytes of each of them. */
 const ENTRY_NUMBERS = 4;

@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
-import { buffersOf, ParcelPacker, unpack } from './parcel.js';
+import { buffersOf, ParcelPacker, postedOf, unpack } from './parcel.js';
 import type { Command } from './protocol.js';
 
 function bytes(text: string): Uint8Array {
@@ -85,7 +85,7 @@ describe('parcel', () => {
     expect(buffers).toContain(rest.buffer);
     const { port1, port2 } = new MessageChannel();
     try {
-      port1.postMessage({ commands: parcel.commands, data: parcel.data }, buffers);
+      port1.postMessage(postedOf(parcel), buffers);
       const come: Command[] = [];
       unpack(receiveMessageOnPort(port2)?.message, (command) => come.push(command));
       expect(come).toEqual([
@@ -98,6 +98,15 @@ describe('parcel', () => {
       port1.close();
     }
     expect(buffersOf(packer.take())).toEqual([]);
+  });
+
+  test('without payloads has no buffer', () => {
+    const packer = new ParcelPacker();
+    packer.add({ kind: 'read', group: 1, id: 7 });
+    const parcel = packer.take();
+    expect(postedOf(parcel)).toEqual({ commands: [{ kind: 'read', group: 1, id: 7 }] });
+    expect(Object.keys(postedOf(parcel))).toEqual(['commands']);
+    expect(buffersOf(parcel)).toEqual([]);
   });
 
   test('is empty after it was taken', () => {

@@ -40,16 +40,25 @@ type Proposals = Extract<Command, { kind: 'propose' }>;
 /** The content of one message. */
 export interface Parcel {
   readonly commands: readonly Packed[];
-  readonly data: Uint8Array<ArrayBuffer>;
+  /** Payloads; missing where there are none, since an empty buffer takes the runtime longer than all commands of most messages. */
+  readonly data?: Uint8Array<ArrayBuffer>;
   /** Buffers that go with it, besides that of the data. */
   readonly given: readonly ArrayBuffer[];
   /** What comes before it in the same message; nothing for nothing. */
-  readonly before?: Pick<Parcel, 'commands' | 'data'>;
+  readonly before?: PostedParcel;
 }
+
+/** A parcel as it is posted, without what changes hands beside it. */
+export type PostedParcel = Omit<Parcel, 'given'>;
 
 /** What changes hands with a parcel, be it one of commands or of events. */
 export function buffersOf({ data, given }: Pick<Parcel, 'data' | 'given'>): ArrayBuffer[] {
-  return data.length > 0 ? [data.buffer, ...given] : [...given];
+  return data === undefined ? [...given] : [data.buffer, ...given];
+}
+
+/** A parcel as it is posted. */
+export function postedOf({ commands, data }: Parcel): PostedParcel {
+  return data === undefined ? { commands } : { commands, data };
 }
 
 /** Whether there are proposals in a parcel. */
@@ -58,6 +67,8 @@ export function proposes({ commands }: Pick<Parcel, 'commands'>): boolean {
 }
 
 const FIRST_BYTES = 16 * 1024;
+
+const NOTHING = new Uint8Array(0);
 
 /** Up to this size a copy is cheaper than a new buffer. */
 const COPY_BYTES_MAX = 4 * 1024;
@@ -159,6 +170,7 @@ export class ParcelPacker {
     this.given = [];
     this.size = 0;
     this.proposed = 0;
+    if (size === 0) return { commands, given };
     if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size), given };
     const data = this.data.subarray(0, size);
     this.data = new Uint8Array(FIRST_BYTES);
@@ -181,7 +193,7 @@ export class ParcelPacker {
 
 /** Calls `handle` for each command of a parcel, in order. */
 export function unpack(
-  { commands, data, before }: Pick<Parcel, 'commands' | 'data' | 'before'>,
+  { commands, data = NOTHING, before }: PostedParcel,
   handle: (command: Command) => void,
 ): void {
   if (before !== undefined) unpack(before, handle);

@@ -84,10 +84,11 @@ export class EventSender {
   private flush(): void {
     this.planned = false;
     this.beforeFlush();
-    const { given, ...parcel } = packEvents(this.events);
+    const parcel = packEvents(this.events);
+    const { events, data } = parcel;
     this.events = [];
     this.entries.sent();
-    this.port.postMessage(parcel, buffersOf({ data: parcel.data, given }));
+    this.port.postMessage(data === undefined ? { events } : { events, data }, buffersOf(parcel));
     this.signals.ring();
   }
 }
