@@ -8,6 +8,7 @@ export { joinedClock } from './base/joined-clock.js';
 export type { ClusterRecord, Founder } from './between/cluster-record.js';
 export { decodeMembership } from './between/membership.js';
 export {
+  ANSWER_HEAD_BYTES,
   type Applied,
   type Command,
   type CommittedEntry,

@@ -8,6 +8,7 @@ import {
   type TaskState,
 } from '@althing/engine';
 import {
+  ANSWER_HEAD_BYTES,
   type Applied,
   CallKind,
   type Command,
@@ -58,6 +59,7 @@ export const NODE_MUTANTS = {
   future_before_query: 'what the future of a query changes is proposed before what the query does',
   failed_future_made_again: 'a request whose future failed is carried out again when it is repeated',
   answer_before_commit: 'a change is acknowledged when it is proposed',
+  prepared_answer_before_commit: 'the answer to a forwarded change leaves its leader when that is proposed',
   no_undo: 'changes are not taken back when the leadership is lost',
   lost_epoch_proposes: 'what was proposed in an epoch that has ended is taken in the next one',
   frozen_not_copied: 'what changes while a checkpoint is encoded is not encoded first as it was',
@@ -116,9 +118,15 @@ export class NodeBugs {
   }
 
   /** What the consensus side gets of a command. */
-  command(command: Command): Command {
+  commands(command: Command): Command[] {
     const { on } = this;
-    if (on.size === 0) return command;
+    if (on.size === 0) return [command];
+    const early = on.has('prepared_answer_before_commit') ? preparedOf(command) : [];
+    return [...early, this.command(command)];
+  }
+
+  private command(command: Command): Command {
+    const { on } = this;
     const epoch = 'group' in command && command.group !== null ? this.epochs.get(command.group) : undefined;
     if (command.kind === 'propose' && epoch !== undefined && on.has('lost_epoch_proposes')) {
       return { ...command, epoch };
@@ -394,6 +402,19 @@ function endTask(session: GroupSession, state: TaskState): void {
 
 /** Higher than the sequences that a node comes to. */
 const SEQUENCES_OF_BUGS = 2 ** 30;
+
+/** The answers that a proposal brings along, complete but for the index, which says nothing. */
+function preparedOf(command: Command): Command[] {
+  if (command.kind !== 'propose') return [];
+  return (command.answers ?? []).flatMap((answer) => {
+    if (answer === null) return [];
+    const [head, rest] = [
+      answer.payload.subarray(0, ANSWER_HEAD_BYTES),
+      answer.payload.subarray(ANSWER_HEAD_BYTES),
+    ];
+    return [{ kind: 'return' as const, ...answer, payload: Buffer.concat([head, Buffer.of(0), rest]) }];
+  });
+}
 
 /** A call with another request in it, if it is a request that is forwarded. */
 function changedRequest(

@@ -101,9 +101,9 @@ export class Process {
     const eventDraw = world.drawFor(machine, 'events');
     const late = (): number => commandDraw.exponential(swarm.threadMs) + this.lateMs;
     const delay = (): number => eventDraw.exponential(swarm.threadMs);
-    this.commands = new Line(scheduler, this.consensusThread, late, (command) =>
-      this.consensus?.side.handle(this.bugs.command(command)),
-    );
+    this.commands = new Line(scheduler, this.consensusThread, late, (command) => {
+      for (const each of this.bugs.commands(command)) this.consensus?.side.handle(each);
+    });
     this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
   }
 
