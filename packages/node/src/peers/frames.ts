@@ -180,15 +180,10 @@ export class RaftFrames {
   }
 
   private pack(to: NodeId, parts: readonly Part[], isBulk: boolean, send: (frame: RaftFrame) => void): void {
+    if (parts.length === 0) return;
     let writer = new ByteWriter(1024);
     let entriesOf: GroupId[] = [];
     let bytes = 0;
-    const close = (): void => {
-      if (bytes > 0) send({ to, bytes: writer.finish(), isBulk, entriesOf });
-      writer = new ByteWriter(1024);
-      entriesOf = [];
-      bytes = 0;
-    };
     for (const { group, messages } of parts) {
       for (let from = 0; from < messages.length; ) {
         let end = from;
@@ -201,10 +196,14 @@ export class RaftFrames {
         for (const message of messages.slice(from, end)) writeMessage(writer, message);
         if (messages.slice(from, end).some(hasEntries)) entriesOf.push(group);
         from = end;
-        if (bytes >= this.sizes.frameBytes) close();
+        if (bytes < this.sizes.frameBytes) continue;
+        send({ to, bytes: writer.finish(), isBulk, entriesOf });
+        writer = new ByteWriter(1024);
+        entriesOf = [];
+        bytes = 0;
       }
     }
-    close();
+    if (bytes > 0) send({ to, bytes: writer.finish(), isBulk, entriesOf });
   }
 }
 
