@@ -13,10 +13,15 @@ const THERE = '10.0.0.2';
 class QuickHasher extends PasswordHasher {
   checks = 0;
   busy = false;
+  /** What happens while the next hash is computed. */
+  meanwhile: () => void = () => {};
 
   override verify(password: string, expected: PasswordHash | null): Promise<boolean> {
     this.checks += 1;
     if (this.busy) return Promise.reject(new TooManyLoginsError('busy'));
+    const { meanwhile } = this;
+    this.meanwhile = () => {};
+    meanwhile();
     return Promise.resolve(expected !== null && Buffer.from(expected.hash).toString() === password);
   }
 }
@@ -337,6 +342,15 @@ describe('what this node does not know yet', () => {
       return true;
     };
     expect(await login(`Bearer ${KEY}`)).toMatchObject({ kind: 'user' });
+    expect(await login(basic('admin', 'new'))).toMatchObject({ kind: 'user' });
+  });
+
+  test('a user and a password that come while the hash is computed work', async () => {
+    const { root, hasher, login, change } = setUp();
+    hasher.meanwhile = () =>
+      root.putUser({ id: 2, name: 'iris', createdAt: 0, password: hashOf('secret'), tokens: [] });
+    expect(await login(basic('iris', 'secret'))).toMatchObject({ kind: 'user', user: { name: 'iris' } });
+    hasher.meanwhile = () => change({ password: hashOf('new') });
     expect(await login(basic('admin', 'new'))).toMatchObject({ kind: 'user' });
   });
 

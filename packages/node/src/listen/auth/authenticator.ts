@@ -242,13 +242,13 @@ export class Authenticator {
     keys: readonly string[],
     failed: () => void,
   ): Promise<Login> {
-    const { backoff } = this.options;
+    const { backoff, root, freshen } = this.options;
     let user: User | null;
     try {
+      // As it is before the check: what comes while the hash is computed is not in its outcome.
+      const version = root.accessVersion;
       user = await this.check(credentials, address);
       if (user === null) {
-        const { root, freshen } = this.options;
-        const version = root.accessVersion;
         if (!(await freshen())) return UNSURE;
         if (root.accessVersion !== version) user = await this.check(credentials, address);
       }
