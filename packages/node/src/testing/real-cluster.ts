@@ -65,6 +65,11 @@ export class RealCluster {
   private constructor(members: RealNode[], settings: readonly TestSettings[]) {
     this.members = members;
     this.settings = settings;
+    for (const node of members) this.introduce(node);
+  }
+
+  private introduce(node: RealNode): void {
+    node.others = () => this.members.filter((other) => other !== node);
   }
 
   /** A node by its place, from 1. */
@@ -102,9 +107,17 @@ export class RealCluster {
 
   /** Starts a node again that was ended. */
   async restartNode(place: number): Promise<RealNode> {
-    const { folder, authorization } = this.node(place);
-    const node = await RealNode.start(this.settings[place - 1], folder, authorization);
+    const former = this.node(place);
+    const { folder, authorization } = former;
+    const node = await RealNode.start(this.settings[place - 1], folder, authorization).catch(
+      async (error: Error) => {
+        // The node that did not start has told its own part.
+        const [other] = former.others().filter(({ running }) => running);
+        throw (await other?.diagnosed(error.message)) ?? error;
+      },
+    );
     this.members[place - 1] = node;
+    this.introduce(node);
     return node;
   }
 
@@ -114,6 +127,7 @@ export class RealCluster {
     const node = await RealNode.launch(this.settings[place - 1], folder);
     node.authorization = authorization;
     this.members[place - 1] = node;
+    this.introduce(node);
     return node;
   }
 

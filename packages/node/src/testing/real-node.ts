@@ -45,6 +45,10 @@ export const FREE_PORT = 'free';
 const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
 
+/** How long an error waits for the status of a node, in milliseconds, and how many characters of the logs of other nodes it shows. */
+const STATUS_MS = 2000;
+const OTHERS_LOG_MAX = 2000;
+
 /** Starts that are tried when someone else takes a port in the meantime. */
 const ATTEMPTS = 3;
 
@@ -58,6 +62,8 @@ export class RealNode {
   readonly folder: string;
   /** `Bearer ...` of a token of `admin`. */
   authorization = '';
+  /** The other nodes of its cluster: an error shows what they had to say, too. */
+  others: () => readonly RealNode[] = () => [];
   private readonly process: Launched;
   private readonly password: string;
   /** The node closes idle connections after ten seconds: they are given up before. */
@@ -196,8 +202,11 @@ export class RealNode {
   /** The value of a query that must succeed, as JSON. */
   async value(scope: string, code: string, vars?: object): Promise<unknown> {
     const answer = await this.query(scope, code, vars);
-    if (answer.status !== 200)
-      throw this.explained(`${code.slice(0, 200)}: ${answer.statusLine} ${answer.text}`);
+    if (answer.status !== 200) {
+      const message = `${code.slice(0, 200)}: ${answer.statusLine} ${answer.text}`;
+      // What took too long may be for want of a leader.
+      throw answer.status === 504 ? await this.diagnosed(message) : this.explained(message);
+    }
     return answer.json;
   }
 
@@ -268,10 +277,26 @@ export class RealNode {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** An error that shows what the node had to say. */
+  /** An error that shows what the node had to say, and the others of its cluster. */
   explained(message: string): Error {
     const state = this.running ? 'runs' : `ended with ${this.process.end?.text}`;
-    return new Error(`${message}\nThe node ${state}. Its log ends with:\n${this.log.slice(-4000)}`);
+    const others = this.others().map(
+      ({ port, log }) => `The log of the node at port ${port} ends with:\n${log.slice(-OTHERS_LOG_MAX)}`,
+    );
+    const own = `The node at port ${this.port} ${state}. Its log ends with:\n${this.log.slice(-4000)}`;
+    return new Error([message, own, ...others].join('\n'));
+  }
+
+  /** The same with the status of each node that runs: who leads, and whom each of them reaches. */
+  async diagnosed(message: string): Promise<Error> {
+    const running = [this, ...this.others()].filter((node) => node.running);
+    const statuses = await Promise.all(
+      running.map(async (node) => {
+        const status = node.probe('/status').then(({ text }) => text);
+        return `${node.port}: ${await within(status, 'the status', STATUS_MS).catch(String)}`;
+      }),
+    );
+    return this.explained([message, ...statuses].join('\n'));
   }
 
   /** Waits until the node serves; fails when it ends instead. */

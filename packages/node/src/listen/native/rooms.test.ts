@@ -180,7 +180,15 @@ describe('rooms of a node', () => {
 });
 
 test('over three nodes all hear the same events in the same order, whichever node they come from', async () => {
-  const cluster = await RealCluster.start(3, { listen_client_port: FREE_PORT, drain_delay_ms: 0 });
+  // No leader is lost, however busy the machine: when an answer is lost with one, the next leader knows the answer, and not what code
+  // said by log.
+  const settings = {
+    listen_client_port: FREE_PORT,
+    drain_delay_ms: 0,
+    election_timeout_ms: 2000,
+    heartbeat_ms: 50,
+  };
+  const cluster = await RealCluster.start(3, settings);
   try {
     await cluster
       .node(1)
@@ -220,9 +228,9 @@ test('over three nodes all hear the same events in the same order, whichever nod
       expect(own).toEqual(Array.from({ length: each }, (_, n) => n));
     }
     // What code says by log comes back from the node that ran it, to the client that asked.
-    expect(warned.sort()).toEqual(
-      [0, 1, 2].flatMap((i) => Array.from({ length: each / 2 }, (_, n) => `${i}-${2 * n}`)).sort(),
-    );
+    const said = [0, 1, 2].flatMap((i) => Array.from({ length: each / 2 }, (_, n) => `${i}-${2 * n}`)).sort();
+    if (JSON.stringify(warned.sort()) !== JSON.stringify(said))
+      throw await cluster.node(1).diagnosed(`warned of ${warned} instead of ${said}; ${heard[0]}`);
     await clients[1]?.emitPeer('//stuff', 'lobby', 'peers');
     await clients[0]?.emit('//stuff', 'lobby', 'end');
     await until(() => heard.every((own) => own.at(-1) === 'end '), 'the last event came');
