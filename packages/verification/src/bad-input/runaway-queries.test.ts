@@ -45,6 +45,14 @@ async function verdictOf(code: string): Promise<string> {
   return answer.verdict;
 }
 
+/** The same of a query that has time enough, unless the machine has much else to do: then it is asked again. */
+async function verdictInTime(code: string): Promise<string> {
+  for (let left = 20; ; left--) {
+    const verdict = await verdictOf(code);
+    if (verdict !== '504 -5' || left === 0) return verdict;
+  }
+}
+
 /** Code around work that is done as good as without end. */
 const forever = (work: string) => `for (i in range(100000)) {for (j in range(100000)) {${work}}};`;
 
@@ -187,7 +195,8 @@ describe('memory', () => {
     for (let i = 0; i < 10; i++) await verdictOf(`l = [${i}]; ${forever("l.push('abc' + str(j));")}`);
     // The collector comes when others need room, and not to a node that has nothing to do.
     await until(async () => {
-      await node.value(
+      // Whether it comes to its end in time or not.
+      await node.query(
         '//stuff',
         'l = []; for (k in range(4)) l.push(range(90000).map(|i| str(i))); l.len();',
       );
@@ -209,7 +218,7 @@ describe('results', () => {
     ['many things', `return range(9000).map(|i| {${'a'.repeat(120)}: i}), 2;`, '500 -6'],
     ['deep lists', 'l = [1]; for (i in range(200)) {l = [l];}; l;', '422 -63'],
   ])('%s: too large', async (_what, code, verdict) => {
-    expect(await verdictOf(code)).toBe(verdict);
+    expect(await verdictInTime(code)).toBe(verdict);
   });
 
   test('a circle ends', async () => {
