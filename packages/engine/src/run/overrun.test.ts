@@ -2,9 +2,11 @@
  * How long after its limit a query goes on: between two looks at the clock, and while its changes are taken back. Nobody
  * else is served meanwhile.
  */
-import { describe, expect, test } from '@jest/globals';
+import { Worker } from 'node:worker_threads';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
 import { HOSTILE_QUERIES } from '../testing/hostile-queries.js';
+import type { TimedOutcome, TimedQuery } from '../testing/query-worker.js';
 import { threadClock } from '../testing/thread-clock.js';
 
 const LIMIT_MS = 200;
@@ -14,6 +16,28 @@ const OVERRUN_MS = 100;
 
 /** The collector may run at the worst moment, but not each time. */
 const ATTEMPTS = 3;
+
+/** Runs queries in a thread with a heap of its own: that of the tests is full of what other tests have left. */
+class QueryRunner {
+  private worker: Worker | null = null;
+
+  async run(query: TimedQuery): Promise<TimedOutcome> {
+    this.worker ??= new Worker(new URL('../testing/query-worker.js', import.meta.url));
+    const { worker } = this;
+    const outcome = new Promise<TimedOutcome>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    worker.postMessage(query);
+    return outcome;
+  }
+
+  /** Ends the thread; the next query begins another one. */
+  async renew(): Promise<void> {
+    await this.worker?.terminate();
+    this.worker = null;
+  }
+}
 
 test('patterns of one text are bounded together, since they are compiled before its time begins', () => {
   const db = new Harness();
@@ -53,19 +77,19 @@ test('errors that are caught bring the next look at the clock nearer: they take 
 });
 
 describe('a query ends soon after its time is over', () => {
-  const clock = threadClock();
+  const runner = new QueryRunner();
+  afterAll(() => runner.renew());
+
   test.each(HOSTILE_QUERIES)(
     '%s',
-    (_what, code) => {
+    async (_what, code) => {
       let shortest = Number.POSITIVE_INFINITY;
       for (let attempt = 1; attempt <= ATTEMPTS && shortest > LIMIT_MS + OVERRUN_MS; attempt++) {
-        const db = new Harness({ limits: { durationMs: LIMIT_MS }, monotonic: clock });
-        const begun = clock();
-        const outcome = db.outcome(code);
-        shortest = Math.min(shortest, clock() - begun);
-        expect(outcome.kind === 'error' ? outcome.error.message : outcome.kind).toContain(
-          'query_duration_limit_ms',
-        );
+        const { ms, end } = await runner.run({ code, limitMs: LIMIT_MS });
+        shortest = Math.min(shortest, ms);
+        expect(end).toContain('query_duration_limit_ms');
+        // What others left behind is not collected at the cost of the next attempt.
+        if (ms > LIMIT_MS + OVERRUN_MS) await runner.renew();
       }
       expect(shortest).toBeLessThan(LIMIT_MS + OVERRUN_MS);
     },
