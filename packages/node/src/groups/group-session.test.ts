@@ -1,13 +1,17 @@
-import { ByteWriter, ErrorCode, QueryError } from '@althing/engine';
+import { ByteWriter, EMPTY_SOURCE, ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
-import { encodeMembership } from '../between/membership.js';
+import { encodeMembership, nothing } from '../between/membership.js';
 import { encodeEntry, plainHead } from './entry.js';
+import { GroupSession } from './group-session.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
+import { Results } from './results.js';
 import { shown, TestBench } from './testing.js';
 
 /** The collection of a fresh installation. */
 const STUFF = 2;
+
+const JOINING = { isNew: true, campaign: false };
 
 async function bench(): Promise<TestBench> {
   const made = await new TestBench().start();
@@ -121,6 +125,34 @@ describe('a session that stands still', () => {
     expect(shown(change)).toBe('1');
     expect(session().leading).toBe(true);
   });
+});
+
+test('a session whose group waits for its first snapshot can not be read, since it has no state yet', async () => {
+  // Given a node that joins, and so knows a collection only by its name,
+  const { engine } = await bench();
+  const session = new GroupSession(
+    9,
+    engine.openCollection(9, EMPTY_SOURCE),
+    new Results(),
+    nothing(),
+    JOINING,
+    {
+      consensus: { send: () => {} },
+      now: () => 0,
+      monotonic: () => 0,
+      delay: () => () => {},
+      level: () => 1,
+      changed: () => {},
+      alone: () => false,
+      collectionsChanged: () => {},
+      roomEvents: () => {},
+      snapshots: { send: () => {}, install: () => {}, refused: () => {} },
+    },
+  );
+  // then its state can be read only when the snapshot is there.
+  expect(session.readable).toBe(false);
+  session.replaceState(session.group, new Results(), { ...nothing(), index: 7 });
+  expect(session.readable).toBe(true);
 });
 
 describe('who wants to look at a state at an index', () => {

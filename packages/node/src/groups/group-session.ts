@@ -237,9 +237,12 @@ export class GroupSession {
     return this.roleChanges;
   }
 
-  /** Whether the state can be read now. */
+  /**
+   * Whether the state can be read now. On a node that joins, a collection has no state at all until its first snapshot is
+   * there: not even its root thing.
+   */
   get readable(): boolean {
-    return this.held === null;
+    return this.held === null && this.appliedPosition.index > 0;
   }
 
   /** Why the state can't be read for as long as the disk has no room; null when it can, or soon. */
