@@ -35,6 +35,14 @@ export type Action =
       readonly startAt: number;
       readonly runs: number;
     }
+  /** Makes a task, and one before it that cancels or deletes it in the same second: it must never run. */
+  | {
+      readonly kind: 'recalled_task';
+      readonly value: string;
+      /** Unix seconds. */
+      readonly startAt: number;
+      readonly deletes: boolean;
+    }
   /** Appends a value, and another one in a future, which may fail behind that. */
   | { readonly kind: 'future'; readonly value: string; readonly fails: boolean }
   /** Lets a user in, and takes that back. */

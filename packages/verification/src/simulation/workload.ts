@@ -33,6 +33,7 @@ export const SET_UP = [
   '});',
   ".set('n', 0);",
   ".set('runs', []);",
+  ".set('boxes', {});",
   ".set('steps', []);",
   `.set('tiles', range(${TILES}).map(|| {n: 0, text: '${TILE_TEXT}'}));`,
   "new_procedure('add', |v| { .l3.push(v); [.l3.len()]; });",
@@ -63,8 +64,9 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     ['sweep', 1],
     ['look', 1],
     ['task', 1],
+    ['recalled_task', 0.3],
     ['future', 1],
-    ['other', 1.5],
+    ['other', 2.5],
   ] as const);
   switch (kind) {
     case 'append': {
@@ -87,6 +89,8 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     }
     case 'task':
       return { kind, value: nextValue(), startAt: now + draw.int(0, 2), runs: draw.int(1, 3) };
+    case 'recalled_task':
+      return { kind, value: nextValue(), startAt: now + draw.int(0, 2), deletes: draw.chance(0.5) };
     case 'future':
       return { kind, value: nextValue(), fails: draw.chance(0.3) };
     case 'balances':
@@ -131,9 +135,17 @@ export function codeOf(action: Action, number: number): string {
       return '.tiles.map(|tile| tile.n);';
     case 'task': {
       const { value, startAt, runs } = action;
-      // The next start follows from this one: clocks are set by hours.
-      const closure = `|t, v, n| { .runs.push(\`{v} {n}\`); if (n < ${runs}) task(timeval(int(t.at()) + 1), t.closure(), [v, n + 1]); }`;
-      return `task(timeval(${startAt}), ${closure}, ['${value}', 1]); nil;`;
+      // The next start follows from this one: clocks are set by hours. The runs are counted in a thing that the task has among its
+      // arguments; each second run finds it where it is stored, and must find the same one.
+      const count = `(if (n % 2 == 0) .boxes.get(v) else box).n += 1; .runs.push(\`{v} {box.n}\`);`;
+      const next = `if (n < ${runs}) task(timeval(int(t.at()) + 1), t.closure(), [v, n + 1, box]) else .boxes.del(v);`;
+      return `b = {n: 0}; .boxes.set('${value}', b); task(timeval(${startAt}), |t, v, n, box| { ${count} ${next} }, ['${value}', 1, b]); nil;`;
+    }
+    case 'recalled_task': {
+      const { value, startAt, deletes } = action;
+      const recall = `v = '${value}'; .boxes.get(v).task.${deletes ? 'del' : 'cancel'}(); .boxes.del(v);`;
+      const victim = `task(timeval(${startAt}), |t, v| .runs.push(v + ' was recalled'), ['${value}'])`;
+      return `task(timeval(${startAt}), || { ${recall} }); .boxes.set('${value}', {task: ${victim}}); nil;`;
     }
     case 'future': {
       const { value, fails } = action;
@@ -155,7 +167,10 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
   (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
   (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
-  (n) => `.set('big', range(${n * 40})); nil;`,
+  // From 1,025 items on a list is stored in several records.
+  (n) => `.set('big', range(${n * 110})); nil;`,
+  (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
+  (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,
   (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
   (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
   (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
@@ -169,4 +184,27 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) => `try(mod_type('T${n % 3}', 'mod', 'a', 'int', |t| t.a + ${n})); nil;`,
   (n) => `if (.has('t${n}')) { try(.t${n}.to = .t${n}); try(.t${n}.l.push('y')); }; nil;`,
   (n) => `${n % 5 === 0 ? `try(del_type('T${n % 3}'));` : ''} nil;`,
+  // What a change that fails has made of a type and its instances is undone; the next change of the type is another one.
+  (n) =>
+    `mod_type('T${n % 3}', 'add', 'f${n % 4}', '${['int', 'str', '[int]', 'thing'][n % 4]}'); .t${n}.each(|t| t.a += 1); raise('on purpose');`,
+  (n) =>
+    `mod_type('T${n % 3}', 'add', 'f${n % 4}', '${n % 2 === 0 ? 'room' : '{T0}'}'); .set('v${n}', new('T${n % 3}', {})); 1 / 0;`,
+  // Enums.
+  (n) =>
+    `try(set_enum('E${n % 2}', {A: {v: 0}, B: {v: ${n}}})); try(set_enum('N${n % 2}', {A: 1, B: 2})); nil;`,
+  (n) => `.set('e${n}', [enum('N${n % 2}', 1), {m: E${n % 2}{B}}]); nil;`,
+  (n) => `E${n % 2}{A}.value().set('up', .e${n}[1]); nil;`,
+  (n) => `mod_enum('N${n % 2}', 'add', 'M${n % 5}', ${n + 10}); ${n % 3 === 0 ? '1 / 0;' : 'nil;'}`,
+  (n) => `mod_enum('N${n % 2}', 'mod', 'M${n % 5}', ${n + 40}); .set('e${n}', N${n % 2}{M${n % 5}}); nil;`,
+  (n) =>
+    `mod_enum('N${n % 2}', '${n % 3 === 0 ? 'del' : 'ren'}', 'M${n % 5}'${n % 3 === 0 ? '' : `, 'R${n % 4}'`}); nil;`,
+  // Relations.
+  () =>
+    "new_type('Q'); set_type('P', {q: 'Q?', qs: '{Q}', one: 'P?'}); set_type('Q', {p: 'P?', ps: '{P}'}); mod_type('P', 'rel', 'q', 'ps'); mod_type('P', 'rel', 'qs', 'p'); mod_type('P', 'rel', 'one', 'one'); nil;",
+  (n) => `.set('p${n % 4}', new('P', {})); .set('q${n % 4}', new('Q', {})); .p${n % 4}.q = .q${n % 4}; nil;`,
+  (n) => `.p${n % 4}.qs.add(.q${n % 3}, new('Q', {})); .q${n % 4}.ps.add(.p${n % 3}); nil;`,
+  (n) => `.p${n % 4}.one = .p${n % 3}; .q${n % 4}.ps.${n % 2 === 0 ? 'clear()' : `remove(.p${n % 3})`}; nil;`,
+  (n) => `.p${n % 4}.qs = .p${n % 3}.qs; .p${n % 4}.q = nil; if (.has('p${n % 2}')) .del('p${n % 2}'); nil;`,
+  (n) =>
+    `mod_type('P', 'rel', '${['q', 'qs', 'one'][n % 3]}', ${n % 2 === 0 ? 'nil' : `'${['ps', 'p', 'one'][n % 3]}'`}); nil;`,
 ];
