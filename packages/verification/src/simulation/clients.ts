@@ -14,7 +14,7 @@ import type { Machine } from './machine.js';
 import { NOW_MS, type Process } from './process.js';
 import { Draw } from './random.js';
 import { Violation } from './watcher.js';
-import { COLLECTIONS, codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
+import { ADMIN, COLLECTIONS, codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
 import type { World } from './world.js';
 
 /** Milliseconds after which a client gives up. */
@@ -23,7 +23,6 @@ const PATIENCE_MS = 5000;
 const PROBER = -1;
 const KEEPER = -2;
 const VISITOR = -3;
-const ADMIN = 'admin';
 
 /** The kind of decision that all of these are. */
 const OPERATION = 'operation';
@@ -172,9 +171,15 @@ export class Clients {
       const process = this.nodeFor(null);
       if (process === null || !this.world.decisions.take(nameOf(keeper), OPERATION))
         return this.keepDoor(keeper);
-      const kind = this.draw.chance(0.5) ? 'allow' : 'forbid';
-      this.begin(KEEPER, process, null, { kind }, true, () => this.keepDoor(keeper));
+      this.begin(KEEPER, process, null, this.rightOfGuest(), true, () => this.keepDoor(keeper));
     });
+  }
+
+  /** Something that the guest may do from now on, or may not any more. */
+  private rightOfGuest(): Action {
+    const { draw } = this;
+    if (draw.chance(0.5)) return { kind: draw.chance(0.5) ? 'allow' : 'forbid' };
+    return { kind: draw.chance(0.6) ? 'admit' : 'expel', collection: draw.pick(this.collections) };
   }
 
   private visit(guest: Agent): void {

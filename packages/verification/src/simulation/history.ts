@@ -48,6 +48,8 @@ export type Action =
   /** Lets a user in, and takes that back. */
   | { readonly kind: 'allow' }
   | { readonly kind: 'forbid' }
+  /** Lets that user into the rooms of a collection, and takes that back. */
+  | { readonly kind: 'admit' | 'expel'; readonly collection: string }
   /** What that user does. */
   | { readonly kind: 'visit' }
   /** Changes something that no check looks at but the comparison of the states. */

@@ -1,14 +1,16 @@
 /**
- * Connections that listen to a room of each collection, at every node. Each increment of the counter of a collection tells its room the
+ * Connections that listen to a room of each collection, at every node: the administrator's, and those of a guest who may join now in
+ * one collection and now in another, and hears nothing that the rights of that moment do not let it hear (I18). Each increment of the counter of a collection tells its room the
  * number that came out, so what one hears are numbers without a gap, each once: anything else was not committed, came twice, was taken
  * back, or was missed without being told so (I18).
  */
 import { decodeMessagePack, isWireList, isWireMap } from '@althing/client';
-import { type Listener, Push } from '@althing/node/parts';
+import { Privilege } from '@althing/engine';
+import { type Listener, Push, ROOT_GROUP } from '@althing/node/parts';
 import type { Process } from './process.js';
 import type { Scheduler } from './scheduler.js';
 import { Violation } from './watcher.js';
-import { ROOM } from './workload.js';
+import { ADMIN, GUEST, ROOM } from './workload.js';
 
 /** Milliseconds between two attempts to join. */
 const RETRY_MS = 400;
@@ -34,7 +36,10 @@ export class Listeners {
   attend(process: Process, collections: readonly string[]): void {
     const look = (): void => {
       if (!this.working || !process.alive) return;
-      for (const collection of collections) this.ensure(process, collection);
+      for (const collection of collections) {
+        this.ensure(process, collection, ADMIN);
+        this.ensure(process, collection, GUEST);
+      }
       process.engineThread.after(RETRY_MS, look);
     };
     look();
@@ -65,13 +70,14 @@ export class Listeners {
     }
   }
 
-  private ensure(process: Process, collection: string): void {
+  private ensure(process: Process, collection: string, userName: string): void {
+    if (process.root?.usersByName.has(userName) !== true) return;
     for (const each of this.all) {
-      if (each.process !== process || each.collection !== collection) continue;
+      if (each.process !== process || each.collection !== collection || each.userName !== userName) continue;
       if (each.isJoined || each.isAsking) return;
       this.all.delete(each);
     }
-    const connection = new Connection(++this.lastId, process, collection, this.options);
+    const connection = new Connection(++this.lastId, process, collection, userName, this.options);
     this.all.add(connection);
     connection.join();
   }
@@ -81,26 +87,28 @@ class Connection implements Listener {
   readonly id: number;
   readonly process: Process;
   readonly collection: string;
+  readonly userName: string;
   /** The number that was heard last; null before the first. */
   last: number | null = null;
   isJoined = false;
   isAsking = false;
   private readonly options: ListenersOptions;
 
-  constructor(id: number, process: Process, collection: string, options: ListenersOptions) {
+  constructor(id: number, process: Process, collection: string, userName: string, options: ListenersOptions) {
     this.id = id;
     this.process = process;
     this.collection = collection;
+    this.userName = userName;
     this.options = options;
   }
 
   get userId(): number {
-    return this.process.root?.usersByName.get('admin')?.id ?? 0;
+    return this.process.root?.usersByName.get(this.userName)?.id ?? 0;
   }
 
   join(): void {
     const { process, collection } = this;
-    const user = process.root?.usersByName.get('admin');
+    const user = process.root?.usersByName.get(this.userName);
     const rooms = process.side?.rooms;
     if (user === undefined || rooms === undefined) return;
     this.isAsking = true;
@@ -116,7 +124,10 @@ class Connection implements Listener {
     else if (type === Push.EMIT) {
       const number = numberIn(body);
       if (number !== null) this.hear(number);
-    } else if (type === Push.DELETE) this.isJoined = false;
+    } else {
+      this.isJoined = false;
+      if (type === Push.LEAVE) this.options.onReached('a listener was taken out of a room');
+    }
   }
 
   gap(): void {
@@ -128,7 +139,14 @@ class Connection implements Listener {
   private hear(number: number): void {
     const { last, process, collection, options } = this;
     this.last = number;
-    options.onReached('an event was heard');
+    options.onReached(this.userName === GUEST ? 'a guest heard an event' : 'an event was heard');
+    const id = process.root?.collectionsByName.get(collection)?.id ?? 0;
+    // Rights that a leader took away, and that are not committed yet, count until they are.
+    const isCertain = process.session(ROOT_GROUP)?.hasUncommitted === false;
+    if (isCertain && process.root?.allows(id, this.userId, Privilege.JOIN) !== true) {
+      const text = `${this.userName} heard ${number} in ${collection} at ${process.machine.name}, and may not be there`;
+      options.onViolation(new Violation('I18', text));
+    }
     if (last === null || number === last + 1) return;
     options.onViolation(
       new Violation(

@@ -17,6 +17,7 @@ export function roomOf(collection: string): string {
   return `@collection:${collection}`;
 }
 
+export const ADMIN = 'admin';
 export const GUEST = 'guest';
 /** The collection that the guest visits. */
 export const VISITED = 'stuff';
@@ -156,6 +157,10 @@ export function codeOf(action: Action, number: number): string {
       return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
     case 'forbid':
       return `revoke('@:${VISITED}', '${GUEST}', QUERY); nil;`;
+    case 'admit':
+      return `grant('@:${action.collection}', '${GUEST}', JOIN); nil;`;
+    case 'expel':
+      return `revoke('@:${action.collection}', '${GUEST}', JOIN); nil;`;
     case 'visit':
       return '.n;';
     case 'other':
