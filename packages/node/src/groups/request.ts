@@ -52,6 +52,8 @@ export interface Request<Body extends RequestBody = RequestBody> {
   readonly terms?: Terms | null;
   /** Milliseconds that it may wait at most, if less than others. */
   readonly waitMs?: number;
+  /** Key for the salts of passwords that it sets, by which its connection knows them again (`base/password-salts.ts`). */
+  readonly saltKey?: Uint8Array;
   /** Collects what code says by `log`; nothing where nobody wants to know. */
   readonly logs?: LogTexts;
 }

@@ -104,7 +104,7 @@ export interface TransportLimits extends OutboxLimits {
  *   2   a forwarded request may have a name (requests/forwarding/format.ts)
  *   3   frames have checks (frame.ts)
  *   4   connections are encrypted with the secret (encryption.ts); what else each part adds stands with its format
- *   5   short calls travel together, and so do their answers (frames.ts)
+ *   5   short calls travel together, and so do their answers (frames.ts); a forwarded request may have a key for salts
  */
 export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 5 };
 

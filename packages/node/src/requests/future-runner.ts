@@ -26,7 +26,7 @@ export type More = Extract<Outcome, { readonly kind: 'more' }>;
 export interface FutureRunnerOptions {
   readonly engine: Engine;
   /** The hash of a password that a future sets. */
-  readonly hash: (password: string) => Promise<PasswordHash>;
+  readonly hash: (password: string, saltKey: Uint8Array | null) => Promise<PasswordHash>;
   /** The session of a group, if it is open here. */
   readonly session: (collection: number) => GroupSession | undefined;
   /** Sends a request to a module of this node. Answers once, at once or later. */
@@ -43,6 +43,8 @@ export type Ask = (ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => vo
 export interface Course {
   /** The session whose state the call runs on; null where it depends on none. */
   readonly session: GroupSession | null;
+  /** See `Request`; null for none. */
+  readonly saltKey: Uint8Array | null;
   /** Whether its futures may make changes here. */
   readonly mayChange: boolean;
   /**
@@ -219,7 +221,7 @@ export class FutureRunner {
     }
     if (outcome.kind === 'hash') {
       const { password } = outcome;
-      hash(password).then(
+      hash(password, run.saltKey).then(
         (made) => {
           run.hashes.set(password, made);
           this.goOn(run);

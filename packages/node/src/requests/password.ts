@@ -3,14 +3,14 @@
  * thread pool. Each takes 32 MB and tens of milliseconds, so few run at once, and the queue for them is
  * bounded.
  */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { scrypt, timingSafeEqual } from 'node:crypto';
 import type { PasswordHash } from '@althing/engine';
+import { newSalt, SALT_BYTES } from '../base/password-salts.js';
 import { FairQueue } from './fair-queue.js';
 
 const LOG_N = 15;
 const R = 8;
 const P = 1;
-const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 /** Node refuses these parameters under its default limit of 32 MB. */
 const MEMORY_BYTES_MAX = 128 * 1024 * 1024;
@@ -65,9 +65,13 @@ export class PasswordHasher {
     this.toVerifySuspects = new FairQueue(Math.ceil(waitingMax / 4));
   }
 
-  /** The hash of a new password. */
-  async hash(password: string): Promise<PasswordHash> {
-    const salt = randomBytes(SALT_BYTES);
+  /**
+   * The hash of a new password.
+   *
+   * @param saltKey see `Request`
+   */
+  async hash(password: string, saltKey: Uint8Array | null = null): Promise<PasswordHash> {
+    const salt = newSalt(saltKey);
     await this.enter(null);
     try {
       const hash = await derive(password, { salt, logN: LOG_N, r: R, p: P });

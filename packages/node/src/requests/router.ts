@@ -147,7 +147,7 @@ export class Router {
     const { hasher } = options;
     this.futures = new FutureRunner({
       engine,
-      hash: (password) => hasher.hash(password),
+      hash: (password, saltKey) => hasher.hash(password, saltKey),
       session: (collection) => this.sessionOf(collection),
       ask: options.askModule ?? ((_, answer) => answer({ ok: false, error: NO_MODULES })),
       monotonic,
@@ -568,11 +568,12 @@ export class Router {
     pending: PendingRequest,
     call: Call,
     session: GroupSession | null,
-  ): Pick<Course, 'session' | 'asks' | 'telling' | 'isGone' | 'ran'> {
+  ): Pick<Course, 'session' | 'saltKey' | 'asks' | 'telling' | 'isGone' | 'ran'> {
     // They may take more than one turn of the event loop.
     pending.needsMore = true;
     return {
       session,
+      saltKey: pending.request.saltKey ?? null,
       telling: (change, told) => this.telling(pending.request, change, told),
       asks: () => {
         pending.asked = true;
@@ -809,7 +810,9 @@ export class Router {
       this.advance(pending);
     };
     const error = new QueryError(ErrorCode.NODE, 'too many passwords wait to be hashed');
-    this.options.hasher.hash(password).then(hashed, () => this.refuse(pending, failed(error)));
+    this.options.hasher
+      .hash(password, pending.request.saltKey)
+      .then(hashed, () => this.refuse(pending, failed(error)));
   }
 
   private decode(body: Buffer): RequestBody {

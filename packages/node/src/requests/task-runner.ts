@@ -304,6 +304,7 @@ export class TaskRunner {
     const { session } = run.led;
     this.futures.start(first, {
       session,
+      saltKey: null,
       mayChange: true,
       isNamed: () => false,
       asks: () => {},

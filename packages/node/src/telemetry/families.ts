@@ -94,6 +94,7 @@ export const NATIVE_ENDS = [
   'package_timeout',
   'too_large',
   'malformed',
+  'login_ended',
 ] as const;
 
 /** Why memberships ended that nobody asked to end. */

@@ -6,6 +6,7 @@
 export { Answer, type ErrorBody } from './answer.js';
 export { freePorts } from './free-ports.js';
 export { type End, Launched, type LaunchOptions, SERVE, variablesOf } from './launch.js';
+export { ManualClock } from './manual-clock.js';
 export { MiniCluster } from './mini-cluster.js';
 export { Float64, type Packable, packed, unpacked } from './msgpack.js';
 export { seeded } from './random.js';

@@ -17,7 +17,7 @@ export interface Message {
 }
 
 /** Version of the protocol that the nodes speak with each other, unless a test says something else. */
-const PROTOCOL = 4;
+const PROTOCOL = 5;
 
 export interface MiniOptions {
   /** How long a request may wait at a node, in milliseconds. */

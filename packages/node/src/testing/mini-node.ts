@@ -1,5 +1,7 @@
 /** A node of a `MiniCluster`: a real engine side, and a line to the logs that the test moves by hand. */
+import { createHash } from 'node:crypto';
 import { bootstrap, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/engine';
+import { newSalt } from '../base/password-salts.js';
 import type { Founder } from '../between/cluster-record.js';
 import { type Command, type GroupId, type NodeEvent, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { PreparedAnswers } from '../consensus/prepared-answers.js';
@@ -90,6 +92,7 @@ export class MiniNode {
           client: options.client ?? STAYS,
           terms,
           ...(options.id === undefined ? {} : { id: options.id }),
+          ...(options.saltKey === undefined ? {} : { saltKey: options.saltKey }),
         },
         resolve,
       );
@@ -167,7 +170,13 @@ export class MiniNode {
       },
       disk: roomyDisk(state),
       line: { send: (command) => this.obey(command) },
-      hasher: { hash: async () => PASSWORD },
+      hasher: {
+        hash: async (password, saltKey) => ({
+          ...PASSWORD,
+          salt: saltKey ? newSalt(saltKey) : PASSWORD.salt,
+          hash: createHash('sha256').update(password).digest(),
+        }),
+      },
       reports: silentReports(unexpected),
       ...READY,
       ...(asked === undefined ? {} : { askModule: (ask, answer) => asked(id, ask, answer) }),
@@ -223,6 +232,7 @@ export interface QueryOptions {
   readonly vars?: ReadonlyMap<string, number | string>;
   readonly terms?: Partial<Terms>;
   readonly client?: Client;
+  readonly saltKey?: Uint8Array;
 }
 
 /** The JSON of an answer, or the code of its error. */

@@ -9,6 +9,7 @@
  * every answer may change.
  */
 import { ErrorCode, QueryError, type RootGroup, type User } from '@althing/engine';
+import type { Clock } from '../../base/clock.js';
 import { networkOf } from '../../base/network-of.js';
 import { decodeEmit, decodeRooms } from '../../events/bodies.js';
 import type { Listener } from '../../events/listener.js';
@@ -40,7 +41,8 @@ import {
   warnData,
 } from './answers.js';
 import type { Ending, NativeCounts } from './native-counts.js';
-import { EVENT_ID, HEADER_BYTES, type Header, PackageType } from './package.js';
+import { Outgoing } from './outgoing.js';
+import { type Header, PackageType } from './package.js';
 import type { PackageSink, Taking } from './package-reader.js';
 import { readAuth, readRequest, scopeOf } from './requests.js';
 import { Session } from './session.js';
@@ -74,6 +76,7 @@ export interface ConnectionHost {
   readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
+  readonly clock: Clock;
   /** Bytes that wait to be sent when an event finds them and the connection ends; 4 MiB by default. */
   readonly unsentEventsMax?: number;
 }
@@ -113,6 +116,7 @@ export class Connection implements PackageSink, Client, Listener {
   readonly id: number;
   private readonly host: ConnectionHost;
   private readonly wire: Wire;
+  private readonly outgoing: Outgoing;
   private readonly loggedIn: () => void;
   private session: Session | null = null;
   private readonly waiting: Waiting[] = [];
@@ -132,6 +136,8 @@ export class Connection implements PackageSink, Client, Listener {
   private readonly stranger: Bytes;
   /** Whether it ends since a package was too large for who is not logged in. */
   private isTooLarge = false;
+  /** Whether a request came that the login does not allow any more. */
+  private isLoginOver = false;
 
   /**
    * @param id unique among all connections of this start of the node, and above 0
@@ -142,6 +148,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.host = host;
     this.loggedIn = loggedIn;
     this.wire = wire;
+    this.outgoing = new Outgoing(wire, host.counts, host.clock, () => this.advance());
     this.stranger = host.shared.strangers.shareOf(networkOf(wire.address));
   }
 
@@ -162,7 +169,7 @@ export class Connection implements PackageSink, Client, Listener {
 
   /** Bytes that wait to be sent. */
   get unsent(): number {
-    return this.wire.unsent;
+    return this.outgoing.unsent;
   }
 
   /** Memory for a package that comes in pieces. */
@@ -207,14 +214,14 @@ export class Connection implements PackageSink, Client, Listener {
   take(header: Header, data: Buffer): void {
     if (this.closed) return;
     this.host.counts.came(header.type);
-    const mustWait = this.busy || this.waiting.length > 0 || this.wire.unsent > UNSENT_MAX;
+    const mustWait = this.busy || this.waiting.length > 0 || this.unsent > UNSENT_MAX;
     if (mustWait) this.wait(header, data);
     else this.begin(header, data);
   }
 
   /** What waited to be sent was sent. */
   drained(): void {
-    if (this.lent > 0 && this.wire.unsent === 0) {
+    if (this.lent > 0 && this.unsent === 0) {
       this.host.shared.memory.give(this.lent);
       this.lent = 0;
     }
@@ -226,6 +233,7 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.closed) return;
     this.closed = true;
     if (this.session !== null) this.host.counts.loggedIn[this.wire.transport] -= 1;
+    this.outgoing.close();
     this.host.rooms.end(this);
     this.host.shared.memory.give(this.lent);
     this.lent = 0;
@@ -245,11 +253,17 @@ export class Connection implements PackageSink, Client, Listener {
       if (type === PackageType.ROOM_EMIT) this.host.rooms.loggedOut(this);
       return;
     }
-    if (this.wire.unsent > (this.host.unsentEventsMax ?? UNSENT_EVENTS_MAX)) {
+    if (this.unsent > (this.host.unsentEventsMax ?? UNSENT_EVENTS_MAX)) {
       this.giveUp('unread', 'events of rooms come faster than this connection reads them');
       return;
     }
-    this.transmit(type, EVENT_ID, data);
+    this.outgoing.event(type, data);
+  }
+
+  /** Ends the connection behind all that it was sent. */
+  end(): void {
+    this.outgoing.flush();
+    this.wire.end();
   }
 
   /** Events of a collection were missed: its client has to join again. */
@@ -262,13 +276,19 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.closed) return;
     this.host.counts.ended[reason] += 1;
     if (this.session !== null) {
-      this.transmit(
+      this.outgoing.event(
         PackageType.WARN,
-        EVENT_ID,
         warnData(WarnCode.CONNECTION, `the connection is closed: ${why}`),
       );
     }
-    this.wire.end();
+    this.end();
+    this.close();
+  }
+
+  /** The login has ended, and a request was refused for it: clients that exist log in when they connect, and not before. */
+  private endLogin(): void {
+    this.host.counts.ended.login_ended += 1;
+    this.end();
     this.close();
   }
 
@@ -292,7 +312,7 @@ export class Connection implements PackageSink, Client, Listener {
   private advance(): void {
     if (this.isAdvancing) return;
     this.isAdvancing = true;
-    while (!this.busy && !this.closed && this.wire.unsent <= UNSENT_MAX) {
+    while (!this.busy && !this.closed && this.unsent <= UNSENT_MAX) {
       const next = this.waiting.shift();
       if (next === undefined) break;
       this.waitingBytes -= next.bytes;
@@ -301,7 +321,7 @@ export class Connection implements PackageSink, Client, Listener {
     }
     this.isAdvancing = false;
     if (!this.isPaused || this.closed || this.waiting.length > WAITING_MAX / 2) return;
-    if (this.waitingBytes > WAITING_BYTES_MAX / 2 || this.wire.unsent > UNSENT_MAX) return;
+    if (this.waitingBytes > WAITING_BYTES_MAX / 2 || this.unsent > UNSENT_MAX) return;
     this.isPaused = false;
     this.wire.resume();
   }
@@ -309,11 +329,11 @@ export class Connection implements PackageSink, Client, Listener {
   /** PING, features of old, and what is none of our types. */
   private answerSimple({ type, id }: Header): void {
     if (this.closed) return;
-    if (type === PackageType.PING) this.transmit(PackageType.PONG, id, null);
+    if (type === PackageType.PING) this.outgoing.transmit(PackageType.PONG, id, null);
     else if (type === PackageType.WATCH || type === PackageType.UNWATCH) {
-      this.transmit(PackageType.OK, id, null);
+      this.outgoing.transmit(PackageType.OK, id, null);
     }
-    if (this.wire.unsent <= UNSENT_MAX || this.isPaused) return;
+    if (this.unsent <= UNSENT_MAX || this.isPaused) return;
     this.isPaused = true;
     this.wire.pause();
   }
@@ -325,6 +345,7 @@ export class Connection implements PackageSink, Client, Listener {
   private begin(header: Header, data: Buffer): void {
     const { shared } = this.host;
     this.busy = true;
+    this.outgoing.requestBegins();
     shared.pending += 1;
     let isDone = false;
     const done = (): boolean => {
@@ -338,6 +359,7 @@ export class Connection implements PackageSink, Client, Listener {
     const fail = (error: QueryError, outcome: ChangeOutcome | null = null): void => {
       if (!done()) return;
       this.fail(header.id, error, outcome);
+      if (this.isLoginOver) this.endLogin();
       this.advance();
     };
     try {
@@ -420,6 +442,7 @@ export class Connection implements PackageSink, Client, Listener {
       client: this,
       terms: options?.terms ?? null,
       ...(options === null || options.timeoutMs === null ? {} : { waitMs: options.timeoutMs }),
+      ...(scope.kind === 'thingsdb' ? this.session?.ownPassword : null),
       id: host.ids.idOf(null),
       logs: this.logs,
     };
@@ -456,9 +479,13 @@ export class Connection implements PackageSink, Client, Listener {
       if (!done()) return;
       if (isEmit) this.send(PackageType.OK, id, null);
       else this.answer(id, reply, false);
+      if (type !== PackageType.JOIN) {
+        this.advance();
+        return;
+      }
       // The events of a JOIN follow its answer, and come before what the next request brings.
-      if (type === PackageType.JOIN) queueMicrotask(() => this.advance());
-      else this.advance();
+      this.outgoing.holdEvents();
+      queueMicrotask(() => this.advance());
     };
     if (isEmit) {
       const { scope, ...emitted } = decodeEmit(data);
@@ -482,7 +509,10 @@ export class Connection implements PackageSink, Client, Listener {
     const { now, stale, refusal, shared } = this.host;
     if (this.session === null) throw NOT_LOGGED_IN;
     const user = this.session.check(now());
-    if (user instanceof QueryError) throw user;
+    if (user instanceof QueryError) {
+      this.isLoginOver = true;
+      throw user;
+    }
     const refused = stale() ?? refusal();
     if (refused !== null) throw refused;
     if (shared.isQueueFull) throw QUEUE_FULL;
@@ -506,14 +536,7 @@ export class Connection implements PackageSink, Client, Listener {
   }
 
   private send(type: number, id: number, data: Uint8Array | null): void {
-    if (!this.closed) this.transmit(type, id, data);
-  }
-
-  private transmit(type: number, id: number, data: Uint8Array | null): void {
-    const { counts } = this.host;
-    counts.bytes.sent += HEADER_BYTES + (data === null ? 0 : data.length);
-    if (id === EVENT_ID) counts.told(type);
-    this.wire.send(type, id, data);
+    if (!this.closed) this.outgoing.answer(type, id, data);
   }
 }
 

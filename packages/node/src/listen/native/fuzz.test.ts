@@ -5,6 +5,7 @@ import type { User } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Request, Respond } from '../../groups/request.js';
+import { ManualClock } from '../../testing/index.js';
 import { ByteBudget } from '../limits/byte-budget.js';
 import { RequestIds } from '../shared/request-ids.js';
 import { SharedLimits } from '../shared/shared-limits.js';
@@ -231,6 +232,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     counts: new NativeCounts(),
     onDefect: (error) => defects.push(error),
     now: () => 0,
+    clock: new ManualClock(),
   };
   const connection = new Connection(1, host, line, () => {});
   return { connection, line, shared, defects, answer: () => open.shift()?.() };

@@ -17,7 +17,7 @@ import { PackageReader } from './package-reader.js';
 import { type Envelope, NO_ENVELOPE, SocketWire, UNIX_ADDRESS } from './socket-wire.js';
 import type { Wire } from './wire.js';
 
-export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answered' | 'counts'> {
+export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answered' | 'counts' | 'clock'> {
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** The number of this node. */
   readonly nodeNumber: () => number;
@@ -99,6 +99,7 @@ export class NativeListener {
         if (this.onIdle !== null) this.considerIdle();
       },
       counts: this.counts,
+      clock,
     };
     this.logins = new Deadlines(options.loginTimeoutMs, (line) => this.drop(line, 'login_timeout'), clock);
     this.packages = new Deadlines(
@@ -237,7 +238,7 @@ export class NativeListener {
       if (this.lines.size > 0) await this.pause(LAST_WORDS_MS);
     } while (this.inFlight > 0);
     this.tell('OFFLINE');
-    for (const { wire } of this.lines) wire.end();
+    for (const { connection } of this.lines) connection.end();
     await this.settled();
   }
 

@@ -42,6 +42,7 @@ export class NativeCounts implements NativeFigures {
     package_timeout: 0,
     too_large: 0,
     malformed: 0,
+    login_ended: 0,
   };
   /** Bytes that came, and those of packages that were sent. */
   readonly bytes = { received: 0, sent: 0 };

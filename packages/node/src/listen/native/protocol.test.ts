@@ -193,21 +193,55 @@ describe('AUTH', () => {
     );
     const query: WireValue = ['@t', '1'];
     const byToken = await open();
-    const byPassword = await open();
+    let byPassword = await open();
     expect(await answer(byToken, 33, String(key))).toBe('type 17');
     expect(await answer(byPassword, 33, ['bob', 'secret-word'])).toBe('type 17');
     expect([await answer(byToken, 34, query), await answer(byPassword, 34, query)]).toEqual([1n, 1n]);
     await node.value('/t', "set_password('bob', 'another-word');");
     expect([await answer(byToken, 34, query), await answer(byPassword, 34, query)]).toEqual([1n, -56]);
+    expect(await byPassword.ended()).toBe('');
     await node.value('/t', `del_token('${key}');`);
     expect(await answer(byToken, 34, query)).toBe(-56);
+    expect(await byToken.ended()).toBe('');
+    byPassword = await open();
     expect(await answer(byPassword, 33, ['bob', 'another-word'])).toBe('type 17');
     await node.value('/t', "revoke('/t', 'bob', QUERY);");
     expect(await answer(byPassword, 34, query)).toBe(-55);
     await node.value('/t', "grant('/t', 'bob', QUERY);");
     expect(await answer(byPassword, 34, query)).toBe(1n);
     await node.value('/t', "del_user('bob');");
-    expect(await answer(byPassword, 34, query)).toBe(-55);
+    expect(await answer(byPassword, 34, query)).toBe(-56);
+    expect(await byPassword.ended()).toBe('');
+  });
+
+  test('that has ended may begin anew before the next request', async () => {
+    const key = await node.value('/t', "new_user('cid'); grant('/t', 'cid', QUERY); new_token('cid');");
+    const line = await open();
+    expect(await answer(line, 33, String(key))).toBe('type 17');
+    await node.value('/t', `del_token('${key}');`);
+    expect(await answer(line, 33, token)).toBe('type 17');
+    expect(await answer(line, 34, ['@t', '1'])).toBe(1n);
+  });
+
+  test('holds on the connection by which users change their own password, and on no other one', async () => {
+    await node.value('/t', "new_user('dan'); set_password('dan', 'word 0'); grant('/t', 'dan', FULL);");
+    await node.value('/t', "new_procedure('renew', |word| future(|word| set_password('dan', word)));");
+    const own = await open();
+    const other = await open();
+    for (const line of [own, other]) expect(await answer(line, 33, ['dan', 'word 0'])).toBe('type 17');
+    expect(await answer(own, 34, ['@t', "set_password('dan', 'word 1');"])).toBeNull();
+    expect(await answer(own, 34, ['@t', '1'])).toBe(1n);
+    expect(await answer(other, 34, ['@t', '1'])).toBe(-56);
+    expect(await other.ended()).toBe('');
+    expect(await answer(own, 37, ['@t', 'renew', ['word 2']])).toBeNull();
+    expect(await answer(own, 34, ['@t', '1'])).toBe(1n);
+    const admin = await loggedIn();
+    expect(await answer(admin, 34, ['@t', "set_password('dan', 'word 3');"])).toBeNull();
+    // What waits behind the refused request is not answered.
+    own.send(34, 7, encodeMessagePack(['@t', '1']));
+    own.send(34, 8, encodeMessagePack(['@t', '1']));
+    expect(shown(await own.next())).toBe(-56);
+    expect(await own.ended()).toBe('');
   });
 });
 

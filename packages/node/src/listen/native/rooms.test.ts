@@ -168,9 +168,7 @@ describe('rooms of a node', () => {
     expect(await take(line)).toEqual(left);
     await node.value('//stuff', ".lobby.emit('unheard');");
     expect(await ask(line, 34, ['//stuff', '1'])).toBe(-56n);
-    expect(await ask(line, 33, ['admin', 'pass'])).toBe('nothing');
-    expect(await ask(line, 38, ['//stuff', 'lobby'])).toEqual([BigInt(lobby)]);
-    expect((await take(line))[0]).toBe(6);
+    expect(await line.ended()).toBe('');
     const [other] = (await ask(admin, 38, ['//stuff', BigInt(lobby) + 1n])) as [bigint];
     expect((await take(admin))[0]).toBe(6);
     admin.send(34, 3, encodeMessagePack(['//stuff', ".del('other'); 7"]));

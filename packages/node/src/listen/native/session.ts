@@ -6,10 +6,11 @@ import {
   type Token,
   type User,
 } from '@althing/engine';
+import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
 
 /**
  * Who a connection is logged in as, and by what. It holds as long as the user is there, and has the password
- * or the token that it was begun with.
+ * or the token that it was begun with, or a password that a request of this session has set.
  */
 export class Session {
   private readonly root: Pick<RootGroup, 'users' | 'accessVersion'>;
@@ -17,6 +18,8 @@ export class Session {
   /** Null for a token. */
   private readonly password: PasswordHash | null;
   private readonly token: Token | null;
+  /** For the passwords that its requests set; null where the login does not depend on a password. */
+  private readonly saltKey: Uint8Array | null;
   /** The version of users and tokens at which it was looked at last. */
   private version: number;
 
@@ -32,7 +35,13 @@ export class Session {
     this.user = user;
     this.password = key === null ? user.password : null;
     this.token = key === null ? null : (root.tokenByKey(key)?.token ?? null);
+    this.saltKey = key === null ? newSaltKey() : null;
     this.version = root.accessVersion;
+  }
+
+  /** What a request of it that may set a password carries; null for nothing. */
+  get ownPassword(): { readonly saltKey: Uint8Array } | null {
+    return this.saltKey === null ? null : { saltKey: this.saltKey };
   }
 
   get userId(): number {
@@ -58,9 +67,10 @@ export class Session {
   }
 
   private holds(user: User): boolean {
-    const { token, password } = this;
+    const { token, password, saltKey } = this;
     if (token !== null) return user.tokens.some(({ hash }) => isSame(hash, token.hash));
-    return password !== null && user.password !== null && isSame(password.hash, user.password.hash);
+    if (password === null || saltKey === null || user.password === null) return false;
+    return isSame(password.hash, user.password.hash) || isSaltOf(user.password.salt, saltKey);
   }
 }
 
@@ -69,18 +79,18 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 const USER_GONE = new QueryError(
-  ErrorCode.FORBIDDEN,
-  'the user of this connection was deleted: log in again (AUTH)',
+  ErrorCode.AUTH,
+  'the user of this connection was deleted: connect and log in as another one',
 );
 const PASSWORD_CHANGED = new QueryError(
   ErrorCode.AUTH,
-  'the password of the user was changed since this connection logged in: log in again (AUTH)',
+  'the password of the user was changed since this connection logged in: connect and log in again',
 );
 const TOKEN_GONE = new QueryError(
   ErrorCode.AUTH,
-  'the token that this connection logged in with was deleted: log in again (AUTH)',
+  'the token that this connection logged in with was deleted: connect and log in with another one',
 );
 const EXPIRED = new QueryError(
   ErrorCode.AUTH,
-  'the token that this connection logged in with has expired: log in again (AUTH) with another one',
+  'the token that this connection logged in with has expired: connect and log in with another one',
 );

@@ -32,6 +32,7 @@ const plain: ForwardedRequest = {
   knowsOutcomes: false,
   undecided: false,
   wantsLogs: false,
+  saltKey: null,
   body: Uint8Array.of(1, 2, 3),
 };
 
@@ -46,6 +47,7 @@ const requests: readonly ForwardedRequest[] = [
   { ...plain, knowsOutcomes: true },
   { ...plain, knowsOutcomes: true, undecided: true, id: 'abc-3' },
   { ...plain, knowsOutcomes: true, wantsLogs: true },
+  { ...plain, knowsOutcomes: true, id: 'abc-4', saltKey: new Uint8Array(16).fill(7) },
   { ...plain, name: { client: 'c', sequence: 2 ** 50, low: 1, body: new Uint8Array(16).fill(5) }, id: 'a' },
 ];
 

@@ -3,13 +3,15 @@
  * them.
  *
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
- *              deadline:varint user:varint format:u8 scope key? id? client? body
+ *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? body
  *   flags   := 1 a key, 2 an id; since version 4 of the protocol between nodes also 4: the sender knows outcomes, 8: an earlier
- *              attempt may have made the change, 16: a client's name, and 32: the sender wants to know what code says by `log`
+ *              attempt may have made the change, 16: a client's name, and 32: the sender wants to know what code says by `log`;
+ *              since version 5 also 64: a key for salts
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
  *   client  := client:text sequence:varint low:varint hash:16 bytes       the client's name for it by numbers
+ *   saltKey := 16 bytes                                   for passwords that it sets
  *   body    := MessagePack, as clients send it | emit    the rest; `emit` as in `emits.ts`
  *
  *   answer  := version:u8 (1) kind:u8 ...
@@ -43,6 +45,7 @@ import {
   type ScopeName,
   type WireValues,
 } from '@althing/engine';
+import { SALT_KEY_BYTES } from '../../base/password-salts.js';
 import { BODY_HASH_BYTES } from '../../groups/entry.js';
 import {
   type ChangeOutcome,
@@ -60,6 +63,8 @@ const KNOWS_OUTCOMES = 4;
 const UNDECIDED = 8;
 const WITH_CLIENT = 16;
 const WANTS_LOGS = 32;
+const WITH_SALT_KEY = 64;
+const KNOWN_FLAGS = 127;
 
 export interface ForwardedRequest {
   readonly group: number;
@@ -85,6 +90,8 @@ export interface ForwardedRequest {
   readonly undecided: boolean;
   /** Whether the sender wants to know what code says by `log`. */
   readonly wantsLogs: boolean;
+  /** See `Request`; null for none. */
+  readonly saltKey: Uint8Array | null;
   /** See `encodeBody`. */
   readonly body: Uint8Array;
 }
@@ -133,14 +140,14 @@ export function isShorterThan(body: RequestBody, bytes: number): boolean {
 
 /** @param out a writer for this; the bytes are valid until it is written again */
 export function encodeRequest(request: ForwardedRequest, out = new ByteWriter()): Uint8Array {
-  const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs } = request;
+  const { key, name, id, body, scope, knowsOutcomes, undecided, wantsLogs, saltKey } = request;
   out.rewind();
   out.u8(VERSION);
   const outcomes = knowsOutcomes
     ? KNOWS_OUTCOMES | (undecided ? UNDECIDED : 0) | (wantsLogs ? WANTS_LOGS : 0)
     : 0;
   const names = (key === null ? 0 : WITH_KEY) | (name === null ? 0 : WITH_CLIENT);
-  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes);
+  out.u8(names | (id === null ? 0 : WITH_ID) | outcomes | (saltKey === null ? 0 : WITH_SALT_KEY));
   out.varint(request.group);
   out.varint(request.incarnation);
   out.varint(request.sequence);
@@ -161,6 +168,7 @@ export function encodeRequest(request: ForwardedRequest, out = new ByteWriter())
     out.varint(name.low);
     out.bytes(name.body);
   }
+  if (saltKey !== null) out.bytes(saltKey);
   out.bytes(body);
   return out.view();
 }
@@ -170,8 +178,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
   const input = new ByteReader(payload);
   expectVersion(input);
   const flags = input.u8();
-  if (flags > (WITH_KEY | WITH_ID | KNOWS_OUTCOMES | UNDECIDED | WITH_CLIENT | WANTS_LOGS))
-    throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
+  if (flags > KNOWN_FLAGS) throw new FormatError(`a forwarded request with the unknown flags ${flags}`);
   return {
     group: input.varint(),
     incarnation: input.varint(),
@@ -188,6 +195,7 @@ export function decodeRequest(payload: Uint8Array): ForwardedRequest {
     knowsOutcomes: (flags & KNOWS_OUTCOMES) !== 0,
     undecided: (flags & UNDECIDED) !== 0,
     wantsLogs: (flags & WANTS_LOGS) !== 0,
+    saltKey: (flags & WITH_SALT_KEY) === 0 ? null : input.bytes(SALT_KEY_BYTES),
     body: input.bytes(input.remaining),
   };
 }

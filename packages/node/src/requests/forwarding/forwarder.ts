@@ -73,6 +73,9 @@ export const PROTOCOL_WITH_OUTCOMES = 4;
 /** The first one in which it may have a name that its client gave it by numbers. */
 const PROTOCOL_WITH_CLIENTS = 4;
 
+/** The first one in which it may have a key for the salts of passwords. */
+const PROTOCOL_WITH_SALT_KEYS = 5;
+
 /** Bytes of requests that are sent and not answered. */
 const SENT_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -224,6 +227,7 @@ export class Forwarder implements SentRequestOwner {
       knowsOutcomes,
       undecided: knowsOutcomes && pending.unknown,
       wantsLogs: request.logs !== undefined,
+      saltKey: protocolOf(to) >= PROTOCOL_WITH_SALT_KEYS ? (request.saltKey ?? null) : null,
       body,
     };
     return encodeRequest(forwarded, this.writerFor(body.length));
@@ -371,7 +375,7 @@ export class Forwarder implements SentRequestOwner {
     onEnd: (end: End) => void,
   ): void {
     const { root, decodeBody, begin, ended } = this.options;
-    const { user: userId, scope, format, key, name, id, incarnation, sequence, low } = message;
+    const { user: userId, scope, format, key, name, id, saltKey, incarnation, sequence, low } = message;
     const undecided = isUndecided(message, group);
     const outcome = undecided ? 'unknown' : 'none';
     const user = root.users.get(userId);
@@ -384,6 +388,7 @@ export class Forwarder implements SentRequestOwner {
       const terms = key === null && name === null ? null : { ...ORDINARY_TERMS, key, name };
       const request: Writable<Request> = { scope, user, body, format, client: STAYS, terms };
       if (id !== null) request.id = id;
+      if (saltKey !== null) request.saltKey = saltKey;
       if (logs !== null) request.logs = logs;
       const forwarded = { origin: from, incarnation, sequence, low };
       const pending = new PendingRequest({
