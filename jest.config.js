@@ -9,7 +9,10 @@ export default {
   roots: ['<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['**/dist/**/*.test.js'],
   transform: {},
-  testTimeout: 30_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
+  // For what hangs: a test that takes 10 s alone has to pass on a machine with ten times as much to do.
+  testTimeout: 180_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
+  // A process that ran tests gives back a heap of some hundred megabytes at its end: on a busy machine that takes a second.
+  workerGracefulExitTimeout: 30_000,
   // Half of the processor would stand still on a machine with two.
   maxWorkers: '100%',
   moduleNameMapper: {

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 
 const SEED = Number(process.env.ALTHING_TEST_SEED);
 const MODULE = new URL('../random-tests.mjs', import.meta.url).href;
+const TREE_SEED = fileURLToPath(new URL('../tree-seed.mjs', import.meta.url));
 
 /** What the tests would get in their environment, or how the setting is refused. */
 function settingsOf(environment: Record<string, string>): unknown {
@@ -24,15 +26,17 @@ describe('the seed of all random tests', () => {
     expect(() => fc.assert(fails, { numRuns: 5 })).toThrow(`seed: ${SEED},`);
   });
 
-  test('is what it is set to, and otherwise any', () => {
+  test('is what it is set to, and otherwise that of the tree, which the gate takes, too', () => {
+    const { stdout } = spawnSync(process.execPath, [TREE_SEED], { encoding: 'utf8' });
     expect(settingsOf({ ALTHING_TEST_SEED: '2147483647', ALTHING_TEST_RUNS_FACTOR: '2.5' })).toEqual({
       ALTHING_TEST_SEED: '2147483647',
       ALTHING_TEST_RUNS_FACTOR: '2.5',
     });
-    expect(settingsOf({})).toEqual({
-      ALTHING_TEST_SEED: expect.stringMatching(/^[1-9]\d{0,9}$/),
+    expect(settingsOf({ PATH: process.env.PATH ?? '' })).toEqual({
+      ALTHING_TEST_SEED: stdout.trim(),
       ALTHING_TEST_RUNS_FACTOR: '1',
     });
+    expect(stdout).toMatch(/^[1-9]\d{0,9}\n$/);
   });
 
   test.each(['0', '2147483648', '-1', '1.5', 'x', ''])('is refused when it is no such number: %j', (seed) => {

@@ -112,7 +112,7 @@ describe('the scripts of the image', () => {
         await node.kill();
         node.clear();
       }
-    }, 60_000);
+    });
 
     test('keeps the newest of 7 days and of 4 weeks, what it did not make, and nothing that was left half done', async () => {
       // Given two a day for 40 days: Sunday 2020-03-01 to Thursday 2020-04-09.
@@ -317,7 +317,7 @@ describe('the scripts of the image', () => {
         );
       expect(purls.sort()).toEqual(expected.sort());
       expect(purls).toContain('pkg:npm/uws-pack');
-    }, 30_000);
+    });
   });
 
   describe('trim.mjs', () => {

@@ -158,7 +158,7 @@ test('gets it in frames that are not too large, a little at a time, and hears he
   // Whoever hears no heartbeat for long looks for another leader, and is a down node for the other.
   expect(leader.changes).toEqual(['up 2']);
   expect(follower.changes).toEqual(['up 1']);
-}, 90_000);
+});
 
 function originOf(membership: ReturnType<typeof membershipOf>): Applied {
   const { snapshot } = genesisOf(membership, new Uint8Array(16));

@@ -106,7 +106,7 @@ describe('the other nodes', () => {
     expect(one.events).toContainEqual(
       expect.objectContaining({ kind: 'peer', node: two.address.nodeId, up: true }),
     );
-  }, 30_000);
+  });
 
   test('answer calls, and those under way come back when their connection is gone', async () => {
     const [one, two] = await formedPair();
@@ -132,7 +132,7 @@ describe('the other nodes', () => {
     expect(one.events).toContainEqual(
       expect.objectContaining({ kind: 'peer', node: two.address.nodeId, up: false }),
     );
-  }, 30_000);
+  });
 
   test('of another secret are strangers: no cluster comes of it', async () => {
     const ports = await freePorts(2);
@@ -142,5 +142,5 @@ describe('the other nodes', () => {
     const two = await start(second, expected, 'another secret');
     await until(() => one.events.some((event) => event.kind === 'log'), 'one tells of it');
     expect([has(one, 'formed'), has(two, 'formed')]).toEqual([false, false]);
-  }, 30_000);
+  });
 });

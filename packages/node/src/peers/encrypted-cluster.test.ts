@@ -16,4 +16,4 @@ test('a cluster is founded and serves where every connection between its nodes i
   } finally {
     await cluster.stop();
   }
-}, 90_000);
+});

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Milliseconds that a test waits for something unless it says otherwise. */
-export const WAIT_MS = 20_000;
+export const WAIT_MS = 60_000;
 
 /**
  * Waits until a condition holds, looking every few milliseconds.

@@ -248,7 +248,7 @@ describe('StateStore over crashes', () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => play(steps)),
       { numRuns: 300 },
     );
-  }, 120_000);
+  });
 
   test.each<StorageMutant>(['applied_index_outside_batch', 'snapshot_install_not_atomic'])(
     'finds the planted bug %s',

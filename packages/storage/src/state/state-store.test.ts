@@ -296,7 +296,7 @@ describe('contract of the caller', () => {
     await changes.drained();
     await changes.commit({ index: 1, term: 1, context: NO_CONTEXT });
     expect(store.read(1, 1, 6, 0)?.equals(value)).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe.each([1, 2] as const)('snapshots of format %d', (format) => {

@@ -62,7 +62,7 @@ test('clients of a node that is well find nothing wrong, and notice what is miss
     await run.clients.stop();
     await node.stop();
   }
-}, 60_000);
+});
 
 test.each([true, false])('a node that is stopped has to tell its sessions: %s', async (tells) => {
   const sockets: Socket[] = [];

@@ -53,7 +53,7 @@ describe.each(['stopped', 'killed'])('the folder of a node that was %s', (end) =
       await node.kill();
       await load;
     }
-  }, 60_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -23,7 +23,7 @@ describe('a collection of ten times cache_size_mb', () => {
       const code = 'range(from, to).each(|i| .large.push({n: i, text: texts[i % 10]})); nil;';
       await node.value('//stuff', code, { from, to: from + BATCH, texts: TEXTS });
     }
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await node.kill();
@@ -33,13 +33,13 @@ describe('a collection of ten times cache_size_mb', () => {
   test('can be read in random order, twice', async () => {
     expect(await wrongThings(node)).toEqual([]);
     expect(await wrongThings(node)).toEqual([]);
-  }, 60_000);
+  });
 
   test('is all there after a restart', async () => {
     await node.stop({ keep: true });
     node = await RealNode.start(SETTINGS, node.folder, node.authorization, HEAP);
     expect(await wrongThings(node)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 const TEXTS = Array.from('abcdefghij', (letter) => letter.repeat(TEXT_LENGTH));

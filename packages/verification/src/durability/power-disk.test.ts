@@ -24,7 +24,6 @@ testThatNeeds('power cuts', PowerDisk.problem())(
       disk.discard();
     }
   },
-  60_000,
 );
 
 function writeSynced(path: string, text: string): void {

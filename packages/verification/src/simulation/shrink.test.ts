@@ -39,12 +39,12 @@ describe('making a run small that fails', () => {
     const [whole, small] = [await live({ seed, mutants, cut: SHORT }), await live({ seed, mutants, cut })];
     expect(small.broken).toBe(whole.broken);
     expect(small.decisions).toEqual(decisions);
-  }, 180_000);
+  });
 
   test('tells of a run that does not fail', async () => {
     const options = { seed: 2, mutants: [], cut: SHORT, live, workers: 1 };
     expect(await shrink({ ...options, isOver: () => false, report: () => {} })).toBeNull();
-  }, 60_000);
+  });
 });
 
 describe('a part of a run', () => {
@@ -52,13 +52,13 @@ describe('a part of a run', () => {
   let whole: Awaited<ReturnType<typeof live>>;
   beforeAll(async () => {
     whole = await live({ seed, mutants: [], cut: WHOLE });
-  }, 60_000);
+  });
 
   test('that keeps all decisions is the whole', async () => {
     expect(whole.decisions.length).toBeGreaterThan(10);
     const { traceHash } = await live({ seed, mutants: [], cut: { ...WHOLE, keep: whole.decisions } });
     expect(traceHash).toBe(whole.traceHash);
-  }, 60_000);
+  });
 
   test('has only what is kept', async () => {
     const { decisions } = whole;
@@ -66,7 +66,7 @@ describe('a part of a run', () => {
     const part = await live({ seed, mutants: [], cut: { ...WHOLE, clients: 1, keep } });
     expect(part.error).toBeNull();
     expect(keep).toEqual(expect.arrayContaining([...part.decisions]));
-  }, 60_000);
+  });
 
   test('is replayed by a command', () => {
     const cut = { nodes: 3, clients: 1, faultsMs: 500, without: ['loss', 'clock'], keep: ['f3', 'c0.7'] };

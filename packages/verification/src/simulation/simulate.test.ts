@@ -23,7 +23,7 @@ describe('simulated clusters', () => {
       }
     }
     expect(acknowledged).toBeGreaterThan(SEEDS * 20);
-  }, 60_000);
+  });
 
   test('the same seed leads to the same run', async () => {
     const seed = 2;
@@ -32,7 +32,7 @@ describe('simulated clusters', () => {
     const second: string[] = [];
     expect(await simulate({ seed, log: (happening) => second.push(rowOf(happening)) })).toEqual(report);
     expect(second).toEqual(first);
-  }, 60_000);
+  });
 
   test('garbage collections do not change a run', async () => {
     setFlagsFromString('--expose-gc');
@@ -44,7 +44,7 @@ describe('simulated clusters', () => {
       if (random() < 0.02) collect();
     };
     expect((await simulate({ seed, log })).traceHash).toBe(traceHash);
-  }, 60_000);
+  });
 
   test('the run is the same in a process that compiles nothing', async () => {
     const seed = 2;
@@ -53,7 +53,7 @@ describe('simulated clusters', () => {
     const args = ['--jitless', main, '--seed', String(seed), '--times', '1', '--workers', '1'];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(stdout).toContain(`1 of 1: trace ${traceHash},`);
-  }, 60_000);
+  });
 
   test('a planted bug is found', async () => {
     const mutants = new Set(['node:answer_before_commit']);
@@ -62,7 +62,7 @@ describe('simulated clusters', () => {
       await simulate({ seed, mutants }).catch((error: Error) => findings.push(error.message));
     }
     expect(findings).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 function rowOf({ timeMs, machine, what }: Happening): string {

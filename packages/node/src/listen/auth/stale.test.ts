@@ -10,7 +10,7 @@ describe('a node without word from a majority', () => {
   beforeAll(async () => {
     cluster = await RealCluster.start(3, SETTINGS);
     await cluster.node(1).value('//stuff', '.x = 1;');
-  }, 60_000);
+  });
   afterAll(() => cluster.kill());
 
   test.each(['a follower', 'the leader'])(
@@ -44,7 +44,6 @@ describe('a node without word from a majority', () => {
       await until(async () => (await read(node)).status === 200, 'it serves again');
       for (const each of cluster.nodes) await each.whenReady();
     },
-    60_000,
   );
 });
 
@@ -59,7 +58,7 @@ test('a node alone is the majority, also after it was halted', async () => {
   } finally {
     await node.stop();
   }
-}, 60_000);
+});
 
 function read(node: RealNode): ReturnType<RealNode['query']> {
   return node.query('//stuff', '.x;', undefined, STALE_READ);

@@ -238,4 +238,4 @@ test('over three nodes all hear the same events in the same order, whichever nod
   } finally {
     await cluster.kill();
   }
-}, 60_000);
+});

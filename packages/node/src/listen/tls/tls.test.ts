@@ -161,7 +161,7 @@ describeTls('a node with certificates', () => {
     );
     expect(node.log.match(/certificates_refused/g)).toHaveLength(1);
     agent.destroy();
-  }, 60_000);
+  });
 
   test('serves clients with a certificate only, when it is told to', async () => {
     const node = await launch({

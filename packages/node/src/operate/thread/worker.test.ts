@@ -130,7 +130,7 @@ describe('the consensus thread', () => {
     await until(() => texts().length === 3, 'all three are handed over');
     expect(texts()).toEqual(['a', 'b', 'c']);
     await second.stop();
-  }, 30_000);
+  });
 
   test('answers on its status port while the engine side says nothing', async () => {
     const [port = 0] = await freePorts(1);
@@ -139,7 +139,7 @@ describe('the consensus thread', () => {
     const answer = await fetch(`http://127.0.0.1:${port}/healthy`);
     expect(answer.status).toBe(200);
     await running.stop();
-  }, 30_000);
+  });
 
   test('does not start on the log of another node, and says with which exit code the node is to end', async () => {
     const path = join(folder, 'foreign');
@@ -148,5 +148,5 @@ describe('the consensus thread', () => {
     expect(refused).toBeInstanceOf(ConsensusStartError);
     expect(refused).toMatchObject({ diskFull: false });
     expect(refused instanceof ConsensusStartError && refused.exitCode).not.toBe(ExitCode.Done);
-  }, 30_000);
+  });
 });

@@ -7,7 +7,7 @@ let cluster: RealCluster;
 beforeAll(async () => {
   cluster = await RealCluster.start(3, SETTINGS);
   await cluster.node(1).value('//stuff', '.list = [];');
-}, 60_000);
+});
 afterAll(() => cluster?.kill());
 
 /** Appends to a list, one element after another, through one node, until it is told to stop. */
@@ -126,7 +126,7 @@ describe('three nodes', () => {
 
     const node = await cluster.restartNode(leader);
     expect((await node.value('//stuff', '.list.len();')) as number).toBe(before + found.length);
-  }, 60_000);
+  });
 
   test('the leader is stopped as an operator does: the others go on without one failed request', async () => {
     const leader = await cluster.rootLeader();
@@ -143,7 +143,7 @@ describe('three nodes', () => {
     const found = (await list(survivors[1] as number)).slice(before);
     expect([...found].sort()).toEqual(reports.flatMap(({ acknowledged }) => acknowledged).sort());
     await cluster.restartNode(leader);
-  }, 60_000);
+  });
 
   test('without a majority changes are refused clearly, stale reads go on, and service comes back by itself', async () => {
     const [first = 0, second = 0, third = 0] = [1, 2, 3];
@@ -169,5 +169,5 @@ describe('three nodes', () => {
     await cluster.restartNode(second);
     await survivor.value('//stuff', '.z = 5;');
     for (const node of cluster.nodes) expect(await node.value('//stuff', '.z;')).toBe(5);
-  }, 60_000);
+  });
 });
