@@ -6,7 +6,7 @@
 export { type Identity, logIdentity } from './base/identity.js';
 export { joinedClock } from './base/joined-clock.js';
 export type { ClusterRecord, Founder } from './between/cluster-record.js';
-export { decodeMembership } from './between/membership.js';
+export { decodeMembership, votersWanted } from './between/membership.js';
 export {
   ANSWER_HEAD_BYTES,
   type Applied,

@@ -2,6 +2,7 @@ import {
   ByteReader,
   ByteWriter,
   genesisOf,
+  MAX_VOTERS,
   type Membership,
   membershipOf,
   NO_MEMBERS,
@@ -42,7 +43,28 @@ export function genesis(members: readonly number[], identity: Uint8Array): Appli
   };
 }
 
-/** Whether a node is a member whose vote nobody waits for: it stopped in good order where only two voted. */
+/**
+ * The nodes that a group begins with, ascending, of those that are to have it; the same wherever it is asked. Further
+ * ones are taken in as learners.
+ */
+export function firstVoters(nodes: readonly NodeId[]): NodeId[] {
+  return [...nodes].sort((a, b) => a - b).slice(0, MAX_VOTERS);
+}
+
+/**
+ * How many of the members of a cluster vote. An even number tolerates no more losses than one voter less, so the
+ * others are learners, which take the place of a voter that is lost. Of two both vote: one that stops in good order
+ * gives its vote back.
+ */
+export function votersWanted(members: number): number {
+  if (members <= 2) return members;
+  return Math.min(MAX_VOTERS, members % 2 === 1 ? members : members - 1);
+}
+
+/**
+ * Whether a node is a learner that is not to vote: a spare, where there are enough voters, or one that stopped in
+ * good order where only two voted.
+ */
 export function isResting({ learners, promote }: Membership, node: NodeId): boolean {
   return learners.includes(node) && !promote.includes(node);
 }

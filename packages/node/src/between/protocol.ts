@@ -160,8 +160,8 @@ export interface PeerAddress extends NetworkAddress {
 
 export interface MembershipStep {
   /**
-   * `addLearner` promotes to voter as soon as the node has caught up; `rest` takes the vote of a member, until
-   * `addLearner` gives it back.
+   * `addLearner` promotes to voter as soon as the node has caught up; `rest` makes a member one that does not vote, or
+   * adds it as such, until `addLearner` gives it a vote.
    */
   readonly action: 'addLearner' | 'rest' | 'remove';
   readonly node: NodeId;

@@ -409,7 +409,7 @@ const cluster = {
   replace_after_ms: setting(
     duration(1000, 86_400_000),
     60_000,
-    'How long a node must not have been reachable before an empty one with its name takes its place.',
+    'How long a node must not have been reachable before an empty one with its name takes its place, or a node that does not vote its vote.',
   ),
   rejoin_when_removed: setting(
     flag(),

@@ -22,8 +22,17 @@ describe('a step of a group towards the members of another one', () => {
   test('lets one of two rest that rests there, and gives the leadership away first', () => {
     expect(step(membershipOf([1], [2]), membershipOf([1, 2]))).toEqual({ action: 'rest', node: 2 });
     expect(step(membershipOf([2], [1]), membershipOf([1, 2]))).toBe('go');
-    // Where more vote nobody's rest is needed: what this node knows of the other group may be old.
-    expect(step(membershipOf([1, 3], [2]), membershipOf([1, 2, 3]))).toBeNull();
+  });
+
+  test('takes a vote where the other group took it, unless the others have no majority without it', () => {
+    const wanted = membershipOf([1, 3, 4], [2]);
+    expect(step(wanted, membershipOf([1, 2, 3], [4]))).toEqual({ action: 'rest', node: 2 });
+    expect(step(wanted, membershipOf([1, 2, 3], [4]), false)).toEqual({ action: 'addLearner', node: 4 });
+    expect(step(wanted, membershipOf([1, 3], [2, 4]))).toEqual({ action: 'addLearner', node: 4 });
+  });
+
+  test('adds a learner of the other group as one', () => {
+    expect(step(membershipOf([1, 2, 3], [4]), membershipOf([1, 2, 3]))).toEqual({ action: 'rest', node: 4 });
   });
 
   test('gives a member its vote back that votes there again, or is about to', () => {

@@ -18,19 +18,23 @@ export function stepTowards(
 ): MembershipStep | 'go' | null {
   const { voters, learners, removed } = wanted;
   const missing = [...voters, ...learners].find((node) => !isMember(own, node) && !isRemoved(own, node));
-  if (missing !== undefined) return { action: 'addLearner', node: missing };
-  const tired = own.voters.length === 2 ? own.voters.find((node) => isResting(wanted, node)) : undefined;
-  if (tired !== undefined) return tired === self ? 'go' : { action: 'rest', node: tired };
-  const isAwake = (node: NodeId): boolean => voters.includes(node) || wanted.promote.includes(node);
-  const rested = own.learners.find((node) => isResting(own, node) && isAwake(node));
-  if (rested !== undefined && own.voters.length < MAX_VOTERS) return { action: 'addLearner', node: rested };
+  if (missing !== undefined)
+    return { action: isResting(wanted, missing) ? 'rest' : 'addLearner', node: missing };
+  const isReached = (node: NodeId): boolean => node === self || isUp(node);
+  const demoted = [...own.voters, ...own.promote].find(
+    (node) => isResting(wanted, node) && canGoOnWithout(node, own, isReached),
+  );
+  if (demoted !== undefined) return demoted === self ? 'go' : { action: 'rest', node: demoted };
+  const votes = (node: NodeId): boolean => voters.includes(node) || wanted.promote.includes(node);
+  const promoted = own.learners.find((node) => isResting(own, node) && votes(node));
+  if (promoted !== undefined && own.voters.length + own.promote.length < MAX_VOTERS)
+    return { action: 'addLearner', node: promoted };
   // This node may know an old membership of the other group only, and who is removed can never come back: so
   // it is not enough that somebody is not among those members.
   const extra = membersOf(own).filter((node) => removed.includes(node));
   const first = extra.find((node) => node !== self);
   if (first === undefined) return extra.length === 0 ? null : 'go';
-  const canGo = canGoOnWithout(first, own, (node) => node === self || isUp(node));
-  return canGo ? { action: 'remove', node: first } : null;
+  return canGoOnWithout(first, own, isReached) ? { action: 'remove', node: first } : null;
 }
 
 /** The voter that is furthest, of those that can be reached; 0 for none. */

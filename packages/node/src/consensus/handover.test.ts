@@ -44,4 +44,21 @@ describe('leaderships', () => {
     handover.tick();
     expect(slow.transfers).toBe(1);
   });
+
+  test('go to the next node that leads few where the one that leads least votes in none of the groups', () => {
+    const groups = new Map([...Array(4).keys()].map((id) => [id, new Led()]));
+    const handover = new Handover({ groups, isUp: () => true, slowTicks: SLOW_TICKS, emit: () => {} });
+    const moved = (): number[] => [...groups.values()].map(({ transferTo }) => transferTo);
+
+    const learner = 9;
+    handover.balance(
+      new Map([
+        [learner, 0],
+        [2, 3],
+        [3, 1],
+      ]),
+    );
+
+    expect(moved()).toEqual([3, 0, 0, 0]);
+  });
 });

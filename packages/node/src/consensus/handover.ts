@@ -75,17 +75,16 @@ export class Handover {
   balance(leading: ReadonlyMap<NodeId, number>): void {
     if (this.isGivingAway || this.tasks.length > 0) return;
     const own = [...this.options.groups.values()].filter((group) => group.role === 'leader');
-    let least: NodeId = 0;
-    let count = own.length;
-    for (const [node, leads] of leading) {
-      if (leads >= count || !this.options.isUp(node)) continue;
-      least = node;
-      count = leads;
+    // Who leads least comes first; one that votes in no group of this node, such as a learner, can take none.
+    const others = [...leading]
+      .filter(([node]) => this.options.isUp(node))
+      .sort(([, one], [, other]) => one - other);
+    for (const [node, leads] of others) {
+      if (own.length - leads < IMBALANCE_MIN) return;
+      // The root group and busy ones may move as well as others: a transfer takes a round trip.
+      const movable = own.find(({ members }) => members.voters.includes(node));
+      if (movable?.transfer(node, this.options.isUp) === true) return;
     }
-    if (least === 0 || own.length - count < IMBALANCE_MIN) return;
-    // The root group and busy ones may move as well as others: a transfer takes a round trip.
-    const movable = own.find(({ members }) => members.voters.includes(least));
-    movable?.transfer(least, this.options.isUp);
   }
 
   private work(): void {

@@ -7,7 +7,6 @@ import {
   changeOf,
   type Entry,
   type InstallSnapshot,
-  MAX_VOTERS,
   type Membership,
   type Message,
   type RaftConfig,
@@ -464,7 +463,7 @@ export class RaftGroup {
   private stepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
     if (action === 'remove') return { action, node };
     if (action === 'rest') return { action: 'addLearner', node, promote: false };
-    return { action, node, promote: this.raft.membership.voters.length < MAX_VOTERS };
+    return { action, node, promote: true };
   }
 
   /** Lets a group in which nothing happens be silent. */

@@ -13,7 +13,7 @@ import { isDiskFull, type StateStore } from '@althing/storage';
 import type { Membership } from 'raft-ts';
 import { groupIdentity } from '../base/identity.js';
 import type { ClusterRecord } from '../between/cluster-record.js';
-import { genesis, nothing } from '../between/membership.js';
+import { firstVoters, genesis, nothing } from '../between/membership.js';
 import type { DiskLevel } from '../between/protocol.js';
 import {
   type Applied,
@@ -373,7 +373,9 @@ export class Sessions {
       id === ROOT_GROUP
         ? cluster.founders?.map((founder) => founder.nodeId)
         : engine.root.collections.get(id)?.members;
-    return members?.includes(nodeId) ? members : null;
+    if (members === undefined) return null;
+    const voters = firstVoters(members);
+    return voters.includes(nodeId) ? voters : null;
   }
 
   private genesisOf(id: GroupId): Applied {

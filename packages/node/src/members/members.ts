@@ -45,8 +45,8 @@ export interface MembersOptions {
   /** How this node is. */
   readonly state: () => Pick<Hello, 'status' | 'committed' | 'stored' | 'zone'>;
   /**
-   * How long a node must not have been reachable before another one of its name takes its place, in
-   * milliseconds.
+   * How long a node must not have been reachable before another one of its name takes its place, or a learner its
+   * vote, in milliseconds.
    */
   readonly replaceAfterMs: number;
   /** A clock in milliseconds. */
@@ -280,6 +280,7 @@ export class Members {
         this.handovers.wasAsked(node) || !this.peers.isUp(node) || !root().members.has(node),
       wasJustAsked: (node) => !this.peers.isUp(node) || this.handovers.wasJustAsked(node),
       isUp: (node) => this.peers.isUp(node),
+      isLost: (node) => this.peers.downFor(node) >= this.options.replaceAfterMs,
       isStopping: (node) => this.resting.isStopping(node),
     });
     switch (step?.kind) {

@@ -4,10 +4,13 @@ import {
   changedMembership,
   changeOf,
   changeProblem,
+  MAX_VOTERS,
   type Membership,
   membershipOf,
+  membersOf,
   NO_MEMBERS,
 } from 'raft-ts';
+import { votersWanted } from '../between/membership.js';
 import { type ClusterPicture, type NextStep, nextStep } from './next-step.js';
 import { memberOf } from './testing.js';
 
@@ -22,6 +25,7 @@ function step(members: readonly MemberInfo[], membership: Membership, more: Part
     isReadyToGo: () => true,
     wasJustAsked: () => true,
     isUp: () => true,
+    isLost: () => false,
     isStopping: () => false,
     ...more,
   });
@@ -57,6 +61,48 @@ describe('the next step of the leader', () => {
     expect(step(two, resting, { isUp: () => false })).toBeNull();
     expect(step(two, resting, { isStopping: () => true })).toBeNull();
     expect(step(two, { ...resting, promote: [101] })).toBeNull();
+  });
+
+  test('keeps the number of voters odd and at most seven: who is one too many is a learner', () => {
+    const four = [...THREE, memberOf(3)];
+    const many = Array.from({ length: 9 }, (_none, number) => memberOf(number));
+    const ids = many.map(({ nodeId }) => nodeId);
+
+    expect(step(four, membershipOf([100, 101, 102]))).toEqual(change({ action: 'rest', node: 103 }));
+    expect(step(four, membershipOf([100, 101, 102], [103]))).toBeNull();
+    // With a fifth both come to vote.
+    const five = [...four, memberOf(4)];
+    expect(step(five, membershipOf([100, 101, 102], [103]))).toEqual(
+      change({ action: 'addLearner', node: 104 }),
+    );
+    expect(step(five, { ...membershipOf([100, 101, 102], [103, 104]), promote: [104] })).toEqual(
+      change({ action: 'addLearner', node: 103 }),
+    );
+    expect(step(four, membershipOf([100, 101, 102, 103]))).toEqual(change({ action: 'rest', node: 103 }));
+    expect(step(many, membershipOf(ids.slice(0, 7)))).toEqual(change({ action: 'rest', node: 107 }));
+    expect(step(many, membershipOf(ids.slice(0, 7), ids.slice(7)))).toBeNull();
+  });
+
+  test('lets a learner vote in the place of a voter that is lost, and of none that is away for a moment', () => {
+    const four = [...THREE, memberOf(3)];
+    const present = membershipOf([100, 101, 102], [103]);
+    const down = (...nodes: number[]) => ({
+      isUp: (node: number) => !nodes.includes(node),
+      isLost: (node: number) => nodes.includes(node),
+    });
+
+    expect(step(four, present, { isUp: (node) => node !== 101 })).toBeNull();
+    expect(step(four, present, down(101))).toEqual(change({ action: 'rest', node: 101 }));
+    expect(step(four, membershipOf([100, 102], [101, 103]), down(101))).toEqual(
+      change({ action: 'addLearner', node: 103 }),
+    );
+    // With nobody to take its place a voter stays one, and so it does where the others have no majority.
+    expect(step(THREE, membershipOf([100, 101, 102]), down(101))).toBeNull();
+    expect(step(four, present, down(101, 103))).toBeNull();
+    expect(step(four, present, down(101, 102))).toBeNull();
+    // Who was to vote soon and is lost is no voter to be.
+    const promoted = { ...membershipOf([100, 102], [101, 103]), promote: [103] };
+    expect(step(four, promoted, down(103))).toEqual(change({ action: 'rest', node: 103 }));
   });
 
   test('replaces a lost node in one change', () => {
@@ -122,18 +168,21 @@ describe('the next step of the leader', () => {
 
 describe('step by step', () => {
   const seed = Number(process.env.ALTHING_TEST_SEED);
+  const NUMBERS = 12;
   const rounds = 300 * Number(process.env.ALTHING_TEST_RUNS_FACTOR);
 
   test(`the groups come to have the members of the list, whatever it is (seed ${seed})`, () => {
     const random = randomOf(seed);
     for (let round = 0; round < rounds; round++) {
       const members = new Map<number, MemberInfo>();
-      for (let number = 0; number < 7; number++) {
+      for (let number = 0; number < NUMBERS; number++) {
         if (number > 0 && random() < 0.3) continue;
         members.set(100 + number, memberOf(number, { leaving: number > 0 && random() < 0.3 }));
       }
-      const voters = [100, 101, 102, 103, 104, 105, 106].filter((node) => node === SELF || random() < 0.5);
-      let root = membershipOf(voters);
+      const began = Array.from({ length: NUMBERS }, (_none, number) => 100 + number).filter(
+        (node) => node === SELF || random() < 0.5,
+      );
+      let root = membershipOf(began.slice(0, MAX_VOTERS), began.slice(MAX_VOTERS));
       // The group of a collection comes behind.
       let collection = root;
       const done: NextStep[] = [];
@@ -149,6 +198,7 @@ describe('step by step', () => {
           isReadyToGo,
           wasJustAsked: isReadyToGo,
           isUp: () => true,
+          isLost: () => false,
           isStopping: () => false,
         });
         if (next === null && collection === root) break;
@@ -158,10 +208,11 @@ describe('step by step', () => {
           if (next.kind === 'change') root = changed(root, next);
           if (next.kind === 'forget') for (const { nodeId } of next.members) members.delete(nodeId);
         }
-        expect(done.length).toBeLessThan(40);
+        expect(done.length).toBeLessThan(60);
       }
       const staying = [...members.values()].map(({ nodeId }) => nodeId).sort((a, b) => a - b);
-      expect(root.voters).toEqual(staying);
+      expect(membersOf(root)).toEqual(staying);
+      expect(root.voters.length).toBe(votersWanted(staying.length));
       expect([...members.values()].some(({ leaving }) => leaving)).toBe(false);
     }
   });

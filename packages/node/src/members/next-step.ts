@@ -1,6 +1,6 @@
 import type { MemberInfo } from '@althing/engine';
 import { isJoint, isMember, isRemoved, MAX_VOTERS, type Membership, membersOf } from 'raft-ts';
-import { canGoOnWithout, isResting } from '../between/membership.js';
+import { canGoOnWithout, isResting, votersWanted } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 
 /** The facts that the leader of the root group compares. */
@@ -17,6 +17,8 @@ export interface ClusterPicture {
   readonly wasJustAsked: (node: NodeId) => boolean;
   /** Whether another member can be reached. */
   readonly isUp: (node: NodeId) => boolean;
+  /** Whether another member has not been reachable for so long that another one may vote in its place. */
+  readonly isLost: (node: NodeId) => boolean;
   /** Whether a member that can be reached is about to stop, or has not said yet how it is. */
   readonly isStopping: (node: NodeId) => boolean;
 }
@@ -47,7 +49,7 @@ export type NextStep =
 export function nextStep(picture: ClusterPicture): NextStep | null {
   const { members, membership } = picture;
   if (isJoint(membership) || members.size === 0) return null;
-  return add(picture) ?? remove(picture) ?? wake(picture) ?? forget(picture);
+  return add(picture) ?? remove(picture) ?? demote(picture) ?? promote(picture) ?? forget(picture);
 }
 
 /** The first member that Raft does not know. A node whose place it takes goes in the same change. */
@@ -56,11 +58,14 @@ function add({ self, members, membership }: ClusterPicture): NextStep | null {
     !leaving && !isMember(membership, nodeId) && !isRemoved(membership, nodeId);
   const member = [...members.values()].find(isNew);
   if (member === undefined) return null;
-  const steps: MembershipStep[] = [{ action: 'addLearner', node: member.nodeId }];
   const isOld = ({ nodeId, number, leaving }: MemberInfo): boolean =>
     leaving && number === member.number && nodeId !== self && isMember(membership, nodeId);
-  const old = [...members.values()].find(isOld);
-  if (old !== undefined) steps.unshift({ action: 'remove', node: old.nodeId });
+  const old = [...members.values()].find(isOld)?.nodeId;
+  const voters = [...membership.voters, ...membership.promote].filter((node) => node !== old);
+  const staying = voters.filter((node) => members.get(node)?.leaving === false);
+  const isSpare = staying.length >= wantedOf(members) || voters.length >= MAX_VOTERS;
+  const steps: MembershipStep[] = [{ action: isSpare ? 'rest' : 'addLearner', node: member.nodeId }];
+  if (old !== undefined) steps.unshift({ action: 'remove', node: old });
   return { kind: 'change', steps };
 }
 
@@ -78,13 +83,40 @@ function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture
   return { kind: 'change', steps: [{ action: 'remove', node }] };
 }
 
-/** A member that was let rest when it stopped, and is back. */
-function wake({ members, membership, isUp, isStopping }: ClusterPicture): NextStep | null {
-  const isBack = (node: NodeId): boolean =>
+/**
+ * Takes the vote of a member: where more vote than should, and where one is lost while a spare could vote in its
+ * place. Both leave a number of voters that tolerates as many losses from then on as it did before.
+ */
+function demote(picture: ClusterPicture): NextStep | null {
+  const { self, members, membership, isUp, isLost } = picture;
+  const { voters, promote } = membership;
+  const chosen = [...voters, ...promote].filter((node) => node !== self);
+  const excess = voters.length + promote.length - wantedOf(members);
+  const lost = chosen.find(isLost);
+  const hasReplacement = excess > 0 || spareOf(picture) !== undefined;
+  const node = lost !== undefined && hasReplacement ? lost : excess > 0 ? chosen.at(-1) : undefined;
+  if (node === undefined) return null;
+  if (!canGoOnWithout(node, membership, (other) => other === self || isUp(other))) return null;
+  return { kind: 'change', steps: [{ action: 'rest', node }] };
+}
+
+/** Gives a vote to a spare, or back to a member that rested, where one is wanted. */
+function promote(picture: ClusterPicture): NextStep | null {
+  const { members, membership } = picture;
+  if (membership.voters.length + membership.promote.length >= wantedOf(members)) return null;
+  const node = spareOf(picture);
+  return node === undefined ? null : { kind: 'change', steps: [{ action: 'addLearner', node }] };
+}
+
+/** A learner that could vote from now on. */
+function spareOf({ members, membership, isUp, isStopping }: ClusterPicture): NodeId | undefined {
+  const isReady = (node: NodeId): boolean =>
     isResting(membership, node) && members.get(node)?.leaving === false && isUp(node) && !isStopping(node);
-  const node = membership.learners.find(isBack);
-  if (node === undefined || membership.voters.length >= MAX_VOTERS) return null;
-  return { kind: 'change', steps: [{ action: 'addLearner', node }] };
+  return membership.learners.find(isReady);
+}
+
+function wantedOf(members: ClusterPicture['members']): number {
+  return votersWanted([...members.values()].filter(({ leaving }) => !leaving).length);
 }
 
 /**

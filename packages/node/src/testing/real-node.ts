@@ -300,7 +300,7 @@ export class RealNode {
   }
 
   /** Waits until the node serves; fails when it ends instead. */
-  async whenReady(): Promise<void> {
+  async whenReady(timeoutMs = START_TIMEOUT_MS): Promise<void> {
     let last = 'none';
     try {
       await until(
@@ -311,7 +311,7 @@ export class RealNode {
           return answer?.status === 200;
         },
         'the node is ready',
-        START_TIMEOUT_MS,
+        timeoutMs,
       );
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

@@ -24,6 +24,7 @@ import {
   type NodeId,
   PasswordHasher,
   State,
+  votersWanted,
 } from '@althing/node/parts';
 import { DiskFullError, type LogView, type StateStore } from '@althing/storage';
 import { membersOf } from 'raft-ts';
@@ -162,7 +163,7 @@ export class Process {
       if (membership === undefined || membership.voters.length === 0) return false;
       return (
         membersOf(membership).every((node) => nodes.includes(node)) &&
-        membership.voters.length === nodes.length
+        membership.voters.length === votersWanted(nodes.length)
       );
     });
   }

@@ -64,7 +64,9 @@ export function drawSwarm(seed: number): Swarm {
   const linkDraw = new Draw(seed, 'swarm link');
   const socketDraw = new Draw(seed, 'swarm sockets');
   const pick = <Value>(...values: Value[]): Value => draw.pick(values);
-  const nodes = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
+  const few = pick(1, 3, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5);
+  // More than may vote.
+  const nodes = new Draw(seed, 'many').chance(0.05) ? 8 + (seed % 2) : few;
   const lease = draw.chance(0.1);
   // Apart, so that the rest of a run is what it was before there were limits.
   const pickLink = <Value>(...values: Value[]): Value => linkDraw.pick(values);

@@ -1,8 +1,8 @@
 /** A cluster of simulated nodes, with everything around it. */
 import { LEVEL_NEWEST } from '@althing/engine';
-import { type Founder, FrameKind, type JoinAnswer } from '@althing/node/parts';
+import { type Founder, FrameKind, type JoinAnswer, votersWanted } from '@althing/node/parts';
 import { DiskFullError } from '@althing/storage';
-import { formatTrace, type TraceEvent } from 'raft-ts';
+import { formatTrace, membersOf, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
 import { voteIn } from './consensus-side.js';
 import { Contents } from './contents.js';
@@ -260,7 +260,7 @@ export class World {
     return this.machines.filter(({ isGone }) => !isGone);
   }
 
-  /** Whether every present machine is up and knows exactly those that are present as the voters of each of its groups. */
+  /** Whether every present machine is up and knows exactly those that are present as the members of each of its groups. */
   get isComplete(): boolean {
     const ids = this.present
       .map(({ nodeId }) => nodeId)
@@ -270,7 +270,9 @@ export class World {
       if (process === null || !process.isOpen) return false;
       return process.groups.every((group) => {
         const membership = process.host?.status(group)?.membership;
-        return membership?.voters.join() === ids && membership.outgoing.length === 0;
+        if (membership === undefined || membership.outgoing.length > 0) return false;
+        const isEnough = membership.voters.length === votersWanted(this.present.length);
+        return isEnough && membersOf(membership).join() === ids;
       });
     });
   }

@@ -3,6 +3,7 @@ import { type DataFolder, LogStore, NodeDisk, StateStore } from '@althing/storag
 import { isVoter, type Membership, membershipOf, membersOf } from 'raft-ts';
 import { decodeIdentity, type Identity, logIdentity } from '../../base/identity.js';
 import { ClusterFile, type ClusterRecord } from '../../between/cluster-record.js';
+import { firstVoters } from '../../between/membership.js';
 import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
 import { ExitCode } from '../../config/index.js';
 import { logChainHash } from '../../consensus/group-log.js';
@@ -123,7 +124,7 @@ function nameOf(root: RootGroup, group: GroupId): string {
 /** The members of the root group. */
 function membersOn(state: StateStore, log: LogStore, { founders }: ClusterRecord): Membership {
   const stored = state.applied(ROOT_GROUP);
-  if (stored === undefined) return membershipOf((founders ?? []).map(({ nodeId }) => nodeId));
+  if (stored === undefined) return membershipOf(firstVoters((founders ?? []).map(({ nodeId }) => nodeId)));
   const root = { group: ROOT_GROUP, applied: decodeApplied(stored), isNew: false };
   return readLog(log, root, () => {}).membership;
 }

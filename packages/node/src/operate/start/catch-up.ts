@@ -1,4 +1,6 @@
+import type { Membership } from 'raft-ts';
 import { delayed } from '../../base/timers.js';
+import { isResting } from '../../between/membership.js';
 import type { NodeId } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import type { Sessions } from '../../groups/sessions.js';
@@ -7,14 +9,14 @@ import type { Sessions } from '../../groups/sessions.js';
 const CATCH_UP_MS = 20;
 
 /**
- * Resolves with true once a node votes in every group and holds all that was acknowledged before; with false
+ * Resolves with true once a node votes in every group, or is a spare there, and holds all that was acknowledged before; with false
  * when it does not go on before that.
  */
 export async function catchUp(sessions: Sessions, nodeId: NodeId, goesOn: () => boolean): Promise<boolean> {
   const asked = new Set<GroupSession>();
   const current = new Set<GroupSession>();
   const ask = (session: GroupSession): void => {
-    if (asked.has(session) || !session.membership.voters.includes(nodeId)) return;
+    if (asked.has(session) || !takesPart(session.membership, nodeId)) return;
     asked.add(session);
     session.readIndex((ok) => {
       asked.delete(session);
@@ -28,4 +30,10 @@ export async function catchUp(sessions: Sessions, nodeId: NodeId, goesOn: () => 
     await delayed(CATCH_UP_MS);
   }
   return false;
+}
+
+/** Whether nobody waits for a node to do more in a group. One of two that rested is to vote again. */
+function takesPart(membership: Membership, nodeId: NodeId): boolean {
+  const { voters } = membership;
+  return voters.includes(nodeId) || (voters.length > 2 && isResting(membership, nodeId));
 }
