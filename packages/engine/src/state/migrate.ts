@@ -5,6 +5,7 @@
  * A value of a field that was dropped is forgotten, except while the change may still be taken back: then it is rescued, and comes
  * back with the field.
  */
+import type { Catalog } from '../schema/catalog.js';
 import type { Field, FieldDef, Rescue, Type } from '../schema/type.js';
 import { copyList, List, ThingSet } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
@@ -13,8 +14,16 @@ import { attachAll, detach } from './attach.js';
 import type { ThingMemory } from './memory.js';
 import { makePlain } from './places.js';
 
-/** Gives a loaded instance the present shape of its type. */
-export function migrate(thing: Thing, store: ThingMemory): void {
+/**
+ * Gives a loaded instance the present shape of its type.
+ *
+ * @param makeDefault makes the values that a loose instance lacks; null where nothing may be made
+ */
+export function migrate(
+  thing: Thing,
+  store: ThingMemory,
+  makeDefault: Catalog['makeDefault'] = store.schema.makeDefault,
+): void {
   // A checkpoint that is under way stands for the type as it was.
   store.dirty.thaw(thing);
   const { shape: old, slots } = thing;
@@ -28,7 +37,7 @@ export function migrate(thing: Thing, store: ThingMemory): void {
   const places = new Map<object, number>(old.fields.map(({ mark }, slot) => [mark, slot]));
   const moved = shape.fields.map((field) => {
     const place = places.get(field.mark);
-    if (place === undefined) return missingIn(thing, field, rescue, store);
+    if (place === undefined) return missingIn(thing, field, rescue, makeDefault);
     places.delete(field.mark);
     return slots[place] as Value;
   });
@@ -46,7 +55,8 @@ export function migrate(thing: Thing, store: ThingMemory): void {
 export function bringBack({ values }: Rescue, type: Type, store: ThingMemory): void {
   for (const thing of values.keys()) {
     const { shape } = thing;
-    if (shape.type === type && shape.stale !== null) migrate(thing, store);
+    // What a default is made of may be taken back already.
+    if (shape.type === type && shape.stale !== null) migrate(thing, store, null);
   }
 }
 
@@ -54,9 +64,13 @@ export function bringBack({ values }: Rescue, type: Type, store: ThingMemory): v
  * The same for one that is in memory. A loose instance that only an unfinished expression holds was not found when a field was added
  * whose default is each instance's own.
  */
-function missingIn(thing: Thing, field: Field, rescue: Rescue | undefined, store: ThingMemory): Value {
+function missingIn(
+  thing: Thing,
+  field: Field,
+  rescue: Rescue | undefined,
+  makeDefault: Catalog['makeDefault'],
+): Value {
   const value = missingValue(thing, field, rescue);
-  const { makeDefault } = store.schema;
   if (value !== null || thing.id !== 0 || makeDefault === null || field.rule.fits(null)) return value;
   return makeDefault(field.definition);
 }
