@@ -102,6 +102,8 @@ export class Storing extends Journal {
     const stack = things.toReversed();
     for (let thing = stack.pop(); thing !== undefined; thing = stack.pop()) {
       if (thing.id !== 0) continue;
+      // Effects have instances as their types are now: those of a type that was deleted are plain things.
+      if (thing.shape.stale !== null) store.load(thing);
       this.register(store, thing);
       this.pushLooseOf(thing, stack, rooms, noteRoom);
     }
@@ -259,8 +261,9 @@ export interface Appended {
   readonly place: number;
 }
 
-/** Whether no value of a thing is or holds another one, or is counted otherwise. */
+/** Whether a thing has its present form, and no value of it is or holds another one, or is counted otherwise. */
 export function isFlat(thing: Thing): boolean {
+  if (thing.shape.stale !== null) return false;
   for (const value of thing.slots) if (!isScalar(value)) return false;
   return true;
 }

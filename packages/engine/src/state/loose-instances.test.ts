@@ -1,0 +1,55 @@
+/** Instances that are not stored when their type changes or goes: as they are stored later, and while changes are taken back. */
+import { describe, expect, test } from '@jest/globals';
+import { Life } from '../testing/life.js';
+
+function save(life: Life): void {
+  life.commit();
+  life.begin();
+  life.finish(true);
+}
+
+describe('an instance that is not stored when its type goes', () => {
+  const DELETED =
+    "set_type('Q', {n: 'int'}); x = Q{n: 1}; y = {q: [Q{n: 2}]}; .l = []; .l.push(5); del_type('Q');";
+  const stored: readonly string[] = [
+    '.x = x',
+    '.x = y',
+    '.x = [x, x]',
+    '.x = set(x)',
+    '.l.push(x); .l.push(y.q[0])',
+    '.t = task(datetime(), |t, q| q.n, [x])',
+    "set_enum('E', {A: x})",
+  ];
+
+  test.each(stored)('is stored as a plain thing: %s', (statement) => {
+    const life = new Life();
+    life.query(`${DELETED} ${statement};`, true);
+    life.look();
+    save(life);
+    life.restart();
+    life.look();
+  });
+
+  test('is stored with the defaults of fields that came since', () => {
+    const life = new Life();
+    life.query(
+      `set_type('Q', {n: 'int'}); x = {q: [Q{n: 1}]}; mod_type('Q', 'add', 'r', 'room'); .x = x;`,
+      true,
+    );
+    life.look();
+    save(life);
+    life.restart();
+    life.look();
+    expect(life.harness.run('type(.x.q[0].r)')).toBe('room');
+  });
+
+  test('gets no default while a change is taken back, whatever that would be made of', () => {
+    const life = new Life();
+    life.query("set_enum('E', {A: 1}); set_type('Q', {n: 'int'});", true);
+    life.commit();
+    life.query(".o = 1; x = Q{n: 1}; try(mod_type('Q', 'add', 'z', 'E', |q| [1])); x.n;", true);
+    life.depose(1);
+    life.look();
+    expect(life.harness.run('Q{n: 3}.n')).toBe(3);
+  });
+});
