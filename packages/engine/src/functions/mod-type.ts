@@ -130,7 +130,7 @@ function add(call: Call, name: string): void {
   const before = defOf(type);
   const definition = fieldDefinition(rt, before, name, given);
   if (type.isWrapOnly) {
-    put(call, withField(before, name, definition, null));
+    put(call, withField(rt, before, name, definition, null));
     return;
   }
   if (init === undefined || isClosure(init)) {
@@ -145,32 +145,32 @@ function add(call: Call, name: string): void {
 
 /** A field definition to be completed, for checks. */
 function noField({ nextField }: TypeDef): Omit<FieldDef, 'name' | 'definition'> {
-  return { id: nextField, relation: null, initial: null, mark: {} };
+  return { id: nextField, relation: null, initial: null, mark: { isUndone: false } };
 }
 
 function addWithDefault(call: Call, name: string, definition: Definition): void {
   const { rt, type } = call;
   if (isFixedDefault(definition) || countInstances(rt, type) === 0) {
     const initial = isFixedDefault(definition) ? defaultOf(rt, definition) : null;
-    put(call, withField(defOf(type), name, definition, initial));
+    put(call, withField(rt, defOf(type), name, definition, initial));
     return;
   }
   const values = Array.from(eachInstance(rt, type), (thing) => ({
     thing,
     value: defaultOf(rt, definition),
   }));
-  put(call, withField(defOf(type), name, definition, null));
+  put(call, withField(rt, defOf(type), name, definition, null));
   fill(rt, name, values);
 }
 
 function addWithValue(call: Call, name: string, definition: Definition, init: Value): void {
   const { rt, type } = call;
   if (isFlat(init)) {
-    put(call, withField(defOf(type), name, definition, ownCopy(init)));
+    put(call, withField(rt, defOf(type), name, definition, ownCopy(init)));
     return;
   }
   const values = Array.from(eachInstance(rt, type), (thing) => ({ thing, value: ownCopy(init) }));
-  put(call, withField(defOf(type), name, definition, null));
+  put(call, withField(rt, defOf(type), name, definition, null));
   fill(rt, name, values);
 }
 
@@ -189,7 +189,8 @@ function fillByCallback(call: Call, before: TypeDef, name: string, closure: Clos
     });
   } catch (error) {
     releaseValues(rt, type, name);
-    rt.schemaEditor.putType(before);
+    // The id of the field stays given: records of instances may have its values.
+    rt.schemaEditor.putType({ ...before, nextField: defOf(type).nextField });
     throw failed(type, name, error);
   }
 }

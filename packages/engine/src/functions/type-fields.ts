@@ -53,7 +53,7 @@ export function withPart(rt: Runtime, def: TypeDef, name: string, given: Value):
       throw lookupError(`type \`${def.name}\` shows ids under the name \`${def.idName}\` already`);
     return { ...def, idName: name };
   }
-  return withField(def, name, fieldDefinition(rt, def, name, given), null);
+  return withField(rt, def, name, fieldDefinition(rt, def, name, given), null);
 }
 
 export function withMethod(def: TypeDef, name: string, closure: Closure): TypeDef {
@@ -64,10 +64,17 @@ export function withMethod(def: TypeDef, name: string, closure: Closure): TypeDe
 }
 
 /** @param initial what instances hold that are there already, if it is the same for all and refers to no thing */
-export function withField(def: TypeDef, name: string, definition: Definition, initial: Value): TypeDef {
+export function withField(
+  { schema }: Runtime,
+  def: TypeDef,
+  name: string,
+  definition: Definition,
+  initial: Value,
+): TypeDef {
   if (def.fields.length >= FIELDS_MAX) throw quotaError(`a type has at most ${FIELDS_MAX} properties`);
-  const field: FieldDef = { id: def.nextField, name, definition, relation: null, initial, mark: {} };
-  return { ...def, nextField: def.nextField + 1, fields: [...def.fields, field] };
+  const id = Math.max(def.nextField, schema.type(def.id).nextField);
+  const field: FieldDef = { id, name, definition, relation: null, initial, mark: { isUndone: false } };
+  return { ...def, nextField: id + 1, fields: [...def.fields, field] };
 }
 
 /** The definition of a property, after checking that it can be one of the type. */

@@ -171,7 +171,10 @@ export class Catalog implements Names, Labels {
       this.typesWithIdName.delete(type);
       type.name = state === undefined ? '?' : state.gone;
       type.generation = state === undefined ? 0 : state.generation;
+      // Nothing that is stored has fields of it any more: a later type of the name begins anew.
+      type.nextField = 0;
       type.shape = null;
+      if (shape !== null) shape.stale = this.loader;
       if (state !== undefined) this.gone.set(state.gone, type);
       return null;
     }
@@ -181,6 +184,7 @@ export class Catalog implements Names, Labels {
     else this.typesWithIdName.add(type);
     type.name = state.name;
     type.generation = state.generation;
+    type.nextField = Math.max(type.nextField, state.nextField);
     this.typesByName.set(state.name, type);
     if (id >= this.nextType) this.nextType = id + 1;
     if (before !== null && sameFields(before.fields, state.fields)) return null;

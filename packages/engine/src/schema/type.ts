@@ -55,8 +55,16 @@ export interface FieldDef {
   readonly relation: RelationEnd | null;
   /** What instances hold that were made before the field and were not in memory since. Refers to no thing. */
   readonly initial: Value;
-  /** The same object for a field through all its changes, and no other's: values are found by it. */
-  readonly mark: object;
+  readonly mark: FieldMark;
+}
+
+/** The same object for a field through all its changes, and no other's: values are found by it. */
+export interface FieldMark {
+  /**
+   * Whether the change that added the field was taken back. Its id may be given to another field then, so no record may have a value
+   * of this one: see `writeThing`.
+   */
+  isUndone: boolean;
 }
 
 /** What the state knows of a type. Never changes; the next one replaces it. */
@@ -71,6 +79,7 @@ export interface TypeDef {
   readonly createdAt: number;
   readonly modifiedAt: number | null;
   readonly idName: string | null;
+  /** Above the ids of all fields that it ever had. */
   readonly nextField: number;
   readonly fields: readonly FieldDef[];
   readonly methods: ReadonlyMap<string, Closure>;
@@ -99,6 +108,8 @@ export class Type {
   name: string;
   /** How many types had the id before. */
   generation = 0;
+  /** Above the ids of all fields that this node has ever seen it have, those too that were taken back. */
+  nextField = 0;
   /** The shape of instances. Each change makes a new one and retires the old. */
   shape: Shape | null = null;
   /** Ids of the stored instances. */

@@ -33,15 +33,22 @@ import {
 } from './stored-value.js';
 import { writeValue } from './value-codec.js';
 
-/** Writes the record of a thing; what of it lies in records of its own goes to `sink`. */
+/**
+ * Writes the record of a thing; what of it lies in records of its own goes to `sink`.
+ *
+ * An instance that was not touched since its type changed is written with the fields that it has, of which those that the type lost are
+ * dropped when the record is read. Fields whose adding was taken back are left out: later ones may have their ids.
+ */
 export function writeThing(out: ByteWriter, thing: Thing, store: ThingMemory, sink: PartSink): void {
   out.varint(thing.refs);
   out.text(headOf(thing));
-  out.varint(thing.shape.size);
-  const { fields } = thing.shape;
+  const { fields, size, stale } = thing.shape;
+  const undone = stale === null ? 0 : fields.filter(({ mark }) => mark.isUndone).length;
+  out.varint(size - undone);
   const apart = (): Apart => store.makeApart(thing);
   for (const [key, slot] of thing.shape.index) {
     const field = fields[slot];
+    if (field?.mark.isUndone === true) continue;
     if (field === undefined) out.text(key);
     else out.varint(field.id);
     writeStored(out, key, thing.slots[slot] as Value, thing, store, apart, sink);

@@ -43,7 +43,7 @@ export class Life {
     this.pending.length = 0;
   }
 
-  /** Takes the last changes that are not committed back. */
+  /** Takes the last changes that are not committed back. Does not look at anything: that would touch every thing. */
   depose(count: number): void {
     for (let i = 0; i < count; i++) {
       const change = this.pending.pop();
@@ -55,7 +55,6 @@ export class Life {
         this.resetMirror();
       }
     }
-    this.look();
   }
 
   begin(): void {

@@ -54,7 +54,7 @@ export function readType(
   for (let count = input.varint(); count > 0; count--) {
     const fieldId = input.varint();
     // A field of the same id is the same field: its values stay.
-    const mark = before.find((field) => field.id === fieldId)?.mark ?? {};
+    const mark = before.find((field) => field.id === fieldId)?.mark ?? { isUndone: false };
     fields.push({
       id: fieldId,
       name: input.text(),

@@ -13,7 +13,7 @@
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import type { Catalog, EnumState, TypeState } from '../../schema/catalog.js';
 import type { EnumDef } from '../../schema/enum.js';
-import { ENUMS_MAX, TYPES_MAX, type Type, type TypeDef } from '../../schema/type.js';
+import { ENUMS_MAX, type FieldDef, TYPES_MAX, type Type, type TypeDef } from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
 import { bringBack } from '../migrate.js';
 import { RecordKind } from '../records.js';
@@ -275,13 +275,14 @@ export class SchemaEditor {
     const rescue = schema.setType(id, state);
     store.changedTypes.add(id);
     const back = (): void => {
+      for (const { mark } of addedFields(before, state)) mark.isUndone = true;
       schema.setType(id, before);
       schema.nextType = nextType;
       store.changedTypes.add(id);
       // What was dropped goes back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
       if (rescue !== null) bringBack(rescue, schema.type(id), store);
     };
-    const def = before !== undefined && 'fields' in before ? before : null;
+    const def = defIn(before);
     const fields = def === null ? 0 : def.fields.length + def.methods.size;
     transaction.onUndo(back, NS_PER_TYPE + NS_PER_FIELD * fields);
   }
@@ -300,6 +301,16 @@ export class SchemaEditor {
     const members = before !== undefined && 'members' in before ? before.members.length : 0;
     transaction.onUndo(back, NS_PER_TYPE + NS_PER_ENUM_MEMBER * members);
   }
+}
+
+/** The fields that a type has in a state and did not have in the one before. */
+function addedFields(before: TypeState, now: TypeState): readonly FieldDef[] {
+  const known = new Set(defIn(before)?.fields.map(({ mark }) => mark));
+  return defIn(now)?.fields.filter(({ mark }) => !known.has(mark)) ?? [];
+}
+
+function defIn(state: TypeState): TypeDef | null {
+  return state !== undefined && 'fields' in state ? state : null;
 }
 
 /** How long it takes to take the change of a type or enum back, and what each part of it adds, in nanoseconds, as measured. */
