@@ -221,7 +221,7 @@ const http = {
   max_connections_per_address: setting(
     integer(1, 1_000_000),
     4000,
-    'Most client connections at a time from one address; `trusted_proxies` are not counted.',
+    'Most client connections at a time from one address, or one network of 64 bits in IPv6; `trusted_proxies` are not counted.',
   ),
   trusted_proxies: setting(
     networks(256),

@@ -1,6 +1,16 @@
 /** Limits that settings set, each with what happens there. */
 
-import { type Answer, basic, packed, type RawConnection, RealNode, until } from '@althing/node/testing';
+import { encodeMessagePack } from '@althing/client';
+import {
+  type Answer,
+  basic,
+  FREE_PORT,
+  packed,
+  type RawConnection,
+  RawLine,
+  RealNode,
+  until,
+} from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
 const ONE = '{"type":"query","code":"1;"}';
@@ -20,6 +30,7 @@ beforeAll(async () => {
     result_size_limit: 1024 ** 2,
     request_queue_limit: QUEUE,
     body_timeout_ms: 20_000,
+    listen_client_port: FREE_PORT,
     max_connections: CONNECTIONS,
     max_connections_per_address: PER_ADDRESS,
     max_users: 3,
@@ -113,10 +124,42 @@ describe('what all clients may have together', () => {
       return (await connection.answer().catch(() => null)) !== null;
     };
     let served = 0;
-    while (served <= CONNECTIONS && (await isServed(`127.0.1.${1 + (served % 5)}`))) served += 1;
+    while (served <= CONNECTIONS && (await isServed(`127.0.1.${1 + served}`))) served += 1;
     // The test itself has some, for `post`.
     expect(served).toBeLessThanOrEqual(CONNECTIONS);
     expect(served).toBeGreaterThan(CONNECTIONS - 8);
+  });
+
+  test('silent connections of three addresses leave room for others at the HTTP API', async () => {
+    for (const address of ['127.0.3.1', '127.0.3.2', '127.0.3.3'])
+      await Promise.all(Array.from({ length: PER_ADDRESS }, () => connect(address)));
+    for (const address of ['127.0.3.4', '127.0.3.5']) {
+      const newcomer = await connect(address);
+      newcomer.send(node.text('//stuff', ONE));
+      expect((await newcomer.answer())?.status).toBe(200);
+    }
+  });
+
+  test('silent connections of three addresses leave room for others at the native protocol', async () => {
+    const lines: RawLine[] = [];
+    const line = async (localAddress: string): Promise<RawLine> => {
+      const opened = await RawLine.open({ host: '127.0.0.1', port: node.nativePort, localAddress });
+      lines.push(opened);
+      return opened;
+    };
+    try {
+      for (const address of ['127.0.3.1', '127.0.3.2', '127.0.3.3'])
+        for (let i = 0; i < PER_ADDRESS; i++) await line(address);
+      // Those that are logged in do not count as strangers of their network.
+      for (let i = 0; i < 3; i++) {
+        const newcomer = await line('127.0.3.4');
+        newcomer.send(33, 1, encodeMessagePack(node.authorization.slice('Bearer '.length)));
+        expect(await newcomer.next()).toBe('00000000010011ee');
+      }
+      expect((await node.post('//stuff', ONE)).text).toBe('1');
+    } finally {
+      for (const opened of lines) opened.close();
+    }
   });
 
   test('request_queue_limit: further requests are put off', async () => {

@@ -14,7 +14,13 @@ import { keptFor } from '../../base/descriptors.js';
 import { networkOf } from '../../base/network-of.js';
 import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
 import type { Login } from '../auth/authenticator.js';
-import { AddressCounts, addressKey, isLoopbackKey, systemCounts } from '../limits/address-counts.js';
+import {
+  AddressCounts,
+  addressKey,
+  isLoopbackKey,
+  networkKey,
+  systemCounts,
+} from '../limits/address-counts.js';
 import type { ByteBudget } from '../limits/byte-budget.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import type { Strangers } from '../limits/strangers.js';
@@ -192,8 +198,9 @@ export class HttpListener {
     if (this.connectionCount === 0) this.addresses.clear();
     if (res === null) return;
     const address = addressKey(new Uint8Array(res.getRemoteAddress()));
-    const admitted = this.clients.isProxy(res) || this.addresses.connected(address);
-    const { connections, connectionsMax } = this.options.shared;
+    const { connections, connectionsMax, strangersOfNetworkMax } = this.options.shared;
+    const admitted =
+      this.clients.isProxy(res) || this.addresses.connected(networkKey(address), strangersOfNetworkMax);
     const kept = isLoopbackKey(address) ? 0 : keptFor(connectionsMax);
     const fits = connections <= connectionsMax - kept;
     if (admitted && fits) return;

@@ -1,7 +1,14 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { RawConnection, until } from '../../testing/index.js';
-import { AddressCounts, addressKey, countLines, isLoopbackKey, systemCounts } from './address-counts.js';
+import {
+  AddressCounts,
+  addressKey,
+  countLines,
+  isLoopbackKey,
+  networkKey,
+  systemCounts,
+} from './address-counts.js';
 
 const HERE = addressKey(Buffer.of(127, 0, 0, 1));
 const THERE = addressKey(Buffer.of(127, 0, 0, 4));
@@ -59,6 +66,20 @@ describe('connections of an address', () => {
     expect(connect('a')).toBe(true);
   });
 
+  test('are fewer while the limit of the moment is lower', () => {
+    const { real, counts } = setUp(100);
+    real.set('a', 3);
+    expect([1, 2, 3].map(() => counts.connected('a', 2))).toEqual([true, true, false]);
+    expect(counts.connected('b', 2)).toBe(true);
+  });
+
+  test('are those of the whole network in IPv6', () => {
+    const keyOf = (...last: number[]): string =>
+      networkKey(addressKey(Uint8Array.of(0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, ...last)));
+    expect(keyOf(0, 0, 0, 0, 0, 0, 0, 1)).toBe(keyOf(1, 2, 3, 4, 5, 6, 7, 8));
+    expect(networkKey(HERE)).toBe(HERE);
+  });
+
   test('are not limited where the system does not tell', () => {
     const clock = { now: 0 };
     const counts = new AddressCounts({ max: 2, now: () => clock.now, recount: () => null });
@@ -96,7 +117,7 @@ describe('what the system tells', () => {
     expect(counts).toEqual(
       new Map([
         [THERE, 3],
-        ['20010db8000000000000000000000001', 1],
+        ['20010db800000000', 1],
       ]),
     );
   });

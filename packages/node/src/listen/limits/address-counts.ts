@@ -1,5 +1,5 @@
 /**
- * How many connections there are from each address. uWebSockets.js tells of which address a connection comes,
+ * How many connections there are from each address, or from each network of 64 bits in IPv6. uWebSockets.js tells of which address a connection comes,
  * but not of which it was when it ends; so ends are not counted one by one. When an address seems to have too
  * many, the system is asked how many there really are.
  */
@@ -36,11 +36,12 @@ export class AddressCounts {
   /**
    * Notes a new connection.
    *
-   * @param address as `addressKey` gives it
+   * @param address as `networkKey` gives it
+   * @param limit connections that it may have at the moment, if fewer than ever
    * @returns whether the address may have it
    */
-  connected(address: string): boolean {
-    const { max } = this.options;
+  connected(address: string, limit = Number.POSITIVE_INFINITY): boolean {
+    const max = Math.min(this.options.max, limit);
     const count = (this.counts.get(address) ?? 0) + 1;
     this.counts.set(address, count);
     if (this.counts.size > ADDRESSES_MAX) this.recount();
@@ -68,6 +69,13 @@ export function addressKey(address: Uint8Array): string {
   return key.startsWith(V4_IN_V6) ? key.slice(V4_IN_V6.length) : key;
 }
 
+/** The part of an address, as `addressKey` gives it, that one sender has for sure: all of IPv4, 64 bits of IPv6. */
+export function networkKey(address: string): string {
+  return address.slice(0, NETWORK_V6_DIGITS);
+}
+
+const NETWORK_V6_DIGITS = 16;
+
 /** Whether an address, as `addressKey` gives it, is one of this machine itself. */
 export function isLoopbackKey(key: string): boolean {
   return key.length === 8 ? key.startsWith('7f') : key === LOOPBACK_V6;
@@ -78,7 +86,7 @@ const LOOPBACK_V6 = '1'.padStart(32, '0');
 const V4_IN_V6 = '00000000000000000000ffff';
 
 /**
- * The connections to a port of this machine by the address that they come from, as Linux tells it (proc(5),
+ * The connections to a port of this machine by the network that they come from (`networkKey`), as Linux tells it (proc(5),
  * /proc/net/tcp). Null elsewhere.
  */
 export function systemCounts(port: number): Map<string, number> | null {
@@ -100,8 +108,8 @@ export function countLines(text: string, port: number, counts: Map<string, numbe
   for (const match of text.matchAll(CONNECTION)) {
     const [, local, remote = ''] = match;
     if (local !== portText) continue;
-    const address = addressKey(fromHostOrder(Buffer.from(remote, 'hex')));
-    counts.set(address, (counts.get(address) ?? 0) + 1);
+    const network = networkKey(addressKey(fromHostOrder(Buffer.from(remote, 'hex'))));
+    counts.set(network, (counts.get(network) ?? 0) + 1);
   }
 }
 

@@ -5,10 +5,12 @@
 import type { Server, Socket } from 'node:net';
 import { backgroundClock, type Clock } from '../../base/clock.js';
 import { keptFor } from '../../base/descriptors.js';
+import { networkOf } from '../../base/network-of.js';
 import { isLoopback } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import { plainAddress } from '../limits/client-addresses.js';
 import { Deadlines } from '../limits/deadlines.js';
+import { NetworkCounts } from '../limits/network-counts.js';
 import { statusData } from './answers.js';
 import { Connection, type ConnectionHost } from './connection.js';
 import { type Ending, NativeCounts } from './native-counts.js';
@@ -21,7 +23,7 @@ export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answe
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
   /** The number of this node. */
   readonly nodeNumber: () => number;
-  /** Connections at once from one address. */
+  /** Connections at once from one address, or from one network of 64 bits in IPv6. */
   readonly connectionsPerAddressMax: number;
   /** Whether an address is that of a proxy, whose connections are not counted. */
   readonly isProxy: (address: string) => boolean;
@@ -77,7 +79,7 @@ export class NativeListener {
   private readonly host: ConnectionHost;
   private readonly servers: Server[] = [];
   private readonly lines = new Set<Line>();
-  private readonly byAddress = new Map<string, number>();
+  private readonly networks = new NetworkCounts();
   private readonly logins: Deadlines<Line>;
   private readonly packages: Deadlines<Line>;
   private readonly slow = new Map<Line, Progress>();
@@ -135,25 +137,26 @@ export class NativeListener {
   admit(socket: Socket): boolean {
     const { shared, connectionsPerAddressMax, isProxy, figures } = this.options;
     const address = addressOf(socket);
-    const count = this.byAddress.get(address) ?? 0;
+    const network = networkOf(address);
     const kept = address === UNIX_ADDRESS || isLoopback(address) ? 0 : keptFor(shared.connectionsMax);
     const fits = shared.connections < shared.connectionsMax - kept;
     socket.on('error', () => {
       // It is followed by 'close'.
     });
-    const isFull = count >= connectionsPerAddressMax && (address === UNIX_ADDRESS || !isProxy(address));
+    const isFull =
+      (address === UNIX_ADDRESS || !isProxy(address)) &&
+      (this.networks.of(network) >= connectionsPerAddressMax ||
+        this.networks.strangersOf(network) >= shared.strangersOfNetworkMax);
     if (!fits || isFull) {
       figures.rejected(fits ? 'connections_per_address' : 'connections');
       socket.destroy();
       return false;
     }
-    this.byAddress.set(address, count + 1);
+    this.networks.opened(network);
     shared.connections += 1;
     socket.once('close', () => {
       shared.connections -= 1;
-      const left = (this.byAddress.get(address) ?? 1) - 1;
-      if (left > 0) this.byAddress.set(address, left);
-      else this.byAddress.delete(address);
+      this.networks.closed(network);
     });
     return true;
   }
@@ -180,7 +183,11 @@ export class NativeListener {
   ): void {
     const { after } = this.clock;
     const wire = new SocketWire(socket, address, () => this.slowDown(line), envelope, after);
-    const line = this.lineOf(wire);
+    const network = networkOf(addressOf(socket));
+    const line = this.lineOf(wire, () => {
+      this.networks.loggedIn(network);
+      socket.once('close', () => this.networks.loggedOut(network));
+    });
     const { connection } = line;
     const reader = readerOf(connection, wire);
     socket.on('error', () => {

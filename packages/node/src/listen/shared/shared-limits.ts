@@ -33,11 +33,23 @@ export class SharedLimits {
     return this.pending > this.pendingMax;
   }
 
+  /**
+   * Connections that one network may have of those that are not known to be a user's. While half of the places are free it has no limit
+   * here; then it is an eighth of the free ones, so that a few networks never take all, and newcomers get in.
+   */
+  get strangersOfNetworkMax(): number {
+    const free = this.connectionsMax - this.connections;
+    return free > this.connectionsMax / 2 ? Number.POSITIVE_INFINITY : Math.ceil(free / NETWORK_PART);
+  }
+
   /** Bytes that are taken. */
   get bytes(): number {
     return this.memory.used + this.strangers.bytes;
   }
 }
+
+/** A network may have one of so many free places, when less than half are free. */
+const NETWORK_PART = 8;
 
 /** The part of the memory for those who are not logged in. */
 const STRANGERS_PART = 1 / 8;
