@@ -209,22 +209,23 @@ function defaultMessage(code: number): string {
   return name === 'err' ? `error:${code}` : (DEFAULT_MESSAGES[name] ?? name);
 }
 
+/** Programs show and compare these, so they are the texts that ThingsDB documents. */
 const DEFAULT_MESSAGES: Readonly<Record<string, string>> = {
-  cancelled_err: 'the operation was cancelled before it was complete',
-  operation_err: 'the operation is not valid here',
+  cancelled_err: 'operation is cancelled before completion',
+  operation_err: 'operation is not valid in the current context',
   num_arguments_err: 'wrong number of arguments',
-  type_err: 'the value is of the wrong type',
-  value_err: 'the value is of the right type, but not acceptable',
-  overflow_err: 'the result lies outside the 64-bit integer range',
+  type_err: 'object of inappropriate type',
+  value_err: 'object has the right type but an inappropriate value',
+  overflow_err: 'integer overflow',
   zero_div_err: 'division or modulo by zero',
-  max_quota_err: 'a limit is reached',
-  auth_err: 'wrong credentials',
-  forbidden_err: 'a privilege is missing',
-  lookup_err: 'there is nothing by that name, key or id',
-  bad_data_err: 'the data is malformed',
-  syntax_err: 'the source text is not accepted',
-  node_err: 'the node can not handle the request now',
-  assert_err: 'assertion failed',
+  max_quota_err: 'max quota is reached',
+  auth_err: 'authentication error',
+  forbidden_err: 'forbidden (access denied)',
+  lookup_err: 'requested resource not found',
+  bad_data_err: 'unable to handle request due to invalid data',
+  syntax_err: 'syntax error in query',
+  node_err: 'node is temporary unable to handle the request',
+  assert_err: 'assertion statement has failed',
 };
 
 /** The code of an error value given to `try`. */
