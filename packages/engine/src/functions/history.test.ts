@@ -241,3 +241,12 @@ describe('what can not be', () => {
     expect(refused("set_history('//stuff', false)", { user: 'iris' })).toBe('forbidden_err');
   });
 });
+
+test.each([
+  ["set_history('@n:1a', raise('not looked at'))", 'value_err'],
+  ["history({scope: '/n/1a', last: 1})", 'value_err'],
+  ["del_history({scope: '@node:0x1', last: 1})", 'value_err'],
+  ["set_history('@n:1', true)", 'operation_err'],
+])('%s, the scope of a node, is refused as %s', (code, name) => {
+  expect(refused(code)).toBe(name);
+});

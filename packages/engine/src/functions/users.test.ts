@@ -267,6 +267,17 @@ describe('privileges', () => {
     expect(refused(code)).toBe(name);
   });
 
+  test.each(['@n:xyz', '@n:1a', '@node:0x1', '/n/1a', '@node:64'])(
+    'the node %s is named by no number, so nothing is granted or revoked there, whatever stands behind it',
+    (scope) => {
+      change("new_user('xeno'); grant('/n', 'xeno', QUERY);");
+      expect(refused(`grant('${scope}', raise('not looked at'), FULL)`)).toBe('value_err');
+      expect(refused(`grant('${scope}', 'xeno', FULL)`)).toBe('value_err');
+      expect(refused(`revoke('${scope}', 'xeno', QUERY)`)).toBe('value_err');
+      expect(info('xeno', '.access.map(|a| [a.scope, a.privileges])')).toEqual([['@node', 'QUERY']]);
+    },
+  );
+
   test('one may take JOIN and RUN away from oneself', () => {
     change("revoke('//stuff', 'admin', JOIN|RUN)");
     expect(info('admin', '.access[2].privileges')).toBe('QUERY|CHANGE|GRANT');

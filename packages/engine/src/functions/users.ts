@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Target } from '../admin/access-lists.js';
 import { Privilege, privilegeText } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
-import { parseScope } from '../admin/scope-name.js';
+import { NODE_NUMBER_MAX, parseScope } from '../admin/scope-name.js';
 import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
 import { WHITELISTS } from '../admin/whitelist.js';
 import { forbiddenError, lookupError, operationError, quotaError, valueError } from '../error.js';
@@ -226,9 +226,15 @@ export function keyHash(key: string): Uint8Array {
   return createHash('sha256').update(key).digest();
 }
 
-/** The target that a scope names. Throws value_err for what is no scope, lookup_err for an unknown collection. */
+/** The target that a scope names. Throws value_err for what is no scope or names a node by a text, lookup_err for an unknown collection. */
 export function targetOf(root: RootGroup, scope: string): Target {
   const name = parseScope(scope);
+  // One access list, depth and zone holds for all nodes: a number is ignored, and a name would be one more thing to get wrong.
+  if (name.kind === 'node' && typeof name.id === 'string') {
+    throw valueError(
+      `a node is named by its number here, from 0 to ${NODE_NUMBER_MAX}; write /n for all nodes`,
+    );
+  }
   if (name.kind !== 'collection') return name.kind;
   const collection = root.collectionsByName.get(name.name);
   if (collection === undefined) throw lookupError(`there is no collection '${name.name}'`);
