@@ -26,6 +26,20 @@ test('goes into things as deep as it is told, depth first', () => {
   expect(keys('deep: 3')).toEqual(['c']);
 });
 
+test('looks through wraps and members of enums', () => {
+  db.run("set_type('W', {a: 'any'}, WPO); set_enum('E', {A: {b: 5}});");
+  const code =
+    "n = {}; x = {w: n.wrap('W'), l: [n.wrap('W')], d: {in: n}.wrap('W')}; x.search(n, {limit: 9, deep: 2})";
+  expect(db.run(`${code}.map(|r| [r.key, r.key_type])`)).toEqual([
+    ['w', 'thing'],
+    ['l', 'list'],
+    ['in', 'thing'],
+  ]);
+  db.run('E{A}.value().in = {n: 1}; .m = E{A}; .ms = [E{A}];');
+  expect(db.run('.search(E{A}.value(), {limit: 9}).map(|r| r.key)')).toEqual(['m', 'ms']);
+  expect(db.run('.search(E{A}.value().in, {deep: 2}).map(|r| r.parent == E{A}.value())')).toEqual([true]);
+});
+
 test('enters no thing that it is walking, and no thing of a cycle twice on one way', () => {
   expect(db.run('x = {}; x.a = {b: x}; x.search(x, {deep: 127, limit: 9}).map(|r| r.key)')).toEqual(['b']);
 });

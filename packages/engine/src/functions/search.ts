@@ -4,8 +4,10 @@ import { DEEP_MAX } from '../run/limits.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List, ThingSet } from '../value/containers.js';
+import { Member } from '../value/member.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
+import { Wrap } from '../value/wrap.js';
 import { THING } from './thing.js';
 
 /** Results of one search at most. */
@@ -86,6 +88,9 @@ class Search {
     if (value instanceof Thing) {
       if (value === this.needle) this.results.push(this.result(parent, key, holder));
       if (this.results.length < this.limit) this.walk(value, deep - 1);
+    } else if (value instanceof Wrap || value instanceof Member) {
+      const inner = value instanceof Wrap ? value.thing : value.value;
+      this.look(parent, key, inner, holder === value ? inner : holder, deep);
     } else if (value instanceof List) {
       this.rt.charge(value.length);
       for (const item of value.items) {
