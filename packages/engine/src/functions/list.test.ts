@@ -130,6 +130,16 @@ test('flat spreads tuples down to a depth', () => {
   ]);
 });
 
+test('map_id gives the ids of wrapped things, tasks and rooms, too', () => {
+  const store = new Harness();
+  store.run(
+    ".t = {}; .wa = .t.wrap(&{a: 'any'}); .ti = task(datetime(2050, 1, 1), || nil); .ro = room(); nil;",
+  );
+  const ids = store.run('[.t.id(), .t.id(), .ti.id(), .ro.id(), nil, nil];');
+  expect(store.run("[.t, .wa, .ti, .ro, {}.wrap(&{a: 'any'}), room()].map_id();")).toEqual(ids);
+  expect(store.error("[.t, 'text'].map_id();")).toBe('lookup_err');
+});
+
 describe('join', () => {
   test('looks at the separator only for two items or more', () => {
     expect(db.run("[[].join(raise(1)), ['a'].join(5), ['a', 'b'].join('-'), ['a', 'b'].join()]")).toEqual([

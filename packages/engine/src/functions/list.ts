@@ -10,6 +10,7 @@ import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { ValueIndex } from '../value/value-index.js';
+import { Wrap } from '../value/wrap.js';
 import { LIST_CALLING } from './list-calling.js';
 import { LIST_CHANGING } from './list-changing.js';
 import { ARRAY, noItem } from './list-receivers.js';
@@ -97,7 +98,7 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'len', { doc: 'Number of items.', params: [], run: (_rt, { items }) => items.length }),
   method(ARRAY, 'map_id', {
-    doc: 'A list of the ids of the things, rooms or tasks in it; nil for those that are not stored.',
+    doc: 'A list of the ids of the things, wrapped things, rooms or tasks in it; nil for those that are not stored.',
     params: [],
     run: (rt, { items }) => {
       rt.charge(items.length);
@@ -182,7 +183,10 @@ function plainCopy(rt: Runtime, list: List): List {
 
 function idOfItem(item: Value): Value {
   if (item instanceof Thing) return idOf(item);
+  if (item instanceof Wrap) return idOf(item.thing);
   if (item instanceof Task) return item.state?.id ?? null;
   if (item instanceof Room) return item.id === 0 ? null : item.id;
-  throw lookupError(`map_id() takes a list of things, rooms or tasks, not of ${typeName(item)}`);
+  throw lookupError(
+    `map_id() takes a list of things, wrapped things, rooms or tasks, not of ${typeName(item)}`,
+  );
 }
