@@ -153,6 +153,10 @@ describe('what can not be', () => {
     ['import(d, {other: 1})', 'value_err'],
     ['import(d, {import_tasks: 1})', 'type_err'],
     ['import("x")', 'type_err'],
+    // An assignment, and a method that writes, lock what they are about to change.
+    ['.other = {import(d)}', 'operation_err'],
+    ['.set("other", {import(d)})', 'operation_err'],
+    ['.assign({import(d); {z: 1}})', 'operation_err'],
     ['import(bytes("x"))', 'value_err'],
   ])('%s is a %s', (code, error) => {
     expect(db.error(code, { vars: { d: dumpOf('.x = 1; nil;') } })).toBe(error);

@@ -1,6 +1,7 @@
 import { ByteReader } from '../bytes.js';
 import { badDataError, operationError, QueryError, quotaError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
+import { inUse } from '../run/dispatch.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
@@ -30,6 +31,7 @@ export const IMPORT: readonly Entry[] = [
       if (!transaction.writable) throw operationError('import() needs a query that makes a change');
       const occupied = group.contents();
       if (occupied !== null) throw operationError(`import() needs an empty collection: ${occupied}`);
+      if (group.store.root.locked) throw inUse('root of the collection');
       rt.assertPrograms('imports');
       const { contents, procedures, tasks } = read(rt, bytes);
       if (procedures.length > rt.quotas.procedures) {
