@@ -112,6 +112,7 @@ class Packer implements Packing {
   private names = false;
   private nesting = 0;
   private small = 0;
+  computedLevel = 0;
 
   constructor(sink: Sink, options: PackOptions) {
     this.sink = sink;
@@ -138,6 +139,12 @@ class Packer implements Packing {
     }
     this.small += 1;
     if (this.small % SMALL_PER_CHECK === 0) this.check(SMALL_UNITS);
+  }
+
+  computed(value: Value, deep: number): void {
+    this.computedLevel += 1;
+    this.value(value, deep);
+    this.computedLevel -= 1;
   }
 
   private object(value: ObjectValue, deep: number): void {

@@ -19,13 +19,21 @@ export interface Computed {
   readonly ids: boolean;
 }
 
-/** Calls a method of a wrapping type; an error becomes its text. */
-export type Compute = (closure: Closure, thing: Thing) => Computed;
+/**
+ * Calls a method of a wrapping type; an error becomes its text.
+ *
+ * @param level in how many computed values the wrapped thing lies
+ */
+export type Compute = (closure: Closure, thing: Thing, level: number) => Computed;
 
 /** How values are packed: what wraps need of the packer. */
 export interface Packing {
+  /** In how many computed values the present one lies. */
+  readonly computedLevel: number;
   /** Packs a value, whose things are wrapped by what the definition says. */
   value(value: Value, deep: number): void;
+  /** Packs a value that was computed, as `value` does. */
+  computed(value: Value, deep: number): void;
   /** With or without ids, and members by name. */
   withModes(modes: { readonly ids?: boolean; readonly names?: boolean }, work: () => void): void;
   array(items: Iterable<Value>, count: number, item: (value: Value) => void): void;
@@ -79,7 +87,10 @@ export function packShown(
     // Brings it into memory.
     const { type } = thing;
     const found: Entry[] = [];
-    const computed = [...shown.methods].map(([key, closure]) => ({ key, ...compute(closure, thing) }));
+    const computed = [...shown.methods].map(([key, closure]) => ({
+      key,
+      ...compute(closure, thing, packing.computedLevel),
+    }));
     for (const { name, definition } of shown.fields) {
       if (shown.methods.has(name)) continue;
       const value = thing.get(name);
@@ -93,7 +104,7 @@ export function packShown(
     for (const { key, value, deep: own, ids } of computed) {
       found.push({
         key,
-        pack: () => packing.withModes(ids ? {} : { ids: false }, () => packing.value(value, own)),
+        pack: () => packing.withModes(ids ? {} : { ids: false }, () => packing.computed(value, own)),
       });
     }
     return found;

@@ -1,0 +1,36 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Harness, type Plain } from '../testing/harness.js';
+
+let db = new Harness();
+beforeEach(() => {
+  db = new Harness();
+});
+
+/** The value of the key `r` as deep as it goes. */
+function innermost(value: Plain): Plain {
+  let inner = value;
+  while (typeof inner === 'object' && inner !== null && 'r' in inner) inner = inner.r ?? null;
+  return inner;
+}
+
+describe('a computed property shows the text of its error', () => {
+  test('where it gives the wrap of a new thing by its own type, without end', () => {
+    db.run("set_type('T', {r: || T{}.wrap('T')});");
+    expect(innermost(db.run('T{}.wrap();'))).toMatch(/nested too deeply/);
+    expect(innermost(db.run('return T{}.wrap().copy(127), 127;'))).toMatch(/nested too deeply/);
+    expect(db.run('json_dump(T{}.wrap());')).toMatch(/nested too deeply/);
+  });
+
+  test('where two of them do, the limits of results end it', () => {
+    db.run("set_type('T', {a: || T{}.wrap('T'), b: || T{}.wrap('T')});");
+    expect(db.error('T{}.wrap();')).toBe('result_too_large');
+  });
+
+  test('where its method leaves a future, which is dropped', () => {
+    db.run("set_type('F', {a: || future(nil, 1), b: || { future(|| .x = 1); 5; }, c: || 3});");
+    const shown = { a: expect.stringMatching(/futures/), b: expect.stringMatching(/futures/), c: 3 };
+    expect(db.run('F{}.wrap();')).toEqual(shown);
+    expect(db.run("wse(future(|| .w = F{}.wrap().copy())); nil; .has('x');")).toBe(false);
+    expect(db.run('.w;')).toMatchObject(shown);
+  });
+});
