@@ -83,6 +83,28 @@ describe('instances that only an unfinished expression holds', () => {
   });
 });
 
+describe('to_type and to_thing in a query without a change', () => {
+  test('work on what is not stored, also for a user who may only query', () => {
+    const db = withTypes("set_type('T', {n: 'int', l: '[int]'}); .o = {}; .i = T{}; nil;");
+    db.run("new_user('reader'); grant('//stuff', 'reader', QUERY);", { scope: 'thingsdb' });
+    const code =
+      "nse(); x = {n: 3}; x.to_type('T'); y = T{n: 4}; y.to_thing(); [type(x), x.n, type(y), y.n];";
+    expect(db.run(code, { user: 'reader' })).toEqual(['T', 3, 'thing', 4]);
+  });
+
+  test('refuse what is stored', () => {
+    const db = withTypes(
+      "set_type('T', {n: 'int'}); set_type('R', {t: 'thing<int>'}); .o = {}; .i = T{}; nil;",
+    );
+    expect(db.error("nse(); .o.to_type('T');")).toBe('operation_err');
+    expect(db.error('nse(); .i.to_thing();')).toBe('operation_err');
+    expect(db.error("nse(); .to_type('T');")).toBe('operation_err');
+    // A stored thing inside would be restricted.
+    expect(db.error("nse(); x = {t: .o}; x.to_type('R');")).toBe('operation_err');
+    expect(db.run('[type(.o), type(.i), .o.restriction()];')).toEqual(['thing', 'T', null]);
+  });
+});
+
 describe('what is taken back', () => {
   test('a property that was deleted comes back with its values, whether they were touched meanwhile or not', () => {
     const db = withTypes(

@@ -1,5 +1,5 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
-import { type ChangeRule, type Entry, func, In, method, type Receiver } from '../run/builtin.js';
+import { type ChangeRule, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { defaultOf } from '../run/defaults.js';
 import {
   assertUnused,
@@ -152,7 +152,7 @@ export const TYPES: readonly Entry[] = [
     doc: 'Makes a plain thing an instance of a type; what it lacks gets the default.',
     params: [p.str('type')],
     instances: 'never',
-    changes: CHANGES_SCHEMA,
+    changes: MODIFIES,
     run: (rt, thing, name) => {
       const type = typeNamed(rt, name);
       if (thing === rt.store?.root) needCommit(rt);
@@ -165,10 +165,11 @@ export const TYPES: readonly Entry[] = [
     doc: 'Makes an instance a plain thing, if no type names its own.',
     params: [],
     instances: 'only',
-    changes: CHANGES_SCHEMA,
+    changes: MODIFIES,
     run: (rt, thing) => {
       const { type } = thing;
       if (type === null) throw new Error('to_thing is a method of instances');
+      rt.transaction.assertWritable(thing);
       if (thing.locked) throw operationError('the thing is in use: it is being iterated or modified');
       assertUnused(type);
       const users = [...rt.schema.usersOfType(type.id), ...(namesItself(type) ? [type] : [])];
