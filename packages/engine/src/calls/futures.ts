@@ -80,6 +80,7 @@ export class Futures {
     try {
       if (next !== undefined && closure !== null) {
         if (writes) this.assertMayChange(next, closure);
+        rt.pending = rest.values;
         this.settle(rest, invoke(rt, closure, valuesOf(next)));
         if (transaction.outbox !== null && !options.mayChange) {
           transaction.rollback();

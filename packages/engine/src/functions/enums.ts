@@ -5,7 +5,7 @@ import { type Entry, func, In, method, type Receiver, variadic, variadicMethod }
 import { callOwnMethod } from '../run/chain.js';
 import { enumNamed, memberWithValue } from '../run/enum.js';
 import { assertUnused, whileInUse } from '../run/instance.js';
-import { isHeldByVariable } from '../run/instances.js';
+import { isHeldByCall } from '../run/instances.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
@@ -362,7 +362,7 @@ function assertMethodCount(count: number): void {
 
 /** Throws operation_err while stored data or variables hold a member. */
 function assertNotHeld(rt: Runtime, member: Member): void {
-  if (member.refs > 0 || isHeldByVariable(rt, member)) {
+  if (member.refs > 0 || isHeldByCall(rt, member)) {
     throw operationError(`the member \`${member.label}\` is in use`);
   }
 }

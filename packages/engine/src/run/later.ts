@@ -133,6 +133,11 @@ export class Continuation implements Beginning {
     return value;
   }
 
+  /** The futures that are not done, and the value of the call. */
+  get values(): readonly Value[] {
+    return [this.value, ...this.waiting, ...this.asked.values()];
+  }
+
   /** Keeps what the rest knows of stored things in memory, until `unpin`. */
   pin(store: Store | null, charge: (units: number) => void): void {
     if (store === null) return;
@@ -140,9 +145,8 @@ export class Continuation implements Beginning {
       store.pin(thing);
       this.pinned.push(thing);
     };
-    const values = [this.value, ...this.waiting, ...this.asked.values()];
     try {
-      eachStored(values, note, charge);
+      eachStored(this.values, note, charge);
     } catch (error) {
       this.unpin(store);
       throw error;

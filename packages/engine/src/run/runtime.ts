@@ -201,6 +201,8 @@ export class Runtime {
 
   /** Futures that the query made, in that order. */
   futures: Future[] = [];
+  /** What the rest of the call waits with, while one of its futures runs: those behind it, and the answer. */
+  pending: readonly Value[] = [];
   /** Futures of other queries that wait for their turn. */
   waitingFutures = 0;
 
@@ -386,6 +388,7 @@ export class Runtime {
     this.sorting = false;
     if (this.secrets.length > 0) this.secrets.length = 0;
     if (this.futures.length > 0) this.futures = [];
+    this.pending = NOTHING_PENDING;
     this.signal = Signal.NONE;
     this.returned = null;
     this.saved = [];
@@ -445,6 +448,7 @@ export class Runtime {
     this.endPassing();
     this.returned = null;
     this.saved = [];
+    this.pending = NOTHING_PENDING;
     this.store = null;
     this.schema = this.noSchema;
   }
@@ -610,6 +614,8 @@ export class Runtime {
 
 /** Number of the root scope among the groups that a query needs the newest state of. */
 const ROOT_GROUP = 0;
+
+const NOTHING_PENDING: readonly Value[] = [];
 
 const NO_CHANGES = { undoMs: 0 };
 
