@@ -75,3 +75,25 @@ test('a write that is larger than a page has one of its own, and one beyond the 
   write(none, 1, 512, 8);
   expect([none.bytes, none.read(1, 512, 8)]).toEqual([0, undefined]);
 });
+
+test('a page that has room ends before a write that was too large to be kept', () => {
+  const cache = new TailCache(MAX_BYTES);
+  const end = write(cache, 1, 512, 30);
+  const behind = write(cache, 1, end, MAX_BYTES + 1);
+  const last = write(cache, 1, behind, 20);
+  expect(cache.endAt(1, 512)).toBe(end);
+  expect(cache.read(1, end, 20)).toBeUndefined();
+  expect(cache.read(1, behind, 20)).toEqual(Buffer.from(bytesAt(behind, 20)));
+  expect(cache.endAt(1, behind)).toBe(last);
+});
+
+test('a page that has room ends before bytes that were never handed over, and with its segment', () => {
+  const cache = new TailCache(MAX_BYTES);
+  write(cache, 1, 512, 30);
+  write(cache, 1, 550, 20);
+  write(cache, 2, 570, 20);
+  expect(cache.read(1, 542, 8)).toBeUndefined();
+  expect(cache.read(1, 550, 20)).toEqual(Buffer.from(bytesAt(550, 20)));
+  expect(cache.read(1, 570, 1)).toBeUndefined();
+  expect(cache.read(2, 570, 20)).toEqual(Buffer.from(bytesAt(570, 20)));
+});
