@@ -34,7 +34,9 @@ describe('the guard of docker-compose.yml', () => {
       const { guard: here, ...others } = servicesOf(file);
       const used = variablesIn(nodes.map((name) => others[name]));
       expect(used.size).toBeGreaterThan(0);
-      expect([...variablesIn([here])].sort()).toEqual([...used].sort());
+      // Its name has no part in what it looks after.
+      const { container_name: _, ...watched } = recordOf(here);
+      expect([...variablesIn([watched])].sort()).toEqual([...used].sort());
     },
   );
 
@@ -102,6 +104,7 @@ describe('upgrade.sh', () => {
     const check = nodes.slice(0, 3).map((name) => `exec -T ${name} node /app/deploy/docker/healthcheck.mjs`);
     expect(calls()).toEqual([
       'rm -f guard',
+      'rm -f secrets',
       ...nodes
         .slice(0, 3)
         .flatMap((name) => [...check, `rm -sf ${name}`, `up -d --no-recreate --wait ${name}`]),
@@ -109,10 +112,79 @@ describe('upgrade.sh', () => {
       'kill guard',
       'rm -f guard',
       'up -d --no-recreate guard',
-      'up -d --wait lb',
+      'up -d --no-recreate --wait lb',
       'kill -s SIGUSR2 lb',
-      'ps -q more',
     ]);
+  });
+
+  test('has no `up` that could make a running container again', () => {
+    const ups = textOf('deploy/docker/upgrade.sh').match(/^[^#\n]*docker compose up.*$/gm) ?? [];
+    expect(ups.length).toBeGreaterThan(2);
+    for (const up of ups) expect(up).toContain(' --no-recreate');
+  });
+
+  test('runs the services again that run once, with TLS that of the certificates, too', async () => {
+    docker('case "$*" in "config --services") printf "%s\\n" certs guard lb node0 secrets ;; esac');
+    expect((await upgrade()).code).toBe(0);
+    expect(calls().slice(0, 3)).toEqual(['rm -f guard', 'rm -f certs', 'rm -f secrets']);
+  });
+
+  test.each([
+    ['other settings', 'case "$*" in "config --hash *") echo lb 2 ;; esac'],
+    ['another image', 'case "$*" in "image inspect"*) echo sha256:new ;; esac'],
+  ])('makes the balancer again that has %s', async (_what, body) => {
+    docker(body);
+    expect((await upgrade()).code).toBe(0);
+    expect(calls().slice(-3)).toEqual(['rm -sf lb', 'up -d --no-recreate --wait lb', 'kill -s SIGUSR2 lb']);
+  });
+
+  test('fails when a node was stopped beside the one that it replaced', async () => {
+    docker(
+      'case "$*" in "up "*node0) touch "$0.stopped" ;; inspect*node1) [ ! -e "$0.stopped" ] || echo later ;; esac',
+    );
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('nodes were stopped that were to go on (2.40.3'),
+    ]);
+    expect(calls().at(-1)).toBe('up -d --no-recreate --wait node0');
+  });
+
+  test('fails when nodes were stopped while the balancer was made again', async () => {
+    docker(
+      'case "$*" in "up "*lb) touch "$0.stopped" ;; inspect*) [ ! -e "$0.stopped" ] || echo later ;; esac',
+    );
+    expect((await upgrade()).code).toBe(1);
+    expect(calls().at(-1)).toBe('kill -s SIGUSR2 lb');
+  });
+
+  test.each(['2.26.0', 'v2.26.1', '2.26.1-4', '2.40.3', '5.0.1'])(
+    'takes Docker Compose %s',
+    async (version) => {
+      docker(`case "$*" in "version --short") echo ${version}; exit ;; esac`);
+      expect((await upgrade()).code).toBe(0);
+    },
+  );
+
+  test.each(['1.29.2', '2.25.9', 'v2.9.0', 'dev', ''])('refuses Docker Compose "%s"', async (version) => {
+    docker(`case "$*" in "version --short") echo "${version}"; exit ;; esac`);
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([1, expect.stringMatching(/too old: 2\.26 or newer|is no version/)]);
+    expect(calls()).toEqual([]);
+  });
+
+  test('refuses to take the native protocol away', async () => {
+    docker('case "$*" in "port lb 9200") echo 127.0.0.1:9200; exit 0 ;; esac');
+    const { code, output } = await upgrade();
+    expect([code, output]).toEqual([1, expect.stringContaining('into the file .env')]);
+    expect(calls()).toEqual([]);
+  });
+
+  test('goes on where the native protocol stays', async () => {
+    docker(
+      'case "$*" in "port lb 9200") echo 127.0.0.1:9200; exit 0 ;; "config lb") echo "        target: 9200" ;; esac',
+    );
+    expect((await upgrade()).code).toBe(0);
   });
 
   test('stops no node while another one is not ready', async () => {
@@ -139,11 +211,35 @@ describe('upgrade.sh', () => {
     expect(calls()).toEqual([]);
   });
 
-  /** A `docker compose` that writes down what it is told. */
+  /**
+   * A `docker` that writes down the commands of Compose which do something, without that word, and answers questions as one
+   * whose cluster is as the files say.
+   *
+   * @param body goes first, with the command in `$*`
+   */
   function docker(body: string): void {
     const program = join(folder, 'docker');
     writeFileSync(join(folder, 'calls'), '');
-    writeFileSync(program, `#!/bin/sh\nshift\necho "$*" >> '${folder}/calls'\n${body}\n`);
+    writeFileSync(
+      program,
+      `#!/bin/sh
+[ "$1" != compose ] || shift
+case "$1" in rm | up | kill | exec) echo "$*" >> '${folder}/calls' ;; esac
+${body}
+case "$*" in
+  "version --short") echo 2.40.3 ;;
+  "config --services") printf '%s\\n' guard lb node0 node1 node2 secrets ;;
+  "config --hash *") printf '%s\\n' 'guard 7' 'lb 1' ;;
+  "port "*) exit 1 ;;
+  "ps -aq "*) echo "$3" ;;
+  *config-hash*) echo 1 ;;
+  *.Config.Image*) echo haproxy:3.0 ;;
+  "image inspect"*) echo sha256:same ;;
+  *" {{.Image}} "*) echo sha256:same ;;
+  inspect*) echo started ;;
+esac
+`,
+    );
     chmodSync(program, 0o755);
   }
 
