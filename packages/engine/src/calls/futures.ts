@@ -36,11 +36,11 @@ export class Futures {
     const begun = monotonic();
     for (;;) {
       const outcome = this.step(rest, options);
-      const now = monotonic();
-      if (outcome === null && now < until) continue;
-      rest.spentMs += now - begun;
+      if (outcome === null && monotonic() < until) continue;
       if (outcome?.kind === 'value' || outcome?.kind === 'error') this.drop(rest);
       else rest.pin(rest.scope.store, NO_CHARGE);
+      // What it takes to look for what is to stay in memory counts.
+      rest.spentMs += monotonic() - begun;
       return outcome ?? { kind: 'more', change: null, rest };
     }
   }
@@ -81,6 +81,7 @@ export class Futures {
       if (next !== undefined && closure !== null) {
         if (writes) this.assertMayChange(next, closure);
         rt.pending = rest.values;
+        rt.futureDepth = next.depth;
         this.settle(rest, invoke(rt, closure, valuesOf(next)));
         if (transaction.outbox !== null && !options.mayChange) {
           transaction.rollback();

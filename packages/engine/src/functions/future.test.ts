@@ -133,6 +133,25 @@ describe('futures', () => {
     expect(db.run('future(nil, 1).then(|r, x| x);', { scope: 'node' })).toBe(1);
   });
 
+  test('that make futures without end are ended where they are 255 deep', () => {
+    const db = new Harness();
+    db.run('.n = 0;');
+    const again = '|n| { n == 0 ? 5 : future(nil, n).then(|_, n| again(n - 1)); }';
+    db.run(`new_procedure('again', ${again});`);
+    expect(db.run('again(255);')).toBe(5);
+    expect(db.error('again(256);')).toBe('operation_err');
+    expect(db.error('fut = || { future(nil, fut).then(|_, fut| { fut(); }); }; fut();')).toBe(
+      'operation_err',
+    );
+    expect(db.error("new_procedure('go', || { .n += 1; future(|| { wse(); go(); }); }); go();")).toBe(
+      'operation_err',
+    );
+    // What came before is made, and the next query begins at the top.
+    expect(db.run('.n;')).toBe(255);
+    expect(db.run('again(255);')).toBe(5);
+    expect(db.engine.runtime.waitingFutures).toBe(0);
+  });
+
   test('of one closure are at most 255, and 2000 wait on a node', () => {
     const db = new Harness();
     expect(db.run('for (i in range(255)) { future(|i| i, [i]); }; 1;')).toBe(1);
@@ -142,15 +161,23 @@ describe('futures', () => {
     expect(db.engine.runtime.waitingFutures).toBe(0);
   });
 
-  test('without an end are ended with the time of a query', () => {
-    const db = new Harness();
+  test('that take too long are ended with the time of a query', () => {
+    let now = 0;
+    const db = new Harness({ monotonic: () => now });
     db.run('.f = || future(.f);');
     let turns = 0;
     db.between = () => {
       turns += 1;
       return 0;
     };
-    expect(db.failure('.f.call();').code).toBe(-5);
+    // Each turn costs time where it looks for what has to stay in memory.
+    const { pin } = db.collection.store;
+    db.run('.t = {};');
+    db.collection.store.pin = function (thing) {
+      now += 50;
+      pin.call(this, thing);
+    };
+    expect(db.failure('.f.call(); .t;').code).toBe(-5);
     expect(turns).toBeGreaterThan(10);
     expect(db.engine.runtime.waitingFutures).toBe(0);
   });

@@ -22,6 +22,9 @@ export const FUTURES_MAX = 2000;
 /** Of one closure in one run, at most. */
 export const FUTURES_OF_CLOSURE_MAX = 255;
 
+/** Futures that make futures, at most: a chain of them that has no end is found out at once. */
+export const FUTURES_DEPTH_MAX = 255;
+
 /** What is known of a call when its own statements are done. */
 export interface Beginning {
   readonly scope: Scope;

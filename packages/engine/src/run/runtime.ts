@@ -38,7 +38,7 @@ import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { defaultOf } from './defaults.js';
 import { Signal } from './jump.js';
-import { FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
+import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
 import {
   CHECKS_PER_HEAP_LOOK,
   DEEP_MAX,
@@ -203,6 +203,8 @@ export class Runtime {
   futures: Future[] = [];
   /** What the rest of the call waits with, while one of its futures runs: those behind it, and the answer. */
   pending: readonly Value[] = [];
+  /** The depth of the future whose closure runs; 0 where none does. */
+  futureDepth = 0;
   /** Futures of other queries that wait for their turn. */
   waitingFutures = 0;
 
@@ -310,11 +312,17 @@ export class Runtime {
   /**
    * Takes up a future that the query makes.
    *
-   * @throws QueryError max_quota_err or operation_err when too many wait
+   * @throws QueryError max_quota_err or operation_err when too many wait, or were made by each other
    */
   addFuture(future: Future): Future {
     const { futures } = this;
     this.assertFutures();
+    if (this.futureDepth >= FUTURES_DEPTH_MAX) {
+      throw operationError(
+        `futures make futures more than ${FUTURES_DEPTH_MAX} deep, the most that there may be`,
+      );
+    }
+    future.depth = this.futureDepth + 1;
     const { onResult } = future;
     if (onResult !== null && futures.length >= FUTURES_OF_CLOSURE_MAX) {
       const same = futures.filter((other) => other.onResult === onResult).length;
@@ -389,6 +397,7 @@ export class Runtime {
     if (this.secrets.length > 0) this.secrets.length = 0;
     if (this.futures.length > 0) this.futures = [];
     this.pending = NOTHING_PENDING;
+    this.futureDepth = 0;
     this.signal = Signal.NONE;
     this.returned = null;
     this.saved = [];

@@ -47,6 +47,8 @@ export class Future {
   answer: ModuleAnswer | null = null;
   /** The answer of the module once it was read. */
   answered: ModuleResult | null = null;
+  /** How many futures it was made by, one inside the other, itself included: 1 for one that a query made. */
+  depth = 1;
   /** What came of it; undefined until it is done. */
   result: Value | undefined = undefined;
 

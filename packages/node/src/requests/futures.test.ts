@@ -279,3 +279,22 @@ test('futures that take long let others have their turn, and take turns among th
   expect(turns).toBeGreaterThan(1);
   expect(cluster.node(1).router.busy).toBe(0);
 });
+
+test('a request that is late for a reason of its node is not told that there is no majority', async () => {
+  // Given three nodes that reach each other, and requests for a state that does not come
+  const cluster = await MiniCluster.begin(3);
+  const ask = (node: number, terms?: Partial<Terms>): Asked => new Asked(cluster, node, '.len();', terms);
+  const waiting = [ask(1, { minIndex: 1e9 }), ask(2, { minIndex: 1e9 })];
+  await cluster.pass(30_000);
+  // When another comes while nobody leads
+  cluster.log(cluster.stuff).depose();
+  const cutOff = ask(2);
+  await cluster.pass(30_000);
+  // Then only that one hears of it
+  const texts = [...waiting, cutOff].map(({ reply }) => (reply?.ok === false ? reply.error.message : ''));
+  expect(texts).toEqual([
+    expect.stringContaining('took longer than it may'),
+    expect.stringContaining('took longer than it may'),
+    expect.stringContaining('no majority'),
+  ]);
+});

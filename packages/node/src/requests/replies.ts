@@ -83,6 +83,15 @@ export const TOO_MANY = nodeError('too many changes wait for their answer: try a
 export const NO_LEADER = nodeError(
   'no majority of the nodes could be reached in time; nothing was changed: try again',
 );
+/** The end of a request that is late for a reason of this node: it runs, or waits for others that do. */
+export const NOT_IN_TIME: End = {
+  kind: 'reply',
+  reply: failed(
+    nodeError(
+      'the request took longer than it may (request_timeout_ms), or waited too long; nothing was changed',
+    ),
+  ),
+};
 export const ANSWER_TOO_LARGE = new QueryError(
   ErrorCode.RESULT_TOO_LARGE,
   'the change was made before; its answer was too large to be kept, or holds a secret',

@@ -37,6 +37,7 @@ import {
   GONE,
   LATE_UNKNOWN,
   NO_LEADER,
+  NOT_IN_TIME,
   replyAtEnd,
   replyOf,
   sealedReply,
@@ -133,7 +134,9 @@ export class Router {
           pending.end({ kind: 'reply', reply: failed(MODULE_SILENT) });
           return;
         }
-        pending.end({ kind: 'late', unknown: pending.unknown || pending.called || pending.asked });
+        const unknown = pending.unknown || pending.called || pending.asked;
+        const isHere = !unknown && !pending.asksMajority && pending.waitsFor === null;
+        pending.end(isHere ? NOT_IN_TIME : { kind: 'late', unknown });
       },
     });
     this.repetitions = new Repetitions({
@@ -459,7 +462,9 @@ export class Router {
 
   /** Goes on once the state of a group holds everything that was acknowledged before. */
   private freshen(pending: PendingRequest, session: GroupSession): void {
+    pending.asksMajority = true;
     session.readIndex((ok) => {
+      pending.asksMajority = false;
       if (ok) pending.noteFresh(session.id);
       if (ok) this.advance(pending);
       else this.wait(pending, session.id);
@@ -695,8 +700,10 @@ export class Router {
     const version = session.roleVersion;
     let settled: Reply | null = null;
     let confirmed = false;
+    pending.asksMajority = true;
     const finish = (): void => {
       if (settled === null || !confirmed) return;
+      pending.asksMajority = false;
       if (version !== session.roleVersion || (!settled.ok && settled.lost === true)) {
         this.again(pending, session);
         return;

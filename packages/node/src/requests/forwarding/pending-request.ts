@@ -98,6 +98,8 @@ export class PendingRequest {
   keyName = '';
   /** Its number among the pending requests of this node; 0 for none. */
   place = 0;
+  /** Whether it waits for a majority to confirm what this node knows, or what it ran on. */
+  asksMajority = false;
   /** Where it waits. */
   waitsFor: GroupId | null = null;
   /** Monotonic time at which it is tried again, whatever happens; while it waits. */
