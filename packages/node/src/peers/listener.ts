@@ -14,6 +14,7 @@ import { type Greeted, type Judge, ListenerGreeting, type RefusedGreeting } from
 import { GreetingFormatError, NONCE_BYTES, Refusal } from './greeting-format.js';
 import { mismatchText } from './missed.js';
 import type { PeerLogCause } from './refusal-log.js';
+import { STRANGERS_MAX, Strangers } from './strangers.js';
 
 export interface PeerListenerOptions {
   readonly credentials: () => Credentials;
@@ -24,18 +25,18 @@ export interface PeerListenerOptions {
   readonly greetingMs: number;
 }
 
-/** Connections that have not proved anything: all together, and from one address. */
-const UNKNOWN_MAX = 256;
-const UNKNOWN_PER_ADDRESS_MAX = 64;
-
 export class PeerListener {
   private readonly options: PeerListenerOptions;
   private server: Server | TlsServer | null = null;
-  /** Addresses of those that have not proved anything, by socket of TCP. */
-  private readonly unknown = new Map<string, string>();
+  private readonly strangers: Strangers;
+  /** The sockets of TCP below those that have not proved anything, by their names. */
+  private readonly sockets = new Map<string, Socket>();
 
   constructor(options: PeerListenerOptions) {
     this.options = options;
+    this.strangers = new Strangers((address) =>
+      options.note('crowded', address, 'too many connections that do not say who they are'),
+    );
   }
 
   /**
@@ -50,7 +51,7 @@ export class PeerListener {
       server.once('error', (error: NodeJS.ErrnoException) => {
         reject(error.code === 'EADDRINUSE' ? portInUse('listen_node_port', address, port) : error);
       });
-      server.listen({ host: address, port, backlog: UNKNOWN_MAX }, () => {
+      server.listen({ host: address, port, backlog: STRANGERS_MAX }, () => {
         server.on('error', () => {});
         const bound = server.address();
         resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
@@ -82,7 +83,8 @@ export class PeerListener {
       const securing = securingServer(tlsKeyOf(key), this.options.greetingMs, (socket) => this.greet(socket));
       securing.on('tlsClientError', (error, socket) => this.noTls(error, socket));
       return createServer({ noDelay: true }, (socket) => {
-        if (this.admit(socket)) this.receive(socket, securing);
+        this.admit(socket);
+        this.receive(socket, securing);
       });
     }
     const server = createTlsServer(
@@ -97,7 +99,7 @@ export class PeerListener {
       },
       (socket) => this.greet(socket),
     );
-    server.on('connection', (socket: Socket) => void this.admit(socket));
+    server.on('connection', (socket: Socket) => this.admit(socket));
     server.on('tlsClientError', (error, socket) => this.noTls(error, socket));
     return server;
   }
@@ -136,19 +138,22 @@ export class PeerListener {
     });
   }
 
-  /** Whether there is room for one more that has not proved anything. */
-  private admit(socket: Socket): boolean {
-    const host = hostOf(socket);
-    const fromThere = [...this.unknown.values()].filter((other) => other === host).length;
-    if (this.unknown.size >= UNKNOWN_MAX || fromThere >= UNKNOWN_PER_ADDRESS_MAX) {
-      this.options.note('crowded', host, 'too many connections that do not say who they are');
-      socket.destroy();
-      return false;
-    }
+  /** Takes a connection that has not proved anything. */
+  private admit(socket: Socket): void {
     const key = keyOf(socket);
-    this.unknown.set(key, host);
-    socket.once('close', () => this.unknown.delete(key));
-    return true;
+    this.sockets.set(key, socket);
+    socket.once('close', () => {
+      if (this.sockets.get(key) === socket) this.sockets.delete(key);
+    });
+    this.strangers.add(socket, hostOf(socket));
+  }
+
+  /** A connection has proved that it is of a node, or its greeting is over. */
+  private known(key: string): void {
+    const socket = this.sockets.get(key);
+    if (socket === undefined) return;
+    this.sockets.delete(key);
+    this.strangers.delete(socket);
   }
 
   private greet(socket: Socket): void {
@@ -157,6 +162,8 @@ export class PeerListener {
     const host = hostOf(socket);
     const channel = new Channel(socket, host);
     const { key: secret, versions, identity, encryption } = options.credentials();
+    // Encryption takes the secret, or a certificate of the cluster.
+    if (channel.isEncrypted) this.known(key);
     const isFar = encryption !== 'off' && isToBeEncrypted(encryption, host);
     const context = {
       key: secret,
@@ -169,7 +176,7 @@ export class PeerListener {
     const greeting = new ListenerGreeting(context, options.judge);
     const done = (): void => {
       clearTimeout(timer);
-      this.unknown.delete(key);
+      this.known(key);
     };
     const timer = setTimeout(() => {
       done();

@@ -306,7 +306,7 @@ describe('who does not belong here', () => {
     expect(one.logged('silent')).toBe(true);
   });
 
-  test('strangers are few at a time, and leave room for members from elsewhere', async () => {
+  test('strangers are few at a time, and the oldest give way', async () => {
     const one = await start(1, { limits: { greetingMs: 60_000 } });
     const sockets = Array.from({ length: 80 }, () => connect(one.port, '127.0.0.1'));
     let closed = 0;
@@ -314,10 +314,25 @@ describe('who does not belong here', () => {
     await until(() => closed === 16, 'those beyond the limit are closed');
     expect(one.logged('crowded')).toBe(true);
     for (const socket of sockets) socket.destroy();
-    const two = await start(2);
-    introduce(one, two);
-    await until(() => one.transport.isUp(2), 'there is room again');
   });
+
+  test.each(['on', 'off'] as const)(
+    'strangers from everywhere keep no member out (encryption: %s)',
+    async (encryption) => {
+      const one = await start(1, { limits: { greetingMs: 60_000 }, encryption });
+      const addresses = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+      const sockets = addresses.flatMap((localAddress) =>
+        Array.from({ length: 80 }, () => connect({ port: one.port, host: '127.0.0.1', localAddress })),
+      );
+      let connected = 0;
+      for (const socket of sockets) socket.on('connect', () => connected++).on('error', () => {});
+      await until(() => connected === sockets.length, 'all are connected');
+      const two = await start(2, { encryption });
+      introduce(one, two);
+      await until(() => one.transport.isUp(2) && two.transport.isUp(1), 'both are up', 5000);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
 });
 
 describe('connections that break', () => {
