@@ -1,5 +1,6 @@
 import { zoneByName } from '@althing/datetime';
 import { compileRegex, isEmail, isTel, isUrl, RegexSyntaxError } from '@althing/regex';
+import { Privilege } from '../admin/privileges.js';
 import { lookupError, typeError, valueError } from '../error.js';
 import { checkMsgpack } from '../pack/msgpack-check.js';
 import type { Extensions } from '../pack/msgpack-reader.js';
@@ -233,7 +234,11 @@ export function extensionsOf(rt: Runtime): Extensions {
         throw valueError('a regular expression is written as /pattern/flags');
       return regexOf(rt, text.slice(1, end), text.slice(end + 1));
     },
-    closure: (source) => closureOf(rt, source),
+    closure: (source) => {
+      // A closure that a client brings is code of its own, also among the arguments of a procedure.
+      rt.access.require(Privilege.QUERY);
+      return closureOf(rt, source);
+    },
   };
 }
 

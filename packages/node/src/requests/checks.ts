@@ -112,16 +112,17 @@ export class Checks {
       const query = { kind: 'query', prepared, vars: body.vars } as const;
       call = { scope, user, format, body: query, spentMs, outlet, mayEmit: false };
     } else if (body.type === 'run') {
+      // A whitelist comes first: what it does not allow must not be told from what does not exist.
+      if (!engine.root.isAllowed(user.id, 'procedures', body.name)) {
+        const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
+        throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
+      }
       const procedure = scope.procedure(body.name);
       if (procedure === undefined) {
         const about = typeof target === 'number' ? target : ROOT_GROUP;
         throw new StaleRefusal(lookup(`there is no procedure '${body.name}'`), about);
       }
       this.require(request, target, Privilege.RUN);
-      if (!engine.root.isAllowed(user.id, 'procedures', body.name)) {
-        const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
-        throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
-      }
       const run = { kind: 'run', procedure, args: body.args } as const;
       call = { scope, user, format, body: run, spentMs, outlet, mayEmit: false };
     } else {
