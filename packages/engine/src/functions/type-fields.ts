@@ -2,7 +2,7 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
-import { type Definition, isSchemaName, type Names, RESERVED_NAMES } from '../schema/definition.js';
+import { type Definition, isSchemaName, RESERVED_NAMES } from '../schema/definition.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords, ruleOf } from '../schema/rule.js';
 import {
@@ -97,21 +97,11 @@ export function fieldDefinition(rt: Runtime, def: TypeDef, name: string, given: 
 }
 
 function parsed(rt: Runtime, def: TypeDef, name: string, given: Value, isWrapOnly: boolean): Definition {
-  if (typeof given === 'string') return parseDefinition(given, namesWith(rt, def));
+  if (typeof given === 'string') return parseDefinition(given, rt.schema);
   const isNested = given instanceof Thing || given instanceof List;
-  if (isNested && isWrapOnly) return structureDefinition(rt, name, given, false, 0);
+  if (isNested && isWrapOnly) return structureDefinition(rt, name, given, def.id, 0);
   const message = `type \`${def.name}\`, property \`${name}\`: expected a definition, got ${inWords(given)}`;
   throw isNested ? valueError(`${message}: only a wrap-only type has nested ones`) : typeError(message);
-}
-
-/** Names in which a type that is being made has its own already. */
-function namesWith(rt: Runtime, def: TypeDef): Names {
-  const { schema } = rt;
-  return {
-    typeId: (name) => (name === def.name ? def.id : schema.typeId(name)),
-    enumId: (name) => schema.enumId(name),
-    memberId: (id, name) => schema.memberId(id, name),
-  };
 }
 
 /** Throws value_err when a new instance would need another one of its type, and so on without end. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Harness } from '../testing/harness.js';
+import { brokenRules, stateLines } from '../testing/state-lines.js';
 
 function withTypes(...codes: readonly string[]): Harness {
   const db = new Harness();
@@ -32,6 +33,77 @@ describe('limits of types', () => {
     expect(db.error("d = {}; range(256).each(|i| d.set(`f{i}`, 'S?')); set_type('S', d);")).toBe(
       'max_quota_err',
     );
+  });
+});
+
+describe('a type that set_type makes is in use while its arguments are evaluated', () => {
+  test.each([
+    [
+      'the flags make the type',
+      "set_type('Q', {x: 'int'}, {set_type('Q', {y: 'int'}); .q = Q{y: 7}; false});",
+    ],
+    ['a definition makes the type', "set_type('Q', {x: {set_type('Q', {y: 'int'}); .q = Q{y: 7}; 'int'}});"],
+    ['the flags make an instance', "set_type('Q', {x: 'int'}, {Q{}; true});"],
+    ['the flags keep an instance', "set_type('Q', {x: 'int'}, {.q = Q(); 0});"],
+    ['a definition makes an instance of a thing', "set_type('Q', {x: {.q = new('Q', {}); 'int'}});"],
+    ['a definition makes a list of instances', "set_type('Q', {x: {.q = [{}].map_type('Q'); 'int'}});"],
+    [
+      'the flags make a type that names it',
+      "set_type('Q', {x: 'int'}, {set_type('P', {a: 'Q'}, true); true});",
+    ],
+    ['the flags change the type', "set_type('Q', {x: 'int'}, {mod_type('Q', 'add', 'y', 'int'); 0});"],
+    ['the flags delete the type', "set_type('Q', {x: 'int'}, {del_type('Q'); 0});"],
+    ['the flags rename the type', "set_type('Q', {x: 'int'}, {rename_type('Q', 'P'); 0});"],
+    ['a definition converts a thing', "set_type('Q', {x: {.q = {}; .q.to_type('Q'); 'int'}});"],
+    ['a definition restricts a thing', "set_type('Q', {x: {.q = {}; .q.restrict('Q'); 'int'}});"],
+  ])('%s: refused, and nothing is made', (_what, code) => {
+    const db = withTypes();
+    const before = stateLines(db.collection);
+    expect(db.error(code)).toBe('operation_err');
+    expect(stateLines(db.collection)).toEqual(before);
+    // Caught, it is no type either, and the next one of that name is new.
+    db.run(`try(${code.replace(/;$/, '')}); nil;`);
+    expect(db.run("[has_type('Q'), has_type('P')];")).toEqual([false, false]);
+    db.run("set_type('Q', {n: 'int', next: 'Q?'}); .x = Q{};");
+    expect(db.run(".n = 1; [.x.n, .x.next, type_count('Q'), type_info('Q').load().modified_at];")).toEqual([
+      0,
+      null,
+      1,
+      null,
+    ]);
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('one that a definition is wrong in leaves nothing, also where the error is caught', () => {
+    const db = withTypes("set_type('Gone', {n: 'int'}); .w = {n: 5, m: 6}.wrap('Gone'); del_type('Gone');");
+    db.run("try(set_type('Gone', {n: 'int', m: 'nonsense'}));");
+    expect(db.run("[has_type('Gone'), .w];")).toEqual([false, { '#': 2, n: 5, m: 6 }]);
+    db.run("set_type('Gone', {m: 'int'});");
+    expect(db.run('.w;')).toEqual({ '#': 2, m: 6 });
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+});
+
+describe('a wrap-only type that names itself in a nested definition', () => {
+  test.each([
+    "set_type('W', {nested: {x: 'W'}, list: [{y: '[W]'}]}, true);",
+    "new_type('W', WPO); set_type('W', {nested: {x: 'W'}, list: [{y: '[W]'}]});",
+    "set_type('W', {nested: {x: 'W'}}, WPO); mod_type('W', 'add', 'list', [{y: '[W]'}]);",
+  ])('%s', (code) => {
+    const db = withTypes(code);
+    const value = '{nested: {x: {nested: {x: {secret: 1}}}}, list: [{y: [{nested: {x: {}}, secret: 1}]}]}';
+    expect(db.run(`return ${value}.wrap('W'), 20;`)).toEqual({
+      nested: { x: { nested: { x: {} } } },
+      list: [{ y: [{ nested: { x: {} } }] }],
+    });
+    const script = String(db.run('export();'));
+    const copy = withTypes(script);
+    expect(copy.run('export();')).toBe(script);
+    db.run("rename_type('W', 'V');");
+    expect(db.run("type_info('V').load().fields;")).toEqual([
+      ['nested', { x: 'V' }],
+      ['list', [{ y: '[V]' }]],
+    ]);
   });
 });
 

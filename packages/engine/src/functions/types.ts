@@ -56,10 +56,13 @@ export const TYPES: readonly Entry[] = [
       p.optional(p.later(p.any('hide_id'))),
     ],
     run: (rt, name, definitions, flags, hideId) => {
+      const args = { definitions, flags, hideId };
       const type = rt.schema.typeNamed(name);
-      if (type === undefined) assertNewName(rt, name);
-      else assertUnused(type);
-      whileInUse(type ?? { uses: 0 }, () => setType(rt, name, type, { definitions, flags, hideId }));
+      if (type === undefined) setNewType(rt, name, args);
+      else {
+        assertUnused(type);
+        setType(rt, type, args);
+      }
       return null;
     },
   }),
@@ -235,25 +238,50 @@ interface SetTypeArguments {
   readonly hideId: (() => Value) | undefined;
 }
 
-function setType(rt: Runtime, name: string, type: Type | undefined, args: SetTypeArguments): void {
-  if (type !== undefined && defOf(type).fields.length > 0) {
-    throw operationError(`the type \`${name}\` has properties already: mod_type() changes it`);
+/**
+ * Makes a type before the arguments are evaluated, which find it in use. It has no instances until it is complete, and goes again when
+ * it can't be completed.
+ */
+function setNewType(rt: Runtime, name: string, args: SetTypeArguments): void {
+  assertNewName(rt, name);
+  const def = newType(rt, name, TypeFlag.WRAP_ONLY);
+  rt.schemaEditor.putType(def);
+  const type = rt.schema.type(def.id);
+  type.isUnfinished = true;
+  try {
+    whileInUse(type, () => rt.schemaEditor.putType(definedBy(rt, type, { ...def, flags: 0 }, args)));
+  } catch (error) {
+    rt.schemaEditor.dropType(type, name);
+    throw error;
+  } finally {
+    type.isUnfinished = false;
   }
+}
+
+function setType(rt: Runtime, type: Type, args: SetTypeArguments): void {
+  const present = defOf(type);
+  if (present.fields.length > 0) {
+    throw operationError(`the type \`${type.name}\` has properties already: mod_type() changes it`);
+  }
+  const def = whileInUse(type, () => definedBy(rt, type, present, args));
+  rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
+}
+
+/** A type without properties, with what the arguments of `set_type` say. */
+function definedBy(rt: Runtime, type: Type, present: TypeDef, args: SetTypeArguments): TypeDef {
   const defs = args.definitions();
   const flags = args.flags?.();
   const hideId = args.hideId?.();
   rt.load(defs);
-  if (type !== undefined && countInstances(rt, type) > 0)
-    throw operationError(`the type \`${name}\` has instances already`);
-  const present = type === undefined ? newType(rt, name, 0) : defOf(type);
+  if (countInstances(rt, type) > 0) throw operationError(`the type \`${type.name}\` has instances already`);
   const bits = flagBits(present.flags, flags, hideId);
-  if (type !== undefined && (bits & ~present.flags & TypeFlag.WRAP_ONLY) !== 0) assertNotNeeded(rt, type);
+  if ((bits & ~present.flags & TypeFlag.WRAP_ONLY) !== 0) assertNotNeeded(rt, type);
   let def: TypeDef = { ...present, flags: bits };
   for (const [key, value] of defs.entries()) {
     rt.charge(64);
     def = withPart(rt, def, key, value);
   }
-  rt.schemaEditor.putType(type === undefined ? def : { ...def, modifiedAt: rt.seconds() });
+  return def;
 }
 
 /** The flags that `new_type` and `set_type` get: an int adds to the present ones, the older bools replace them. */

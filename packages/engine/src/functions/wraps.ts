@@ -84,7 +84,7 @@ export const WRAPS: readonly Entry[] = [
     run: (rt, thing) => {
       rt.assertTypes();
       rt.load(thing);
-      return anonymousOf(structureOf(rt, new Map(thing.entries()), true));
+      return anonymousOf(structureOf(rt, new Map(thing.entries()), 'anonymous'));
     },
   }),
 ];

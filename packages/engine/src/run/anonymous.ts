@@ -13,6 +13,6 @@ export function anonymousLiteral(rt: Runtime, entries: readonly AstEntry[], code
     if (rt.store === null) throw lookupError(`anonymous types do not exist in the scope ${rt.scope.name}`);
     rt.assertTypes();
     const values = entries.map(({ key }, i): [string, Value] => [key, (codes[i] as Code)()]);
-    return anonymousOf(structureOf(rt, new Map(values), true));
+    return anonymousOf(structureOf(rt, new Map(values), 'anonymous'));
   };
 }

@@ -213,6 +213,8 @@ function fitAsTheyAre(fields: readonly Field[], values: readonly Value[]): boole
 
 /** The shape of new instances. Throws type_err for a type that has none. */
 function shapeOf(type: Type): Shape {
+  if (type.isUnfinished)
+    throw operationError(`the type \`${type.name}\` is being made: it has no instances yet`);
   if (type.isWrapOnly) throw typeError(`the type \`${type.name}\` only wraps: it has no instances`);
   if (type.shape === null) throw lookupError(`the type \`${type.name}\` was deleted`);
   return type.shape;

@@ -17,16 +17,19 @@ import type { Value } from '../value/value.js';
 import { assertUnused } from './instance.js';
 import type { Runtime } from './runtime.js';
 
+/** What a structure belongs to: a type, by its id, or nothing with a name. */
+export type Owner = number | 'anonymous';
+
 /**
  * A structure of the entries of a thing.
  *
- * @param isAnonymous whether it may name no types and enums
+ * @param own what it belongs to: the id of a type, which may be in use; 'anonymous' for what may name no types and enums
  * @throws QueryError as the definitions do; value_err for a bad name, or a list without exactly one thing
  */
 export function structureOf(
   rt: Runtime,
   entries: ReadonlyMap<string, Value>,
-  isAnonymous: boolean,
+  own: Owner,
   level = 0,
 ): Structure {
   if (level > STRUCTURE_NESTING_MAX) {
@@ -41,7 +44,7 @@ export function structureOf(
     else if (typeof value === 'string' && value.startsWith('|'))
       methods.set(name, methodFrom(rt.compileText(value)));
     else if (value === '#') idName = name;
-    else fields.push({ name, definition: structureDefinition(rt, name, value, isAnonymous, level) });
+    else fields.push({ name, definition: structureDefinition(rt, name, value, own, level) });
   }
   const structure = { idName, fields, methods };
   if (level === 0) assertStructureSize(structure);
@@ -53,16 +56,16 @@ export function structureDefinition(
   rt: Runtime,
   name: string,
   value: Value,
-  isAnonymous: boolean,
+  own: Owner,
   level: number,
 ): Definition {
   if (typeof value === 'string') {
-    const definition = parseDefinition(value, isAnonymous ? NO_NAMES : rt.schema);
-    assertNotInUse(rt, definition);
+    const definition = parseDefinition(value, own === 'anonymous' ? NO_NAMES : rt.schema);
+    assertNotInUse(rt, definition, own);
     return definition;
   }
   if (value instanceof Thing) {
-    return nestedDefinition(structureOf(rt, entriesOf(value), isAnonymous, level + 1), false);
+    return nestedDefinition(structureOf(rt, entriesOf(value), own, level + 1), false);
   }
   if (value instanceof List) {
     const [item] = value.items;
@@ -70,13 +73,13 @@ export function structureDefinition(
       throw valueError(`property \`${name}\`: a nested list has exactly one thing, not ${value.length}`);
     if (!(item instanceof Thing))
       throw typeError(`property \`${name}\`: a nested list has a thing, not ${inWords(item ?? null)}`);
-    return nestedDefinition(structureOf(rt, entriesOf(item), isAnonymous, level + 1), true);
+    return nestedDefinition(structureOf(rt, entriesOf(item), own, level + 1), true);
   }
   throw typeError(`property \`${name}\`: expected a definition, got ${inWords(value)}`);
 }
 
 /** Throws operation_err when a definition names a type or enum that is in use. */
-export function assertNotInUse(rt: Runtime, definition: Definition, own: number | null = null): void {
+export function assertNotInUse(rt: Runtime, definition: Definition, own: Owner): void {
   const { types, enums } = referencesOf(definition);
   for (const id of types) if (id !== own) assertUnused(rt.schema.type(id));
   for (const { id } of enums) assertUnused(rt.schema.enum(id));

@@ -116,6 +116,8 @@ export class Type {
   readonly instances = new IdSet();
   /** How often it is in use: while it must not change. */
   uses = 0;
+  /** Whether it is being made: the arguments of the `set_type` that makes it are evaluated. */
+  isUnfinished = false;
   /** Locks that are held on instances. */
   locks = 0;
   /** Calls of `mod_type` that run, for which the names of other types are resolved late. */
