@@ -1,12 +1,13 @@
 /**
  * Puts the compiled code of all packages into a few files, in the folder `bundle`: a process that loads five files instead
  * of five hundred starts in half the time. What comes from other projects stays outside. Does nothing when the bundle is
- * as new as what it is made of.
+ * as new as what it is made of. Native code that is not the known one ends the build.
  */
 import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { isBundleCurrent } from '../bin/bundled.js';
+import { checkUwsHere } from './check-uws.mjs';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const target = `${home}bundle`;
@@ -25,6 +26,7 @@ const outside = {
   },
 };
 
+checkUwsHere(`${home}../../node_modules`);
 if (!isBundleCurrent()) {
   for (const folder of [made, former]) rmSync(folder, { recursive: true, force: true });
   await build({

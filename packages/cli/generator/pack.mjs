@@ -17,6 +17,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './bundle.mjs';
 import { isBundleCurrent } from '../bin/bundled.js';
+import { checkUws } from './check-uws.mjs';
 
 /** Native interfaces of Node.js 20 and 22, and the platforms, as `uWebSockets.js` and `classic-level` call them. */
 const MODULES = [115, 127];
@@ -122,6 +123,7 @@ function insistOnNatives(name, folder) {
   for (const path of wanted[name] ?? []) {
     if (!existsSync(join(folder, path))) throw new Error(`${name} lacks ${path}`);
   }
+  if (name === 'uWebSockets.js') checkUws(join(folder, 'dist/bin'), () => true);
 }
 
 function manifestOf(folder) {
