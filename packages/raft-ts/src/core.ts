@@ -27,7 +27,15 @@ import type { Message } from './messages.js';
 import { ForwardedReads, LeaderReads, type ReadResult } from './reads.js';
 import type { IgnoreReason, RefusalReason, RoleReason, TraceEvent } from './trace.js';
 import { Tracker } from './tracker.js';
-import { type Index, type MembershipAt, NO_NODE, type NodeId, type Role, type Term } from './types.js';
+import {
+  type Index,
+  type MembershipAt,
+  NO_NODE,
+  NOBODY,
+  type NodeId,
+  type Role,
+  type Term,
+} from './types.js';
 import { WritesInFlight } from './writes.js';
 
 /** The verdict of `step` on a message. */
@@ -131,6 +139,8 @@ export class Core {
   commitDue = false;
 
   quiesced = false;
+  /** Leader that is quiesced: the members that the host could not reach, which may lack something. */
+  asleepWithout: ReadonlySet<NodeId> = NOBODY;
   recovery: RecoveryMark | null = null;
   /**
    * The leader counts on entries up to here that this node does not have, though it must have acknowledged

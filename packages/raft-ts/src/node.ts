@@ -11,7 +11,7 @@ import { reportUnreachable } from './heartbeats.js';
 import type { MembershipChange } from './membership.js';
 import type { Message } from './messages.js';
 import { type ProposeResult, propose, takesProposals } from './proposals.js';
-import { canQuiesce, leaderSilent, quiesce, wake } from './quiescence.js';
+import { canQuiesce, leaderSilent, memberBack, memberGone, quiesce, wake } from './quiescence.js';
 import { type ReadIndexResult, readIndex } from './readindex.js';
 import { Announcer, completeWrite, hasReady, noteApplied, type Ready, takeReady } from './readying.js';
 import { noteRecovery, roomFor, tellCommit } from './replication.js';
@@ -21,7 +21,7 @@ import { type Status, statusOf } from './status.js';
 import { step } from './step.js';
 import { tick } from './ticking.js';
 import { type TransferResult, transferLeadership } from './transfer.js';
-import type { Index, Membership, NodeId, Role, Term } from './types.js';
+import { type Index, type Membership, NOBODY, type NodeId, type Role, type Term } from './types.js';
 import type { Acknowledgement } from './writes.js';
 
 /**
@@ -216,14 +216,35 @@ export class RaftNode {
     reportSnapshot(this.core, node, arrived);
   }
 
-  /** Whether the group could fall silent. */
-  canQuiesce(): boolean {
-    return canQuiesce(this.core);
+  /** Whether the group could fall silent while the host can't reach some nodes. */
+  canQuiesce(away: ReadonlySet<NodeId> = NOBODY): boolean {
+    return canQuiesce(this.core, away);
   }
 
-  /** Leader: lets the group fall silent, if it can. Whether it did. */
-  quiesce(): boolean {
-    return quiesce(this.core);
+  /**
+   * Leader: lets the group fall silent, if it can, without the members that the host can't reach. Whether it did.
+   * `memberBack` is due for each of those.
+   */
+  quiesce(away: ReadonlySet<NodeId> = NOBODY): boolean {
+    return quiesce(this.core, away);
+  }
+
+  /** Leader: the members that the group fell silent without. */
+  get asleepWithout(): ReadonlySet<NodeId> {
+    return this.core.asleepWithout;
+  }
+
+  /**
+   * The host can't reach a node any more, or that one's process was replaced by another. Ends the silence of a leader
+   * where no quorum is left.
+   */
+  memberGone(node: NodeId): void {
+    memberGone(this.core, node);
+  }
+
+  /** The host reaches a node again. Ends the silence of a group that sleeps without it. */
+  memberBack(node: NodeId): void {
+    memberBack(this.core, node);
   }
 
   /** Ends the silence. */

@@ -3,40 +3,69 @@
  * sends or expects heartbeats: the host stops ticking the group on all nodes. Whether the leader's process
  * lives is then watched by the host, for all groups of a pair of nodes together.
  *
+ * Members that the host can't reach may lack something, as long as a quorum has everything: the leader remembers
+ * whom the group sleeps without, and wakes when the host has such a member again. Silence promises nothing, so
+ * nothing but time depends on what the host says.
+ *
  * A quiesced node wakes by any sign that somebody is not content: a proposal, a read, a message, or a word of
  * the host. A woken leader sends heartbeats at once, so that everybody is awake again; a woken leader knows
  * no more than that it once led, and must hear a quorum before it answers anything.
  */
 import { assert } from './assert.js';
 import { type Core, OK, type StepResult } from './core.js';
-import { broadcastHeartbeats } from './heartbeats.js';
+import { broadcastHeartbeats, reportUnreachable } from './heartbeats.js';
 import { isJoint, isMember } from './membership.js';
 import type { Message, Quiesce } from './messages.js';
+import type { Progress } from './progress.js';
 import { becomeFollower } from './roles.js';
-import { NO_NODE } from './types.js';
+import { NO_NODE, NOBODY, type NodeId } from './types.js';
 
-/** Leader: whether nothing is outstanding anywhere. */
-export function canQuiesce(core: Core): boolean {
+/** Leader: whether nothing is outstanding anywhere but at members that the host can't reach. */
+export function canQuiesce(core: Core, away: ReadonlySet<NodeId>): boolean {
   if (core.role !== 'leader' || core.quiesced) return false;
-  const { log, tracker, now, settings } = core;
+  const { log, tracker } = core;
   const isSettled = log.applied === log.last && log.stable === log.last && log.commit >= core.termStart;
   if (!isSettled || core.writes.count > 0 || core.outbox.length > 0 || core.gated.length > 0) return false;
   if (core.reads.count > 0 || core.readResults.length > 0 || core.transfer !== null) return false;
-  if (isJoint(tracker.membership) || tracker.membership.promote.length > 0) return false;
-  return tracker.peers.every((peer) => {
-    const isCurrent = peer.match === log.last && peer.state === 'replicate' && !peer.recovering;
-    return isCurrent && peer.window.count === 0 && now - peer.lastActive < settings.electionTicks;
-  });
+  if (isJoint(tracker.membership) || tracker.membership.promote.some((id) => !away.has(id))) return false;
+  return tracker.peers.every((peer) => away.has(peer.id) || isCurrent(core, peer)) && isQuorum(core, away);
 }
 
-/** Leader: falls silent and tells everybody, if {@link canQuiesce}. Whether it did. */
-export function quiesce(core: Core): boolean {
-  if (!canQuiesce(core)) return false;
-  for (const { id } of core.tracker.peers) sendQuiesce(core, id);
+function isCurrent({ log, now, settings }: Core, peer: Progress): boolean {
+  const hasAll = peer.match === log.last && peer.state === 'replicate' && !peer.recovering;
+  return hasAll && peer.window.count === 0 && now - peer.lastActive < settings.electionTicks;
+}
+
+/** Whether those that are not away are a quorum. */
+function isQuorum({ tracker }: Core, away: ReadonlySet<NodeId>): boolean {
+  return tracker.quorumOf(({ id }) => (away.has(id) ? 0 : 1)) === 1;
+}
+
+/** Leader: falls silent and tells everybody who can be reached, if {@link canQuiesce}. Whether it did. */
+export function quiesce(core: Core, away: ReadonlySet<NodeId>): boolean {
+  if (!canQuiesce(core, away)) return false;
+  core.asleepWithout = new Set(core.tracker.peers.map(({ id }) => id).filter((id) => away.has(id)));
+  for (const { id } of core.tracker.peers) if (!away.has(id)) sendQuiesce(core, id);
   // A lease is renewed by heartbeats; there will be none.
   core.lease?.interrupt();
   setQuiesced(core, true);
   return true;
+}
+
+/**
+ * Leader: the host can't reach a member, or that one was started anew. A group that is silent sleeps on without
+ * it, while those that are left are a quorum; else it wakes, to find that out by itself.
+ */
+export function memberGone(core: Core, node: NodeId): void {
+  reportUnreachable(core, node);
+  if (!core.quiesced || core.role !== 'leader' || !isMember(core.tracker.membership, node)) return;
+  core.asleepWithout = new Set([...core.asleepWithout, node]);
+  if (!isQuorum(core, core.asleepWithout)) wake(core);
+}
+
+/** Leader: the host reaches a member again. A group that fell silent without it wakes. */
+export function memberBack(core: Core, node: NodeId): void {
+  if (core.role === 'leader' && core.asleepWithout.has(node)) wake(core);
 }
 
 /** Wakes a quiesced node; a leader sends heartbeats at once. */
@@ -116,5 +145,6 @@ function sendWake(core: Core): void {
 
 function setQuiesced(core: Core, on: boolean): void {
   core.quiesced = on;
+  if (!on) core.asleepWithout = NOBODY;
   core.trace?.({ node: core.id, type: 'quiesce', on });
 }

@@ -3,7 +3,7 @@ import { assert } from './assert.js';
 import type { Core } from './core.js';
 import { chainEntry } from './hash.js';
 import type { RoleReason, TransferPhase } from './trace.js';
-import { type Entry, type EntryKind, NO_NODE, type NodeId, type Term } from './types.js';
+import { type Entry, type EntryKind, NO_NODE, NOBODY, type NodeId, type Term } from './types.js';
 
 /** Follows `leader` ({@link NO_NODE} if unknown) in `term`. */
 export function becomeFollower(core: Core, term: Term, leader: NodeId, reason: RoleReason): void {
@@ -98,6 +98,7 @@ function reset(core: Core, term: Term): void {
   core.electionElapsed = 0;
   core.heartbeatElapsed = 0;
   core.quiesced = false;
+  core.asleepWithout = NOBODY;
   core.drawElectionTimeout();
   core.tracker.clearVotes();
   core.lease?.begin();

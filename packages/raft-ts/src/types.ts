@@ -15,6 +15,9 @@ export type Term = number;
 /** "No node": the leader or the vote that is not there. */
 export const NO_NODE: NodeId = 0;
 
+/** No nodes. */
+export const NOBODY: ReadonlySet<NodeId> = new Set();
+
 /** Terms and indexes beyond this are refused; it leaves room for sums without leaving the safe integers. */
 export const MAX_COUNT = 2 ** 52;
 

@@ -17,6 +17,10 @@ export type Action =
   /** A client reads, after somebody knew `atLeast` as committed. */
   | { readonly kind: 'read'; readonly atLeast: number }
   | { readonly kind: 'transfer'; readonly to: number }
+  /** A leader's host, which can't reach a node (0: which reaches all), lets the group fall silent. */
+  | { readonly kind: 'sleep'; readonly without: number }
+  /** A leader's host reaches a node again. */
+  | { readonly kind: 'back'; readonly node: number }
   /** The `number`th membership change is proposed. */
   | { readonly kind: 'change'; readonly number: number }
   /** The host fetches what is ready. */
@@ -50,6 +54,10 @@ export function actionOf(code: number, messages: readonly Message[]): Action {
       return { kind, atLeast: argument };
     case 'transfer':
       return { kind, to: argument };
+    case 'sleep':
+      return { kind, without: argument };
+    case 'back':
+      return { kind, node: argument };
     case 'campaign':
     case 'beat':
     case 'fetch':
@@ -70,6 +78,8 @@ const CODES: Readonly<Record<ActionKind, number>> = {
   change: 8,
   fetch: 9,
   repeat: 10,
+  sleep: 11,
+  back: 12,
 };
 const KINDS: readonly ActionKind[] = [
   'deliver',
@@ -83,4 +93,6 @@ const KINDS: readonly ActionKind[] = [
   'change',
   'fetch',
   'repeat',
+  'sleep',
+  'back',
 ];

@@ -26,6 +26,8 @@ export interface Bounds {
   readonly reads: number;
   /** Leadership transfers asked for, in all. */
   readonly transfers: number;
+  /** Times that a group falls silent, with all nodes or without one, in all. */
+  readonly sleeps: number;
   /**
    * Membership changes in the order in which they are proposed: `+4` adds a voter, `-3` removes one, `+4-3`
    * does both.
@@ -51,6 +53,7 @@ export const DEFAULT_BOUNDS: Bounds = {
   beats: 0,
   reads: 0,
   transfers: 0,
+  sleeps: 0,
   changes: [],
   writes: 2,
   batch: 4,

@@ -19,6 +19,11 @@ describe('an exploration', () => {
     expect(outcome).toMatchObject({ complete: true, finding: null, states: 6694, depth: 20 });
   });
 
+  test('of groups that fall silent, with all nodes or without one, finds no violation', () => {
+    const { outcome } = exploreAll({ ...SMALL, crashes: 0, entries: 1, writes: 0, sleeps: 1 });
+    expect(outcome).toMatchObject({ complete: true, finding: null });
+  });
+
   test('takes states for the same only if the same follows from them', () => {
     const explorer = new Explorer(modelOf(SMALL, RaftNode));
     explorer.run(() => false);

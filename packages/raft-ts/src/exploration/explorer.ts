@@ -50,6 +50,7 @@ const BEATS = 12;
 const READS = 16;
 const TRANSFERS = 20;
 const CHANGES = 24;
+const SLEEPS = 28;
 
 export class Explorer {
   readonly automaton: Automaton;
@@ -158,7 +159,10 @@ export class Explorer {
     this.spend(node, 'propose', ENTRIES, entries - this.countLeft(ENTRIES));
     this.spend(node, 'change', CHANGES, changes.length - this.countLeft(CHANGES));
     this.spend(node, 'beat', BEATS, 0);
-    for (const id of this.model.ids) if (id !== node + 1) this.spend(node, 'transfer', TRANSFERS, id);
+    const others = this.model.ids.filter((id) => id !== node + 1);
+    for (const id of others) this.spend(node, 'transfer', TRANSFERS, id);
+    for (const id of [0, ...others]) this.spend(node, 'sleep', SLEEPS, id);
+    if (this.model.bounds.sleeps > 0) for (const id of others) this.act(node, codeOf('back', id), 0);
   }
 
   /** The highest index that anybody ever knew as committed. */
@@ -331,7 +335,7 @@ export class Explorer {
 }
 
 function leftOf({ bounds, changes }: Model): number {
-  const { entries, crashes, repeats, beats, reads, transfers } = bounds;
+  const { entries, crashes, repeats, beats, reads, transfers, sleeps } = bounds;
   return (
     (entries << ENTRIES) |
     (crashes << CRASHES) |
@@ -339,7 +343,8 @@ function leftOf({ bounds, changes }: Model): number {
     (beats << BEATS) |
     (reads << READS) |
     (transfers << TRANSFERS) |
-    (changes.length << CHANGES)
+    (changes.length << CHANGES) |
+    (sleeps << SLEEPS)
   );
 }
 

@@ -56,6 +56,7 @@ function nodeFacts(core: Core): string[] {
     facts.push(`entry ${index} ${log.termAt(index)} ${log.hashAt(index)}`);
   }
   for (const [voter, granted] of core.tracker.votes()) facts.push(`vote @${voter} ${granted}`);
+  for (const id of core.asleepWithout) facts.push(`asleep without @${id}`);
   for (const message of core.outbox) facts.push(`out ${messageFact(message)}`);
   for (const message of core.gated) facts.push(`gated ${messageFact(message)}`);
   for (const { index } of core.membershipHistory) facts.push(`history ${index}`);

@@ -84,6 +84,12 @@ export class LocalNode {
       case 'transfer':
         node.transferLeadership(action.to);
         return;
+      case 'sleep':
+        node.quiesce(new Set([action.without]));
+        return;
+      case 'back':
+        node.memberBack(action.node);
+        return;
       case 'change':
         node.proposeChange(this.model.changes[action.number]!);
         return;

@@ -19,6 +19,7 @@ a violation is told by a shortest path to it.
     --messages N                          messages under way at a time (${DEFAULT_BOUNDS.messages}); what is more is lost
     --crashes N --repeats N               crashes (${DEFAULT_BOUNDS.crashes}), messages that arrive twice (${DEFAULT_BOUNDS.repeats})
     --beats N --reads N --transfers N     heartbeats, reads, leadership transfers (0)
+    --sleeps N                            times that a group falls silent, with all nodes or without one (0)
     --changes=+3,-1,+4-2                  membership changes, in this order; who is added is no member before
     --writes N                            writes in flight at a node (${DEFAULT_BOUNDS.writes}); 0: each is durable at once
     --batch N                             entries in one append (${DEFAULT_BOUNDS.batch})
@@ -63,6 +64,7 @@ function parse(args: readonly string[]) {
       beats: { type: 'string' },
       reads: { type: 'string' },
       transfers: { type: 'string' },
+      sleeps: { type: 'string' },
       changes: { type: 'string' },
       writes: { type: 'string' },
       batch: { type: 'string' },
@@ -92,6 +94,7 @@ function boundsOf(asked: Asked, bounds: Bounds): Bounds {
     beats: count('beats', 0, COUNT_MAX),
     reads: count('reads', 0, COUNT_MAX),
     transfers: count('transfers', 0, COUNT_MAX),
+    sleeps: count('sleeps', 0, COUNT_MAX),
     changes: asked.changes?.split(',') ?? bounds.changes,
     writes: count('writes', 0, COUNT_MAX),
     batch: count('batch', 1, COUNT_MAX),

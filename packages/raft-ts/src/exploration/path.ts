@@ -51,6 +51,10 @@ function actionText(node: NodeId, action: Action, { bounds }: Model): string {
       return `a client reads at ${node}, when ${action.atLeast} is committed`;
     case 'transfer':
       return `${node} is asked to hand over to ${action.to}`;
+    case 'sleep':
+      return `the host of ${node} lets the group fall silent${action.without === 0 ? '' : ` without ${action.without}`}`;
+    case 'back':
+      return `the host of ${node} reaches ${action.node} again`;
     case 'change':
       return `${node} is asked to change the membership: ${bounds.changes[action.number]}`;
     case 'fetch':

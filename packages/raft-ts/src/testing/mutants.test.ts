@@ -41,6 +41,9 @@ const SCRIPTS: Readonly<Record<Mutant, string>> = {
   transfer_with_proposals: 'transfer-lagging-target',
   backpressure_off: 'overload-quota',
   quiesced_read_unconfirmed: 'quiesce-stale-leader-read',
+  silence_without_quorum: 'quiesce-without-a-quorum',
+  sleeps_through_return: 'quiesce-without-a-member',
+  silent_learner_promoted: 'learner-promotion-silent',
 };
 
 /** Scripts for the other places of bugs that stand in two. */

@@ -268,6 +268,26 @@ export const MUTANTS = {
       },
     ],
   },
+  silence_without_quorum: {
+    what: 'a group falls silent with a minority',
+    edits: [{ file: 'quiescence', code: '(away.has(id) ? 0 : 1)', bug: '1' }],
+  },
+  sleeps_through_return: {
+    what: 'a group that sleeps without a member sleeps on when that one is back',
+    edits: [
+      { file: 'quiescence', code: "core.role === 'leader' && core.asleepWithout.has(node)", bug: 'false' },
+    ],
+  },
+  silent_learner_promoted: {
+    what: 'a learner that has not been heard of for long is made a voter',
+    edits: [
+      {
+        file: 'promotion',
+        code: 'core.now - peer.lastActive < core.settings.electionTicks',
+        bug: 'true',
+      },
+    ],
+  },
 } as const satisfies Readonly<Record<string, PlantedBug>>;
 
 /** The name of a planted bug. */

@@ -194,7 +194,7 @@ export class RandomRun {
         node.campaign();
         return;
       case 'quiesce':
-        if (!node.quiesce()) this.detectSilence();
+        if (!node.quiesce(this.awayFrom(id))) this.detectSilence();
         return;
       case 'pause':
         this.paused.add(id);
@@ -395,14 +395,25 @@ export class RandomRun {
     }
   }
 
-  /** A host that watches its peers tells the followers of a dead leader's process. */
+  /** The nodes that the host of another one does not reach. */
+  private awayFrom(id: NodeId): ReadonlySet<NodeId> {
+    const { cluster } = this;
+    const isAway = (node: NodeId): boolean =>
+      !cluster.hosts.has(node) || this.paused.has(node) || cluster.cut.has(`${node}>${id}`);
+    return new Set([...cluster.disks.keys()].filter((node) => node !== id && isAway(node)));
+  }
+
+  /** A host that watches its peers tells followers of a dead leader's process, and leaders who went and who is back. */
   private detectSilence(): void {
     const { cluster } = this;
     for (const { id, node } of cluster.running) {
       if (!node.quiesced || this.paused.has(id)) continue;
-      const { leader } = node;
-      const isUnreachable = !cluster.hosts.has(leader) || cluster.cut.has(`${leader}>${id}`);
-      if (leader !== id && (isUnreachable || this.paused.has(leader))) node.leaderSilent();
+      const away = this.awayFrom(id);
+      if (node.leader !== id && away.has(node.leader)) node.leaderSilent();
+      for (const other of cluster.disks.keys()) {
+        if (!away.has(other)) node.memberBack(other);
+        else if (!node.asleepWithout.has(other)) node.memberGone(other);
+      }
     }
   }
 

@@ -180,7 +180,14 @@ class Scenario {
         cluster.crash(id, Number(options.get('survivors') ?? 0));
         return;
       case 'quiesce':
-        if (!host.node.quiesce()) this.say(`${id} can not fall silent`);
+        if (!host.node.quiesce(numbersIn(options.get('without') ?? '')))
+          this.say(`${id} can not fall silent`);
+        return;
+      case 'gone':
+        host.node.memberGone(Number(options.get('peer')));
+        return;
+      case 'back':
+        host.node.memberBack(Number(options.get('peer')));
         return;
       case 'wake':
         host.node.wake();
@@ -435,4 +442,8 @@ function progressLine(id: NodeId, peer: PeerStatus): string {
   const flags = `${paused ? ' paused' : ''}${recovering ? ' recovering' : ''}`;
   const inflight = inflightMessages > 0 ? ` inflight=${inflightMessages}` : '';
   return `${id}: ${node} ${state} match=${match} next=${next}${inflight}${flags}`;
+}
+
+function numbersIn(text: string): ReadonlySet<number> {
+  return new Set((text.match(/\d+/g) ?? []).map(Number));
 }
