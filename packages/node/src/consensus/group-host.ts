@@ -6,6 +6,7 @@ import {
   decodeMessage,
   encodeMessage,
   type InstallSnapshot,
+  type Membership,
   type Message,
   RaftAssertionError,
   type RaftOptions,
@@ -21,6 +22,7 @@ import {
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
+import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
 import type { GroupNow } from './group-figures.js';
 import { Handover } from './handover.js';
@@ -76,6 +78,11 @@ export interface GroupHostOptions {
 export class GroupHost {
   private readonly options: GroupHostOptions;
   private readonly groups = new Map<GroupId, RaftGroup>();
+  private readonly activity = new Activity<RaftGroup>();
+  /** Groups whose state lagged behind their leader when that was last looked at. */
+  private readonly lagging = new Set<RaftGroup>();
+  /** The membership that all groups were compared with; null for none. */
+  private followed: Membership | null = null;
   /** Groups whose log is being laid out. */
   private readonly opening = new Set<GroupId>();
   private readonly context: GroupContext;
@@ -128,9 +135,12 @@ export class GroupHost {
       sendSnapshot: (group, message) =>
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       cut: (group) => this.guarded(() => this.groups.get(group)?.noteCut()),
+      isUp: options.isUp,
+      stirred: (group) => this.stirred(group),
       guarded: (work) => this.guarded(work),
     };
-    this.handover = new Handover({ groups: this.groups, isUp: options.isUp, slowTicks, emit });
+    const { groups, activity } = this;
+    this.handover = new Handover({ groups, awake: activity.awake, isUp: options.isUp, slowTicks, emit });
   }
 
   handle(command: Command): void {
@@ -141,10 +151,7 @@ export class GroupHost {
   tick(): void {
     this.guarded(() => {
       this.options.log.tick();
-      for (const group of this.groups.values()) {
-        if (!group.quiesced) group.tick();
-        else if (!this.options.isUp(group.leader)) group.leaderGone();
-      }
+      this.activity.tick(this.options.isUp);
       this.early.tick();
       this.slowDisk.tick(this.outrunTicks);
       this.handover.tick();
@@ -161,8 +168,7 @@ export class GroupHost {
     if (this.stopping || this.opening.size > 0 || this.disk.level !== 'ok' || this.slowDisk.isSlow)
       return false;
     if (!this.early.isEmpty || !this.handover.isIdle) return false;
-    for (const group of this.groups.values()) if (!group.quiesced) return false;
-    return this.groups.size > 0;
+    return this.activity.awake.size === 0 && this.groups.size > 0;
   }
 
   /** A message of another node to a group of this one. */
@@ -235,7 +241,11 @@ export class GroupHost {
   /** See `RaftGroup.watchLag`. */
   watchLag(now: number): void {
     this.guarded(() => {
-      for (const group of this.groups.values()) group.watchLag(now);
+      for (const group of new Set([...this.activity.awake, ...this.lagging])) {
+        group.watchLag(now);
+        if (group.isLagging) this.lagging.add(group);
+        else this.lagging.delete(group);
+      }
     });
   }
 
@@ -247,7 +257,7 @@ export class GroupHost {
   lag(now: number): { readonly group: GroupId; readonly ms: number } {
     let worst = { group: ROOT_GROUP, ms: 0 };
     if (this.groups.get(ROOT_GROUP)?.role === 'leader') return worst;
-    for (const group of this.groups.values()) {
+    for (const group of this.lagging) {
       const ms = group.lagMs(now);
       if (ms > worst.ms) worst = { group: group.id, ms };
     }
@@ -319,7 +329,7 @@ export class GroupHost {
   /** Of the group that is worst. */
   private get outrunTicks(): number {
     let worst = 0;
-    for (const { outrunTicks } of this.groups.values()) worst = Math.max(worst, outrunTicks);
+    for (const { outrunTicks } of this.activity.awake) worst = Math.max(worst, outrunTicks);
     return worst;
   }
 
@@ -418,7 +428,8 @@ export class GroupHost {
   }
 
   /**
-   * The groups of collections have the members that the root group has. Each is brought there by its leader.
+   * The groups of collections have the members that the root group has. Each is brought there by its leader. Those that
+   * sleep are looked at when root's members changed, and now and then, since a step may have waited for a node.
    */
   private followRoot(): void {
     const root = this.groups.get(ROOT_GROUP);
@@ -426,7 +437,9 @@ export class GroupHost {
     const { members } = root;
     const { isUp } = this.options;
     if (members.voters.length === 0 || members.outgoing.length > 0) return;
-    for (const group of this.groups.values()) {
+    const isNews = members !== this.followed || this.ticks % FOLLOW_ALL_TICKS === 0;
+    this.followed = members;
+    for (const group of isNews ? this.groups.values() : [...this.activity.awake]) {
       if (group.id !== ROOT_GROUP && !group.follow(members, isUp)) group.transfer(0, isUp);
     }
   }
@@ -437,6 +450,7 @@ export class GroupHost {
     const begin = (): void => {
       const group = new RaftGroup(id, this.context, applied);
       this.groups.set(id, group);
+      this.activity.stirred(group);
       group.start(campaign);
       for (const message of this.early.take(id)) group.step(message);
     };
@@ -462,8 +476,7 @@ export class GroupHost {
    */
   private beginAnew(group: RaftGroup, applied: Applied): void {
     const { id } = group;
-    group.drop();
-    this.groups.delete(id);
+    this.remove(group);
     this.opening.add(id);
     // Behind everything that the former core had written, so that no promise of its is forgotten.
     this.writer.append([], () => {
@@ -473,12 +486,23 @@ export class GroupHost {
 
   private drop(id: GroupId): void {
     const group = this.groups.get(id);
-    group?.drop();
-    this.groups.delete(id);
+    if (group !== undefined) this.remove(group);
     this.opening.delete(id);
     this.writer.forget(id);
     this.notices?.forget(id);
     this.writer.append([{ kind: 'drop', group: id }], () => {});
+  }
+
+  private remove(group: RaftGroup): void {
+    group.drop();
+    this.groups.delete(group.id);
+    this.activity.forget(group);
+    this.lagging.delete(group);
+  }
+
+  private stirred(id: GroupId): void {
+    const group = this.groups.get(id);
+    if (group !== undefined) this.activity.stirred(group);
   }
 
   private retain(groups: ReadonlySet<GroupId>, below: GroupId): void {
@@ -543,8 +567,9 @@ function slowDiskNews(isSlow: boolean): Event {
     : { kind: 'log', level: 'info', event: 'disk_quick', message: 'the disk is as quick as others again' };
 }
 
-/** Ticks between two looks at whether the groups have the right members. */
+/** Ticks between two looks at whether the groups have the right members; and whether those that sleep do. */
 const FOLLOW_TICKS = 5;
+const FOLLOW_ALL_TICKS = 50;
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof MisfitError || error instanceof LostTailError) return error.exitCode;

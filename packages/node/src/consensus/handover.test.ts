@@ -30,7 +30,13 @@ describe('leaderships', () => {
       [0, slow],
       [1, other],
     ]);
-    const handover = new Handover({ groups, isUp: () => true, slowTicks: SLOW_TICKS, emit: () => {} });
+    const handover = new Handover({
+      groups,
+      awake: [...groups.values()],
+      isUp: () => true,
+      slowTicks: SLOW_TICKS,
+      emit: () => {},
+    });
 
     slow.outrunTicks = SLOW_TICKS - 1;
     handover.tick();
@@ -47,7 +53,13 @@ describe('leaderships', () => {
 
   test('go to the next node that leads few where the one that leads least votes in none of the groups', () => {
     const groups = new Map([...Array(4).keys()].map((id) => [id, new Led()]));
-    const handover = new Handover({ groups, isUp: () => true, slowTicks: SLOW_TICKS, emit: () => {} });
+    const handover = new Handover({
+      groups,
+      awake: [...groups.values()],
+      isUp: () => true,
+      slowTicks: SLOW_TICKS,
+      emit: () => {},
+    });
     const moved = (): number[] => [...groups.values()].map(({ transferTo }) => transferTo);
 
     const learner = 9;

@@ -9,6 +9,8 @@ export type MovableGroup = Pick<RaftGroup, 'role' | 'members' | 'outrunTicks' | 
 
 export interface HandoverOptions {
   readonly groups: ReadonlyMap<GroupId, MovableGroup>;
+  /** Those of them that have something to do as time goes. */
+  readonly awake: Iterable<MovableGroup>;
   readonly isUp: (node: NodeId) => boolean;
   /** Ticks for which the disk of a leader may lack what others have. */
   readonly slowTicks: number;
@@ -103,7 +105,7 @@ export class Handover {
    * that one.
    */
   private giveToQuicker(): void {
-    for (const group of this.options.groups.values())
+    for (const group of [...this.options.awake])
       if (group.outrunTicks >= this.options.slowTicks) this.transfer(group, 0);
   }
 

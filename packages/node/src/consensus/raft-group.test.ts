@@ -117,6 +117,8 @@ class Node {
         hasRoom: () => true,
         sendSnapshot: (_group, message) => this.snapshots.push(message),
         cut: () => this.group.noteCut(),
+        isUp: () => true,
+        stirred: () => undefined,
         guarded: (work) => work(),
       },
       applied,

@@ -9,6 +9,7 @@ import {
   type InstallSnapshot,
   type Membership,
   type Message,
+  membersOf,
   type RaftConfig,
   RaftNode,
   type RaftOptions,
@@ -67,6 +68,10 @@ export interface GroupContext {
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */
   readonly cut: (group: GroupId) => void;
+  /** Whether another node can be reached. */
+  readonly isUp: (node: NodeId) => boolean;
+  /** Something happened in a group, so that it may not be asleep, or sleep for other reasons. */
+  readonly stirred: (group: GroupId) => void;
   /** Runs what must not fail: an error ends the node. */
   readonly guarded: (work: () => void) => void;
 }
@@ -144,6 +149,11 @@ export class RaftGroup {
   /** Whether nothing is to be done here as time goes. */
   get quiesced(): boolean {
     return this.raft.quiesced && this.resume === null;
+  }
+
+  /** The members that the group sleeps without, if this node leads it. */
+  get asleepWithout(): ReadonlySet<NodeId> {
+    return this.raft.asleepWithout;
   }
 
   status(): ReturnType<RaftNode['status']> {
@@ -236,6 +246,7 @@ export class RaftGroup {
     this.stopLeading();
     this.context.emit({ kind: 'suspended', group: this.id });
     this.resume = { at: this.raft.status().lastIndex, term: leadingTerm };
+    this.context.stirred(this.id);
     this.leadAgain();
   }
 
@@ -269,6 +280,11 @@ export class RaftGroup {
     if (question === null) return;
     if (this.raft.readIndex(question).status === 'dropped') this.lag.answered(question, null);
     this.process();
+  }
+
+  /** Whether the state may lack something that was committed. */
+  get isLagging(): boolean {
+    return this.lag.isLagging;
   }
 
   /** Milliseconds for which the state may have lacked something that was committed. */
@@ -319,8 +335,8 @@ export class RaftGroup {
   /** A node that this group may have to do with is gone, or began anew. */
   peerDown(node: NodeId): void {
     if (this.raft.role === 'leader') {
-      this.raft.wake();
-      this.raft.reportUnreachable(node);
+      this.raft.memberGone(node);
+      this.context.stirred(this.id);
     } else if (this.raft.leader === node) {
       this.raft.leaderSilent();
     }
@@ -334,6 +350,12 @@ export class RaftGroup {
   leaderGone(): void {
     if (this.raft.role === 'leader') return;
     this.raft.leaderSilent();
+    this.process();
+  }
+
+  /** A node that this group sleeps without is there again. */
+  peerBack(node: NodeId): void {
+    this.raft.memberBack(node);
     this.process();
   }
 
@@ -418,10 +440,14 @@ export class RaftGroup {
     } finally {
       this.processing = false;
     }
+    if (!this.quiesced) this.context.stirred(this.id);
   }
 
   private handle(ready: Ready): void {
-    if (ready.soft !== null) this.roleChanged(ready.soft);
+    if (ready.soft !== null) {
+      this.context.stirred(this.id);
+      this.roleChanged(ready.soft);
+    }
     if (ready.write !== null) this.write(ready.write);
     this.transmit(ready.messages);
     if (ready.committed.length > 0) this.commit(ready);
@@ -468,15 +494,23 @@ export class RaftGroup {
 
   /** Lets a group in which nothing happens be silent. */
   private fallSilent(): void {
-    if (this.raft.role !== 'leader' || !this.raft.canQuiesce()) {
+    const away = this.raft.role === 'leader' ? this.away : null;
+    if (away === null || !this.raft.canQuiesce(away)) {
       this.quietTicks = 0;
       return;
     }
     this.quietTicks += 1;
     if (this.quietTicks < QUIET_TICKS) return;
     this.quietTicks = 0;
-    this.raft.quiesce();
+    this.raft.quiesce(away);
     this.process();
+  }
+
+  /** The other members that can't be reached. */
+  private get away(): ReadonlySet<NodeId> {
+    const { nodeId, isUp } = this.context;
+    const isAway = (node: NodeId): boolean => node !== nodeId && !isUp(node);
+    return new Set(membersOf(this.raft.membership).filter(isAway));
   }
 
   private stopLeading(): void {

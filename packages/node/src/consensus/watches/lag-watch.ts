@@ -87,6 +87,11 @@ export class LagWatch {
     else this.targets.push({ index, askedAt: question.askedAt });
   }
 
+  /** Whether it is not known that the state holds everything. */
+  get isLagging(): boolean {
+    return this.since !== null;
+  }
+
   /** Milliseconds for which the state may have lacked something that was committed. */
   lagMs(now: number): number {
     return this.since === null ? 0 : now - this.since;
