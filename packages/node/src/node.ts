@@ -256,7 +256,7 @@ export class Node implements RunningNode {
     this.readLocally();
     this.status.phase = Phase.READY;
     side.members.statusChanged();
-    void opening.catchUp();
+    opening.catchUp();
     await opening.greet(isFirstStart);
   }
 

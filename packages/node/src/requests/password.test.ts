@@ -1,14 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { PasswordHasher, TooManyLoginsError } from './password.js';
 
+const from = (network: string, isSuspect = false) => ({ network, isSuspect });
+
 describe('hashes of passwords', () => {
   test('tell a password from others', async () => {
     const hasher = new PasswordHasher();
     const hash = await hasher.hash('secret');
-    expect(await hasher.verify('secret', hash)).toBe(true);
-    expect(await hasher.verify('Secret', hash)).toBe(false);
-    expect(await hasher.verify('', hash)).toBe(false);
-    expect(await hasher.verify('secret', null)).toBe(false);
+    expect(await hasher.verifyOwn('secret', hash)).toBe(true);
+    expect(await hasher.verifyOwn('Secret', hash)).toBe(false);
+    expect(await hasher.verifyOwn('', hash)).toBe(false);
+    expect(await hasher.verifyOwn('secret', null)).toBe(false);
   });
 
   test('are slow, salted, and hold nothing of the password', async () => {
@@ -22,7 +24,9 @@ describe('hashes of passwords', () => {
 
   test('few are computed at once, a bounded number waits, and the rest is turned away', async () => {
     const hasher = new PasswordHasher(1, 2);
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => hasher.verify('x', null)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 5 }, () => hasher.verify('x', null, from('a'))),
+    );
     expect(outcomes.map(({ status }) => status)).toEqual([
       'fulfilled',
       'fulfilled',
@@ -31,19 +35,19 @@ describe('hashes of passwords', () => {
       'rejected',
     ]);
     expect(outcomes[4]).toMatchObject({ reason: expect.any(TooManyLoginsError) });
-    expect(await hasher.verify('x', null)).toBe(false);
+    expect(await hasher.verify('x', null, from('a'))).toBe(false);
   });
 
   test('a new password goes before those that are only to be checked', async () => {
     const hasher = new PasswordHasher(1, 2);
     const done: string[] = [];
-    const checks = [1, 2, 3].map((i) => hasher.verify('x', null).then(() => done.push(`check ${i}`)));
+    const checks = [1, 2, 3].map((i) =>
+      hasher.verify('x', null, from('a')).then(() => done.push(`check ${i}`)),
+    );
     const hash = hasher.hash('new').then(() => done.push('hash'));
     await Promise.all([...checks, hash]);
     expect(done).toEqual(['check 1', 'hash', 'check 2', 'check 3']);
   });
-
-  const from = (network: string, isSuspect = false) => ({ network, isSuspect });
 
   test('senders take turns, and the one with most waiting makes room', async () => {
     const hasher = new PasswordHasher(1, 4);
@@ -79,9 +83,20 @@ describe('hashes of passwords', () => {
 
   test('what waits is given up when there is no time left', async () => {
     const hasher = new PasswordHasher(1, 8);
-    const checks = [1, 2, 3].map(() => hasher.verify('x', null));
+    const checks = [1, 2, 3].map(() => hasher.verify('x', null, from('a')));
     hasher.hurry();
-    const outcomes = await Promise.allSettled([...checks, hasher.verify('x', null)]);
+    const outcomes = await Promise.allSettled([...checks, hasher.verify('x', null, from('a'))]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+  });
+
+  test('checks of the node itself are never given up, however many networks log in, and while it stops', async () => {
+    const hasher = new PasswordHasher(2, 4);
+    const hash = await hasher.hash('secret');
+    const storm = Array.from({ length: 64 }, (_, i) => hasher.verify('x', null, from(`n${i}`)));
+    const own = [1, 2, 3].map(() => hasher.verifyOwn('secret', hash));
+    hasher.hurry();
+    own.push(hasher.verifyOwn('secret', hash));
+    await Promise.allSettled(storm);
+    expect(await Promise.all(own)).toEqual([true, true, true, true]);
   });
 });

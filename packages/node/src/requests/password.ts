@@ -37,9 +37,9 @@ interface Waiting {
 const WAIT_MS = 10_000;
 
 /**
- * Few hashes are computed at once. New passwords come first; then checks, for one address after the other;
- * then checks for addresses where logins failed lately, which never take the last place. So nobody keeps
- * others from logging in by sending many wrong passwords.
+ * Few hashes are computed at once. New passwords come first; then checks of the node itself, which are never given up; then checks for
+ * clients, for one address after the other; then checks for addresses where logins failed lately, which never take the last place. So
+ * nobody keeps others from logging in by sending many wrong passwords.
  */
 export class PasswordHasher {
   private readonly runningMax: number;
@@ -49,6 +49,8 @@ export class PasswordHasher {
   private runningSuspects = 0;
   private hurrying = false;
   private readonly toHash: Waiting[] = [];
+  /** For the node itself, which asks for the next check when it has the last one. */
+  private readonly toVerifyOwn: (() => void)[] = [];
   private readonly toVerify: FairQueue<Waiting>;
   private readonly toVerifySuspects: FairQueue<Waiting>;
 
@@ -84,18 +86,19 @@ export class PasswordHasher {
   /**
    * Whether a password is the one that a hash was made of. Without a hash the same work is done, for nothing.
    *
-   * @param sender for whom; this node itself by default
+   * @param sender for whom
    * @throws TooManyLoginsError
    */
-  async verify(password: string, expected: PasswordHash | null, sender: Sender = ITSELF): Promise<boolean> {
-    const parameters = expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P };
+  async verify(password: string, expected: PasswordHash | null, sender: Sender): Promise<boolean> {
     await this.enter(sender);
-    try {
-      const hash = await derive(password, parameters);
-      return expected !== null && timingSafeEqual(hash, expected.hash);
-    } finally {
-      this.leave(sender.isSuspect);
-    }
+    return this.check(password, expected, sender.isSuspect);
+  }
+
+  /** As `verify`, for the node itself: it waits for its turn only, however many clients log in. */
+  async verifyOwn(password: string, expected: PasswordHash | null): Promise<boolean> {
+    if (this.running < this.runningMax) this.begin(false);
+    else await new Promise<void>((resolve) => this.toVerifyOwn.push(resolve));
+    return this.check(password, expected, false);
   }
 
   /**
@@ -105,6 +108,15 @@ export class PasswordHasher {
     this.hurrying = true;
     for (const queue of [this.toVerify, this.toVerifySuspects])
       for (let next = queue.take(); next !== undefined; next = queue.take()) next.giveUp();
+  }
+
+  private async check(password: string, expected: PasswordHash | null, isSuspect: boolean): Promise<boolean> {
+    try {
+      const hash = await derive(password, expected ?? { salt: NO_SALT, logN: LOG_N, r: R, p: P });
+      return expected !== null && timingSafeEqual(hash, expected.hash);
+    } finally {
+      this.leave(isSuspect);
+    }
   }
 
   /** @param sender null: a new password */
@@ -137,10 +149,10 @@ export class PasswordHasher {
   private leave(wasSuspect: boolean): void {
     this.running -= 1;
     if (wasSuspect) this.runningSuspects -= 1;
-    const next = this.toHash.shift() ?? nextOf(this.toVerify);
+    const next = this.toHash.shift()?.go ?? this.toVerifyOwn.shift() ?? nextOf(this.toVerify)?.go;
     if (next !== undefined) {
       this.begin(false);
-      next.go();
+      next();
     }
     if (this.running >= this.runningMax || this.runningSuspects >= this.suspectsMax) return;
     const suspect = nextOf(this.toVerifySuspects);
@@ -169,7 +181,5 @@ function derive(
     scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
   });
 }
-
-const ITSELF: Sender = { network: '', isSuspect: false };
 
 const NO_SALT = new Uint8Array(SALT_BYTES);

@@ -13,11 +13,14 @@ const THERE = '10.0.0.2';
 class QuickHasher extends PasswordHasher {
   checks = 0;
   busy = false;
+  /** Why no hash can be computed; null: it can. */
+  problem: Error | null = null;
   /** What happens while the next hash is computed. */
   meanwhile: () => void = () => {};
 
   override verify(password: string, expected: PasswordHash | null): Promise<boolean> {
     this.checks += 1;
+    if (this.problem !== null) return Promise.reject(this.problem);
     if (this.busy) return Promise.reject(new TooManyLoginsError('busy'));
     const { meanwhile } = this;
     this.meanwhile = () => {};
@@ -40,6 +43,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const clock = { now: 1_000_000 };
   const delays: { readonly ms: number; readonly callback: () => void }[] = [];
   const hasher = new QuickHasher();
+  const defects: unknown[] = [];
   const others = { freshen: async (): Promise<boolean> => true };
   const authenticator = new Authenticator({
     root,
@@ -50,6 +54,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
       () => clock.now,
     ),
     cacheMs,
+    onDefect: (error) => defects.push(error),
     now: () => clock.now,
     delay: (ms, callback) => {
       if (ms === 0) callback();
@@ -64,7 +69,7 @@ function setUp({ delayMs = 0, cacheMs = 60_000 } = {}) {
   const change = (changes: Partial<User>) => root.putUser({ ...admin(), ...changes });
   const login = (header: string, address = HERE) =>
     new Promise<Login>((resolve) => authenticator.login(header, address, { done: resolve }));
-  return { others, root, clock, delays, hasher, authenticator, admin, change, login };
+  return { defects, others, root, clock, delays, hasher, authenticator, admin, change, login };
 }
 
 describe('passwords', () => {
@@ -203,6 +208,15 @@ describe('passwords', () => {
     hasher.busy = true;
     expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'busy' });
     hasher.busy = false;
+    expect(await login(basic('admin', 'pass'))).toMatchObject({ kind: 'user' });
+  });
+
+  test('whose hash fails for another reason are put off, and the reason is told', async () => {
+    const { login, hasher, defects } = setUp();
+    hasher.problem = new Error('no memory for the hash');
+    expect(await login(basic('admin', 'pass'))).toEqual({ kind: 'busy' });
+    expect(defects).toEqual([hasher.problem]);
+    hasher.problem = null;
     expect(await login(basic('admin', 'pass'))).toMatchObject({ kind: 'user' });
   });
 });

@@ -43,6 +43,8 @@ export interface AuthenticatorOptions {
   readonly cacheMs: number;
   /** Called for each login that was checked, and at the first use of each token. */
   readonly onLogin?: (event: LoginEvent) => void;
+  /** Told of an error that is no outcome of a check; the login is put off. */
+  readonly onDefect: (error: unknown) => void;
   /** Wall clock in milliseconds. */
   readonly now: () => number;
   /** Calls back after some milliseconds. */
@@ -173,9 +175,13 @@ export class Authenticator {
     const all = [listener];
     this.checking.set(id, all);
     for (const key of keys) backoff.checks(key);
-    this.outcome(header, credentials, address, keys, () => {
+    const outcome = this.outcome(header, credentials, address, keys, () => {
       for (const { failed } of all) failed?.();
-    }).then((login) => {
+    }).catch((error: unknown): Login => {
+      this.options.onDefect(error);
+      return BUSY;
+    });
+    void outcome.then((login) => {
       this.checking.delete(id);
       if (login.kind === 'user') this.tell(credentials, 'ok', from, login.user);
       else if (login.kind === 'refused') this.tell(credentials, 'failed', from, null);

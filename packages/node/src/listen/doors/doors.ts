@@ -219,7 +219,8 @@ function handlerOf({ config, router, figures, counters, log }: DoorsOptions): Ht
   };
 }
 
-function makeAuthenticator({ config, engine, router, hasher, figures, audit }: DoorsOptions): Authenticator {
+function makeAuthenticator(options: DoorsOptions): Authenticator {
+  const { config, engine, router, hasher, figures, audit, onDefect } = options;
   const { loginBackoffMs: delayMs, loginBackoffLimitMs: delayMaxMs } = config;
   return new Authenticator({
     root: engine.root,
@@ -232,6 +233,7 @@ function makeAuthenticator({ config, engine, router, hasher, figures, audit }: D
     },
     refusedPassword: isOpen(config) ? DEFAULT_PASSWORD : null,
     cacheMs: config.credentialCacheMs,
+    onDefect,
     now: Date.now,
     delay,
   });

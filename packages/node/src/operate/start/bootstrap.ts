@@ -60,5 +60,5 @@ function proposeBootstrap(
 export async function hasDefaultPassword(root: RootGroup, hasher: PasswordHasher): Promise<boolean> {
   const admin = root.usersByName.get('admin');
   if (admin === undefined || admin.password === null) return false;
-  return hasher.verify(DEFAULT_PASSWORD, admin.password);
+  return hasher.verifyOwn(DEFAULT_PASSWORD, admin.password);
 }

@@ -20,7 +20,7 @@ const WORKERS = 2;
 export async function passwordProblem(
   config: Config,
   root: RootGroup,
-  hasher: Pick<PasswordHasher, 'verify'>,
+  hasher: Pick<PasswordHasher, 'verifyOwn'>,
   goesOn: () => boolean,
 ): Promise<StartError | null> {
   if (!isOpen(config)) return null;
@@ -35,7 +35,7 @@ export async function passwordProblem(
  */
 export async function defaultPasswordUsers(
   root: RootGroup,
-  hasher: Pick<PasswordHasher, 'verify'>,
+  hasher: Pick<PasswordHasher, 'verifyOwn'>,
   goesOn: () => boolean = () => true,
 ): Promise<string[]> {
   const waiting = [...root.users.values()];
@@ -43,7 +43,7 @@ export async function defaultPasswordUsers(
   const work = async (): Promise<void> => {
     for (let user = waiting.shift(); user !== undefined && goesOn(); user = waiting.shift()) {
       if (user.password === null || !hasPrivileges(root, user)) continue;
-      if (await hasher.verify(DEFAULT_PASSWORD, user.password)) found.push(user.name);
+      if (await hasher.verifyOwn(DEFAULT_PASSWORD, user.password)) found.push(user.name);
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));

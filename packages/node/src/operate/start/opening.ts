@@ -1,6 +1,6 @@
 import type { ClusterRecord } from '../../between/cluster-record.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
-import { type Config, DEFAULT_PASSWORD, isOpen } from '../../config/index.js';
+import { type Config, DEFAULT_PASSWORD, ExitCode, isOpen } from '../../config/index.js';
 import type { EngineSide } from '../../engine-side/engine-side.js';
 import type { PasswordHasher } from '../../requests/password.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -76,8 +76,14 @@ export class Opening {
     return isFirstStart;
   }
 
-  /** Notes that this node serves, once it votes in every group and holds all that was acknowledged before. */
-  async catchUp(): Promise<void> {
+  /** Notes that this node serves, once it votes in every group and holds all that was acknowledged before; ends the node where it must not. */
+  catchUp(): void {
+    this.whenCaughtUp().catch((error: unknown) =>
+      this.parts.ending.fail('the node could not find out whether it may serve', error, ExitCode.Fatal),
+    );
+  }
+
+  private async whenCaughtUp(): Promise<void> {
     const { side, nodeId, status, ending } = this.parts;
     const goesOn = (): boolean => !ending.hasEnded && status.phase === Phase.READY;
     if (!(await catchUp(side.scopes.sessions, nodeId, goesOn))) return;
