@@ -22,6 +22,7 @@ import { NodeBackups } from './operate/backup/node-backups.js';
 import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
 import { engineReports } from './operate/reports/engine-reports.js';
+import { slowReports } from './operate/reports/slow-requests.js';
 import { engineSettings, stateDisk } from './operate/start/engine-settings.js';
 import { withStoredSecret } from './operate/start/first-start.js';
 import { Opening } from './operate/start/opening.js';
@@ -133,6 +134,7 @@ export class Node implements RunningNode {
           diverged: (group, index) => ending.diverged(this.scopeText(group), { group, index }),
           failed: (message, error) => ending.fail(message, error),
         }),
+        slow: slowReports(log, config.slowRequestMs),
         departs: () => this.shutdown.depart(),
         status: () => this.local.state(),
         figures,

@@ -27,6 +27,11 @@ export interface Call {
   readonly fresh?: Freshness;
   /** Milliseconds that the request took before it runs, which count towards its time. */
   readonly spentMs?: number;
+  /**
+   * Milliseconds that it may run now, where that is less than its time limit: if it takes longer, it ends with `slice_over`. As
+   * long as the limit when not given.
+   */
+  readonly sliceMs?: number;
   /** Whether it may tell clients of events here, which takes the leader. If not, one that does ends with `needs_change`. */
   mayEmit?: boolean;
   /**
@@ -56,7 +61,8 @@ export interface ProcedureBody {
 export type RoomBody = EmitBody | FindRoomsBody;
 
 /** What a part of a call starts with. */
-export interface Start extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'hashes' | 'fresh' | 'outlet'> {
+export interface Start
+  extends Pick<Call, 'scope' | 'user' | 'spentMs' | 'sliceMs' | 'hashes' | 'fresh' | 'outlet'> {
   /** The run of a task that it is a part of. */
   readonly run?: TaskRun | null;
 }
@@ -74,7 +80,7 @@ export type TaskOutcome =
       /** Null when there was none. */
       readonly run: TaskRun | null;
     }
-  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' }>;
+  | Extract<Outcome, { readonly kind: 'more' | 'hash' | 'behind' | 'slice_over' }>;
 
 /** How a call with futures goes on. */
 export interface ResumeOptions {
@@ -130,6 +136,8 @@ export type Outcome =
   | { readonly kind: 'error'; readonly error: QueryError }
   /** What comes next makes a change, which is not allowed here. Nothing was done of it. */
   | { readonly kind: 'needs_change' }
+  /** Its slice of time was too short. The call changed nothing; it can be run again with more time. */
+  | { readonly kind: 'slice_over' }
   /** The call changed nothing; it can be run again with the hash of this password. */
   | { readonly kind: 'hash'; readonly password: string }
   /** The call changed nothing; it can be run again once this node has all that was acknowledged in this collection, or in the root scope (0). */
@@ -146,7 +154,7 @@ export interface ModuleAsk {
 }
 
 /** How a call that did not end well goes on, if at all. */
-export type Failure = Extract<Outcome, { readonly kind: 'error' | 'hash' | 'behind' }>;
+export type Failure = Extract<Outcome, { readonly kind: 'error' | 'hash' | 'behind' | 'slice_over' }>;
 
 export const NEEDS_CHANGE: Outcome = { kind: 'needs_change' };
 

@@ -16,7 +16,7 @@ import { MSGPACK_NESTING_MAX, type PackOptions, pack } from '../pack/walk.js';
 import { type Format, type WireOptions, wireOptions } from '../pack/wire-values.js';
 import { computeIn } from '../run/computed.js';
 import type { QueryLimits } from '../run/limits.js';
-import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, type Runtime } from '../run/runtime.js';
+import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, type Runtime, SliceOver } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
 import type { Scope } from '../state/scope.js';
@@ -90,6 +90,7 @@ export class Executor {
       scope,
       user,
       spentMs = 0,
+      sliceMs = Number.POSITIVE_INFINITY,
       hashes = NO_HASHES,
       fresh = NOTHING_FRESH,
       run = null,
@@ -104,6 +105,7 @@ export class Executor {
       access,
       limits: this.limits,
       spentMs,
+      sliceMs,
       deep,
       hashes,
       source,
@@ -177,6 +179,7 @@ export class Executor {
     transaction.rollback();
     this.root.collectionEvents.length = 0;
     this.root.events.length = 0;
+    if (error instanceof SliceOver) return SLICE_OVER;
     if (error instanceof QueryError) {
       this.countStop(error);
       return { kind: 'error', error };
@@ -206,6 +209,8 @@ export function doubted(failure: Failure, fresh: Freshness | undefined): Failure
 
 /** The group of the root scope. */
 const ROOT_GROUP = 0;
+
+const SLICE_OVER: Failure = { kind: 'slice_over' };
 
 const BEHIND_ROOT: Failure = { kind: 'behind', collection: ROOT_GROUP };
 

@@ -63,6 +63,8 @@ export interface Execution {
   readonly limits: QueryLimits;
   /** Milliseconds of the time limit that were spent before. */
   readonly spentMs: number;
+  /** Milliseconds after which it is given up, to run again when it has more time: see `SliceOver`. */
+  readonly sliceMs: number;
   /** Depth of the result, until the query sets another one. */
   readonly deep: number;
   /** The text of the query; null where something else runs. */
@@ -139,6 +141,16 @@ export class GroupNeeded {
 
   constructor(collection: number) {
     this.collection = collection;
+  }
+}
+
+/**
+ * Thrown by a query that has used up the slice of time that it was given, which is less than its time limit. What it changed is taken
+ * back, and it may run again with more time. To code it is what the time limit is.
+ */
+export class SliceOver extends QueryError {
+  constructor() {
+    super(ErrorCode.TIMEOUT, 'the query needs more time than it has now');
   }
 }
 
@@ -235,6 +247,7 @@ export class Runtime {
   private hashes: ReadonlyMap<string, PasswordHash> = new Map();
   private deadline = 0;
   private spentMs = 0;
+  private sliceMs = Number.POSITIVE_INFINITY;
   private heapMax = 0;
   private looks = 0;
   /** What would have to be taken back if the query ended now. */
@@ -405,6 +418,7 @@ export class Runtime {
     this.statementDepth = -1;
     this.statementEffects = -1;
     this.startClock(execution.limits, execution.spentMs);
+    this.sliceMs = execution.sliceMs;
     this.changes = execution.transaction;
   }
 
@@ -416,6 +430,7 @@ export class Runtime {
   startClock(limits: QueryLimits, spentMs = 0): void {
     this.limits = limits;
     this.spentMs = spentMs;
+    this.sliceMs = Number.POSITIVE_INFINITY;
     this.steps = STEPS_PER_CHECK;
     this.deadline = 0;
     this.heapMax = 0;
@@ -546,11 +561,12 @@ export class Runtime {
     const now = this.environment.monotonic();
     if (this.deadline === 0) {
       // The clock starts at the first check: a short query never looks at it.
-      this.deadline = now + this.limits.durationMs - this.spentMs;
+      this.deadline = now + Math.min(this.limits.durationMs - this.spentMs, this.sliceMs);
       this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
       return;
     }
     if (now + aheadMs + this.changes.undoMs > this.deadline) {
+      if (this.sliceMs < this.limits.durationMs - this.spentMs) throw new SliceOver();
       throw new QueryError(
         ErrorCode.TIMEOUT,
         `the query ran longer than ${this.limits.durationMs} ms (query_duration_limit_ms) and was ended`,

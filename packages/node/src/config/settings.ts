@@ -153,7 +153,7 @@ const node = {
   slow_request_ms: setting(
     duration(0, 600_000),
     1000,
-    'Requests that take longer are told in the log; 0 tells of none.',
+    'Requests whose code runs longer are told in the log; 0 tells of none.',
   ),
   drain_delay_ms: derived(
     duration(0, 60_000),

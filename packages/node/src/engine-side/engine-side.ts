@@ -116,7 +116,7 @@ export class EngineSide {
   }
 
   private makeRouter(settings: EngineSettings, ports: EnginePorts): Router {
-    const { clock, hasher, figures, changed, askModule, restore } = ports;
+    const { clock, hasher, figures, slow, changed, askModule, restore } = ports;
     return new Router({
       engine: this.engine,
       hasher,
@@ -128,6 +128,8 @@ export class EngineSide {
       waitMs: settings.requestTimeoutMs,
       monotonic: clock.now,
       delay: clock.after,
+      soon: clock.soon,
+      ...(slow === undefined ? {} : { slow }),
       ...(figures === undefined ? {} : { figures }),
       ...(changed === undefined ? {} : { changed }),
       ...(askModule === undefined ? {} : { askModule }),
@@ -144,6 +146,7 @@ export class EngineSide {
       now: () => environment.now(),
       monotonic: clock.now,
       delay: clock.after,
+      scheduler: this.router.scheduler,
       report: reports.taskRan,
       ...(changed === undefined ? {} : { changed }),
       ...(askModule === undefined ? {} : { askModule }),

@@ -98,5 +98,7 @@ export interface EnginePorts {
   readonly restore?: NonNullable<RouterOptions['restore']>;
   /** Counts requests, and notes what they did to the root scope. */
   readonly figures?: EngineMetrics;
+  /** Takes what ran long; without it nobody is told. */
+  readonly slow?: NonNullable<RouterOptions['slow']>;
   readonly changed?: NonNullable<RouterOptions['changed']>;
 }

@@ -174,6 +174,11 @@ export function isLong({ body }: Request): boolean {
   return body.type === 'query' && body.code.length > LONG_CODE;
 }
 
+/** About how many milliseconds it takes to parse and compile the code of a request. */
+export function parsingMs({ body }: Request): number {
+  return body.type === 'query' ? body.code.length * PARSING_MS : 0;
+}
+
 /** Whether an answer depends on stored data. */
 export function dependsOnState({ scope, body }: Call): boolean {
   if (body.kind !== 'query') return true;
@@ -188,6 +193,14 @@ export function programOf({ body }: Call): object | null {
   if (body.kind === 'query') return body.prepared.isKept ? body.prepared : null;
   return body.kind === 'run' ? body.procedure : null;
 }
+
+/** Things that were read from the disk for the scope of a call, from the start on. */
+export function readsOf({ scope }: Call): number {
+  return scope.store?.misses ?? 0;
+}
+
+/** For one character. */
+const PARSING_MS = 2e-4;
 
 /** Characters of code that take noticeable time to parse. */
 const LONG_CODE = 16_384;

@@ -62,6 +62,13 @@ export interface Course {
   readonly isGone: () => boolean;
   /** Called for each piece of work, with its milliseconds. */
   readonly ran: (ms: number) => void;
+  /**
+   * Whether the futures have to wait, since others have to be served before what may take long.
+   *
+   * @param knownMs milliseconds that they took the last time; undefined for the first
+   * @param goOn called when they may go on
+   */
+  readonly waits: (knownMs: number | undefined, goOn: () => void) => boolean;
   readonly done: (end: End, parts: Parts) => void;
 }
 
@@ -108,6 +115,8 @@ export class FutureRunner {
       fresh: new Set(),
       rest: first.rest,
       asked: false,
+      hasTurn: false,
+      lastMs: undefined,
     };
     this.running += 1;
     if (this.propose(run, first)) this.goOn(run);
@@ -125,6 +134,9 @@ export class FutureRunner {
   private goOn(run: Run): void {
     const { engine, monotonic, delay } = this.options;
     const { session, rest } = run;
+    const isWaiting = !run.hasTurn && run.waits(run.lastMs, () => this.takeTurn(run));
+    if (isWaiting) return;
+    run.hasTurn = false;
     const begun = monotonic();
     const until = begun + SLICE_MS;
     for (;;) {
@@ -146,15 +158,20 @@ export class FutureRunner {
       if (outcome.kind === 'asks') {
         if (!this.ask(run, outcome.ask)) return;
       } else if (outcome.kind !== 'more') {
-        run.ran(monotonic() - begun);
+        note(run, monotonic() - begun);
         this.take(outcome, run);
         return;
       } else if (!this.propose(run, outcome)) return;
       if (monotonic() < until) continue;
-      run.ran(monotonic() - begun);
+      note(run, monotonic() - begun);
       this.yield(run);
       return;
     }
+  }
+
+  private takeTurn(run: Run): void {
+    run.hasTurn = true;
+    this.goOn(run);
   }
 
   /** Gives all others their turn: of all calls with futures one gets a slice at a time, and then whatever else there is to do. */
@@ -240,6 +257,7 @@ export class FutureRunner {
       this.end(run, refusal === null ? outcome : { kind: 'error', error: refusal });
       return;
     }
+    if (outcome.kind === 'slice_over') throw new Error('futures have no slices');
     this.end(run, outcome);
   }
 
@@ -299,6 +317,15 @@ interface Run extends Course {
   readonly rest: Continuation;
   /** Whether a request to a module was sent, or is about to be. */
   asked: boolean;
+  /** Whether it waited for its turn, and has it. */
+  hasTurn: boolean;
+  /** Milliseconds that it ran the last time; undefined before it ran. */
+  lastMs: number | undefined;
+}
+
+function note(run: Run, ms: number): void {
+  run.lastMs = ms;
+  run.ran(ms);
 }
 
 /** Milliseconds that the futures of one call run before others get their turn. */

@@ -1,20 +1,23 @@
-import { type Call, type Engine, type Prepared, Privilege, type Target } from '@althing/engine';
+import { type Call, type Engine, type Outcome, type Prepared, Privilege, type Target } from '@althing/engine';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Reply, Request } from '../groups/request.js';
-import { dependsOnState, isLong, programOf } from './checks.js';
+import { dependsOnState, isLong, programOf, readsOf } from './checks.js';
 import type { More } from './future-runner.js';
 import { replyOf } from './replies.js';
-import type { SlowLane } from './slow-lane.js';
+import { SLOW_MS } from './run-costs.js';
+import type { Scheduler } from './scheduler.js';
 
 export interface ImmediateReadsOptions {
   readonly engine: Engine;
-  readonly slowLane: SlowLane;
+  readonly scheduler: Scheduler;
   /** Whether this node is its whole cluster, for certain. */
   readonly alone: () => boolean;
   /** The session of a target's group; undefined for a collection that is not open on this node. */
   readonly session: (target: Target) => GroupSession | undefined;
   /** Called for each call that ran, with the milliseconds that it took. */
-  readonly ran: (call: Call, ms: number) => void;
+  readonly ran: (call: Call, ms: number, outcome: Outcome) => void;
+  /** Called for each request that was answered. */
+  readonly report: (request: Request, ranMs: number, thingsRead: number, since: number) => void;
   readonly monotonic: () => number;
 }
 
@@ -67,36 +70,38 @@ export class ImmediateReads {
    * @returns null where it is left to others, see `takeLeft`; it has changed nothing then
    */
   answer(request: Request, since: number): Reply | null {
-    const { engine, slowLane, alone, session: sessionOf, ran, monotonic } = this.options;
+    const { engine, scheduler, alone, session: sessionOf, ran, report, monotonic } = this.options;
     const { scope: name, terms } = request;
     this.program = null;
     this.begun = null;
     if (name.kind !== 'collection' || (terms !== undefined && terms !== null)) return null;
-    if (request.client.gone || slowLane.isActive || engine.root.restoring !== '' || isLong(request))
-      return null;
+    if (request.client.gone || engine.root.restoring !== '' || isLong(request)) return null;
     const info = engine.root.collectionsByName.get(name.name);
     if (info === undefined) return null;
     const session = sessionOf(info.id);
     if (session === undefined || !session.readable || session.outage !== null) return null;
     const call = this.callOf(request, info.id);
     if (call === null) return null;
-    const reads = dependsOnState(call);
-    if (reads && !(session.leading && !session.hasUncommitted && alone())) return null;
+    const isRead = dependsOnState(call);
+    if (isRead && !(session.leading && !session.hasUncommitted && alone())) return null;
     if (engine.mayWrite(call) || engine.mayEmit(call)) return null;
     const program = programOf(call);
     if (this.hasOthers && program !== null && this.others.has(program)) return null;
-    slowLane.takes(program, request.user.id);
+    if (scheduler.takes(program, request.user.id)) return null;
     request.logs?.clear();
+    const reads = readsOf(call);
     const outcome = engine.run(call);
     this.endedAt = monotonic();
-    ran(call, this.endedAt - since);
+    const ms = this.endedAt - since;
+    ran(call, ms, outcome);
+    if (ms >= SLOW_MS) report(request, ms, readsOf(call) - reads, since);
     if (outcome.kind === 'value' || outcome.kind === 'error') {
-      const reply = reads ? session.replyNow(outcome) : replyOf(outcome);
+      const reply = isRead ? session.replyNow(outcome) : replyOf(outcome);
       if (reply === null) throw new Error('what only reads changed something');
       return reply;
     }
     if (outcome.kind === 'more') {
-      this.begun = { call, first: outcome, session: reads ? session : null };
+      this.begun = { call, first: outcome, session: isRead ? session : null };
     } else if (program !== null) {
       this.others.add(program);
       this.hasOthers = true;

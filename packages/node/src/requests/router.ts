@@ -7,6 +7,7 @@ import {
   type Change,
   type Engine,
   ErrorCode,
+  type Outcome,
   type PasswordHash,
   QueryError,
   type RestoreOrder,
@@ -19,8 +20,9 @@ import type { FailedReply, Reply, Request, RequestBody, Respond } from '../group
 import type { Calls } from '../members/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
-import { Checks, dependsOnState, isLong, programOf, StaleRefusal } from './checks.js';
+import { Checks, dependsOnState, isLong, parsingMs, programOf, readsOf, StaleRefusal } from './checks.js';
 import { decodeEmit, isEmit } from './forwarding/emits.js';
+import { isShorterThan } from './forwarding/format.js';
 import { Forwarder } from './forwarding/forwarder.js';
 import { PendingRequest } from './forwarding/pending-request.js';
 import { PendingRequests } from './forwarding/pending-requests.js';
@@ -46,8 +48,27 @@ import {
   TOO_SLOW,
 } from './replies.js';
 import { type Restore, restored } from './restoring.js';
-import { SlowLane } from './slow-lane.js';
+import { SLOW_MS } from './run-costs.js';
+import { Scheduler } from './scheduler.js';
 import type { ChangedBy } from './task-runner.js';
+import { Turns, waitsUnstoppable } from './turns.js';
+
+/** Takes what ran long. */
+export interface SlowReports {
+  /** Milliseconds above which a request is told of. */
+  readonly aboveMs: number;
+  readonly report: (run: SlowRun) => void;
+}
+
+/** A request whose code ran long. */
+export interface SlowRun {
+  readonly request: Request;
+  /** Milliseconds that its code ran on this node, and that it waited for whatever else. */
+  readonly ranMs: number;
+  readonly waitedMs: number;
+  /** Things that it read from the disk. */
+  readonly thingsRead: number;
+}
 
 export interface RouterOptions {
   readonly engine: Engine;
@@ -67,6 +88,8 @@ export interface RouterOptions {
   readonly waitMs: number;
   /** Counts what happens. */
   readonly figures?: Pick<EngineMetrics, 'ran' | 'forwarded'>;
+  /** Called for each request whose code ran here for longer than some milliseconds, when it has ended. */
+  readonly slow?: SlowReports;
   /**
    * Called with what a request did to the root scope; `isKnown` says whether that is certain, or may yet come
    * to nothing.
@@ -76,6 +99,8 @@ export interface RouterOptions {
   readonly monotonic: () => number;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
+  /** Calls back in the next turn of the event loop, when it was seen what has come in. */
+  readonly soon: (callback: () => void) => void;
   /** Sends requests to the modules of this node; by default there are none. */
   readonly askModule?: Ask;
   /** Restores backups that this node has; by default there are none. */
@@ -94,7 +119,9 @@ export interface RouterOptions {
 export class Router {
   private readonly options: RouterOptions;
   private readonly checks: Checks;
-  private readonly slowLane: SlowLane;
+  /** Decides what runs when, of all that runs on this thread. */
+  readonly scheduler: Scheduler;
+  private readonly turns: Turns;
   private readonly pendingRequests: PendingRequests;
   private readonly sequences = new Sequences();
   private readonly repetitions: Repetitions;
@@ -109,20 +136,26 @@ export class Router {
 
   constructor(options: RouterOptions) {
     this.options = options;
-    const { engine, monotonic, delay, waitMs, nodeId } = options;
-    this.slowLane = new SlowLane({ now: monotonic, delay, waitMaxMs: waitMs });
+    const { engine, monotonic, delay, soon, waitMs, nodeId } = options;
+    this.scheduler = new Scheduler({ now: monotonic, delay, soon, waitMaxMs: waitMs });
+    this.turns = new Turns({
+      scheduler: this.scheduler,
+      advance: (pending) => this.advance(pending),
+      expire: (pending) => this.refuse(pending, failed(TOO_SLOW)),
+    });
     this.checks = new Checks({
       engine,
       nodeId,
-      failedToPrepare: (userId, ms) => this.slowLane.ran(null, userId, ms),
+      failedToPrepare: (userId, ms) => this.scheduler.ran(null, userId, ms),
       monotonic,
     });
     this.immediate = new ImmediateReads({
       engine,
-      slowLane: this.slowLane,
+      scheduler: this.scheduler,
       alone: options.alone,
       session: options.session,
-      ran: (call, ms) => this.ran(call, ms),
+      ran: (call, ms, outcome) => this.ran(call, ms, outcome),
+      report: (request, ms, thingsRead, since) => this.reportSlow(request, ms, thingsRead, since),
       monotonic,
     });
     this.pendingRequests = new PendingRequests({
@@ -170,7 +203,7 @@ export class Router {
 
   /** Requests in the lane of slow queries, and those that other nodes have. */
   get queues(): { readonly slow: number; readonly peer: number } {
-    return { slow: this.slowLane.length, peer: this.forwarder.sent };
+    return { slow: this.scheduler.length, peer: this.forwarder.sent };
   }
 
   /**
@@ -195,6 +228,7 @@ export class Router {
       group: null,
       deadline: begun + Math.min(request.waitMs ?? waitMs, waitMs),
       onEnd: (end) => {
+        this.reportSlow(request, pending.ranMs, pending.thingsRead, begun);
         this.ended(pending);
         respond(replyAtEnd(end));
       },
@@ -282,9 +316,16 @@ export class Router {
     };
   }
 
-  private ran(call: Call, ms: number): void {
-    this.slowLane.ran(programOf(call), call.user.id, ms);
+  private ran(call: Call, ms: number, outcome: Outcome | null): void {
+    const isOverrun = outcome?.kind === 'error' && outcome.error.code === ErrorCode.TIMEOUT;
+    this.scheduler.ran(programOf(call), call.user.id, ms, isOverrun);
     this.options.figures?.ran(ms);
+  }
+
+  private reportSlow(request: Request, ranMs: number, thingsRead: number, since: number): void {
+    const { slow, monotonic } = this.options;
+    if (slow === undefined || ranMs <= slow.aboveMs) return;
+    slow.report({ request, ranMs, waitedMs: Math.max(0, monotonic() - since - ranMs), thingsRead });
   }
 
   private begin(pending: PendingRequest, begun = this.options.monotonic()): void {
@@ -358,7 +399,7 @@ export class Router {
       pending.roleGroup = session.id;
       pending.roleVersion = versionOf(session);
     }
-    if (isLong(request) && this.standsInLane(pending, null)) return;
+    if (isLong(request) && this.turns.waits(pending, null, parsingMs(request))) return;
     const call = this.checks.callOf(request, scope, target, pending.hashes, this.held.take(pending));
     if (session === null || !dependsOnState(call)) this.runHere(pending, call);
     else if (pending.unknown || pending.changesLater || this.takesLeader(pending, call))
@@ -573,7 +614,7 @@ export class Router {
     pending: PendingRequest,
     call: Call,
     session: GroupSession | null,
-  ): Pick<Course, 'session' | 'saltKey' | 'asks' | 'telling' | 'isGone' | 'ran'> {
+  ): Pick<Course, 'session' | 'saltKey' | 'asks' | 'telling' | 'isGone' | 'ran' | 'waits'> {
     // They may take more than one turn of the event loop.
     pending.needsMore = true;
     return {
@@ -584,7 +625,8 @@ export class Router {
         pending.asked = true;
       },
       isGone: () => pending.ended,
-      ran: (ms) => this.ran(call, ms),
+      ran: (ms) => this.ranFutures(pending, call, ms),
+      waits: (knownMs, goOn) => waitsUnstoppable(this.scheduler, call.user.id, knownMs, goOn),
     };
   }
 
@@ -746,7 +788,7 @@ export class Router {
     } else if (leader === 0 || leader === this.options.nodeId || this.down.has(leader)) {
       this.wait(pending, id);
     } else if (this.takesName(pending, id)) {
-      this.forwarder.send(pending, id, leader);
+      this.send(pending, id, leader);
     }
   }
 
@@ -774,10 +816,21 @@ export class Router {
       this.refuse(pending, failed(ASKED_ERROR));
       return null;
     }
-    if (this.standsInLane(pending, programOf(call))) return null;
+    if (this.turns.waits(pending, programOf(call))) return null;
     pending.request.logs?.clear();
-    const outcome = engine.run(pending.looksElsewhere ? { ...call, fresh: pending } : call);
-    this.ran(call, monotonic() - pending.attemptedAt);
+    const { sliceMs } = pending;
+    const limited = sliceMs > 0 && Number.isFinite(sliceMs) ? { ...call, sliceMs } : call;
+    const reads = readsOf(call);
+    const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
+    const ms = monotonic() - pending.attemptedAt;
+    pending.ranMs += ms;
+    pending.thingsRead += readsOf(call) - reads;
+    if (outcome.kind === 'slice_over') {
+      this.options.figures?.ran(ms);
+      this.turns.goesToLane(pending, programOf(call), ms);
+      return null;
+    }
+    this.ran(call, ms, outcome);
     if (outcome.kind === 'asks' || outcome.kind === 'waits')
       throw new Error(`only what is left of a call ends with ${outcome.kind}`);
     if (outcome.kind === 'needs_change') this.runOnLeader(pending);
@@ -793,19 +846,22 @@ export class Router {
     this.advance(pending);
   }
 
-  private standsInLane(pending: PendingRequest, program: object | null): boolean {
+  /** Futures ran: they tell nothing of how long the statements of their program take. */
+  private ranFutures(pending: PendingRequest, call: Call, ms: number): void {
+    pending.ranMs += ms;
+    this.scheduler.ran(ms >= SLOW_MS ? programOf(call) : null, call.user.id, ms);
+    this.options.figures?.ran(ms);
+  }
+
+  /** Sends a change to its leader. What came as JSON takes time to be written for it. */
+  private send(pending: PendingRequest, group: GroupId, leader: NodeId): void {
+    const { monotonic } = this.options;
     const { request } = pending;
-    if (pending.hadItsTurn || !this.slowLane.takes(program, request.user.id)) return false;
-    pending.needsMore = true;
-    this.slowLane.enter(request.user.id, {
-      gone: () => pending.ended || (request.client.gone && !pending.unknown),
-      run: () => {
-        pending.hadItsTurn = true;
-        this.advance(pending);
-      },
-      expire: () => this.refuse(pending, failed(TOO_SLOW)),
-    });
-    return true;
+    const isLarge = !isShorterThan(request.body, LARGE_BYTES);
+    if (isLarge && this.turns.waits(pending, null)) return;
+    const begun = monotonic();
+    this.forwarder.send(pending, group, leader);
+    if (isLarge) this.scheduler.ran(null, request.user.id, monotonic() - begun);
   }
 
   /** Computes the hash of a password for which a call asked, and lets the call run again. */
@@ -824,7 +880,11 @@ export class Router {
 
   private decode(body: Buffer): RequestBody {
     if (isEmit(body)) return decodeEmit(body);
-    return decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
+    const { monotonic } = this.options;
+    const begun = monotonic();
+    const decoded = decodeBody(body, 'msgpack', { msgpackNestingMax: FORWARDED_NESTING_MAX });
+    this.scheduler.spend(monotonic() - begun);
+    return decoded;
   }
 
   /** Tries again when the roles in a group changed, or after a while. */
@@ -840,6 +900,9 @@ const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;
+
+/** Bytes of values from which on it takes time to write them anew. */
+const LARGE_BYTES = 65_536;
 
 const MODULE_SILENT = new QueryError(
   ErrorCode.CANCELLED,

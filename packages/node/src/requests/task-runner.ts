@@ -20,7 +20,9 @@ import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Respond } from '../groups/request.js';
 import { type Ask, type End, FutureRunner, type More } from './future-runner.js';
+import type { Scheduler } from './scheduler.js';
 import { TaskQueue, type Waiting } from './task-queue.js';
+import { waitsUnstoppable } from './turns.js';
 
 export interface TaskRunnerOptions {
   readonly engine: Engine;
@@ -33,6 +35,8 @@ export interface TaskRunnerOptions {
   /** Wall clock in milliseconds. */
   readonly now: () => number;
   readonly monotonic: () => number;
+  /** Decides what runs when, of all that runs on this thread. */
+  readonly scheduler: Scheduler;
   /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
   readonly delay: (ms: number, callback: () => void) => () => void;
   /** Told of each run that has ended, when that is certain. */
@@ -240,6 +244,7 @@ export class TaskRunner {
       led,
       id,
       by,
+      userId: owner.id,
       begunAt,
       lateMs: now() - since,
       hashes: new Map(),
@@ -256,16 +261,20 @@ export class TaskRunner {
     this.pump(0);
   }
 
-  private attempt(run: Run): void {
-    const { engine, hash, session } = this.options;
-    const { led, id, hashes } = run;
+  private attempt(run: Run, hasTurn = false): void {
+    const { engine, hash, session, scheduler, monotonic } = this.options;
+    const { led, id, hashes, userId } = run;
     if (!this.isOurs(led)) return;
+    const goOn = (): void => this.attempt(run, true);
+    if (!hasTurn && waitsUnstoppable(scheduler, userId, undefined, goOn)) return;
     if (!led.session.readable) {
       this.retry(run);
       return;
     }
     const fresh = { isFresh: (collection: number): boolean => run.fresh.has(collection) };
+    const begun = monotonic();
     const outcome = engine.runTask(led.target, id, { hashes, fresh });
+    scheduler.ran(null, userId, monotonic() - begun);
     switch (outcome.kind) {
       case 'hash': {
         const { password } = outcome;
@@ -280,16 +289,18 @@ export class TaskRunner {
       }
       case 'behind': {
         const { collection } = outcome;
-        const goOn = (ok: boolean): void => {
+        const freshened = (ok: boolean): void => {
           run.fresh.add(collection);
           if (ok) this.attempt(run);
           else this.retry(run);
         };
         const other = session(collection);
-        if (other === undefined) goOn(true);
-        else other.readIndex(goOn);
+        if (other === undefined) freshened(true);
+        else other.readIndex(freshened);
         return;
       }
+      case 'slice_over':
+        throw new Error('tasks have no slices');
       case 'more':
         this.goOn(run, outcome);
         return;
@@ -301,7 +312,9 @@ export class TaskRunner {
   /** Runs the futures of a task. */
   private goOn(run: Run, first: More): void {
     const { rest } = first;
+    const { userId } = run;
     const { session } = run.led;
+    const { scheduler } = this.options;
     this.futures.start(first, {
       session,
       saltKey: null,
@@ -311,7 +324,8 @@ export class TaskRunner {
       begins: () => null,
       telling: (change, respond) => this.telling(run, change, respond),
       isGone: () => false,
-      ran: () => {},
+      ran: (ms) => scheduler.ran(null, userId, ms),
+      waits: (knownMs, goOn) => waitsUnstoppable(scheduler, userId, knownMs, goOn),
       done: (end) => this.ended(run, rest.run, end),
     });
   }
@@ -467,6 +481,8 @@ interface Due {
 }
 
 interface Run {
+  /** The owner. */
+  readonly userId: number;
   readonly due: Due;
   readonly led: Led;
   readonly id: number;

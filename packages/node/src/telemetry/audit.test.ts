@@ -158,9 +158,13 @@ describe('a node', () => {
         user: 'admin',
         scope: '@collection:stuff',
         characters: slow.length,
+        head: 'x =...',
+        things_read: 0,
         level: 'warn',
       },
     ]);
+    expect(lines[0]).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{12}$/) });
+    expect(Number(lines[0]?.ran_ms)).toBeGreaterThan(20);
     expect(node.log).not.toContain('hidden');
     await node.stop();
   });

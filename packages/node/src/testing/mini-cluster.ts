@@ -1,6 +1,7 @@
 import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { EngineClock } from '../engine-side/ports.js';
 import { State } from '../groups/state.js';
 import type { CallKind } from '../members/calls.js';
 import { MiniLog } from './mini-log.js';
@@ -28,6 +29,8 @@ export interface MiniOptions {
   readonly asked?: (node: NodeId, ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
   /** How far the wall clock of a node is ahead, in milliseconds. */
   readonly clockAheadMs?: (node: NodeId) => number;
+  /** What the engine sides do later, on an event loop that the test turns; by default as soon as everything else is done. */
+  readonly loop?: Pick<EngineClock, 'after' | 'soon'>;
 }
 
 export class MiniCluster {

@@ -161,8 +161,9 @@ export class MiniNode {
       clock: {
         now: () => cluster.now,
         after: (ms, work) => cluster.delay(ms, work),
-        every: () => () => {},
         soon: (work) => cluster.later(work),
+        ...cluster.options.loop,
+        every: () => () => {},
       },
       environment: {
         ...stillEnvironment({ now, monotonic: () => cluster.now }, id),

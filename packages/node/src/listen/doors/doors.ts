@@ -204,15 +204,14 @@ export class Doors {
 }
 
 /** The way of requests into the node, the same for all doors. */
-function handlerOf({ config, router, figures, counters, log }: DoorsOptions): HttpOptions['handle'] {
-  const { slowRequestMs } = config;
+function handlerOf({ router, figures, counters, log }: DoorsOptions): HttpOptions['handle'] {
   return (request, respond) => {
     const begun = performance.now();
     const answer = (reply: Reply, now = performance.now()): void => {
       const ms = now - begun;
       figures.answered(request, reply, ms);
       counters.count(reply, ms);
-      report(log, slowRequestMs, request, reply, ms);
+      reportDefect(log, request, reply, ms);
       respond(reply);
     };
     return router.handle(request, answer, begun);
@@ -239,17 +238,14 @@ function makeAuthenticator(options: DoorsOptions): Authenticator {
   });
 }
 
-/** Tells the log of requests that took long, or failed by a defect. */
-function report(log: Logger, slowMs: number, request: ProgramRequest, reply: Reply, ms: number): void {
-  const isSlow = slowMs > 0 && ms > slowMs;
-  const isDefect = !reply.ok && reply.error.code === ErrorCode.INTERNAL;
-  if (!isSlow && !isDefect) return;
+/** Tells the log of requests that failed by a defect. */
+function reportDefect(log: Logger, request: ProgramRequest, reply: Reply, ms: number): void {
+  if (reply.ok || reply.error.code !== ErrorCode.INTERNAL) return;
   const { id, user, scope, body } = request;
   // Not the code of a query: it may hold secrets.
   const what = body.type === 'run' ? { procedure: body.name } : { characters: body.code.length };
   const fields = { request: id, user: user.name, scope: scopeText(scope), ...what, ms: Math.round(ms) };
-  if (isSlow) log.warn({ event: 'slow_request', ...fields }, 'a request took long');
-  if (isDefect) log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
+  log.error({ event: 'request_failed', ...fields }, 'a request failed by a defect');
 }
 
 function tlsFilesOf({ tlsCertFile, tlsKeyFile, tlsApiClientCaFile }: Config): TlsFiles | null {

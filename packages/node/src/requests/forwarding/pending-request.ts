@@ -88,8 +88,11 @@ export class PendingRequest {
   needsMore = false;
   /** Monotonic time at which the attempt began that runs its call, in milliseconds. */
   attemptedAt = 0;
-  /** Whether it stood in the slow lane. */
-  hadItsTurn = false;
+  /** Milliseconds that it may run while it has its turn among those who waited for one; 0 while it has none. */
+  sliceMs = 0;
+  /** Milliseconds that its code ran on this node, and things that it read from the disk. */
+  ranMs = 0;
+  thingsRead = 0;
   hashes: Map<string, PasswordHash> | null = null;
   /** Its program while it waits for other nodes: see `HeldPrograms`. */
   program: Prepared | null = null;

@@ -236,7 +236,7 @@ describe('what stands in the way of a second attempt', () => {
   });
 
   test('other slow queries take too long', async () => {
-    // So long that it stands in the lane before anything is looked up.
+    // So long that it waits for its turn before anything is looked up.
     const slow = `/* ${'-'.repeat(17_000)} */ log("slow"); .x += 1;`;
     cluster = await MiniCluster.begin(3, {
       waitMs: (node) => (node === 1 ? 300 : 2000),
@@ -249,7 +249,7 @@ describe('what stands in the way of a second attempt', () => {
     cluster.commits = false;
     await cluster.settle();
     cluster.log(cluster.stuff).suspend();
-    const others = Array.from({ length: 4 }, () => new Asked(1, slow));
+    const others = Array.from({ length: 8 }, () => new Asked(1, slow));
     await cluster.pass(20);
     cluster.log(cluster.stuff).lead(1, 1);
     cluster.commits = true;

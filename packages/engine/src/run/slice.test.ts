@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Outcome } from '../calls/call.js';
+import { Harness } from '../testing/harness.js';
+
+/** Milliseconds that go by between two looks at the clock. */
+const LOOK_MS = 1;
+
+function harness(durationMs = 1000): Harness {
+  let now = 0;
+  return new Harness({
+    limits: { durationMs },
+    monotonic: () => {
+      now += LOOK_MS;
+      return now;
+    },
+  });
+}
+
+function run(db: Harness, code: string, sliceMs?: number): Outcome {
+  const { engine } = db;
+  const [user] = engine.root.users.values();
+  const [collection] = engine.root.collections.keys();
+  const scope = collection === undefined ? undefined : engine.scope(collection);
+  if (user === undefined || scope === undefined) throw new Error('there is a user and a collection');
+  const body = { kind: 'query', prepared: engine.prepare(code), vars: null } as const;
+  return engine.run({ scope, user, body, format: 'json', ...(sliceMs === undefined ? {} : { sliceMs }) });
+}
+
+const WORK = 'for (i in range(1000)) { for (j in range(200)) { .x += 1; } };';
+
+describe('a query with a slice of time', () => {
+  test('that is too short has changed nothing, and may run again', () => {
+    const db = harness();
+    db.run('.x = 0;');
+    expect(run(db, `${WORK} .x;`, 5)).toEqual({ kind: 'slice_over' });
+    expect(db.run('.x;')).toBe(0);
+    expect(run(db, `${WORK} .x;`)).toMatchObject({ kind: 'value', result: '200000' });
+    expect(db.engine.figures.stops.time).toBe(0);
+  });
+
+  test('can not keep its end from coming by try', () => {
+    const db = harness();
+    expect(run(db, 'try({ for (i in range(1000)) { for (j in range(1000)) { 1; } }; }); 2;', 5)).toEqual({
+      kind: 'slice_over',
+    });
+  });
+
+  test('is the same as without one if it is done before', () => {
+    expect(run(harness(), '1 + 1;', 5)).toMatchObject({ kind: 'value', result: '2' });
+  });
+
+  test('ends by its time limit where that is shorter', () => {
+    const db = harness(20);
+    db.run('.x = 0;');
+    expect(run(db, WORK, 30)).toMatchObject({ kind: 'error', error: { code: -5 } });
+    expect(db.run('.x;')).toBe(0);
+  });
+});

@@ -1,0 +1,49 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { RequestBody } from '../../groups/request.js';
+import { scopeText } from '../../requests/checks.js';
+import type { SlowReports, SlowRun } from '../../requests/router.js';
+import type { Logger } from '../../telemetry/logger.js';
+
+/** Characters of the beginning of a text that a line shows. */
+const HEAD_LENGTH = 60;
+
+/** Characters of its hash. */
+const HASH_LENGTH = 12;
+
+/** Texts may hold secrets: what follows the first sign of a string, a comment or a regular expression is not shown. */
+const SAFE_HEAD = /^[^'"`/]*/;
+
+/**
+ * Tells the log of requests whose own code ran long, and not of those that had to wait for them. Texts are known by a hash that is the
+ * same for one text until the node starts again; a key that nobody has makes sure that none can be guessed from it.
+ *
+ * @param aboveMs milliseconds above which a request is told of; 0 for none at all
+ */
+export function slowReports(log: Logger, aboveMs: number): SlowReports {
+  const key = randomBytes(16);
+  const hashOf = (text: string): string =>
+    createHmac('sha256', key).update(text).digest('hex').slice(0, HASH_LENGTH);
+  return {
+    aboveMs: aboveMs === 0 ? Number.POSITIVE_INFINITY : aboveMs,
+    report: ({ request: { id, user, scope, body }, ranMs, waitedMs, thingsRead }: SlowRun) => {
+      const times = { ran_ms: Math.round(ranMs), waited_ms: Math.round(waitedMs), things_read: thingsRead };
+      const who = { request: id, user: user.name, scope: scopeText(scope) };
+      const fields = { event: 'slow_request', ...who, ...whatOf(body, hashOf), ...times };
+      log.warn(fields, 'the code of a request ran long');
+    },
+  };
+}
+
+function whatOf(body: RequestBody, hashOf: (text: string) => string): Record<string, string | number> {
+  if (body.type === 'run') return { procedure: body.name };
+  if (body.type !== 'query') return { kind: body.type };
+  const { code } = body;
+  return { characters: code.length, hash: hashOf(code), head: headOf(code) };
+}
+
+/** The beginning of a text, as far as it holds no literal text. */
+export function headOf(code: string): string {
+  const safe = SAFE_HEAD.exec(code.slice(0, HEAD_LENGTH))?.[0] ?? '';
+  const line = safe.replaceAll(/\s+/g, ' ').trim();
+  return safe.length < code.length ? `${line}...` : line;
+}

@@ -1,0 +1,124 @@
+/** What is known of the time that programs and users take: what to expect of the next run. Bounded, and forgotten after a while. */
+
+/** A run of this many milliseconds is slow. */
+export const SLOW_MS = 40;
+
+/** Time in which half of what a user took is forgotten, in milliseconds. */
+const HALF_LIFE_MS = 2_000;
+
+/** How long programs of a user that are not known are taken for slow, as a multiple of the duration of a slow run. */
+const SUSPICION_FACTOR = 10;
+
+/** Runs up to the time limit after which a program does not wait any longer each time. */
+const OVERRUNS_MAX = 3;
+
+/** Users that are remembered. */
+const USERS_MAX = 10_000;
+
+interface UserCosts {
+  /** Milliseconds that its runs took, older ones less; as of `at`. */
+  usedMs: number;
+  /** When its last run ended. */
+  at: number;
+  suspectUntil: number;
+  /** Of programs that were not known before. */
+  overruns: Overruns | null;
+}
+
+/** Runs in a row that ended by the time limit. */
+export interface Overruns {
+  readonly count: number;
+  /** Until when the next one waits, as long as others need the node. */
+  readonly heldUntil: number;
+}
+
+export class RunCosts {
+  private expected = new WeakMap<object, number>();
+  private overruns = new WeakMap<object, Overruns>();
+  private readonly users = new Map<number, UserCosts>();
+
+  /** Notes a run, or a part of one that was cut off after `ms`. */
+  note(program: object | null, userId: number, ms: number, now: number, wasCut: boolean): void {
+    const user = this.userFor(userId, now);
+    user.usedMs = usedNow(user, now) + ms;
+    user.at = now;
+    if (ms >= SLOW_MS && !wasCut)
+      user.suspectUntil = Math.max(user.suspectUntil, now + ms * SUSPICION_FACTOR);
+    if (program === null) return;
+    // Of a run that was cut off it is only known that it takes longer.
+    if (wasCut) this.expected.set(program, Math.max(2 * ms, this.expected.get(program) ?? 0));
+    else this.expected.set(program, ms);
+  }
+
+  /** Notes whether a slow run that was not cut off ended by its time limit. To be called before it is noted itself. */
+  noteEnd(program: object | null, userId: number, ms: number, now: number, isOverrun: boolean): void {
+    const user = this.userFor(userId, now);
+    if (!isOverrun) {
+      if (program !== null) this.overruns.delete(program);
+      return;
+    }
+    const isKnown = this.expectedOf(program) !== undefined;
+    if (program !== null) this.overruns.set(program, nextOverrun(this.overruns.get(program), ms, now));
+    if (isKnown) return;
+    const former = now < user.suspectUntil ? user.overruns : null;
+    user.overruns = nextOverrun(former ?? undefined, ms, now);
+  }
+
+  /** Milliseconds that a program took the last time, or more; undefined where nothing is known. */
+  expectedOf(program: object | null): number | undefined {
+    return program === null ? undefined : this.expected.get(program);
+  }
+
+  /** Milliseconds that a user took of late. */
+  usedBy(userId: number, now: number): number {
+    const user = this.users.get(userId);
+    return user === undefined ? 0 : usedNow(user, now);
+  }
+
+  /** When the last run of a user ended that is known of; 0 for none. */
+  lastEndOf(userId: number): number {
+    return this.users.get(userId)?.at ?? 0;
+  }
+
+  /** Whether a program has to be taken for slow: it was, or it is not known, and its user ran another one that was. */
+  isSlow(program: object | null, userId: number, now: number): boolean {
+    const expected = this.expectedOf(program);
+    if (expected !== undefined) return expected >= SLOW_MS;
+    return now < (this.users.get(userId)?.suspectUntil ?? 0);
+  }
+
+  /** The overruns of a program; where nothing is known of it, those of its user if one came after the other. */
+  overrunsOf(program: object | null, userId: number): Overruns | null {
+    if (program !== null && this.expected.has(program)) return this.overruns.get(program) ?? null;
+    const overruns = this.users.get(userId)?.overruns ?? null;
+    return overruns !== null && overruns.count > 1 ? overruns : null;
+  }
+
+  forget(): void {
+    this.expected = new WeakMap();
+    this.overruns = new WeakMap();
+    this.users.clear();
+  }
+
+  private userFor(userId: number, now: number): UserCosts {
+    let user = this.users.get(userId);
+    if (user !== undefined) return user;
+    user = { usedMs: 0, at: now, suspectUntil: 0, overruns: null };
+    this.users.set(userId, user);
+    if (this.users.size > USERS_MAX) {
+      const [oldest] = this.users.keys();
+      if (oldest !== undefined) this.users.delete(oldest);
+    }
+    return user;
+  }
+}
+
+function usedNow({ usedMs, at }: UserCosts, now: number): number {
+  return usedMs * 2 ** ((at - now) / HALF_LIFE_MS);
+}
+
+/** A quarter of the time at first, then an eighth, then a sixteenth. */
+function nextOverrun(former: Overruns | undefined, ms: number, now: number): Overruns {
+  const count = Math.min((former?.count ?? 0) + 1, OVERRUNS_MAX);
+  return { count, heldUntil: now + ms * (2 ** (count + 1) - 1) };
+}

@@ -1,0 +1,236 @@
+import { describe, expect, test } from '@jest/globals';
+import { EventLoop } from '../testing/event-loop.js';
+import { Scheduler } from './scheduler.js';
+
+const LIMIT_MS = 1000;
+
+/** What a test asks for. */
+interface Asked {
+  readonly name: string;
+  readonly program: object | null;
+  readonly user: number;
+  /** Milliseconds that it takes. */
+  readonly ms: number;
+  readonly gone?: () => boolean;
+  /** Milliseconds after its end when it is asked for again; never by default. */
+  readonly againMs?: number;
+}
+
+/** A scheduler on an event loop that a test turns, with requests that take as long as it says. */
+class Track {
+  readonly loop = new EventLoop();
+  readonly scheduler: Scheduler;
+  /** What ran to its end or was given up, in order. */
+  readonly events: string[] = [];
+  /** Milliseconds from when each came to its end. */
+  readonly waits = new Map<string, number>();
+  /** Milliseconds that were run in vain. */
+  wastedMs = 0;
+
+  constructor(waitMaxMs = 10_000) {
+    const { loop } = this;
+    this.scheduler = new Scheduler({
+      now: () => loop.now,
+      delay: (ms, callback) => loop.after(ms, callback),
+      soon: (callback) => loop.soon(callback),
+      waitMaxMs,
+    });
+  }
+
+  get now(): number {
+    return this.loop.now;
+  }
+
+  /** A request comes in after some milliseconds. */
+  ask(afterMs: number, asked: Asked): void {
+    const at = this.now + afterMs;
+    this.loop.arrive(at, () => {
+      if (!this.scheduler.takes(asked.program, asked.user)) this.run(asked, at, Number.POSITIVE_INFINITY);
+      else this.enter(asked, at);
+    });
+  }
+
+  /** Somebody asks something quick every 20 ms; returns how long the longest took. */
+  async watch(forMs: number, user = 99, program: object | null = QUICK): Promise<number> {
+    const names: string[] = [];
+    for (let at = 0; at < forMs; at += 20) {
+      const name = `watch ${this.now + at}`;
+      names.push(name);
+      this.ask(at, { name, program, user, ms: 0.1 });
+    }
+    await this.pass(forMs + 3000);
+    return Math.max(...names.map((name) => this.waits.get(name) ?? Number.POSITIVE_INFINITY));
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.loop.run(this.now + ms);
+  }
+
+  private enter(asked: Asked, at: number, ranMs = 0): void {
+    const { name, program, user, gone = () => false } = asked;
+    const run = (sliceMs: number): void => this.run(asked, at, sliceMs);
+    const expire = (): void => {
+      this.events.push(`${name} expired`);
+    };
+    this.scheduler.enter({ userId: user, program, canStop: true, gone, run, expire }, ranMs);
+  }
+
+  private run(asked: Asked, at: number, sliceMs: number): void {
+    const { name, program, user, ms } = asked;
+    const ranMs = Math.min(ms, sliceMs, LIMIT_MS);
+    this.loop.now += ranMs;
+    if (sliceMs < Math.min(ms, LIMIT_MS)) {
+      this.wastedMs += ranMs;
+      this.scheduler.stopped(program, user, ranMs);
+      this.enter(asked, at, ranMs);
+      return;
+    }
+    this.scheduler.ran(program, user, ranMs, ms > LIMIT_MS);
+    this.events.push(name);
+    this.waits.set(name, Math.max(this.now - at, this.waits.get(name) ?? 0));
+    if (asked.againMs !== undefined) this.ask(asked.againMs, asked);
+  }
+}
+
+const QUICK = {};
+const ENDLESS = 1e9;
+
+describe('the scheduler', () => {
+  test('lets everything run at once as long as nothing takes long', async () => {
+    const track = new Track();
+    const program = {};
+    for (let i = 0; i < 100; i++) track.ask(i * 10, { name: `run ${i}`, program, user: 1, ms: 5 });
+    await track.pass(2000);
+    expect(track.events).toHaveLength(100);
+    expect(Math.max(...track.waits.values())).toBe(5);
+    expect(track.scheduler.isActive).toBe(false);
+  });
+
+  test.each([2, 8, 20])('lets nobody wait for %d endless queries of as many users', async (count) => {
+    const track = new Track();
+    for (let i = 0; i < count; i++) track.ask(50, { name: `e${i}`, program: null, user: i, ms: ENDLESS });
+    expect(await track.watch(8000)).toBeLessThan(1100);
+    expect(track.events.filter((name) => name.startsWith('e')).length).toBeGreaterThan(0);
+  });
+
+  test.each([2, 8, 20])('lets nobody wait for %d programs that were quick before', async (count) => {
+    const track = new Track();
+    track.ask(0, { name: 'first', program: {}, user: 1, ms: 500 });
+    const programs = Array.from({ length: count }, () => ({}));
+    for (const program of programs)
+      for (const at of [600, 620, 640]) track.ask(at, { name: 'small', program, user: 1, ms: 0.1 });
+    for (const program of programs) track.ask(3000, { name: 'large', program, user: 1, ms: ENDLESS });
+    expect(await track.watch(12_000)).toBeLessThan(1100);
+  });
+
+  test('lets nobody wait for two slow runs of whom one came during the other, whoever comes first', async () => {
+    const track = new Track();
+    for (let i = 0; i < 5; i++) track.ask(i * 200, { name: `e${i}`, program: {}, user: i, ms: ENDLESS });
+    expect(await track.watch(8000)).toBeLessThan(1100);
+  });
+
+  test('lets nobody wait for a crowd of runs none of which is slow', async () => {
+    const track = new Track();
+    for (let i = 0; i < 100; i++) track.ask(50, { name: `m${i}`, program: {}, user: i, ms: 30 });
+    expect(await track.watch(4000)).toBeLessThan(300);
+    await track.pass(5000);
+    expect(track.events.filter((name) => name.startsWith('m'))).toHaveLength(100);
+  });
+
+  test('serves who opens a connection and asks between two slow runs', async () => {
+    const track = new Track();
+    const slow = {};
+    for (let i = 0; i < 5; i++) track.ask(0, { name: `e${i}`, program: slow, user: 1, ms: ENDLESS });
+    // A connection is accepted in one turn, and read in the next.
+    track.loop.arrive(track.now + 10, () => track.ask(0, { name: 'new', program: null, user: 2, ms: 0.1 }));
+    await track.pass(5000);
+    expect(track.events.slice(0, 2)).toEqual(['e0', 'new']);
+  });
+
+  test('runs what is slow soon when nobody else has anything to do', async () => {
+    const track = new Track();
+    const slow = {};
+    for (const name of ['first', 'second']) track.ask(0, { name, program: slow, user: 1, ms: 500 });
+    await track.pass(1200);
+    expect(track.events).toEqual(['first', 'second']);
+    expect(track.wastedMs).toBe(0);
+  });
+
+  test('gives others three times the duration of a slow run when they have', async () => {
+    const track = new Track();
+    const slow = {};
+    for (const name of ['first', 'second']) track.ask(0, { name, program: slow, user: 1, ms: 500 });
+    await track.watch(3000);
+    expect(track.waits.get('second')).toBeGreaterThan(2400);
+    expect(track.waits.get('second')).toBeLessThan(2700);
+  });
+
+  test('does not hold back a program that was slow, and is quick now', async () => {
+    const track = new Track();
+    const program = {};
+    track.ask(0, { name: 'slow', program, user: 1, ms: 500 });
+    track.ask(10, { name: 'quick', program, user: 1, ms: 5 });
+    await track.watch(2500);
+    track.ask(0, { name: 'quick again', program, user: 1, ms: 5 });
+    await track.watch(200);
+    expect(track.waits.get('quick again')).toBeLessThan(10);
+  });
+
+  test('lets users take turns, whoever sends most', async () => {
+    const track = new Track();
+    const slow = {};
+    track.ask(0, { name: 'first', program: slow, user: 1, ms: 100 });
+    for (let i = 1; i <= 3; i++) track.ask(1, { name: `a${i}`, program: slow, user: 1, ms: 100 });
+    for (let i = 1; i <= 3; i++) track.ask(1, { name: `b${i}`, program: slow, user: 2, ms: 100 });
+    await track.pass(5000);
+    expect(track.events).toEqual(['first', 'b1', 'a1', 'b2', 'a2', 'b3', 'a3']);
+  });
+
+  test('lets a program that ends by its time limit wait longer each time, and others not', async () => {
+    const track = new Track();
+    const endless = {};
+    track.ask(0, { name: 'endless', program: endless, user: 1, ms: ENDLESS, againMs: 1 });
+    track.ask(5, { name: 'report', program: {}, user: 1, ms: 60, againMs: 300 });
+    await track.watch(60_000);
+    const count = (name: string): number => track.events.filter((event) => event === name).length;
+    expect(count('endless')).toBeLessThanOrEqual(6);
+    expect(count('report')).toBeGreaterThan(100);
+    expect(track.waits.get('report')).toBeLessThan(1500);
+  });
+
+  test('gives who loads in steady batches a share beside endless queries', async () => {
+    const track = new Track(15_000);
+    const batch = {};
+    for (let user = 1; user <= 4; user++)
+      for (let i = 0; i < 20; i++) track.ask(i, { name: `e${user}.${i}`, program: {}, user, ms: ENDLESS });
+    track.ask(30, { name: 'batch', program: batch, user: 9, ms: 60, againMs: 5 });
+    await track.watch(20_000);
+    expect(track.events.filter((name) => name === 'batch').length).toBeGreaterThan(30);
+    expect(track.waits.get('batch')).toBeLessThan(2500);
+  });
+
+  test('passes over who went away, and tells who waited too long', async () => {
+    const track = new Track(1400);
+    const slow = {};
+    const gone = (): boolean => true;
+    track.ask(0, { name: 'first', program: slow, user: 1, ms: 400 });
+    track.ask(1, { name: 'gone', program: slow, user: 1, ms: 400, gone });
+    track.ask(2, { name: 'second', program: slow, user: 1, ms: 400 });
+    track.ask(3, { name: 'third', program: slow, user: 1, ms: 400 });
+    await track.watch(4000);
+    expect(track.events.filter((name) => !name.startsWith('watch'))).toEqual([
+      'first',
+      'second',
+      'third expired',
+    ]);
+  });
+
+  test('forgets everything after a minute without a slow run', async () => {
+    const track = new Track();
+    const slow = {};
+    track.ask(0, { name: 'slow', program: slow, user: 1, ms: 500 });
+    await track.pass(61_000);
+    expect(track.scheduler.takes(slow, 1)).toBe(false);
+    expect(track.scheduler.isActive).toBe(false);
+  });
+});

@@ -1,0 +1,339 @@
+/**
+ * The order in which requests run on the one thread that runs them all. A query can't be interrupted for another one, and nobody knows
+ * before how long one takes: that depends on its variables and on the data, whatever earlier runs of its text took. So between two runs
+ * that may be long everybody else gets a turn:
+ *
+ * - As long as nothing takes long, requests run where they come in: the door is open.
+ * - The door is closed for the rest of a turn of the event loop in which requests ran for `TURN_MS`, and, behind a slow run, for some
+ *   multiple of its duration. What comes meanwhile waits for the next turn, in which those go first whose users and programs took least of late.
+ *   Each gets a *slice* of time. What needs more is taken back, and stands in the slow lane from then on.
+ * - In the lane stand programs that were slow, unknown ones of users who ran such, and what needed more than its slice. One runs at a time,
+ *   behind a look at all sockets, and others have the node in between as long as they have something to do. Who took least goes first.
+ *   A program of which little time is expected need not wait as long as one that takes much, and gets no more than twice of that.
+ */
+import { RunCosts, SLOW_MS } from './run-costs.js';
+
+/** Milliseconds that requests run in one turn of the event loop before the others of it wait for the next one. */
+const TURN_MS = 40;
+
+/** When it is looked where a turn ends: before that much was run, nobody need know. */
+const TURN_LOOK_MS = 16;
+
+/** Milliseconds for those who wait at the door in a turn; each gets its share of it, but never less than the second number. */
+const SERVED_MS = 50;
+const SLICE_MIN_MS = 2;
+
+/** Time for others behind a slow run, as a multiple of its duration. */
+const REST_FACTOR = 3;
+
+/** Milliseconds between two looks at whether others need the node. */
+const LOOK_MS = 8;
+
+/** They don't when nothing of them came for this part of the duration of the slow run, but at most so many milliseconds. */
+const QUIET_PART = 0.1;
+const QUIET_MAX_MS = 60;
+
+/** That is longer by this factor with each time that a program ran up to its time limit. */
+const QUIET_FACTOR = 4;
+
+/** How long what was learnt is remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
+const MEMORY_MS = 60_000;
+const TURN_MEMORY_MS = 5_000;
+
+/** Turns of the event loop behind a slow run until new connections were accepted, and what they sent is read. */
+const POLLS = 2;
+
+export interface SchedulerOptions {
+  /** A clock in milliseconds. */
+  readonly now: () => number;
+  /** Calls back after some milliseconds. */
+  readonly delay: (ms: number, callback: () => void) => void;
+  /** Calls back when whatever has come in was seen: in the next turn of the event loop. */
+  readonly soon: (callback: () => void) => void;
+  /** How long something may wait, in milliseconds. */
+  readonly waitMaxMs: number;
+}
+
+/** Something that waits for its turn. */
+export interface Work {
+  readonly userId: number;
+  /** What it runs, as programs are told apart; null for what nobody would find again. */
+  readonly program: object | null;
+  /** Whether it can be given up when its slice is over, to run again later. */
+  readonly canStop: boolean;
+  /** Milliseconds that it takes, where that is known; none where only runs before tell. */
+  readonly knownMs?: number;
+  /** Whether nobody wants it any more. */
+  readonly gone: () => boolean;
+  /** Runs it, for no longer than a slice if it can be stopped; `Scheduler.ran` is to be called meanwhile. */
+  readonly run: (sliceMs: number) => void;
+  /** Gives it up: it waited too long. Null for what has to run at last, however long it waits. */
+  readonly expire: (() => void) | null;
+}
+
+/** Work in a queue. */
+interface Entry {
+  readonly work: Work;
+  /** Until when it may wait. */
+  readonly until: number;
+  /** Milliseconds that it needs at least. */
+  readonly needsMs: number;
+  /** Those with smaller ranks go first. */
+  rank: number;
+}
+
+export class Scheduler {
+  private readonly options: SchedulerOptions;
+  private readonly costs = new RunCosts();
+  /** Until when anything is remembered. Most of the time nothing is, and nothing need be looked up. */
+  private activeUntil = 0;
+  /** Those who wait at the door. */
+  private door: Entry[] = [];
+  /** The slow lane. */
+  private lane: Entry[] = [];
+  /** Milliseconds that were run in this turn of the event loop, or in several short ones. */
+  private spentMs = 0;
+  private turn = 0;
+  private isTurnEnding = false;
+  /** The turn of the last run that was long. */
+  private longTurn = -POLLS;
+  /** When the last run of the lane ended, or another long one, and how long it took. */
+  private longEnd = 0;
+  private longMs = 0;
+  /** When others have had their time. */
+  private restUntil = 0;
+  /** For how long nothing may have come of others for their time to be over earlier. */
+  private quietMs = 0;
+  private looking = false;
+  /** Requests outside of the lane since the last look. */
+  private others = 0;
+  private busyAt = 0;
+
+  constructor(options: SchedulerOptions) {
+    this.options = options;
+  }
+
+  /** How many stand in the slow lane. */
+  get length(): number {
+    return this.lane.length;
+  }
+
+  /** Whether anything is remembered, as far as it takes no look at the clock to tell. */
+  get isActive(): boolean {
+    return this.activeUntil !== 0;
+  }
+
+  /** Whether a program has to wait for its turn, see `enter`; null is one that is not known yet. */
+  takes(program: object | null, userId: number): boolean {
+    this.others += 1;
+    if (this.activeUntil === 0) return false;
+    const now = this.options.now();
+    if (now > this.activeUntil && this.door.length === 0 && this.lane.length === 0) {
+      this.forget();
+      return false;
+    }
+    return this.isClosed(now) || this.costs.isSlow(program, userId, now);
+  }
+
+  /** Whether work must not begin now that may be long and can't be stopped. */
+  get isClosedNow(): boolean {
+    return this.activeUntil !== 0 && this.isClosed(this.options.now());
+  }
+
+  /**
+   * Lets work wait for its turn.
+   *
+   * @param ranMs how long it ran until it was stopped; 0 for what has not begun
+   */
+  enter(work: Work, ranMs = 0): void {
+    const { waitMaxMs, now: clock } = this.options;
+    const now = clock();
+    const { userId, program } = work;
+    const needsMs = work.knownMs ?? 2 * ranMs;
+    const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
+    const entry: Entry = { work, until, needsMs, rank: 0 };
+    const isSlow = ranMs > 0 || (work.knownMs === undefined && this.costs.isSlow(program, userId, now));
+    if (isSlow) {
+      if (this.others > 0) this.others -= 1;
+      this.lane.push(entry);
+      this.look();
+    } else {
+      this.door.push(entry);
+      this.endTurn();
+    }
+  }
+
+  /**
+   * Notes a run.
+   *
+   * @param isOverrun whether it ended by its time limit
+   */
+  ran(program: object | null, userId: number, ms: number, isOverrun = false): void {
+    this.spend(ms);
+    if (ms >= SLOW_MS) this.noteLong(ms);
+    else if (this.activeUntil === 0) return;
+    const now = this.options.now();
+    if (ms >= SLOW_MS || isOverrun) this.costs.noteEnd(program, userId, ms, now, isOverrun);
+    this.costs.note(program, userId, ms, now, false);
+  }
+
+  /** Notes a run that was stopped since its slice was over. */
+  stopped(program: object | null, userId: number, ms: number): void {
+    this.spend(ms);
+    this.costs.note(program, userId, ms, this.options.now(), true);
+    if (ms >= SLOW_MS) this.noteLong(ms);
+    else {
+      this.longEnd = this.options.now();
+      this.longMs = ms;
+    }
+  }
+
+  /** Notes time that work took which is no run. */
+  spend(ms: number): void {
+    this.spentMs += ms;
+    if (this.spentMs < TURN_LOOK_MS) return;
+    this.endTurn();
+    if (this.spentMs < TURN_MS) return;
+    this.activeUntil = Math.max(this.activeUntil, this.options.now() + TURN_MEMORY_MS);
+  }
+
+  private noteLong(ms: number): void {
+    const now = this.options.now();
+    this.activeUntil = now + MEMORY_MS;
+    const quietMs = Math.min(ms * QUIET_PART, QUIET_MAX_MS);
+    // A short one within the rest that a longer one is owed does not end it.
+    this.quietMs = now - ms < this.restUntil ? Math.max(quietMs, this.quietMs) : quietMs;
+    this.restUntil = Math.max(now + ms * REST_FACTOR, this.restUntil + ms);
+    this.busyAt = now;
+    this.longEnd = now;
+    this.longMs = ms;
+    this.longTurn = this.turn;
+    this.endTurn();
+  }
+
+  private isClosed(now: number): boolean {
+    return now < this.restUntil || this.spentMs >= TURN_MS || this.door.length > 0;
+  }
+
+  /** Whether all that came in during the last long run was seen. */
+  private get hasPolled(): boolean {
+    return this.turn >= this.longTurn + POLLS;
+  }
+
+  private forget(): void {
+    this.activeUntil = 0;
+    this.costs.forget();
+  }
+
+  /** Notices where this turn of the event loop ends, and serves those who wait at the door. */
+  private endTurn(): void {
+    if (this.isTurnEnding) return;
+    this.isTurnEnding = true;
+    this.options.soon(() => {
+      this.isTurnEnding = false;
+      this.turn += 1;
+      this.spentMs = 0;
+      if (this.door.length > 0) this.serve();
+      if (this.door.length > 0 || !this.hasPolled) this.endTurn();
+    });
+  }
+
+  /** Runs those who wait at the door, as long as there is time in this turn. */
+  private serve(): void {
+    const waiting = this.ranked(this.door);
+    this.door = [];
+    let left = SERVED_MS;
+    let at = 0;
+    for (; at < waiting.length && left > 0; at++) {
+      const entry = waiting[at];
+      if (entry === undefined) break;
+      if (!entry.work.canStop && entry.work.knownMs === undefined && (!this.hasPolled || left < SERVED_MS))
+        break;
+      const ms = this.start(entry, this.sliceFor(entry, left / (waiting.length - at)));
+      left -= ms;
+      if (ms >= SLOW_MS) left = 0;
+    }
+    // Those who came meanwhile stand behind.
+    this.door = [...waiting.slice(at), ...this.door];
+  }
+
+  private sliceFor({ work }: Entry, shareMs: number): number {
+    const expected = this.costs.expectedOf(work.program) ?? 0;
+    return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * expected, SLOW_MS));
+  }
+
+  /** Those who wait, in the order in which they go: who took least of late goes first, and last who might take long. */
+  private ranked(entries: readonly Entry[]): Entry[] {
+    const now = this.options.now();
+    for (const entry of entries) {
+      const { userId, program, canStop, knownMs } = entry.work;
+      const mayBeLong = !canStop && knownMs === undefined;
+      const expected = knownMs ?? this.costs.expectedOf(program) ?? entry.needsMs;
+      entry.rank = this.costs.usedBy(userId, now) + expected + (mayBeLong ? Number.MAX_SAFE_INTEGER : 0);
+    }
+    return [...entries].sort((a, b) => a.rank - b.rank);
+  }
+
+  /** Runs an entry; returns the milliseconds that it took. */
+  private start({ work, until }: Entry, sliceMs: number): number {
+    const { now } = this.options;
+    if (work.gone()) return 0;
+    const begun = now();
+    if (begun > until) work.expire?.();
+    else work.run(sliceMs);
+    return now() - begun;
+  }
+
+  /** Looks again and again whether it is time for the next in the lane, as long as there is one. */
+  private look(): void {
+    if (this.looking || this.lane.length === 0) return;
+    this.looking = true;
+    const { delay, soon, now } = this.options;
+    // A timer that is late has not seen what came in since.
+    delay(LOOK_MS, () =>
+      soon(() =>
+        soon(() => {
+          this.looking = false;
+          if (this.others > 0) this.busyAt = now();
+          this.others = 0;
+          this.considerLane();
+          this.look();
+        }),
+      ),
+    );
+  }
+
+  private considerLane(): void {
+    const now = this.options.now();
+    const isLate = ({ until }: Entry): boolean => now > until;
+    const left = this.lane.filter(({ work }) => !work.gone());
+    this.lane = left.filter((entry) => !isLate(entry));
+    for (const { work } of left.filter(isLate)) work.expire?.();
+    if (this.door.length > 0) this.serve();
+    if (!this.hasPolled || (this.door.length > 0 && now < this.restUntil)) return;
+    for (const entry of this.ranked(this.lane)) {
+      const sliceMs = this.laneSliceOf(entry, now);
+      if (sliceMs === 0) continue;
+      this.lane.splice(this.lane.indexOf(entry), 1);
+      this.start(entry, sliceMs);
+      return;
+    }
+  }
+
+  /** Milliseconds that an entry of the lane may run now; 0 when it has to wait. */
+  private laneSliceOf({ work: { program, userId, canStop }, needsMs }: Entry, now: number): number {
+    const quietFor = now - this.busyAt;
+    const overruns = this.costs.overrunsOf(program, userId);
+    if (overruns !== null && now < overruns.heldUntil) {
+      const quietMs = this.quietMs * QUIET_FACTOR ** (overruns.count - 1);
+      return quietFor >= quietMs ? Number.POSITIVE_INFINITY : 0;
+    }
+    if (now >= this.restUntil || quietFor >= this.quietMs) return Number.POSITIVE_INFINITY;
+    if (!canStop) return 0;
+    const expected = Math.max(needsMs, this.costs.expectedOf(program) ?? SLOW_MS);
+    const restMs = expected * REST_FACTOR;
+    const isEarly =
+      now < this.longEnd + Math.min(this.longMs, restMs) || now < this.costs.lastEndOf(userId) + restMs;
+    return isEarly ? 0 : 2 * expected;
+  }
+}

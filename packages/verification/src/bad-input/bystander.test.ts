@@ -1,0 +1,147 @@
+/**
+ * What somebody who asks something quick every 20 ms waits at most while others send what takes long, all at once: no longer than for one
+ * query.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Answer, type RawConnection, RealNode } from '@althing/node/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+const LIMIT_MS = 400;
+
+/** One query, a tenth of a second for what else there is, and the rest for a machine that has much else to do. */
+const WAIT_MAX_MS = LIMIT_MS + 500;
+
+const MiB = 1024 * 1024;
+
+let node: RealNode;
+let tokens: string[];
+let bystander: Bystander;
+
+beforeAll(async () => {
+  node = await RealNode.start({
+    query_duration_limit_ms: LIMIT_MS,
+    request_timeout_ms: 3000,
+    request_size_limit: 16 * MiB,
+    request_memory_limit_mb: 256,
+  });
+  await node.value(
+    '//stuff',
+    'new_procedure("work", |n| { x = 0; for (i in range(n)) { for (j in range(n)) { x = j; } }; x; });',
+  );
+  tokens = [];
+  for (let i = 0; i < 9; i++) {
+    const token = await node.value(
+      '/t',
+      `new_user('u${i}'); grant('//stuff', 'u${i}', 31); new_token('u${i}');`,
+    );
+    tokens.push(`Bearer ${String(token)}`);
+  }
+});
+
+beforeEach(async () => {
+  bystander = await Bystander.begin(tokens[8] ?? '');
+});
+
+afterEach(async () => {
+  expect(await bystander.end()).toBeLessThan(WAIT_MAX_MS);
+});
+
+afterAll(async () => {
+  expect(node.log).not.toMatch(/internal_error|RangeError|defect/);
+  await node.stop();
+});
+
+/** Somebody who asks, and also looks whether the node says that it is ready. */
+class Bystander {
+  private readonly connection: RawConnection;
+  private readonly request: string;
+  private longestMs = 0;
+  private isOver = false;
+  private readonly asking: Promise<void>;
+  private readonly probing: Promise<void>;
+
+  static async begin(authorization: string): Promise<Bystander> {
+    return new Bystander(await node.open(), authorization);
+  }
+
+  private constructor(connection: RawConnection, authorization: string) {
+    this.connection = connection;
+    this.request = node.text('//stuff', '{"type":"query","code":"1;"}', { authorization });
+    this.asking = this.ask();
+    this.probing = this.probe();
+  }
+
+  /** The longest that it waited, in milliseconds. */
+  async end(): Promise<number> {
+    await pause(300);
+    this.isOver = true;
+    await this.asking;
+    await this.probing;
+    this.connection.close();
+    return this.longestMs;
+  }
+
+  private async ask(): Promise<void> {
+    while (!this.isOver) {
+      const begun = performance.now();
+      this.connection.send(this.request);
+      expect((await this.connection.answer())?.text).toBe('1');
+      this.longestMs = Math.max(this.longestMs, performance.now() - begun);
+      await pause(20);
+    }
+  }
+
+  private async probe(): Promise<void> {
+    while (!this.isOver) {
+      expect((await node.probe('/ready')).status).toBe(200);
+      await pause(100);
+    }
+  }
+}
+
+/** Sends requests at once, each on a connection of its own, and waits for all answers. */
+async function allAtOnce(requests: readonly (readonly [body: string, user: number])[]): Promise<Answer[]> {
+  const connections = await Promise.all(requests.map(() => node.open()));
+  requests.forEach(([body, user], i) => {
+    connections[i]?.send(node.text('//stuff', body, { authorization: tokens[user] ?? '' }));
+  });
+  const answers = await Promise.all(connections.map((connection) => connection.answer()));
+  for (const connection of connections) connection.close();
+  return answers.flatMap((answer) => (answer === null ? [] : [answer]));
+}
+
+const query = (code: string, vars?: object): string => JSON.stringify({ type: 'query', code, vars });
+const loop = (i: number): string =>
+  `m${i} = 0; for (i in range(n)) { for (j in range(n)) { m${i} = j; } }; 1;`;
+const ENDLESS = 'for (i in range(100000)) { for (j in range(100000)) { 1; } };';
+
+describe('somebody who asks something quick waits for one query at most', () => {
+  test('when one user sends eight programs at once that were quick before, and are endless now', async () => {
+    await allAtOnce([[query(ENDLESS), 0]]);
+    const small = Array.from({ length: 8 }, (_, i) => [query(loop(i), { n: 1 }), 0] as const);
+    for (let round = 0; round < 3; round++) await allAtOnce(small);
+    const large = small.map((_, i) => [query(loop(i), { n: 100_000 }), 0] as const);
+    const answers = await allAtOnce(large);
+    expect(answers.filter(({ status }) => status !== 504 && status !== 503)).toEqual([]);
+  });
+
+  test('when one user runs a procedure eight times at once that was quick before', async () => {
+    const run = (n: number): string => JSON.stringify({ type: 'run', name: 'work', args: { n } });
+    for (let round = 0; round < 3; round++) await allAtOnce([[run(1), 1]]);
+    await allAtOnce(Array.from({ length: 8 }, () => [run(100_000), 1] as const));
+  });
+
+  test.each([3, 8])('when %d users send an endless query each', async (count) => {
+    await allAtOnce(Array.from({ length: count }, (_, i) => [query(`${i}; ${ENDLESS}`), i] as const));
+  });
+
+  test('when six users send a body of 15 MB each', async () => {
+    const body = `{"type":"query","code":"x.len();","vars":{"x":[${'{},'.repeat(5 * 1000 * 1000 - 1)}{}]}}`;
+    await allAtOnce(Array.from({ length: 6 }, (_, i) => [body, i] as const));
+  });
+
+  test('when eight users send a query each that goes on in a future', async () => {
+    const code = `future(|| { ${ENDLESS} });`;
+    await allAtOnce(Array.from({ length: 8 }, (_, i) => [query(code), i] as const));
+  });
+});
