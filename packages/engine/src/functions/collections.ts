@@ -19,7 +19,7 @@ import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { NAME } from '../schema/name.js';
+import { assertName } from '../schema/name.js';
 import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
 import { typeName, type Value } from '../value/value.js';
@@ -36,7 +36,7 @@ export const COLLECTIONS: readonly Entry[] = [
     changes: CHANGES_ROOT,
     params: [p.str('name')],
     run: (rt, name) => {
-      checkName(name);
+      assertName(name);
       assertFree(rt.root, name);
       if (rt.root.collections.size >= rt.quotas.collections) {
         throw quotaError(
@@ -72,7 +72,7 @@ export const COLLECTIONS: readonly Entry[] = [
       if (importerOf(collection.name) !== null) {
         throw operationError('the collection is being imported: it gets its name when it is complete');
       }
-      checkName(name);
+      assertName(name);
       assertFree(rt.root, name);
       rt.editor.putCollection({ ...collection, name });
       return null;
@@ -145,16 +145,6 @@ export const COLLECTIONS: readonly Entry[] = [
     },
   }),
 ];
-
-/** @throws QueryError value_err unless a name follows the naming rules */
-export function checkName(name: string): void {
-  if (!NAME.test(name)) {
-    throw valueError(
-      'a name begins with a letter or _, goes on with letters, digits and _, and has at most 255',
-    );
-  }
-}
-
 function nameOrId(): p.Param<string | number | bigint> {
   return p.param(
     'collection',

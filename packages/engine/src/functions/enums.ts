@@ -34,8 +34,11 @@ export const ENUMS: readonly Entry[] = [
     in: In.COLLECTION,
     changes: CHANGES_SCHEMA,
     before: needCommit,
-    params: [p.str('name'), p.thing('members')],
-    run: (rt, name, members) => {
+    params: [p.str('name'), p.later(p.thing('members'))],
+    run: (rt, name, given) => {
+      assertNewName(rt, name);
+      const members = given();
+      // The argument may have made an enum of this name.
       assertNewName(rt, name);
       rt.schemaEditor.putEnum(newEnum(rt, name, members));
       return null;
@@ -308,6 +311,7 @@ function mod(call: Call, name: string): void {
   }
   const member = memberDef(of, name);
   const value = argumentOf(call, 4);
+  if (equals(member.value, value)) return;
   const others = new MemberValues(
     of.name,
     def.members.filter((other) => other !== member),
@@ -318,7 +322,6 @@ function mod(call: Call, name: string): void {
     );
   }
   others.add(name, value);
-  if (equals(member.value, value)) return;
   put(call, { members: def.members.map((other) => (other === member ? { ...other, value } : other)) });
 }
 

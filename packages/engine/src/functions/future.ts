@@ -68,11 +68,11 @@ function argumentsOf(rt: Runtime, closure: Closure, [given, ...surplus]: readonl
       return value;
     });
   }
-  if (!(given instanceof List)) {
-    throw typeError(`the arguments of a future's closure come as a list, not as ${typeName(given)}`);
-  }
   if (surplus.length > 0) {
     throw argumentsError('future() takes a closure and one list with all of its arguments');
+  }
+  if (!(given instanceof List)) {
+    throw typeError(`the arguments of a future's closure come as a list, not as ${typeName(given)}`);
   }
   if (given.length !== params.length) {
     throw argumentsError(`the closure of the future takes ${params.length} arguments, not ${given.length}`);

@@ -3,7 +3,7 @@ import { type Entry, In, variadic } from '../run/builtin.js';
 import { defaultOf, isFixedDefault } from '../run/defaults.js';
 import { lockForReading, unlockReading } from '../run/dispatch.js';
 import { assertUnused, typeNamed, whileInUse } from '../run/instance.js';
-import { countInstances, eachInstance } from '../run/instances.js';
+import { countInstances, eachInstance, looseInstancesIn } from '../run/instances.js';
 import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -36,6 +36,7 @@ import {
   assertUnlocked,
   fieldDefinition,
   isClosure,
+  nestedRefused,
   provisionalField,
   withField,
   withMethod,
@@ -99,11 +100,12 @@ function put({ rt }: Call, def: TypeDef): void {
 }
 
 /** Where a definition is expected as the fourth argument: a text, a closure, or what a nested one is made of. */
-function definitionArgument(call: Call): Value {
+function definitionArgument(call: Call, name: string): Value {
   const { type } = call;
   const given = argumentOf(call, 4);
   const isNested = given instanceof Thing || given instanceof List;
-  if (typeof given === 'string' || isClosure(given) || (isNested && type.isWrapOnly)) return given;
+  if (isNested && !type.isWrapOnly) throw nestedRefused(type.name, name);
+  if (typeof given === 'string' || isClosure(given) || isNested) return given;
   throw p.wrongType(given, { function: 'mod_type', position: 4 }, 'definition', 'a str or closure');
 }
 
@@ -111,7 +113,7 @@ function add(call: Call, name: string): void {
   const { rt, type, codes } = call;
   assertCount(call, 4, 5);
   assertFreePart(defOf(type), name);
-  const given = definitionArgument(call);
+  const given = definitionArgument(call, name);
   const initCode = codes[3];
   if (isClosure(given)) {
     assertCount(call, 4);
@@ -169,7 +171,10 @@ function addWithValue(call: Call, name: string, definition: Definition, init: Va
     put(call, withField(rt, defOf(type), name, definition, ownCopy(init)));
     return;
   }
-  const values = Array.from(eachInstance(rt, type), (thing) => ({ thing, value: ownCopy(init) }));
+  const things = new Set(eachInstance(rt, type));
+  // Instances that only the value holds have the property from now on, too.
+  for (const thing of looseInstancesIn(rt, type, init)) things.add(thing);
+  const values = Array.from(things, (thing) => ({ thing, value: ownCopy(init) }));
   put(call, withField(rt, defOf(type), name, definition, null));
   fill(rt, name, values);
 }
@@ -251,7 +256,7 @@ function mod(call: Call, name: string): void {
   const isMethod = def.methods.has(name);
   if (field === undefined && !isMethod && def.idName !== name) throw noPart(type, name);
   if (field !== undefined) assertUnrelated(type, field);
-  const given = definitionArgument(call);
+  const given = definitionArgument(call, name);
   if (isClosure(given)) {
     if (!isMethod) throw typeError(`type \`${type.name}\`: \`${name}\` is a property, not a method`);
     assertCount(call, 4);

@@ -15,11 +15,11 @@ import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
 import { type ChangeRule, type Entry, func, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
+import { assertName } from '../schema/name.js';
 import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
 import { Bytes, MpData } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
-import { checkName } from './collections.js';
 import { targetOf } from './users.js';
 
 const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
@@ -32,7 +32,7 @@ export const MODULES: readonly Entry[] = [
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(p.str('source')), p.optional(p.any('conf'))],
     run: (rt, name, sourceGiven, conf = null) => {
-      checkName(name);
+      assertName(name);
       const source = sourceGiven();
       const packed = packedConf(rt, conf);
       checkSource(source);
@@ -74,7 +74,7 @@ export const MODULES: readonly Entry[] = [
     run: (rt, name, given) => {
       const module = moduleOf(rt, name);
       const newName = given();
-      checkName(newName);
+      assertName(newName);
       assertFree(rt, newName);
       rt.editor.putModule({ ...module, name: newName });
       return null;
@@ -176,7 +176,7 @@ function code(): p.Param<Bytes | string | null> {
 
 /** @throws QueryError value_err, lookup_err */
 function moduleOf(rt: Runtime, name: string): ModuleInfo {
-  checkName(name);
+  assertName(name);
   const module = rt.root.modules.byName.get(name);
   if (module !== undefined) return module;
   rt.freshenModules();

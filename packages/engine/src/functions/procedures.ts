@@ -6,12 +6,12 @@ import { type ChangeRule, type Entry, func, In, variadic } from '../run/builtin.
 import { callClosure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
+import { assertName } from '../schema/name.js';
 import { type Procedure, ProcedureEditor } from '../state/parts/procedures.js';
 import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
-import { checkName } from './collections.js';
 import { needCommit } from './history.js';
 
 const CHANGES_DATA: ChangeRule = { scopes: In.DATA };
@@ -25,7 +25,7 @@ export const PROCEDURES: readonly Entry[] = [
     before: needCommit,
     params: [p.str('name'), p.later(p.closure('closure'))],
     run: (rt, name, given) => {
-      checkName(name);
+      assertName(name);
       const closure = given();
       if (rt.scope.procedure(name) !== undefined) throw lookupError(`there is a procedure '${name}' already`);
       const { byName: procedures } = rt.group.procedures;
@@ -58,7 +58,7 @@ export const PROCEDURES: readonly Entry[] = [
     run: (rt, name, given) => {
       procedureOf(rt, name);
       const newName = given();
-      checkName(newName);
+      assertName(newName);
       if (rt.scope.procedure(newName) !== undefined) {
         throw lookupError(`there is a procedure '${newName}' already`);
       }
@@ -119,7 +119,7 @@ export const PROCEDURES: readonly Entry[] = [
 ];
 
 function procedureOf(rt: Runtime, name: string): Procedure {
-  checkName(name);
+  assertName(name);
   const procedure = rt.scope.procedure(name);
   if (procedure === undefined) throw lookupError(`there is no procedure '${name}'`);
   return procedure;

@@ -14,6 +14,7 @@ import { computeIn } from '../run/computed.js';
 import { DEEP_MAX } from '../run/limits.js';
 import * as p from '../run/params.js';
 import { NO_IDS, type Runtime } from '../run/runtime.js';
+import type { Code } from '../run/unit.js';
 import { NAME } from '../schema/name.js';
 import { EVENTS_BYTES_MAX, Outbox, type Sender, tooMuch } from '../state/events.js';
 import { nameRoom } from '../state/parts/rooms.js';
@@ -67,10 +68,11 @@ export const ROOMS: readonly Entry[] = [
   }),
   variadicMethod(ROOM, 'emit', {
     doc: 'Tells those who joined the room of an event when the query has succeeded; a depth and flags (NO_IDS) may stand before the event.',
-    params: [p.any('event')],
-    rest: p.any('argument'),
-    run: (rt, room, first, others) => {
-      const { deep, ids, event, args } = readEmit(rt, [first, ...others]);
+    params: [],
+    rest: p.lazy('event, argument'),
+    min: 1,
+    run: (rt, room, codes) => {
+      const { deep, ids, event, args } = readEmit(rt, codes);
       emit(rt, { room, deep, ids, event, args, except: null });
       return null;
     },
@@ -80,32 +82,35 @@ export const ROOMS: readonly Entry[] = [
 /** Characters that the name of an event has at most. */
 const EVENT_MAX = 255;
 
+/** What an emit is told, each evaluated and checked before the next. */
 function readEmit(
   rt: Runtime,
-  given: readonly Value[],
+  codes: readonly Code[],
 ): { readonly deep: number; readonly ids: boolean; readonly event: string; readonly args: readonly Value[] } {
   let at = 0;
+  const next = (): Value => {
+    const code = codes[at++];
+    if (code === undefined) throw argumentsError('emit() takes the name of an event behind depth and flags');
+    return code();
+  };
   let { deep } = rt;
   let ids = true;
-  const depth = given[0];
-  if (isInt(depth)) {
-    if (depth < 0 || depth > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${depth}`);
-    deep = Number(depth);
-    at = 1;
-    const flags = given[1];
-    if (isInt(flags)) {
-      ids = (BigInt(flags) & BigInt(NO_IDS)) === 0n;
-      at = 2;
+  let event = next();
+  if (isInt(event)) {
+    if (event < 0 || event > DEEP_MAX) throw valueError(`deep must be from 0 to ${DEEP_MAX}, not ${event}`);
+    deep = Number(event);
+    event = next();
+    if (isInt(event)) {
+      ids = (BigInt(event) & BigInt(NO_IDS)) === 0n;
+      event = next();
     }
   }
-  if (given.length === at) throw argumentsError('emit() takes the name of an event behind depth and flags');
-  const event = given[at] as Value;
   if (typeof event !== 'string') throw typeError(`an event must be a str, not ${typeName(event)}`);
   if (event === '') throw valueError('an event needs a name');
   if (event.length > EVENT_MAX && [...event.slice(0, 2 * EVENT_MAX + 2)].length > EVENT_MAX) {
     throw valueError(`the name of an event has at most ${EVENT_MAX} characters`);
   }
-  return { deep, ids, event, args: given.slice(at + 1) };
+  return { deep, ids, event, args: codes.slice(at).map((code) => code()) };
 }
 
 /** What is told to those who are in a room. */

@@ -1,10 +1,12 @@
 /** Fields and methods of types, as `set_type` and `mod_type` make them: what a definition may be in which type. */
-import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { lookupError, operationError, type QueryError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
 import { type Definition, isSchemaName, RESERVED_NAMES } from '../schema/definition.js';
+import { assertName } from '../schema/name.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords, ruleOf } from '../schema/rule.js';
+import { assertStructureSize } from '../schema/structure.js';
 import {
   FIELDS_MAX,
   type Field,
@@ -22,11 +24,7 @@ import type { Value } from '../value/value.js';
 
 /** Throws value_err unless a type or enum may have this name; lookup_err when one has it already. */
 export function assertNewName(rt: Runtime, name: string): void {
-  if (!isSchemaName(name)) {
-    throw valueError(
-      'a name begins with a letter or _, goes on with letters, digits and _, and has at most 255',
-    );
-  }
+  assertName(name);
   if (RESERVED_NAMES.has(name)) throw valueError(`the name '${name}' is reserved`);
   if (rt.schema.has(name)) throw lookupError(`there is a type or enum '${name}' already`);
 }
@@ -99,9 +97,18 @@ export function fieldDefinition(rt: Runtime, def: TypeDef, name: string, given: 
 function parsed(rt: Runtime, def: TypeDef, name: string, given: Value, isWrapOnly: boolean): Definition {
   if (typeof given === 'string') return parseDefinition(given, rt.schema);
   const isNested = given instanceof Thing || given instanceof List;
-  if (isNested && isWrapOnly) return structureDefinition(rt, name, given, def.id, 0);
-  const message = `type \`${def.name}\`, property \`${name}\`: expected a definition, got ${inWords(given)}`;
-  throw isNested ? valueError(`${message}: only a wrap-only type has nested ones`) : typeError(message);
+  if (isNested && isWrapOnly) {
+    const definition = structureDefinition(rt, name, given, def.id, 0);
+    if (definition.base.kind === 'nested') assertStructureSize(definition.base.structure);
+    return definition;
+  }
+  if (isNested) throw nestedRefused(def.name, name);
+  throw typeError(`type \`${def.name}\`, property \`${name}\`: expected a definition, got ${inWords(given)}`);
+}
+
+/** The error for a nested definition in a type that is not wrap-only. */
+export function nestedRefused(type: string, name: string): QueryError {
+  return valueError(`type \`${type}\`, property \`${name}\`: only a wrap-only type has nested definitions`);
 }
 
 /** Throws value_err when a new instance would need another one of its type, and so on without end. */

@@ -36,9 +36,11 @@ export const TYPES: readonly Entry[] = [
     in: In.COLLECTION,
     changes: CHANGES_SCHEMA,
     before: needCommit,
-    params: [p.str('name'), p.optional(p.any('flags')), p.optional(p.any('hide_id'))],
+    params: [p.str('name'), p.optional(p.later(p.any('flags'))), p.optional(p.later(p.any('hide_id')))],
     run: (rt, name, flags, hideId) => {
-      const bits = flagBits(0, flags, hideId);
+      assertNewName(rt, name);
+      const bits = flagBits(0, flags?.(), hideId?.());
+      // The arguments may have made a type of this name.
       assertNewName(rt, name);
       rt.schemaEditor.putType(newType(rt, name, bits));
       return name;

@@ -10,7 +10,7 @@ import { lookupError, quotaError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { checkName } from './collections.js';
+import { assertName } from '../schema/name.js';
 import { userByName } from './users.js';
 
 const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
@@ -100,7 +100,7 @@ function rule(): p.Param<WhitelistRule> {
 
 function checked(given: WhitelistRule): WhitelistRule {
   if (typeof given === 'string') {
-    checkName(given);
+    assertName(given);
   } else if (given.pattern.length > WHITELIST_PATTERN_MAX) {
     throw valueError(`a regex on a whitelist has ${WHITELIST_PATTERN_MAX} characters at most`);
   }

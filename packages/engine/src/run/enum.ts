@@ -1,6 +1,7 @@
 /** Members of enums in code: `E{M}`, `E{|| name}`, `E()`, `E(value)`. */
 import { argumentsError, lookupError, typeError } from '../error.js';
 import type { EnumType } from '../schema/enum.js';
+import { assertName } from '../schema/name.js';
 import { inWords } from '../schema/rule.js';
 import { Closure } from '../value/closure.js';
 import { equals } from '../value/kinds.js';
@@ -39,11 +40,12 @@ export function callEnum(rt: Runtime, of: EnumType, args: readonly Code[]): Valu
   });
 }
 
-/** The enum of a name. Throws lookup_err when there is none. */
+/** The enum of a name. Throws lookup_err when there is none, value_err when there can be none. */
 export function enumNamed(rt: Runtime, name: string): EnumType {
   const of = rt.schema.enumNamed(name);
-  if (of === undefined) throw lookupError(`there is no enum '${name}'`);
-  return of;
+  if (of !== undefined) return of;
+  assertName(name);
+  throw lookupError(`there is no enum '${name}'`);
 }
 
 function memberNamed(of: EnumType, name: string): Member {

@@ -19,9 +19,19 @@ export function heldThings(
   entered: ReadonlySet<Thing> = NONE,
   visitMember: (member: Member) => void = () => {},
 ): Set<Thing> {
+  return thingsIn(rt, [...rt.symbols.values(), ...rt.futures, ...rt.pending], entered, visitMember);
+}
+
+/** The same for what values hold, or are. */
+export function thingsIn(
+  rt: Runtime,
+  values: readonly Value[],
+  entered: ReadonlySet<Thing> = NONE,
+  visitMember: (member: Member) => void = () => {},
+): Set<Thing> {
   const found = new Set<Thing>();
   const futures = new Set<Future>();
-  const open: Value[] = [...rt.symbols.values(), ...rt.futures, ...rt.pending];
+  const open = [...values];
   const visit = (value: Value): void => {
     if (typeof value !== 'object' || value === null) return;
     if (value instanceof Thing) {

@@ -1,6 +1,7 @@
 /** Making instances: `T{a: 1}`, `T(x)`, `new('T', x)`, and what they share. */
 import type { Entry as AstEntry } from '@althing/language';
 import { argumentsError, lookupError, operationError, typeError } from '../error.js';
+import { assertName } from '../schema/name.js';
 import { inWords } from '../schema/rule.js';
 import { type Field, Type } from '../schema/type.js';
 import { attach } from '../state/attach.js';
@@ -101,11 +102,12 @@ export function instanceFrom(rt: Runtime, type: Type, source: Thing): Thing {
   );
 }
 
-/** The type of a name. Throws lookup_err when there is none. */
+/** The type of a name. Throws lookup_err when there is none, value_err when there can be none. */
 export function typeNamed(rt: Runtime, name: string): Type {
   const type = rt.schema.typeNamed(name);
-  if (type === undefined) throw lookupError(`there is no type '${name}'`);
-  return type;
+  if (type !== undefined) return type;
+  assertName(name);
+  throw lookupError(`there is no type '${name}'`);
 }
 
 /** Keeps a type, or an enum, from being changed while something works. */

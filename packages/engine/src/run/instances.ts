@@ -2,7 +2,8 @@
 import type { Type } from '../schema/type.js';
 import type { Member } from '../value/member.js';
 import type { Thing } from '../value/thing.js';
-import { heldThings } from './held.js';
+import type { Value } from '../value/value.js';
+import { heldThings, thingsIn } from './held.js';
 import type { Runtime } from './runtime.js';
 
 /** Stored instances, in the order of their ids. */
@@ -43,6 +44,11 @@ export function countInstances(rt: Runtime, type: Type): number {
 /** Loose instances that the running call holds, also through lists, sets, wraps and other loose things. */
 export function looseInstances(rt: Runtime, type: Type): Thing[] {
   return looseThings(rt).filter((thing) => thing.type === type);
+}
+
+/** Loose instances that a value holds, or is. */
+export function looseInstancesIn(rt: Runtime, type: Type, value: Value): Thing[] {
+  return [...thingsIn(rt, [value])].filter((thing) => thing.type === type);
 }
 
 /** All loose things that the running call holds. */

@@ -1,5 +1,5 @@
 /** Structures from things: what `&{..}`, `ano(..)` and the nested definitions of wrap-only types are made of. */
-import { typeError, valueError } from '../error.js';
+import { lookupError, typeError, valueError } from '../error.js';
 import { type Definition, isSchemaName, type Names, referencesOf } from '../schema/definition.js';
 import { parseDefinition } from '../schema/parse-definition.js';
 import { inWords } from '../schema/rule.js';
@@ -24,7 +24,8 @@ export type Owner = number | 'anonymous';
  * A structure of the entries of a thing.
  *
  * @param own what it belongs to: the id of a type, which may be in use; 'anonymous' for what may name no types and enums
- * @throws QueryError as the definitions do; value_err for a bad name, or a list without exactly one thing
+ * @throws QueryError as the definitions do; value_err for a bad name, or a list without exactly one thing; lookup_err for a second
+ *   name of the id
  */
 export function structureOf(
   rt: Runtime,
@@ -43,8 +44,10 @@ export function structureOf(
     if (value instanceof Closure) methods.set(name, methodFrom(value));
     else if (typeof value === 'string' && value.startsWith('|'))
       methods.set(name, methodFrom(rt.compileText(value)));
-    else if (value === '#') idName = name;
-    else fields.push({ name, definition: structureDefinition(rt, name, value, own, level) });
+    else if (value === '#') {
+      if (idName !== null) throw lookupError(`ids are shown under the name \`${idName}\` already`);
+      idName = name;
+    } else fields.push({ name, definition: structureDefinition(rt, name, value, own, level) });
   }
   const structure = { idName, fields, methods };
   if (level === 0) assertStructureSize(structure);

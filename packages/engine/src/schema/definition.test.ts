@@ -182,7 +182,7 @@ describe('a definition', () => {
     ['float<nan:>', ErrorCode.VALUE],
     ['bool<x>', ErrorCode.VALUE],
     ['uint<0:1>', ErrorCode.VALUE],
-    ['int<0:1', ErrorCode.VALUE],
+    ['int<0:1', ErrorCode.TYPE],
     ['email<x>', ErrorCode.VALUE],
     ['/a/', ErrorCode.VALUE],
     ['/a/g', ErrorCode.VALUE],

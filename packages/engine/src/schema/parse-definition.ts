@@ -173,8 +173,7 @@ class Parser {
       default:
         break;
     }
-    const open = body.indexOf('<');
-    if (open >= 0) return this.withInfo(body, open);
+    if (body.endsWith('>')) return this.withInfo(body);
     if (body.endsWith('}') && body.includes('{')) return this.enumMember(body);
     const base = this.named(body);
     return { base, stored: base.kind === 'plain' ? body : storedItem({ base, nillable: false }) };
@@ -241,12 +240,14 @@ class Parser {
     }
   }
 
-  private withInfo(
-    body: string,
-    open: number,
-  ): { readonly base: Base; readonly stored: string; readonly hasDefault?: boolean } {
+  private withInfo(body: string): {
+    readonly base: Base;
+    readonly stored: string;
+    readonly hasDefault?: boolean;
+  } {
+    const open = body.indexOf('<');
+    if (open < 0) throw this.bad('a < is missing');
     const name = body.slice(0, open);
-    if (!body.endsWith('>')) throw this.bad('a > is missing at the end');
     const info = body.slice(open + 1, -1);
     switch (name) {
       case 'thing': {
