@@ -76,6 +76,14 @@ test('errors that are caught bring the next look at the clock nearer: they take 
   expect(caught).toBeGreaterThan(4 * looksOf('for (i in range(100000)) try(str(1));'));
 });
 
+test('work that does not fit into the time is refused ahead, also where it is the first that is large', () => {
+  // The clock stands still: what is refused is refused for what it was going to take.
+  const db = new Harness({ limits: { durationMs: 100 }, monotonic: () => 1000 });
+  db.run('.l = range(100000).map(|i| [i]); for (i in range(5)) { .l.extend(.l) }; nil;');
+  expect(db.failure('.l.flat(); nil;').message).toContain('query_duration_limit_ms');
+  expect(db.run('.l[:10000].flat().len();')).toBe(10_000);
+});
+
 describe('a query ends soon after its time is over', () => {
   const runner = new QueryRunner();
   afterAll(() => runner.renew());

@@ -563,7 +563,7 @@ export class Runtime {
       // The clock starts at the first check: a short query never looks at it.
       this.deadline = now + Math.min(this.limits.durationMs - this.spentMs, this.sliceMs);
       this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
-      return;
+      if (aheadMs === 0) return;
     }
     if (now + aheadMs + this.changes.undoMs > this.deadline) {
       if (this.sliceMs < this.limits.durationMs - this.spentMs) throw new SliceOver();
