@@ -12,7 +12,7 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { type GroupPart, unknownEffect } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 
 /** The history of a scope. */
@@ -63,7 +63,8 @@ export class Histories implements GroupPart {
 
   apply(operation: number, input: ByteReader): void {
     if (operation === Effect.SET) this.put(readHistory(input));
-    else this.remove(input.varint());
+    else if (operation === Effect.REMOVE) this.remove(input.varint());
+    else throw unknownEffect(operation);
   }
 
   load(_kind: RecordKind, _id: number, _part: number, value: Uint8Array): void {

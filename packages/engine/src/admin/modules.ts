@@ -16,7 +16,7 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import type { GroupPart } from '../state/parts/part.js';
+import { type GroupPart, unknownEffect } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 import { Module } from '../value/module.js';
 
@@ -140,6 +140,8 @@ export class Modules implements GroupPart {
         this.setCode(id, slicesOf(input.bytes(input.varint())));
         break;
       }
+      default:
+        throw unknownEffect(operation);
     }
   }
 

@@ -19,7 +19,7 @@ import type { Thing } from '../value/thing.js';
 import type { Dirty } from './dirty.js';
 import type { RoomEvent } from './events.js';
 import { Commits } from './parts/commits.js';
-import { type GroupPart, GroupParts } from './parts/part.js';
+import { type GroupPart, GroupParts, unknownEffect } from './parts/part.js';
 import { Procedures } from './parts/procedures.js';
 import { Tasks } from './parts/tasks.js';
 import { RecordKind, type RecordSink } from './records.js';
@@ -82,7 +82,7 @@ export abstract class Group {
     const input = new ByteReader(effects);
     while (input.remaining > 0) {
       const operation = input.u8();
-      if (!this.applyEffect(operation, input)) throw new FormatError(`unknown effect ${operation}`);
+      if (!this.applyEffect(operation, input)) throw unknownEffect(operation);
     }
     this.changeCount += 1;
   }

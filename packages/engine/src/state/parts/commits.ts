@@ -13,7 +13,7 @@ import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import type { Dirty } from '../dirty.js';
 import { RecordKind } from '../records.js';
 import type { Transaction } from '../transaction.js';
-import type { GroupPart } from './part.js';
+import { type GroupPart, unknownEffect } from './part.js';
 
 /** A change that was announced. */
 export interface Commit {
@@ -90,6 +90,8 @@ export class Commits implements GroupPart {
         for (let i = 0; i < count; i++) this.delete(input.varint());
         break;
       }
+      default:
+        throw unknownEffect(operation);
     }
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ByteWriter } from '../../bytes.js';
+import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { Harness } from '../../testing/harness.js';
 import { PersistedCollection } from '../../testing/persisted.js';
 import { Closure } from '../../value/closure.js';
 import { ShapeTree } from '../../value/shape.js';
@@ -43,6 +44,22 @@ test('a group refuses effects and records that none of its parts has', () => {
   const group = new CollectionGroup(1, new ShapeTree(), EMPTY_SOURCE);
   expect(() => group.apply(Uint8Array.of(0xff))).toThrow('unknown effect 255');
   expect(() => group.loadRecord(RecordKind.USER, 1, new Uint8Array())).toThrow('unexpected record of kind 5');
+});
+
+test('every part of every kind of group refuses an effect that it does not know, and reads those that are its own', () => {
+  const { root } = new Harness().engine;
+  const collection = new CollectionGroup(1, new ShapeTree(), EMPTY_SOURCE);
+  const parts = [...root.parts, ...collection.parts];
+  expect(parts.length).toBeGreaterThan(8);
+  for (const part of parts) {
+    for (const operation of [0x00, 0x28, 0xff]) {
+      expect(() => part.apply(operation, new ByteReader(new Uint8Array(64)))).toThrow(FormatError);
+    }
+    // An effect of which nothing is read is one that the part skips.
+    for (const operation of part.effects) {
+      expect(() => part.apply(operation, new ByteReader(new Uint8Array()))).toThrow(FormatError);
+    }
+  }
 });
 
 test('what an editor does is the same on a follower, taken back, and read from a checkpoint', () => {

@@ -1,4 +1,4 @@
-import type { ByteReader } from '../../bytes.js';
+import { type ByteReader, FormatError } from '../../bytes.js';
 import type { RecordKind } from '../records.js';
 
 /**
@@ -12,7 +12,11 @@ export interface GroupPart {
   /** Kinds of its records. No two parts of a group have the same. */
   readonly kinds: readonly RecordKind[];
 
-  /** Repeats one of its effects. On a leader the editor made the change already. */
+  /**
+   * Repeats one of its effects. On a leader the editor made the change already.
+   *
+   * @throws FormatError for an effect that it does not know: who skipped it would have another state than the leader from then on
+   */
   apply(operation: number, input: ByteReader): void;
 
   /**
@@ -69,6 +73,11 @@ export class GroupParts {
 export interface OwnedKind {
   readonly kind: RecordKind;
   readonly part: GroupPart;
+}
+
+/** What stops a node that is to repeat an effect which it does not know. */
+export function unknownEffect(operation: number): FormatError {
+  return new FormatError(`unknown effect ${operation}`);
 }
 
 function claim<Owner>(owners: Map<number, Owner>, number: number, owner: Owner): void {

@@ -13,7 +13,7 @@ import { Closure } from '../../value/closure.js';
 import type { Dirty } from '../dirty.js';
 import { RecordKind } from '../records.js';
 import type { Transaction } from '../transaction.js';
-import type { GroupPart } from './part.js';
+import { type GroupPart, unknownEffect } from './part.js';
 
 /** A procedure: a named closure in a scope. */
 export interface Procedure {
@@ -81,6 +81,8 @@ export class Procedures implements GroupPart {
       case Effect.RENAME:
         this.rename(input.text(), input.text());
         break;
+      default:
+        throw unknownEffect(operation);
     }
   }
 

@@ -16,7 +16,7 @@ import type { Dirty } from '../dirty.js';
 import { type RoomEvent, readEvents } from '../events.js';
 import { RecordKind } from '../records.js';
 import type { Transaction } from '../transaction.js';
-import type { GroupPart } from './part.js';
+import { type GroupPart, unknownEffect } from './part.js';
 
 const Effect = { PUT: 0x29, REMOVE: 0x2a, NAME: 0x2b, EVENTS: 0x2c } as const;
 
@@ -144,6 +144,8 @@ export class Rooms implements GroupPart {
         if (this.isHeard) this.heard.push(...readEvents(events.slice()));
         break;
       }
+      default:
+        throw unknownEffect(operation);
     }
   }
 

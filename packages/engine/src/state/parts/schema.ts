@@ -19,7 +19,7 @@ import { bringBack } from '../migrate.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import type { Transaction } from '../transaction.js';
-import type { GroupPart } from './part.js';
+import { type GroupPart, unknownEffect } from './part.js';
 import { readEnum, readType, writeEnum, writeType } from './schema-codec.js';
 
 const Effect = {
@@ -75,6 +75,8 @@ export class Schema implements GroupPart {
         store.convert(thing, type === 0 ? null : schema.type(type - 1));
         break;
       }
+      default:
+        throw unknownEffect(operation);
     }
   }
 
@@ -103,6 +105,8 @@ export class Schema implements GroupPart {
       case RecordKind.MEMBER_REFS:
         while (input.remaining > 0) schema.enum(id).member(input.varint()).refs = input.varint();
         break;
+      default:
+        throw new FormatError(`unexpected record of kind ${kind}`);
     }
   }
 

@@ -23,7 +23,7 @@ import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import type { Transaction } from '../transaction.js';
 import { type References, readValue, writeValue } from '../value-codec.js';
-import type { GroupPart } from './part.js';
+import { type GroupPart, unknownEffect } from './part.js';
 
 const Effect = { PUT: 0x25, DELETE: 0x26, SCHEDULE: 0x27 } as const;
 
@@ -159,6 +159,8 @@ export class Tasks implements GroupPart, TaskBook {
         if (state !== undefined) this.put({ ...state, ...schedule });
         break;
       }
+      default:
+        throw unknownEffect(operation);
     }
   }
 
