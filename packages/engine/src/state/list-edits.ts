@@ -1,5 +1,6 @@
 /** Taking items out of lists and putting them in, for stored lists and loose ones. */
 import { List, noteAdded, noteRemoved } from '../value/containers.js';
+import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Pieces } from './pieces.js';
 
@@ -21,6 +22,15 @@ export function spliceItemsOf(list: List, start: number, count: number, added: r
 export function appendItem(list: List, value: Value): void {
   if (isPieced(list)) list.backing.append(value);
   else list.held.push(value);
+}
+
+/** The highest number of a piece of one of a thing's lists; 0 for none. */
+export function lastListPart(owner: Thing): number {
+  let last = 0;
+  owner.forEach((_, value) => {
+    if (isPieced(value)) last = Math.max(last, value.backing.lastPart);
+  });
+  return last;
 }
 
 /** Neighbouring items of a list: the first, and how many. */

@@ -12,7 +12,7 @@ import { Apart, type PartSink } from './apart.js';
 import { attach, detach } from './attach.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
-import { isPieced } from './list-edits.js';
+import { isPieced, lastListPart } from './list-edits.js';
 import { migrate } from './migrate.js';
 import { Rooms } from './parts/rooms.js';
 import { PropertyPieces } from './property-pieces.js';
@@ -232,15 +232,19 @@ export class ThingMemory implements Loader {
     this.pieces.get(thing.id)?.again();
   }
 
-  /** A number for a new piece of a thing's list: none that is in use. */
-  newPart(owner: Thing): number {
+  /**
+   * Gives numbers for new pieces of one list of a thing, at each call another that is not in use. For as long as no other list of the
+   * thing gets any: what numbers there are is looked for once.
+   */
+  partNumbers(owner: Thing): () => number {
     const pieces = this.pieces.get(owner.id);
-    if (pieces !== undefined) return pieces.newListPart();
-    let last = 0;
-    owner.forEach((_, value) => {
-      if (isPieced(value)) for (const part of value.backing.parts) last = Math.max(last, part);
-    });
-    return last + 1;
+    if (pieces !== undefined) return () => pieces.newListPart();
+    let last = -1;
+    return () => {
+      if (last < 0) last = lastListPart(owner);
+      last += 1;
+      return last;
+    };
   }
 
   /** The record of a piece is not needed any more. */

@@ -94,6 +94,11 @@ export class Pieces implements Backing {
     return this.pieces.map(({ part }) => part).filter((part) => part !== 0);
   }
 
+  /** The highest of them; 0 for none. */
+  get lastPart(): number {
+    return this.pieces.reduce((last, { part }) => Math.max(last, part), 0);
+  }
+
   fill(): void {
     this.used = true;
     if (this.absent === 0) return;
@@ -248,6 +253,7 @@ export class Pieces implements Backing {
   private writePieces(sink: PartSink): void {
     const { held } = this.list;
     const out = new ByteWriter(4096);
+    const newPart = this.store.partNumbers(this.owner);
     let start = 0;
     for (let i = 0; i < this.pieces.length; i++) {
       const piece = this.pieces[i] as Piece;
@@ -259,7 +265,7 @@ export class Pieces implements Backing {
           i -= 1;
           continue;
         }
-        if (piece.part === 0) piece.part = this.store.newPart(this.owner);
+        if (piece.part === 0) piece.part = newPart();
         sink.put(piece.part, out.take());
         piece.dirty = false;
       }

@@ -18,7 +18,7 @@ import type { Shape } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { Apart, PartSink } from './apart.js';
-import { isPieced } from './list-edits.js';
+import { lastListPart } from './list-edits.js';
 import type { ThingMemory } from './memory.js';
 import { type ReadPart, readStored, sharedProperties, visitStored, writeStored } from './stored-value.js';
 
@@ -192,11 +192,7 @@ export class PropertyPieces {
   /** A number for a new piece of one of the lists of the thing. */
   newListPart(): number {
     if (this.lastListPart === 0 || this.lastListPart + 1 >= FIRST_PART) {
-      this.lastListPart = 0;
-      this.thing.forEach((_, value) => {
-        if (!isPieced(value)) return;
-        for (const part of value.backing.parts) this.lastListPart = Math.max(this.lastListPart, part);
-      });
+      this.lastListPart = lastListPart(this.thing);
     }
     this.lastListPart += 1;
     return this.lastListPart;
