@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { ByteReader, ByteWriter } from '../bytes.js';
 import { readValue, visitThings, writeValue } from '../state/value-codec.js';
 import { Harness } from '../testing/harness.js';
 import { compare } from './compare.js';
+import { listOf } from './containers.js';
 import { toText } from './convert.js';
 import { bytesOfValue, eachThing, equals, isTruthy } from './kinds.js';
 import type { Member } from './member.js';
@@ -10,6 +12,7 @@ import type { Room } from './room.js';
 import { Tag } from './tag.js';
 import type { Thing } from './thing.js';
 import { tagOf, typeName, type Value } from './value.js';
+import { ValueIndex } from './value-index.js';
 
 /** What the engine says of a value. A kind that is added here is seen to be written, read and passed over. */
 interface Sample {
@@ -214,6 +217,51 @@ test.each(Object.entries(SAMPLES))('kind %s: a client gets something', (_, sampl
   const code = sample.type === 'tuple' ? '.v[0]' : '.v';
   expect(harness.run(code)).toBeDefined();
 });
+
+test('an index of values, and what looks for each item in turn, tell equal ones of all kinds as == does', () => {
+  // Given two values of each kind that are read from the same bytes, in a list and alone
+  const harness = new Harness();
+  harness.run("set_enum('E', {ONE: 1}); set_type('T', {a: 'int'}); .x = {}; .t = T{};");
+  const { store } = harness.collection;
+  const copies = Object.values(SAMPLES).flatMap(({ code }, i) => {
+    harness.run(`.v${i} = ${code};`);
+    const out = new ByteWriter();
+    writeValue(out, store.root.get(`v${i}`) ?? null);
+    const bytes = out.take();
+    return Array.from({ length: 2 }, () => readValue(new ByteReader(bytes), store));
+  });
+  const values = copies.flatMap((value) => [value, listOf([value], true)]);
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...values), { maxLength: 60 }), (some) => {
+      // When they are told apart by an index; then it is as if each was compared with all before
+      const index = new ValueIndex({ charge: () => {} });
+      const added: Value[] = [];
+      for (const value of some) {
+        const isNew = !added.some((other) => equals(other, value));
+        expect([typeName(value), index.add(value)]).toEqual([typeName(value), isNew]);
+        if (isNew) added.push(value);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ['tasks', 't', '.t = task(datetime(2050, 1, 1), || nil);', '.t', 'task(datetime(2051, 1, 1), || nil)'],
+  ['wraps', 'w', "set_type('T', {a: 'int'}); .x = T{};", '.x.wrap()', 'T{}.wrap()'],
+  ['anonymous types', 'a', 'nil;', "&{a: 'int'}", "&{b: 'int'}"],
+])(
+  'items that are %s are told apart as == does, in short lists and long ones',
+  (_, name, setup, same, other) => {
+    const db = new Harness();
+    db.run(setup);
+    for (const count of [3, 400]) {
+      const code = `${name} = range(${count}).map(|| ${same}); ${name}.push(${other});`;
+      const told = `[${name}.unique().len(), ${name}.is_unique(), [${same}].extend_unique(${name})]`;
+      expect([count, db.run(`${code} ${told};`)]).toEqual([count, [2, false, 2]]);
+    }
+  },
+);
 
 function made(sample: Sample): { readonly harness: Harness; readonly value: Value } {
   const harness = new Harness();

@@ -1,15 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { List } from './containers.js';
-import { DateTimeValue } from './datetime-value.js';
-import { equals } from './kinds.js';
-import { RegexValue } from './regex-value.js';
-import { Bytes, ErrorValue, Float } from './scalars.js';
+import type { List } from './containers.js';
+import { type AnyKind, equals, type KindColumn, type ObjectValue } from './kinds.js';
+import { Bytes, Float } from './scalars.js';
+import { Tag } from './tag.js';
 import type { Value } from './value.js';
 
 /** Counts work; see `Runtime.charge`. */
 export interface Meter {
   charge(units: number): void;
 }
+
+const itself = (): undefined => undefined;
 
 /**
  * A set of values in which those that are `==` count as one, for telling duplicates in one pass. Most values are their
@@ -29,13 +30,16 @@ export class ValueIndex {
   /** Adds a value; returns false when an equal one was there. */
   add(value: Value): boolean {
     const key = exactKey(value);
-    if (key === undefined) return this.addToGroup(value);
+    if (key === undefined) return this.addToGroup(value, this.text(value));
+    if (typeof key === 'object' && key !== null) {
+      const text = ValueIndex.texts[key.tag](key, this);
+      if (text !== undefined) return this.addToGroup(value, text);
+    }
     const { size } = this.exact;
     return this.exact.add(key).size > size;
   }
 
-  private addToGroup(value: Value): boolean {
-    const text = this.text(value);
+  private addToGroup(value: Value, text: string | null): boolean {
     // A nan equals nothing, and neither does what holds one.
     if (text === null) return true;
     const group = this.groups.get(text);
@@ -65,23 +69,46 @@ export class ValueIndex {
     }
   }
 
-  private textOfObject(value: Exclude<Value, null | boolean | number | bigint | string>): string | null {
-    if (value instanceof Float) return Number.isNaN(value.value) ? null : `n${value.value};`;
-    if (value instanceof Bytes) {
-      const text = textOfBytes(value);
-      return text === null ? `b${Buffer.from(value.data).toString('latin1')};` : `s${text.length}:${text}`;
-    }
-    if (value instanceof ErrorValue) return `e${value.code};`;
-    if (value instanceof RegexValue) return `r${value.text.length}:${value.text}`;
-    if (value instanceof DateTimeValue) return `d${value.time.moment};`;
-    if (value instanceof List) return this.textOfList(value);
+  private textOfObject(value: ObjectValue): string | null {
+    const text = ValueIndex.texts[value.tag](value, this);
+    return text === undefined ? `o${this.numberOf(value)};` : text;
+  }
+
+  /** A number that stands for an object, among those that this index has seen. */
+  private numberOf(value: object): number {
     let number = this.numbers.get(value);
     if (number === undefined) {
       number = this.numbers.size;
       this.numbers.set(value, number);
     }
-    return `o${number};`;
+    return number;
   }
+
+  /** The column of the table of kinds that this is about: see `text`. Undefined for what equals nothing but itself. */
+  private static readonly texts: AnyKind<[index: ValueIndex], string | null | undefined> = {
+    [Tag.FLOAT]: ({ value }) => (Number.isNaN(value) ? null : `n${value};`),
+    [Tag.BYTES]: (bytes) => {
+      const text = textOfBytes(bytes);
+      return text === null ? `b${Buffer.from(bytes.data).toString('latin1')};` : `s${text.length}:${text}`;
+    },
+    [Tag.REGEX]: ({ text }) => `r${text.length}:${text}`,
+    [Tag.DATETIME]: ({ time }) => `d${time.moment};`,
+    [Tag.TIMEVAL]: ({ time }) => `d${time.moment};`,
+    [Tag.ERROR]: ({ code }) => `e${code};`,
+    [Tag.CLOSURE]: itself,
+    [Tag.LIST]: (list, index) => index.textOfList(list),
+    [Tag.TUPLE]: (list, index) => index.textOfList(list),
+    [Tag.SET]: ({ members }) => `m${members.size};`,
+    [Tag.THING]: itself,
+    [Tag.MPDATA]: itself,
+    [Tag.MEMBER]: itself,
+    [Tag.WRAP]: ({ thing }, index) => `w${index.numberOf(thing)};`,
+    [Tag.ANONYMOUS]: ({ bytes }) => `a${Buffer.from(bytes).toString('latin1')};`,
+    [Tag.FUTURE]: itself,
+    [Tag.TASK]: ({ id }) => (id === 0 ? undefined : `t${id};`),
+    [Tag.MODULE]: itself,
+    [Tag.ROOM]: itself,
+  } satisfies KindColumn<[index: ValueIndex], string | null | undefined>;
 
   private textOfList({ items }: List): string | null {
     let text = `l${items.length}:`;
@@ -97,32 +124,16 @@ export class ValueIndex {
 /** Units charged for a comparison, beyond those for its length. */
 const UNITS_PER_COMPARISON = 64;
 
-/** What stands for a value in a Set, so that equal values have the same; undefined when nothing does. */
-function exactKey(value: Value): unknown {
-  switch (typeof value) {
-    case 'string':
-    case 'number':
-      return value;
-    case 'boolean':
-      return Number(value);
-    case 'bigint':
-      return undefined;
-    default:
-      break;
-  }
-  if (value === null) return null;
+/**
+ * What stands for a value in a Set, so that equal values have the same: for an object that is itself, unless it has a text to be told by.
+ * Undefined when nothing does.
+ */
+function exactKey(value: Value): Value | undefined {
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'bigint') return undefined;
   if (value instanceof Float)
     return Math.abs(value.value) <= Number.MAX_SAFE_INTEGER ? value.value : undefined;
-  if (value instanceof Bytes) return textOfBytes(value) ?? undefined;
-  if (
-    value instanceof List ||
-    value instanceof ErrorValue ||
-    value instanceof RegexValue ||
-    value instanceof DateTimeValue
-  ) {
-    return undefined;
-  }
-  return value;
+  return value instanceof Bytes ? (textOfBytes(value) ?? undefined) : value;
 }
 
 /** The str that equals some bytes; null when there is none. */
