@@ -94,6 +94,8 @@ export class FutureRunner {
   private readonly ready: Run[] = [];
   /** Calls that can't go on before a module answers. */
   private readonly idle = new Set<Run>();
+  /** Whether a look at them is planned. */
+  private isLooking = false;
 
   constructor(options: FutureRunnerOptions) {
     this.options = options;
@@ -218,12 +220,18 @@ export class FutureRunner {
   /** Waits for modules. Others run; now and then it is looked whether there is still a reason to wait. */
   private rest(run: Run): void {
     this.idle.add(run);
-    if (this.idle.size === 1) this.options.delay(IDLE_LOOK_MS, () => this.lookAtIdle());
+    this.lookLater();
   }
 
-  private lookAtIdle(): void {
-    for (const run of this.idle) if (isOver(run, this.options.engine)) this.wake(run);
-    if (this.idle.size > 0) this.options.delay(IDLE_LOOK_MS, () => this.lookAtIdle());
+  /** Plans the next look at those that wait; there is one timer at most, and none when nobody waits any more. */
+  private lookLater(): void {
+    if (this.isLooking || this.idle.size === 0) return;
+    this.isLooking = true;
+    this.options.delay(IDLE_LOOK_MS, () => {
+      this.isLooking = false;
+      for (const run of this.idle) if (isOver(run, this.options.engine)) this.wake(run);
+      this.lookLater();
+    });
   }
 
   private wake(run: Run): void {

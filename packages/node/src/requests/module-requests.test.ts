@@ -70,6 +70,26 @@ describe.each([1, 2])('asked at node %i', (node) => {
     expectNothingLeft();
   });
 
+  test('requests that come and go arm one timer together, which ends with them', async () => {
+    await cluster.pass(20_000);
+    const before = cluster.armedTimers;
+    for (let i = 0; i < 20; i++) {
+      const asked = new Asked(node, 'X({});');
+      await cluster.settle();
+      for (const { answer } of sent.splice(0)) answer(FIVE);
+      await cluster.pass(1);
+      expect(asked.told).toEqual([5]);
+    }
+    const last = new Asked(node, 'X({});');
+    await cluster.pass(300);
+    // That of the request itself, and that of the look at who waits.
+    expect(cluster.armedTimers - before).toBeLessThanOrEqual(2);
+    await answerAll();
+    expect(last.told).toEqual([5]);
+    await cluster.pass(20_000);
+    expect(cluster.armedTimers).toBe(before);
+  });
+
   test('a request whose answer may make a change goes from the leader, once', async () => {
     const asked = new Asked(node, 'X({load: true}).then(|r| .x += r);');
     await cluster.settle();

@@ -170,6 +170,11 @@ export class MiniCluster {
     this.queue.push(work);
   }
 
+  /** Timers that were armed and not called off: what is idle for a while has as many as before, or one of its timers renews itself. */
+  get armedTimers(): number {
+    return this.timers.length;
+  }
+
   delay(ms: number, callback: () => void): () => void {
     const timer = { at: this.now + ms, callback };
     this.timers.push(timer);
