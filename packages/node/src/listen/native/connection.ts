@@ -221,11 +221,15 @@ export class Connection implements PackageSink, Client, Listener {
 
   /** What waited to be sent was sent. */
   drained(): void {
-    if (this.lent > 0 && this.unsent === 0) {
-      this.host.shared.memory.give(this.lent);
-      this.lent = 0;
-    }
+    this.giveBack();
     this.advance();
+  }
+
+  /** Gives back the memory of answers, once all were taken. */
+  private giveBack(): void {
+    if (this.lent === 0 || this.unsent > 0) return;
+    this.host.shared.memory.give(this.lent);
+    this.lent = 0;
   }
 
   /** The connection is no more. */
@@ -529,6 +533,7 @@ export class Connection implements PackageSink, Client, Listener {
       this.lent += result.length;
     }
     this.send(PackageType.DATA, id, result);
+    this.giveBack();
   }
 
   private fail(id: number, error: QueryError, outcome: ChangeOutcome | null = null): void {

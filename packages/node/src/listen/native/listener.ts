@@ -18,6 +18,7 @@ import { PackageType } from './package.js';
 import { PackageReader } from './package-reader.js';
 import { type Envelope, NO_ENVELOPE, SocketWire, UNIX_ADDRESS } from './socket-wire.js';
 import type { Wire } from './wire.js';
+import { WritePacer } from './write-pacer.js';
 
 export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answered' | 'counts' | 'clock'> {
   readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
@@ -80,6 +81,7 @@ export class NativeListener {
   private readonly servers: Server[] = [];
   private readonly lines = new Set<Line>();
   private readonly networks = new NetworkCounts();
+  private readonly pacer = new WritePacer();
   private readonly logins: Deadlines<Line>;
   private readonly packages: Deadlines<Line>;
   private readonly slow = new Map<Line, Progress>();
@@ -182,7 +184,7 @@ export class NativeListener {
     address = addressOf(socket),
   ): void {
     const { after } = this.clock;
-    const wire = new SocketWire(socket, address, () => this.slowDown(line), envelope, after);
+    const wire = new SocketWire(socket, address, () => this.slowDown(line), this.pacer, envelope, after);
     const network = networkOf(addressOf(socket));
     const line = this.lineOf(wire, () => {
       this.networks.loggedIn(network);
@@ -204,7 +206,7 @@ export class NativeListener {
       }
     };
     socket.on('data', take);
-    socket.on('drain', () => connection.drained());
+    wire.onDrained = () => connection.drained();
     socket.once('close', () => {
       reader.end();
       this.closed(line);
@@ -218,8 +220,8 @@ export class NativeListener {
    * @param wireOf makes the way to its client; what it is given is called when the client takes less than is sent
    * @param loggedIn called when it has logged in for the first time
    */
-  take(wireOf: (onFull: () => void) => Wire, loggedIn: () => void): OpenedConnection {
-    const wire = wireOf(() => this.slowDown(line));
+  take(wireOf: (onFull: () => void, pacer: WritePacer) => Wire, loggedIn: () => void): OpenedConnection {
+    const wire = wireOf(() => this.slowDown(line), this.pacer);
     const line = this.lineOf(wire, loggedIn);
     return { connection: line.connection, closed: () => this.closed(line) };
   }

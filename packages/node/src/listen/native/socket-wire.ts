@@ -3,6 +3,7 @@ import { backgroundClock, type Clock } from '../../base/clock.js';
 import type { Transport } from '../../telemetry/families.js';
 import { HEADER_BYTES, writeHeader } from './package.js';
 import type { Wire } from './wire.js';
+import { SLICE_BYTES, type WritePacer } from './write-pacer.js';
 
 /** How packages are told from each other on the way to the client. */
 export interface Envelope {
@@ -31,16 +32,22 @@ const COPIED_MAX = 512;
 /** Size of what is collected before it is handed to the system. */
 const BATCH_BYTES = 1024;
 
+const NO_BYTES = new Uint8Array();
+
 /** How long a connection that was ended has to take what was sent, in milliseconds. */
 const LAST_WORDS_MS = 2000;
 
-/** A connection of Node.js. What is sent in one turn of the event loop leaves in one piece. */
+/**
+ * A connection of Node.js. What is sent in one turn of the event loop leaves in one piece, unless it is long: then slice by slice, each
+ * when the one before was taken, so that neither the time of others nor memory goes to who does not read.
+ */
 export class SocketWire implements Wire {
   readonly address: string;
   readonly transport: Transport;
   private readonly socket: Socket;
   private readonly envelope: Envelope;
   private readonly onFull: () => void;
+  private readonly pacer: WritePacer;
   private readonly after: Clock['after'];
   private batch: Buffer | null = null;
   /** Where what was collected in the batch begins and ends. */
@@ -50,16 +57,32 @@ export class SocketWire implements Wire {
   private partBytes = 0;
   private isScheduled = false;
   private isEnding = false;
+  /** Whether a part of what is handed over was handed over already. */
+  private isSliced = false;
+  /** Whether the next slice waits for its turn. */
+  private isPaced = false;
   private readonly flushLater = (): void => {
     this.isScheduled = false;
     this.flush();
   };
+  private readonly pumpInTurn = (): void => {
+    this.isPaced = false;
+    this.pump();
+    this.written();
+  };
+  private readonly written = (): void => {
+    if (this.unsent === 0) this.onDrained();
+  };
+
+  /** Called when what waited to be sent was taken. */
+  onDrained: () => void = () => {};
 
   /** @param onFull called when the client takes less than is sent */
   constructor(
     socket: Socket,
     address: string,
     onFull: () => void,
+    pacer: WritePacer,
     envelope: Envelope = NO_ENVELOPE,
     after: Clock['after'] = backgroundClock.after,
   ) {
@@ -68,7 +91,12 @@ export class SocketWire implements Wire {
     this.transport = transportOf(address, envelope);
     this.onFull = onFull;
     this.envelope = envelope;
+    this.pacer = pacer;
     this.after = after;
+    socket.on('drain', () => {
+      this.pump();
+      this.onDrained();
+    });
   }
 
   /** Bytes that the system took so far. */
@@ -118,20 +146,12 @@ export class SocketWire implements Wire {
 
   /** Hands over what was collected. */
   flush(): void {
-    const { parts, socket } = this;
     this.cut();
     // An idle connection keeps no memory.
     this.batch = null;
     this.batchStart = 0;
     this.batchEnd = 0;
-    if (parts.length === 0) return;
-    this.parts = [];
-    this.partBytes = 0;
-    if (socket.destroyed) return;
-    if (parts.length > 1) socket.cork();
-    for (const part of parts) socket.write(part);
-    if (parts.length > 1) socket.uncork();
-    if (socket.writableNeedDrain) this.onFull();
+    this.pump();
   }
 
   pause(): void {
@@ -146,10 +166,9 @@ export class SocketWire implements Wire {
   end(farewell: Uint8Array | null = this.envelope.farewell): void {
     if (this.isEnding) return;
     if (farewell !== null) this.sendRaw(farewell);
-    this.flush();
     this.isEnding = true;
+    this.flush();
     const { socket } = this;
-    socket.end();
     // Bytes that were not read would make the system cut off what was sent.
     socket.removeAllListeners('data');
     socket.on('data', () => {});
@@ -162,7 +181,55 @@ export class SocketWire implements Wire {
 
   destroy(): void {
     this.isEnding = true;
+    this.drop();
     this.socket.destroy();
+  }
+
+  /** Hands over what was collected, as far as it is taken in this turn; the rest follows. */
+  private pump(): void {
+    const { socket, pacer } = this;
+    if (socket.destroyed) this.drop();
+    while (this.parts.length > 0 && !this.isPaced && !socket.writableNeedDrain) {
+      if (pacer.takes(Math.min(this.partBytes, SLICE_BYTES))) this.writeSlice();
+      else {
+        this.isPaced = true;
+        pacer.later(this.pumpInTurn);
+      }
+    }
+    if (this.parts.length === 0 && this.isEnding && !socket.writableEnded) socket.end();
+  }
+
+  private writeSlice(): void {
+    const { socket } = this;
+    const isLast = this.partBytes <= SLICE_BYTES;
+    const parts = isLast ? this.parts.splice(0) : this.takeSlice();
+    if (parts.length > 1) socket.cork();
+    for (const part of parts) {
+      this.partBytes -= part.length;
+      socket.write(part);
+    }
+    // A short rest of what was long is not followed by 'drain'.
+    if (isLast && this.isSliced) socket.write(NO_BYTES, this.written);
+    this.isSliced = !isLast;
+    if (parts.length > 1) socket.uncork();
+    if (socket.writableNeedDrain) this.onFull();
+  }
+
+  private takeSlice(): Uint8Array[] {
+    const slice: Uint8Array[] = [];
+    let left = SLICE_BYTES;
+    for (let part = this.parts[0]; part !== undefined && left > 0; part = this.parts[0]) {
+      if (part.length <= left) this.parts.shift();
+      else this.parts[0] = part.subarray(left);
+      slice.push(part.subarray(0, left));
+      left -= Math.min(left, part.length);
+    }
+    return slice;
+  }
+
+  private drop(): void {
+    this.parts = [];
+    this.partBytes = 0;
   }
 
   /** A batch with room for so many bytes, at `batchEnd`. */

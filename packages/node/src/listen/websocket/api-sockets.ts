@@ -8,7 +8,9 @@ import type { SocketData } from '../http/apps.js';
 import type { ApiSockets } from '../http/options.js';
 import type { NativeListener, OpenedConnection } from '../native/listener.js';
 import { HEADER_BYTES, writeHeader } from '../native/package.js';
+import { UNSENT_MAX } from '../native/socket-wire.js';
 import type { Wire } from '../native/wire.js';
+import type { WritePacer } from '../native/write-pacer.js';
 import { CloseCode } from './frames.js';
 import { subprotocolOf } from './handshake.js';
 import { MessagePackage } from './messages.js';
@@ -47,7 +49,8 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
     admits: (address) => strangers.admits(networkOf(address)),
     open: (ws) => {
       const known = strangers.add(networkOf(ws.getUserData().address));
-      const opened = listener.take((onFull) => new ApiWire(ws, onFull), known);
+      const drained = (): void => open.get(ws)?.opened.connection.drained();
+      const opened = listener.take((onFull, pacer) => new ApiWire(ws, { onFull, drained, pacer }), known);
       open.set(ws, { opened, message: new MessagePackage(opened.connection), known });
     },
     message: (ws, data) => {
@@ -60,7 +63,10 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
       to.opened.connection.unreadable();
       ws.end(CloseCode.PROTOCOL);
     },
-    drain: (ws) => open.get(ws)?.opened.connection.drained(),
+    drain: (ws) => {
+      wires.get(ws)?.pump();
+      open.get(ws)?.opened.connection.drained();
+    },
     close: (ws) => {
       const gone = open.get(ws);
       if (gone === undefined) return;
@@ -103,23 +109,39 @@ class StrangerCount {
 /** The wires by their sockets, which must not be touched when they are closed. */
 const wires = new WeakMap<WebSocket<SocketData>, ApiWire>();
 
+interface ApiWireOptions {
+  /** Called when the client takes less than is sent. */
+  readonly onFull: () => void;
+  /** Called when what waited was sent. */
+  readonly drained: () => void;
+  readonly pacer: WritePacer;
+}
+
 class ApiWire implements Wire {
   readonly address: string;
   readonly transport = 'api_websocket';
   private readonly ws: WebSocket<SocketData>;
   private readonly onFull: () => void;
+  private readonly drained: () => void;
+  private readonly pacer: WritePacer;
   private isClosed = false;
   private bytes = 0;
+  /** Messages that wait for their turn, or until the client has taken others: each is copied when it is sent. */
+  private waiting: Message[] = [];
+  private waitingBytes = 0;
+  private isPaced = false;
 
-  constructor(ws: WebSocket<SocketData>, onFull: () => void) {
+  constructor(ws: WebSocket<SocketData>, { onFull, drained, pacer }: ApiWireOptions) {
     this.ws = ws;
+    this.pacer = pacer;
+    this.drained = drained;
     this.address = ws.getUserData().address;
     this.onFull = onFull;
     wires.set(ws, this);
   }
 
   get unsent(): number {
-    return this.isClosed ? 0 : this.ws.getBufferedAmount();
+    return this.isClosed ? 0 : this.ws.getBufferedAmount() + this.waitingBytes;
   }
 
   get sent(): number {
@@ -128,13 +150,43 @@ class ApiWire implements Wire {
 
   send(type: number, id: number, data: Uint8Array | null): void {
     if (this.isClosed) return;
+    const bytes = HEADER_BYTES + (data === null ? 0 : data.length);
+    this.bytes += bytes;
+    this.waiting.push({ type, id, data, bytes });
+    this.waitingBytes += bytes;
+    this.pump();
+    if (this.unsent > 0) this.onFull();
+  }
+
+  /** Sends what may be sent in this turn, one long message at a time. */
+  pump(): void {
+    for (
+      let next = this.waiting[0];
+      next !== undefined && !this.isPaced && !this.isClosed;
+      next = this.waiting[0]
+    ) {
+      if (this.ws.getBufferedAmount() > UNSENT_MAX) return;
+      if (!this.pacer.takes(next.bytes)) {
+        this.isPaced = true;
+        this.pacer.later(() => {
+          this.isPaced = false;
+          this.pump();
+          this.drained();
+        });
+        return;
+      }
+      this.transmit(next);
+    }
+  }
+
+  private transmit({ type, id, data, bytes: size }: Message): void {
+    this.waiting.shift();
+    this.waitingBytes -= size;
     const length = data === null ? 0 : data.length;
     const bytes = Buffer.allocUnsafe(HEADER_BYTES + length);
     writeHeader(bytes, 0, type, id, length);
     if (data !== null) bytes.set(data, HEADER_BYTES);
-    this.bytes += bytes.length;
     this.ws.send(bytes, true);
-    if (this.unsent > 0) this.onFull();
   }
 
   pause(): void {
@@ -144,6 +196,7 @@ class ApiWire implements Wire {
   resume(): void {}
 
   end(): void {
+    for (const message of [...this.waiting]) if (!this.isClosed) this.transmit(message);
     if (!this.isClosed) this.ws.end(CloseCode.GOING_AWAY);
   }
 
@@ -154,5 +207,15 @@ class ApiWire implements Wire {
   /** The socket is no more. */
   close(): void {
     this.isClosed = true;
+    this.waiting = [];
+    this.waitingBytes = 0;
   }
+}
+
+interface Message {
+  readonly type: number;
+  readonly id: number;
+  readonly data: Uint8Array | null;
+  /** In all. */
+  readonly bytes: number;
 }
