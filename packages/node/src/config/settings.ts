@@ -337,7 +337,7 @@ const storage = {
     size('MB', 8, 1_048_576),
     'a quarter of the heap; at most 256 where nothing limits the memory of the process',
     ({ memory }) => Math.min(memory.isLimited ? 1_048_576 : 256, Math.max(8, Math.floor(memory.heapMb / 4))),
-    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What does not fit into the heap is refused in a container, and told elsewhere.',
+    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What no checkpoint holds yet, and what a query uses, stays in memory beyond it. What does not fit into the heap is refused in a container, and told elsewhere.',
   ),
   garbage_interval_ms: setting(
     duration(100, 86_400_000),
@@ -352,7 +352,7 @@ const storage = {
   checkpoint_interval_ms: setting(
     duration(100, 3_600_000),
     5000,
-    'Longest time between a change and its checkpoint. Changes are safe in the log before; checkpoints keep restarts short.',
+    'Time between the end of a checkpoint and the beginning of the next, where there were changes. Changes are safe in the log before; checkpoints keep restarts short. Beside much other work a checkpoint itself takes a while: the longer, the more it slows that down, by up to a half.',
   ),
   checkpoint_size_mb: setting(
     size('MB', 1, 65_536),

@@ -122,6 +122,42 @@ describe('a checkpoint', () => {
     expect([session.group.dirty.size, turns >= 90]).toEqual([0, true]);
   });
 
+  test('takes longer turns the longer it takes, beside work that never ends', async () => {
+    const bench = await new TestBench().start();
+    await bench.checkpoint(STUFF);
+    await bench.value(STUFF, '.l = range(4000).map(|i| {i: i}); nil;');
+    // Given that each turn of others takes 20 ms, and that one of 10 things is encoded in 1 ms
+    let now = 0;
+    const turns: number[] = [];
+    const checkpointer = new Checkpointer({
+      state: bench.state,
+      consensus: bench,
+      intervalMs: 1000,
+      sizeBytes: 1,
+      monotonic: () => now,
+      workClock: () => {
+        now += 1;
+        return now;
+      },
+      thingsPerLook: 10,
+      yield: async () => {
+        now += 20;
+        turns.push(now);
+      },
+      blocked: () => false,
+      onFailure: () => {},
+      onDone: () => {},
+    });
+    // When a checkpoint is made, then 400 ms of work take less than three times the time between two checkpoints, in place of 8 s
+    const done = checkpointer.flush(bench.session(STUFF));
+    await bench.travel();
+    await done;
+    expect(now).toBeGreaterThan(1000);
+    expect(now).toBeLessThan(3000);
+    const waits = turns.map((at, i) => at - (turns[i - 1] ?? 0));
+    expect(Math.max(...waits)).toBeLessThan(20 + 20);
+  });
+
   test('is not begun while they are held', async () => {
     const bench = await new TestBench().start();
     await bench.checkpoint('thingsdb');

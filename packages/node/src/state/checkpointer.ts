@@ -39,8 +39,9 @@ export interface CheckpointReport {
   readonly bytes: number;
 }
 
-/** Milliseconds of encoding between two yields. */
+/** Milliseconds of encoding between two yields: at first, and of a checkpoint that has taken as long as the time between two. */
 const SLICE_MS = 1;
+const SLICE_MAX_MS = 16;
 /** Things, or pieces of large ones. */
 const THINGS_PER_LOOK = 32;
 
@@ -247,6 +248,7 @@ export class Checkpointer {
     const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
     // From here to the mark nothing may come between: the mark stands for what is frozen.
+    const pace = this.pace(sink);
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
     const results = session.captureResults();
@@ -261,15 +263,15 @@ export class Checkpointer {
     // A record that was restored lies below what its thing became since: a thing that changes again is encoded at once, and must come
     // behind it. A collection that is being filled has many records, and no such things.
     if (!changes.things.isEmpty) for (const record of changes.records.values()) put(record);
-    else await this.sliced(changes.records.values(), sink, put);
-    await this.sliced(changes.removed, sink, (id) => sink.delete(RecordKind.THING, id, 0));
-    await this.sliced(changes.things, sink, (id) => {
+    else await this.sliced(changes.records.values(), pace, put);
+    await this.sliced(changes.removed, pace, (id) => sink.delete(RecordKind.THING, id, 0));
+    await this.sliced(changes.things, pace, (id) => {
       const thing = dirty.frozenThing(id);
       if (thing === undefined) return;
       group.saveThing(thing, sink);
       dirty.saved(thing);
     });
-    await this.sliced(group.saveRest(), sink, () => {});
+    await this.sliced(group.saveRest(), pace, () => {});
     sink.put(RecordKind.META, 0, 0, meta);
     results.write(sink);
     const applied = await place;
@@ -281,14 +283,28 @@ export class Checkpointer {
     return sink.bytes;
   }
 
+  /**
+   * How the work of a checkpoint that begins now takes turns with all other. The longer it takes, the longer its slices get: under a
+   * load that never ends it would come to its end much later than it may, and what changes meanwhile can't leave memory.
+   */
+  private pace(sink: CheckpointSink): Pace {
+    const { intervalMs, monotonic } = this.options;
+    const begun = monotonic();
+    const sliceMs = (): number => {
+      const share = Math.min((monotonic() - begun) / Math.max(1, intervalMs), 1);
+      return SLICE_MS + share * (SLICE_MAX_MS - SLICE_MS);
+    };
+    return { sink, sliceMs };
+  }
+
   /** Does something for each element, in slices of time. */
   private async sliced<T>(
     elements: Iterable<T>,
-    sink: CheckpointSink,
+    { sink, sliceMs }: Pace,
     work: (element: T) => void,
   ): Promise<void> {
     const { monotonic, workClock = monotonic, thingsPerLook = THINGS_PER_LOOK } = this.options;
-    let end = workClock() + SLICE_MS;
+    let end = workClock() + sliceMs();
     let count = 0;
     for (const element of elements) {
       work(element);
@@ -297,10 +313,16 @@ export class Checkpointer {
       await sink.roomForMore();
       if (workClock() < end) continue;
       await this.options.yield();
-      end = workClock() + SLICE_MS;
+      end = workClock() + sliceMs();
     }
     await sink.roomForMore();
   }
+}
+
+interface Pace {
+  readonly sink: CheckpointSink;
+  /** Milliseconds of the next slice. */
+  readonly sliceMs: () => number;
 }
 
 /** Hands records to a checkpoint, and knows when it asks to wait. */
