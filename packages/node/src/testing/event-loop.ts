@@ -1,10 +1,18 @@
 /** An event loop whose time only goes on where a test says so: its phases are those of Node.js. */
 export class EventLoop {
-  /** Milliseconds. */
-  now = 1_000_000;
+  /** Whose time it is, in milliseconds. */
+  clock = { now: 1_000_000 };
   private timers: { readonly at: number; readonly work: () => void }[] = [];
   private arrivals: { readonly at: number; readonly work: () => void }[] = [];
   private checks: (() => void)[] = [];
+
+  get now(): number {
+    return this.clock.now;
+  }
+
+  set now(now: number) {
+    this.clock.now = now;
+  }
 
   /** Calls back after some milliseconds, when timers have their turn. */
   after(ms: number, work: () => void): () => void {
