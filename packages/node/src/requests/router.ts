@@ -213,10 +213,22 @@ export class Router {
    * @returns whether its answer waits for nothing but events of the consensus side
    */
   handle(request: Request, respond: Respond, begun = this.options.monotonic()): boolean {
+    const { readMs = 0 } = request;
+    if (readMs > 0) this.scheduler.spend(readMs);
     const reply = this.immediate.answer(request, begun);
     if (reply === null) return this.handleOther(request, respond, begun);
     respond(reply, this.immediate.endedAt);
     return true;
+  }
+
+  /**
+   * Puts off that a large body is read, where others have to be served before.
+   *
+   * @param read called when it may be read; never where nothing has to wait
+   * @returns whether it is put off
+   */
+  readsLater(userId: number, bytes: number, read: () => void): boolean {
+    return waitsUnstoppable(this.scheduler, userId, bytes * READING_MS, read);
   }
 
   /** As `handle`, for what is not answered at once. */
@@ -900,6 +912,9 @@ const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;
+
+/** About how many milliseconds it takes to look through a byte of a body. */
+const READING_MS = 8e-6;
 
 /** Bytes of values from which on it takes time to write them anew. */
 const LARGE_BYTES = 65_536;

@@ -76,6 +76,7 @@ export class Doors {
     const { config, engine, figures, log, transfers, refusal, stale, wait, onDefect } = options;
     const authenticator = makeAuthenticator(options);
     const handle = handlerOf(options);
+    const readsLater = options.router.readsLater.bind(options.router);
     const shared = new SharedLimits({
       memoryMax: config.requestMemoryLimitMb * MiB,
       connectionsMax: fittingConnections(config.maxConnections, descriptorLimit(), log),
@@ -87,6 +88,7 @@ export class Doors {
       authenticator,
       root: engine.root,
       handle,
+      readsLater,
       rooms: options.rooms,
       refusal,
       stale,
@@ -110,6 +112,7 @@ export class Doors {
       tls: tlsFilesOf(config),
       nodeName: config.nodeName,
       handle,
+      readsLater,
       transfers,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,

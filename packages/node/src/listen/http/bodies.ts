@@ -35,6 +35,8 @@ export interface BodiesOptions {
    * waiting.
    */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
+  /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
+  readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   /** Called for a request whose answer comes of this thread's waiting. */
   readonly waits: (exchange: Exchange) => void;
   /** Reports a defect of the node itself. */
@@ -133,8 +135,30 @@ export class Bodies {
     if (exchange.body !== null) this.read(exchange, exchange.body, false);
   }
 
-  /** @param isLent whether the memory of the body is gone after the native callback */
+  /**
+   * Reads a body, at once or when it is its turn.
+   *
+   * @param isLent whether the memory of the body is gone after the native callback
+   */
   private read(exchange: Exchange, body: Buffer, isLent: boolean): void {
+    const { user } = exchange;
+    const { budget, readsLater, refuse } = this.options;
+    if (user === null) return;
+    if (body.length < LARGE_BODY) {
+      this.readNow(exchange, body, isLent);
+      return;
+    }
+    let kept = body;
+    const isLater = readsLater(user.id, body.length, () => {
+      if (!exchange.finished) this.readNow(exchange, kept, false);
+    });
+    if (!isLater) this.readNow(exchange, body, isLent);
+    else if (isLent && !exchange.hold(body.length, budget)) refuse(exchange, BODIES_FULL);
+    else if (isLent) kept = Buffer.from(body);
+  }
+
+  /** @param isLent whether the memory of the body is gone after the native callback */
+  private readNow(exchange: Exchange, body: Buffer, isLent: boolean): void {
     const { user, scope, format, id } = exchange;
     const { refuse, budget } = this.options;
     if (user === null) return;
@@ -172,6 +196,9 @@ const LOOK_MS = 50;
 
 /** Bodies up to this size take no time worth measuring, and no memory worth counting while they wait. */
 const SMALL_BODY = 16_384;
+
+/** Bodies from this size on wait for their turn to be read. */
+const LARGE_BODY = 65_536;
 
 /** Bytes that a body takes while it waits, besides those that were taken for it when it came. */
 function memoryOf(body: ProgramBody, isLent: boolean): number {

@@ -106,6 +106,7 @@ export class HttpListener {
       budget: this.budget,
       refuse,
       handle: options.handle,
+      readsLater: options.readsLater,
       waits: (exchange) => this.inPlace.answer(exchange, this.pending, this.connectionCount),
       onDefect: options.onDefect,
     });

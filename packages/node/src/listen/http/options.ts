@@ -20,6 +20,8 @@ export interface HttpOptions {
    * waiting.
    */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
+  /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
+  readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   /** Takes backups, and the restores of them. */
   readonly transfers: TransferHandler;
   /** Null while requests are served, else why not. */

@@ -55,6 +55,8 @@ export interface ConnectionHost {
   readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey' | 'memberByName'>;
   /** Takes a request; the answer may come at once or later. */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
+  /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */
+  readonly readsLater?: (userId: number, bytes: number, read: () => void) => boolean;
   /** Null while requests are served, else why not. */
   readonly refusal: () => QueryError | null;
   /** Why nobody can be logged in, for now; null: they can. */
@@ -99,6 +101,9 @@ const WAITING_LIMIT = 8192;
 
 /** Packages of at least so many bytes take time to read that counts, and are not copied to wait. */
 const LONG_PACKAGE = 16 * 1024;
+
+/** Packages from this size on wait for their turn to be read. */
+const LARGE_PACKAGE = 64 * 1024;
 
 /** Bytes of what waits, besides its data. */
 const WAITING_BYTES = 128;
@@ -366,6 +371,24 @@ export class Connection implements PackageSink, Client, Listener {
       if (this.isLoginOver) this.endLogin();
       this.advance();
     };
+    const { session } = this;
+    if (session === null || data.length < LARGE_PACKAGE) {
+      this.carryOut(header, data, done, fail);
+      return;
+    }
+    const carryOut = (): void => {
+      if (this.closed) done();
+      else this.carryOut(header, data, done, fail);
+    };
+    if (this.host.readsLater?.(session.userId, data.length, carryOut) !== true) carryOut();
+  }
+
+  private carryOut(
+    header: Header,
+    data: Buffer,
+    done: () => boolean,
+    fail: (error: QueryError, outcome?: ChangeOutcome | null) => void,
+  ): void {
     try {
       if (header.type === PackageType.AUTH) this.logIn(header.id, data, done, fail);
       else if (header.type >= PackageType.JOIN) this.requestRooms(header, data, done, fail);
