@@ -4,6 +4,7 @@ import { argumentsError, lookupError, operationError, quotaError, typeError, val
 import { type Entry, func, In, method, type Receiver, variadic, variadicMethod } from '../run/builtin.js';
 import { callOwnMethod } from '../run/chain.js';
 import { enumNamed, memberWithValue } from '../run/enum.js';
+import { goneThings, makeValid } from '../run/gone.js';
 import { assertUnused, whileInUse } from '../run/instance.js';
 import { isHeldByCall } from '../run/instances.js';
 import * as p from '../run/params.js';
@@ -14,8 +15,8 @@ import { type EnumDef, type EnumType, MEMBERS_OF_ENUM_MAX, type MemberDef } from
 import { inWords } from '../schema/rule.js';
 import { ENUMS_MAX, METHODS_MAX } from '../schema/type.js';
 import type { Closure } from '../value/closure.js';
-import { equals } from '../value/kinds.js';
-import type { Member } from '../value/member.js';
+import { eachThing, equals } from '../value/kinds.js';
+import { Member } from '../value/member.js';
 import { Bytes, Float } from '../value/scalars.js';
 import { Tag } from '../value/tag.js';
 import { lengthOf } from '../value/text.js';
@@ -72,8 +73,7 @@ export const ENUMS: readonly Entry[] = [
       const [user] = rt.schema.usersOfEnum(of.id);
       if (user !== undefined)
         throw operationError(`the enum \`${name}\` is used by the type \`${user.name}\``);
-      for (const member of of.members) assertNotHeld(rt, member);
-      rt.schemaEditor.dropEnum(of.id, name);
+      withoutMembers(rt, of.members, () => rt.schemaEditor.dropEnum(of.id, name));
       return null;
     },
   }),
@@ -294,8 +294,9 @@ function del(call: Call, name: string): void {
   if (user !== undefined) {
     throw operationError(`the member \`${of.name}{${name}}\` is a default of the type \`${user.name}\``);
   }
-  assertNotHeld(rt, of.member(id));
-  put(call, { members: def.members.filter((member) => member.id !== id) });
+  withoutMembers(rt, [of.member(id)], () =>
+    put(call, { members: def.members.filter((member) => member.id !== id) }),
+  );
 }
 
 function mod(call: Call, name: string): void {
@@ -363,11 +364,43 @@ function assertMethodCount(count: number): void {
   if (count > METHODS_MAX) throw quotaError(`an enum has at most ${METHODS_MAX} methods`);
 }
 
-/** Throws operation_err while stored data or variables hold a member. */
-function assertNotHeld(rt: Runtime, member: Member): void {
-  if (member.refs > 0 || isHeldByCall(rt, member)) {
-    throw operationError(`the member \`${member.label}\` is in use`);
+/**
+ * Deletes members, of which things that are gone for the rest of the query let go before.
+ *
+ * @throws QueryError operation_err while stored data or the call holds one of them
+ */
+function withoutMembers(rt: Runtime, members: readonly Member[], remove: () => void): void {
+  const holders = holdersAmong(goneThings(rt), members);
+  const refsOfGone = new Map<Member, number>();
+  for (const { member } of holders) refsOfGone.set(member, (refsOfGone.get(member) ?? 0) + 1);
+  for (const member of members) {
+    if (member.refs > (refsOfGone.get(member) ?? 0) || isHeldByCall(rt, member))
+      throw operationError(`the member \`${member.label}\` is in use`);
   }
+  for (const { thing, key } of holders) rt.transaction.placeUnchecked(thing, key, null);
+  remove();
+  makeValid(rt, new Set(holders.map(({ thing }) => thing)));
+}
+
+/** One for each reference from a property of the things to one of the members. */
+function holdersAmong(
+  things: ReadonlySet<Thing>,
+  members: readonly Member[],
+): readonly { readonly thing: Thing; readonly key: string; readonly member: Member }[] {
+  const wanted = new Set<unknown>(members);
+  return [...things].flatMap((thing) =>
+    thing.entries().flatMap(([key, value]) => {
+      const found: { thing: Thing; key: string; member: Member }[] = [];
+      eachThing(
+        value,
+        () => {},
+        (other) => {
+          if (other instanceof Member && wanted.has(other)) found.push({ thing, key, member: other });
+        },
+      );
+      return found;
+    }),
+  );
 }
 
 /** The length of a member's value; for one that has none a method of the enum may be called so. */

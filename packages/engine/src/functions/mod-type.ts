@@ -2,8 +2,9 @@ import { lookupError, operationError, QueryError, typeError, valueError } from '
 import { type Entry, In, variadic } from '../run/builtin.js';
 import { defaultOf, isFixedDefault } from '../run/defaults.js';
 import { lockForReading, unlockReading } from '../run/dispatch.js';
+import { makeValid, surelyGoneThings } from '../run/gone.js';
 import { assertUnused, typeNamed, whileInUse } from '../run/instance.js';
-import { countInstances, eachInstance, looseInstancesIn } from '../run/instances.js';
+import { countInstances, eachInstance, goneInstances, looseInstancesIn } from '../run/instances.js';
 import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -59,7 +60,7 @@ export const MOD_TYPE: readonly Entry[] = [
       const type = typeNamed(rt, name);
       assertUnused(type);
       assertUnlocked(type);
-      const call: Call = { function: 'mod_type', rt, type, codes };
+      const call: Call = { function: 'mod_type', rt, type, codes, gone: surelyGoneThings(rt) };
       whileInUse(type, () => actionOf(call, ACTIONS)(call));
       return null;
     },
@@ -70,6 +71,8 @@ export const MOD_TYPE: readonly Entry[] = [
 interface Call extends ActionCall {
   readonly rt: Runtime;
   readonly type: Type;
+  /** Instances that no callback is called with. */
+  readonly gone: ReadonlySet<Thing>;
 }
 
 const ACTIONS: ReadonlyMap<string, (call: Call) => void> = new Map([
@@ -154,7 +157,9 @@ function addWithDefault(call: Call, name: string, definition: Definition): void 
   const { rt, type } = call;
   if (isFixedDefault(definition) || countInstances(rt, type) === 0) {
     const initial = isFixedDefault(definition) ? defaultOf(rt, definition) : null;
+    const gone = goneInstances(rt, type);
     put(call, withField(rt, defOf(type), name, definition, initial));
+    makeValid(rt, gone);
     return;
   }
   const values = Array.from(eachInstance(rt, type), (thing) => ({
@@ -181,10 +186,10 @@ function addWithValue(call: Call, name: string, definition: Definition, init: Va
 
 /** Calls a closure with each instance, which gives the value of a property that was just added. */
 function fillByCallback(call: Call, before: TypeDef, name: string, closure: Closure): void {
-  const { rt, type } = call;
+  const { rt, type, gone } = call;
   try {
     withCallback(rt, closure, (callback) => {
-      for (const thing of eachInstance(rt, type)) {
+      for (const thing of eachInstance(rt, type, gone)) {
         const value = callback.call(thing);
         const field = fieldOf(rt, thing, name);
         if (value === null || value === thing.get(name)) continue;
@@ -307,13 +312,13 @@ function modByCallback(
   definition: Definition,
   closure: Closure,
 ): void {
-  const { rt, type } = call;
+  const { rt, type, gone } = call;
   const { name } = field;
   const anything = parseDefinition('any', rt.schema);
   const target = provisionalField(type, { ...field, definition });
   const kept: { thing: Thing; value: Value }[] = [];
   const locked: Thing[] = [];
-  for (const thing of eachInstance(rt, type)) {
+  for (const thing of eachInstance(rt, type, gone)) {
     rt.load(thing);
     kept.push({ thing, value: snapshot(thing.get(name) as Value) });
   }
@@ -324,7 +329,7 @@ function modByCallback(
     });
     for (const thing of locked) unlockReading(thing);
     locked.length = 0;
-    for (const thing of eachInstance(rt, type)) {
+    for (const thing of eachInstance(rt, type, gone)) {
       rt.load(thing);
       const value = thing.get(name) as Value;
       if (!target.rule.fits(value)) throw refusal(target, value, rt.schema);
@@ -336,6 +341,7 @@ function modByCallback(
     throw failed(type, name, error);
   }
   put(call, withDefinition(before, field, definition));
+  makeValid(rt, gone);
   adopt(rt, type, name);
 
   function convertOne(runtime: Runtime, to: Field, thing: Thing, callback: Callback): void {
@@ -354,11 +360,11 @@ function modByCallback(
 
 function all(call: Call): void {
   assertCount(call, 3);
-  const { rt, type } = call;
+  const { rt, type, gone } = call;
   const closure = argumentOf(call, 3);
   if (!isClosure(closure))
     throw p.wrongType(closure, { function: 'mod_type', position: 3 }, 'closure', 'a closure');
-  const kept = Array.from(eachInstance(rt, type), (thing) => {
+  const kept = Array.from(eachInstance(rt, type, gone), (thing) => {
     rt.load(thing);
     return { thing, values: thing.entries().map(([key, value]): [string, Value] => [key, snapshot(value)]) };
   });
@@ -390,6 +396,7 @@ function setWrapOnly(call: Call): void {
   if (on) {
     if (countInstances(rt, type) > 0) throw operationError(`the type \`${type.name}\` has instances`);
     assertNotNeeded(rt, type);
+    for (const thing of goneInstances(rt, type)) rt.transaction.convert(thing, null);
   } else {
     for (const { name, definition } of def.fields) {
       const { base, nillable } = definition;

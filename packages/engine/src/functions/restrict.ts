@@ -1,5 +1,6 @@
 import { ErrorCode, operationError, QueryError, valueError } from '../error.js';
 import { type Entry, MODIFIES, method, type Receiver } from '../run/builtin.js';
+import { surelyGoneThings } from '../run/gone.js';
 import { eachInstance } from '../run/instances.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -76,10 +77,11 @@ function assertFree(rt: Runtime, { base }: Item): void {
 function assertNotDemanded(rt: Runtime, thing: Thing, restriction: Restriction | null): void {
   const present = thing.restriction;
   if (present === null || present.stored === restriction?.stored) return;
+  const gone = surelyGoneThings(rt);
   for (const type of rt.schema.allTypes()) {
     const fields = type.shape?.fields.filter(({ rule }) => rule.restriction !== null) ?? [];
     if (fields.length === 0) continue;
-    for (const instance of eachInstance(rt, type)) {
+    for (const instance of eachInstance(rt, type, gone)) {
       rt.load(instance);
       const field = fields.find(({ slot }) => instance.slots[slot] === thing);
       if (field === undefined) continue;

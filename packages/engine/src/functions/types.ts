@@ -1,6 +1,7 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { defaultOf } from '../run/defaults.js';
+import { goneThings, makeValid } from '../run/gone.js';
 import {
   assertUnused,
   instanceFrom,
@@ -9,7 +10,7 @@ import {
   typeNamed,
   whileInUse,
 } from '../run/instance.js';
-import { allInstances, countInstances } from '../run/instances.js';
+import { allInstances, countInstances, goneInstances } from '../run/instances.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
@@ -120,7 +121,7 @@ export const TYPES: readonly Entry[] = [
     in: In.COLLECTION,
     readsState: true,
     params: [p.str('name')],
-    run: (rt, name) => new ThingSet(allInstances(rt, typeNamed(rt, name))),
+    run: (rt, name) => new ThingSet(allInstances(rt, typeNamed(rt, name), goneThings(rt))),
   }),
   func('new', {
     doc: 'A new instance of a type, from a thing or with defaults.',
@@ -266,7 +267,9 @@ function setType(rt: Runtime, type: Type, args: SetTypeArguments): void {
     throw operationError(`the type \`${type.name}\` has properties already: mod_type() changes it`);
   }
   const def = whileInUse(type, () => definedBy(rt, type, present, args));
+  const gone = goneInstances(rt, type);
   rt.schemaEditor.putType({ ...def, modifiedAt: rt.seconds() });
+  makeValid(rt, gone);
 }
 
 /** A type without properties, with what the arguments of `set_type` say. */

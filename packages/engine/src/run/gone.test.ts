@@ -60,3 +60,90 @@ test('things that only refer to each other stay until the cycle is broken', () =
   db.run("thing(.i).k.del('up'); nil");
   expect(db.error('thing(.j)')).toBe('lookup_err');
 });
+
+describe('what is no longer reachable in a query is no instance for the rest of it', () => {
+  beforeEach(() => {
+    db = new Harness();
+    db.run("set_type('X', {n: 'int', in: 'thing'}); .t = X{n: 1}; .x = X{n: 2}; .l = [X{n: 3}]; nil;");
+  });
+
+  const LETTING_GO = [
+    ['del', ".del('t')"],
+    ['an assignment of nil', '.t = nil'],
+    ['an assignment of another thing', '.t = {}'],
+    ['pop', '.l.push(.t); .t = nil; .l.pop()'],
+    ['a variable that is set to nil', "y = .t; .del('t'); y = nil"],
+    ['the deletion of what holds it', ".h = {t: .t}; .del('t'); .del('h')"],
+  ] as const;
+
+  test.each(LETTING_GO)(
+    '%s: it is not counted, not listed, and no callback is called with it',
+    (_what, code) => {
+      expect(db.run(`${code}; type_count('X');`)).toBe(2);
+      db.run('.t = X{n: 1}; nil;');
+      expect(db.run(`${code}; type_all('X').map(|x| x.n).sort();`)).toEqual([2, 3]);
+      db.run('.t = X{n: 1}; nil;');
+      expect(db.run(`${code}; s = []; mod_type('X', 'all', |x| s.push(x.n)); s.sort();`)).toEqual([2, 3]);
+      db.run('.t = X{n: 1}; nil;');
+      const refusing = "|x| x.n == 1 ? raise('called with what is gone') : str(x.n)";
+      db.run(`${code}; mod_type('X', 'mod', 'n', 'str', ${refusing}); nil;`);
+      expect(db.run("type_all('X').map(|x| x.n).sort();")).toEqual(['2', '3']);
+      db.run(
+        `.t = X{n: '1'}; ${code}; mod_type('X', 'add', 'm', 'int', |x| x.n == '1' ? raise('called') : 5); nil;`,
+      );
+      expect(brokenRules(db.collection)).toEqual([]);
+    },
+  );
+
+  test('in a procedure, too', () => {
+    db.run("new_procedure('count', || { .del('t'); type_count('X'); });");
+    expect(db.run('wse(count());')).toBe(2);
+  });
+
+  test('a type becomes wrap-only, and one without properties gets some', () => {
+    db.run("new_type('V'); .v = V{}; .vs = [V{}]; nil;");
+    expect(db.run(".del('v'); .vs.clear(); set_type('V', {n: 'int'}); type_count('V');")).toBe(0);
+    db.run(".v = V{}; .del('v'); mod_type('V', 'wpo', true);");
+    expect(db.run("type_info('V').load().wrap_only;")).toBe(true);
+  });
+
+  test('members that only it holds are not in use', () => {
+    db.run("set_enum('E', {A: 1, B: 2, C: 3}); set_type('H', {e: 'E', l: '[E]'});");
+    db.run('.h = H{e: E{B}, l: [E{B}, E{C}]}; .p = {m: [E{C}, [E{C}]], n: E{A}}; nil;');
+    expect(db.error("mod_enum('E', 'del', 'B');")).toBe('operation_err');
+    db.run(".del('h'); mod_enum('E', 'del', 'B');");
+    expect(db.error("mod_enum('E', 'del', 'C');")).toBe('operation_err');
+    expect(db.error("x = .p; .del('p'); mod_enum('E', 'del', 'C');")).toBe('operation_err');
+    db.run("del_type('H'); .p = nil; del_enum('E');");
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+
+  test('it counts as long as a variable, a wrap or a future holds it', () => {
+    for (const code of ['y = [.t]', "y = .t.wrap('X')", 'y = {a: {b: .t}}', 'future(nil, .t)']) {
+      const counted = db.error(`${code}; .del('t'); raise(str(type_count('X')));`);
+      expect([code, counted]).toEqual([code, 'err']);
+      expect(db.failure(`${code}; .del('t'); raise(str(type_count('X')));`).message).toBe('3');
+    }
+  });
+
+  test('one that an unfinished expression holds stays valid, whatever is done to its type', () => {
+    const back = (change: string) => db.run(`y = [.del('t'), ${change}][0]; .t = y; nil;`);
+    back("mod_type('X', 'mod', 'n', 'str', |x| str(x.n))");
+    expect(db.run('.t.n;')).toBe('1');
+    back("mod_type('X', 'add', 'more', 'thing')");
+    expect(db.run('.t.more.id() != nil;')).toBe(true);
+    db.run(
+      "set_enum('E', {A: 1, B: 2}); set_type('H', {e: 'E', l: '[E]'}); .t = H{e: E{B}, l: [E{B}]}; nil;",
+    );
+    back("mod_enum('E', 'del', 'B')");
+    expect(db.run('[.t.e, .t.l];')).toEqual([1, []]);
+    db.run("new_type('V'); .t = V{}; nil;");
+    back("set_type('V', {n: 'int'})");
+    expect(db.run('.t.n;')).toBe(0);
+    back("mod_type('V', 'add', 'more', 'thing')");
+    expect(db.run('.t.more.id() != nil;')).toBe(true);
+    back("mod_type('V', 'wpo', true)");
+    expect(db.run('type(.t);')).toBe('thing');
+    expect(brokenRules(db.collection)).toEqual([]);
+  });
+});

@@ -3,13 +3,37 @@ import { heldThings } from './held.js';
 import type { Runtime } from './runtime.js';
 
 /**
- * Whether a stored thing that lost its last stored reference is gone for the rest of the query already. It is removed
- * when the query ends, but nobody may find it by its id any more once no variable and no unfinished expression holds
- * it. Expressions can't be looked into; so the answer is yes only between the statements of the query itself, before
- * the statement that runs has changed anything.
+ * The stored things that lost their last stored reference in this query, and that nothing holds which the call knows: they are removed
+ * when the query ends, and count as gone before that. An unfinished expression may hold one of them still, and store it again; so
+ * whatever goes by this keeps them valid. Circles of things are not found: they stay until the search for garbage.
  */
-export function isGone(rt: Runtime, thing: Thing): boolean {
-  if (rt.store === null || rt.store.orphans.size === 0 || !rt.atStatement) return false;
+export function goneThings(rt: Runtime): ReadonlySet<Thing> {
+  if (rt.store === null || rt.store.orphans.size === 0) return NONE;
   const doomed = rt.transaction.doomed();
-  return doomed.has(thing) && !heldThings(rt, doomed).has(thing);
+  const held = heldThings(rt, doomed);
+  return held.size === 0 ? doomed : new Set([...doomed].filter((thing) => !held.has(thing)));
 }
+
+/** The same where no unfinished expression holds any of them: between the statements of the query itself. */
+export function surelyGoneThings(rt: Runtime): ReadonlySet<Thing> {
+  return rt.atStatement ? goneThings(rt) : NONE;
+}
+
+/** Whether nobody may find a stored thing by its id any more. */
+export function isGone(rt: Runtime, thing: Thing): boolean {
+  return surelyGoneThings(rt).has(thing);
+}
+
+/** Gives instances defaults in the place of what their types do not accept any more. */
+export function makeValid(rt: Runtime, things: Iterable<Thing>): void {
+  for (const thing of things) {
+    rt.load(thing);
+    for (const { name, rule, definition } of thing.type === null ? [] : thing.shape.fields) {
+      const value = thing.get(name);
+      if (value === undefined || !rule.fits(value))
+        rt.transaction.placeUnchecked(thing, name, rt.makeDefault(definition));
+    }
+  }
+}
+
+const NONE: ReadonlySet<Thing> = new Set();

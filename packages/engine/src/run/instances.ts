@@ -3,6 +3,7 @@ import type { Type } from '../schema/type.js';
 import type { Member } from '../value/member.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { goneThings } from './gone.js';
 import { heldThings, thingsIn } from './held.js';
 import type { Runtime } from './runtime.js';
 
@@ -18,9 +19,14 @@ export function storedInstances(rt: Runtime, type: Type): Thing[] {
   return things;
 }
 
-/** Stored and loose instances, as they are now: for who does not look into them, which may mean to read them. */
-export function allInstances(rt: Runtime, type: Type): Thing[] {
-  const things = storedInstances(rt, type);
+/**
+ * Stored and loose instances, as they are now: for who does not look into them, which may mean to read them.
+ *
+ * @param gone stored things that do not count: see `goneThings`
+ */
+export function allInstances(rt: Runtime, type: Type, gone: ReadonlySet<Thing> = NONE): Thing[] {
+  const stored = storedInstances(rt, type);
+  const things = gone.size === 0 ? stored : stored.filter((thing) => !gone.has(thing));
   for (const thing of looseInstances(rt, type)) things.push(thing);
   return things;
 }
@@ -29,16 +35,25 @@ export function allInstances(rt: Runtime, type: Type): Thing[] {
  * The same, one by one, for who does look into them. Each is charged for as a thing that has to be read from disk, so that the limits
  * of the query are looked at every few milliseconds.
  */
-export function* eachInstance(rt: Runtime, type: Type): Generator<Thing, void, undefined> {
-  for (const thing of allInstances(rt, type)) {
+export function* eachInstance(
+  rt: Runtime,
+  type: Type,
+  gone: ReadonlySet<Thing> = NONE,
+): Generator<Thing, void, undefined> {
+  for (const thing of allInstances(rt, type, gone)) {
     rt.charge(UNITS_PER_READ);
     yield thing;
   }
 }
 
-/** How many instances there are, stored and loose. */
+/** How many instances there are, stored and loose, without what is gone. */
 export function countInstances(rt: Runtime, type: Type): number {
-  return type.instances.size + looseInstances(rt, type).length;
+  return type.instances.size - goneInstances(rt, type).length + looseInstances(rt, type).length;
+}
+
+/** Instances that are stored and gone for the rest of the query: see `goneThings`. */
+export function goneInstances(rt: Runtime, type: Type): Thing[] {
+  return [...goneThings(rt)].filter(({ id }) => type.instances.has(id));
 }
 
 /** Loose instances that the running call holds, also through lists, sets, wraps and other loose things. */
@@ -70,3 +85,5 @@ export const UNITS_PER_READ = 4096;
 
 /** Units charged for an instance. */
 const UNITS_PER_INSTANCE = 64;
+
+const NONE: ReadonlySet<Thing> = new Set();
