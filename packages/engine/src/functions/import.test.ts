@@ -92,6 +92,13 @@ describe('a dump', () => {
     ]);
   });
 
+  test('begins with a byte that no text begins with; one without it, as dumps were at first, is read', () => {
+    const data = dumpOf('.x = 1; nil;');
+    expect([...data.subarray(0, 3)]).toEqual([0xc1, 0x41, 0x4c]);
+    db.run('import(d);', { vars: { d: sealed(data.subarray(1)) } });
+    expect(db.run('.x;')).toBe(1);
+  });
+
   test('keeps ids, and what comes later gets ids behind them', () => {
     const dump = dumpOf('.x = {}; .y = {}; .del("x"); nil;');
     db.run('import(d)', { vars: { d: dump } });
@@ -165,9 +172,9 @@ describe('what can not be', () => {
   test('a dump of another format, cut off or damaged', () => {
     const data = dumpOf(FULL);
     const other = Uint8Array.from(data);
-    other[8] = 2;
+    other[9] = 2;
     expect(db.error('import(d)', { vars: { d: sealed(other) } })).toBe('value_err');
-    for (const length of [8, 9, 20, data.length - 1]) {
+    for (const length of [9, 10, 20, data.length - 1]) {
       expect(db.error('import(d)', { vars: { d: data.slice(0, length) } })).toBe('bad_data_err');
     }
     const damaged = Uint8Array.from(data);

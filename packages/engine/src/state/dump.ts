@@ -1,10 +1,11 @@
 /**
  * A collection as a file: what export({dump: true}) gives and import() takes.
  *
- *   dump := "ALTHDUMP" format:u8 version:text contents:blob procedures:varint procedure* tasks:varint task* crc:u32
+ *   dump := 0xc1 "ALTHDUMP" format:u8 version:text contents:blob procedures:varint procedure* tasks:varint task* crc:u32
  *
  * `contents` as in `transfer.ts`, `procedure` as in `parts/procedures.ts`, `task` as in `parts/tasks.ts`; `version` is that of the node that wrote it, for people;
- * `crc` is the CRC-32 of all that stands in front of it.
+ * `crc` is the CRC-32 of all that stands in front of it. The first byte tells clients that show what looks like text as text that this is
+ * none; earlier dumps are without it.
  */
 import { crc32 } from 'node:zlib';
 import { parseClosure } from '@althing/language';
@@ -19,7 +20,10 @@ import type { Store } from './store.js';
 import type { Charge } from './transaction.js';
 import { checkInside, readContents, writeContents } from './transfer.js';
 
-const MAGIC = Buffer.from('ALTHDUMP', 'latin1');
+const MAGIC = Buffer.from('\xc1ALTHDUMP', 'latin1');
+
+/** What dumps began with at first. */
+const MAGIC_OLD = MAGIC.subarray(1);
 
 const FORMAT = 1;
 
@@ -66,11 +70,12 @@ export function writeDump(
  * @throws NoDumpError for what is no dump or has a format that is not known; FormatError, and what `charge` throws
  */
 export function readDump(bytes: Uint8Array, charge: Charge): Dump {
-  if (!MAGIC.equals(bytes.subarray(0, MAGIC.length))) {
+  const magic = [MAGIC, MAGIC_OLD].find((one) => one.equals(bytes.subarray(0, one.length)));
+  if (magic === undefined) {
     throw new NoDumpError('this is no dump: export({dump: true}) makes one');
   }
   const end = bytes.length - CRC_BYTES;
-  const input = new ByteReader(bytes, MAGIC.length, Math.max(end, MAGIC.length));
+  const input = new ByteReader(bytes, magic.length, Math.max(end, magic.length));
   const format = input.u8();
   const version = input.text();
   if (format !== FORMAT) {
