@@ -65,6 +65,52 @@ describe('a script', () => {
     expect(again(text)).toBe(text);
   });
 
+  test('writes what the things of members hold, so that a copy holds the same', () => {
+    db.run(
+      "set_type('P', {n: 'int', s: '[float]', me: 'P?'}); mod_type('P', 'rel', 'me', 'me'); set_enum('C', {X: 1, Y: 2});",
+    );
+    db.run(`set_enum('O', {B: {
+      se: set({x: 42}), r: room(), d: datetime(0).to('Europe/Amsterdam'), o: datetime(5).to('-0530'), tv: timeval(-7),
+      rx: regex('a/b', 'i'), e: err(-100, "it's"), w: {n: 1}.wrap(&{n: 'int', k: {m: 'int'}}), p: P{n: 3, s: [1.5]}.wrap('P'),
+      f: [inf, -inf, nan, 1.0e-9, 1.5e+300, 2.5], an: &{n: 'int'}, m: nil, c: C{Y}, s: set(), l: [[1], set(P{n: 4})],
+    }});`);
+    const text = script();
+    expect(again(text)).toBe(text);
+    expect(text).toContain('r: room() /* ');
+    const copy = new Harness();
+    copy.run(text);
+    const look =
+      'v = O{B}.value(); return [v.se, v.d, v.o, int(v.tv), v.rx, [v.e.code(), v.e.msg()], v.w, v.p, v.f.map(|f| str(f)), v.an, ' +
+      'v.c == C{Y}, v.l[1].map(|p| p.n), v.s.len(), type(v.r), v.r.id() > 0], 5;';
+    const plain = (from: Harness): string =>
+      JSON.stringify(from.run(look), (key, value: unknown) => (key === '#' ? undefined : value));
+    expect(plain(copy)).toBe(plain(db));
+  });
+
+  test('says in a comment what it leaves out, of things inside themselves too, and runs all the same', () => {
+    db.run("set_type('P', {n: 'int', t: 'thing', me: 'P?', r: 'P?'}); mod_type('P', 'rel', 'r', 'r');");
+    db.run(
+      'set_enum("R", {A: {}}); v = R{A}.value(); v.me = v; v.l = [v, [v]]; v.s = set(v, {}); v.w = v.wrap("P"); nil;',
+    );
+    db.run(
+      'v = R{A}.value(); v.p = P{}; v.p.t = v; v.p.r = v.p; v.m = R{A}; v.t = task(datetime(2050, 1, 1), || nil); nil;',
+    );
+    db.run(
+      "v = R{A}.value(); v.set('no name', 1); x = v; for (i in range(300)) { x.deeper = {}; x = x.deeper; }; nil;",
+    );
+    const text = script();
+    for (const what of ['a thing inside itself', 'a relation', 'task', 'a key that is no name', 'too deep'])
+      expect(text).toContain(what);
+    expect(text).toContain('m: R{A},');
+    const copy = new Harness();
+    expect(copy.run(text)).toBe('DONE');
+    expect(copy.run('[R{A}.value().keys(), R{A}.value().s.len(), R{A}.value().m == R{A}];')).toEqual([
+      ['me', 'l', 's', 'w', 'p', 'm', 't', 'deeper'],
+      1,
+      true,
+    ]);
+  });
+
   test('announces itself where the collection has a history', () => {
     db.run("new_type('A');");
     const text = script();

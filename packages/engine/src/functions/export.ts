@@ -1,20 +1,15 @@
-import { parseClosure, prettySource, quoteStr } from '@althing/language';
 import { operationError, valueError } from '../error.js';
 import { type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
-import { type Definition, definitionText } from '../schema/definition.js';
 import type { EnumDef } from '../schema/enum.js';
-import type { Structure } from '../schema/structure.js';
 import { type TypeDef, TypeFlag } from '../schema/type.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { writeDump } from '../state/dump.js';
-import { Closure } from '../value/closure.js';
-import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
-import { Bytes, Float } from '../value/scalars.js';
+import { Bytes } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
+import { closureText, definitionLiteral, entryText, LiteralWriter } from './export-literal.js';
 import { defOf } from './types.js';
 
 /** Definitions of a collection as text. */
@@ -65,7 +60,7 @@ function script(rt: Runtime): string {
     types.filter(hasContent).map((def) => setType(rt, def)),
     relations(rt, types),
     enums.flatMap((def) => thingMembers(rt, def)),
-    procedures.map(({ name: own, closure }) => `new_procedure('${own}', ${printClosure(rt, closure, 0)});`),
+    procedures.map(({ name: own, closure }) => `new_procedure('${own}', ${closureText(rt, closure, 0)});`),
     rootType === null ? [] : [`\n.to_type('${rootType.name}');`],
   ];
   return `${sections.map((lines) => lines.map((line) => `${line}\n`).join('')).join('\n')}\n'DONE';\n`;
@@ -88,36 +83,23 @@ function hasContent({ fields, methods, idName }: TypeDef): boolean {
 
 function setType(rt: Runtime, { name, fields, methods, idName }: TypeDef): string {
   const lines = [
-    ...(idName === null ? [] : [entry(idName, "'#'", 1)]),
-    ...fields.map((field) => entry(field.name, definition(rt, field.definition, 1), 1)),
-    ...[...methods].map(([own, closure]) => entry(own, printClosure(rt, closure, 1), 1)),
+    ...(idName === null ? [] : [entryText(idName, "'#'", 1)]),
+    ...fields.map((field) => entryText(field.name, definitionLiteral(rt, field.definition, 1), 1)),
+    ...[...methods].map(([own, closure]) => entryText(own, closureText(rt, closure, 1), 1)),
   ];
   return `set_type('${name}', {\n${lines.join('')}});`;
-}
-
-/** A definition as it stands in a script: text, or for an anonymous type a thing or a list with one. */
-function definition(rt: Runtime, of: Definition, level: number): string {
-  const { base } = of;
-  if (base.kind !== 'nested') return quoteStr(definitionText(of, rt.schema));
-  const inner = structure(rt, base.structure, level);
-  return base.isList ? `[${inner}]` : inner;
-}
-
-function structure(rt: Runtime, { idName, fields, methods }: Structure, level: number): string {
-  const lines = [
-    ...(idName === null ? [] : [entry(idName, "'#'", level + 1)]),
-    ...fields.map(({ name, definition: own }) => entry(name, definition(rt, own, level + 1), level + 1)),
-    ...[...methods].map(([name, closure]) => entry(name, printClosure(rt, closure, level + 1), level + 1)),
-  ];
-  return `{\n${lines.join('')}${'\t'.repeat(level)}}`;
 }
 
 function setEnum(rt: Runtime, { name, members, methods }: EnumDef): string {
   const lines = [
     ...members.map((member) =>
-      entry(member.name, member.value instanceof Thing ? '{}' : literal(rt, member.value, 1), 1),
+      entryText(
+        member.name,
+        member.value instanceof Thing ? '{}' : new LiteralWriter(rt).literal(member.value, 1),
+        1,
+      ),
     ),
-    ...[...methods].map(([own, closure]) => entry(own, printClosure(rt, closure, 1), 1)),
+    ...[...methods].map(([own, closure]) => entryText(own, closureText(rt, closure, 1), 1)),
   ];
   return `set_enum('${name}', {\n${lines.join('')}});`;
 }
@@ -126,7 +108,9 @@ function setEnum(rt: Runtime, { name, members, methods }: EnumDef): string {
 function thingMembers(rt: Runtime, { name, members }: EnumDef): string[] {
   return members.flatMap((member) => {
     if (!(member.value instanceof Thing)) return [];
-    return [`mod_enum('${name}', 'mod', '${member.name}', ${literal(rt, member.value, 0)});\n`];
+    return [
+      `mod_enum('${name}', 'mod', '${member.name}', ${new LiteralWriter(rt).literal(member.value, 0)});\n`,
+    ];
   });
 }
 
@@ -141,43 +125,6 @@ function relations(rt: Runtime, types: readonly TypeDef[]): string[] {
       return [`mod_type('${def.name}', 'rel', '${name}', '${other.name}');`];
     }),
   );
-}
-
-/** A value as the language writes it. What can't be written there, as a reference to stored data, becomes nil. */
-function literal(rt: Runtime, value: Value, level: number): string {
-  rt.charge(1);
-  if (typeof value === 'string') return quoteStr(value);
-  if (value instanceof Float) return value.value.toFixed(6);
-  if (value instanceof Bytes) return `base64_decode('${Buffer.from(value.data).toString('base64')}')`;
-  if (value instanceof Closure) return printClosure(rt, value, level);
-  if (value instanceof List) {
-    return `[${value.items.map((item) => literal(rt, item, level + 1)).join(', ')}]`;
-  }
-  if (value instanceof Thing) return thing(rt, value, level);
-  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return `${value}`;
-  return 'nil';
-}
-
-/** Names that the language can write. */
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-
-function thing(rt: Runtime, value: Thing, level: number): string {
-  rt.store?.load(value);
-  const lines = value
-    .entries()
-    .filter(([name]) => NAME.test(name))
-    .map(([name, own]) => entry(name, literal(rt, own, level + 1), level + 1));
-  const { type } = value;
-  return `${type === null ? '' : type.name}{\n${lines.join('')}${'\t'.repeat(level)}}`;
-}
-
-function printClosure(rt: Runtime, closure: Closure, level: number): string {
-  rt.charge(closure.source.length);
-  return prettySource(parseClosure(closure.source), closure.source, level);
-}
-
-function entry(name: string, text: string, level: number): string {
-  return `${'\t'.repeat(level)}${name}: ${text},\n`;
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
