@@ -63,6 +63,23 @@ describe('the names', () => {
     expect(ZONE_NAMES.slice(0, 3)).toEqual(['UTC', 'Europe/Amsterdam', 'Africa/Abidjan']);
   });
 
+  test('have the places that data of ThingsDB name them by: zones, then older aliases, then the newest as they came', () => {
+    const pacific = ZONE_NAMES.indexOf('US/Pacific');
+    const zulu = ZONE_NAMES.indexOf('Zulu');
+    const zones = ZONE_NAMES.slice(2, pacific + 1);
+    const aliases = ZONE_NAMES.slice(pacific + 1, zulu + 1);
+    expect(zones).toEqual([...zones].sort());
+    expect(aliases).toEqual([...aliases].sort());
+    expect([aliases[0], aliases[1], aliases.at(-1)]).toEqual(['Africa/Asmera', 'Africa/Timbuktu', 'Zulu']);
+    expect(ZONE_NAMES[7]).toBe('Africa/Bamako');
+    expect(ZONE_NAMES.slice(zulu + 1)).toEqual([
+      'America/Ciudad_Juarez',
+      'Europe/Kyiv',
+      'Pacific/Kanton',
+      'America/Coyhaique',
+    ]);
+  });
+
   test('are exact', () => {
     for (const name of [
       'UTC',

@@ -29,6 +29,17 @@ import { matchLadder, readLadder } from './ladder.mjs';
 import { alternatives, arity, consumed, lookAhead, match, note } from './match.mjs';
 import { Writer } from './writer.mjs';
 
+/**
+ * Literals by the bracket that they begin with: each takes a place among the nested statements for what is in it, also when that is
+ * nothing.
+ *
+ * @type {ReadonlyMap<string, string>}
+ */
+const NESTING_LITERALS = new Map([
+  ['List', '['],
+  ['Thing', '{'],
+]);
+
 export class Emitter {
   w = new Writer();
   /** Targets that have their value on the path through the code being written. @type {Set<Target>} */
@@ -208,6 +219,11 @@ export class Emitter {
       const place = { lexical: !rule.syntactic, silent: false, start: 'start', next: null, synced: false };
       if (rule.syntactic) {
         w.line('const c0 = text.charCodeAt(start);');
+        const bracket = NESTING_LITERALS.get(name);
+        if (bracket !== undefined)
+          w.line(
+            `if (c0 === ${bracket.charCodeAt(0)} && this.depth >= NESTING_MAX) throw nestedTooDeep(start);`,
+          );
         place.next = { q: 'start', c: 'c0', known: ALL };
       }
       const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : `return ${failed};`);

@@ -67,6 +67,19 @@ describe('nesting', () => {
     expect(codeOf(() => workWith(text(NESTING_MAX - 2)))).toBe('');
   });
 
+  test.each([
+    ['a list', '[', ']'],
+    ['a thing', '{a: ', '}'],
+  ])('counts %s that holds nothing, and an assignment around it', (_, open, close) => {
+    const innermost = `${open[0]}${close}`;
+    const text = (n: number) => `${open.repeat(n - 1)}${innermost}${close.repeat(n - 1)}`;
+    expect(codeOf(() => parse(text(NESTING_MAX)))).toBe('');
+    expect(codeOf(() => parse(text(NESTING_MAX + 1)))).toBe('syntax_err');
+    expect(codeOf(() => parse(`x = ${text(NESTING_MAX - 1)}`))).toBe('');
+    expect(codeOf(() => parse(`x = ${text(NESTING_MAX)}`))).toBe('syntax_err');
+    expect(codeOf(() => parse(`.x += ${text(NESTING_MAX)}`))).toBe('syntax_err');
+  });
+
   test('fits on the stack of a caller that has used up a third of it', () => {
     const whole = stackLeft();
     for (const [, text] of NESTED) {

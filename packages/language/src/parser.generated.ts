@@ -1905,6 +1905,7 @@ export class GeneratedParser {
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
+    if (c0 === 123 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 123) {
       return undefined;
     }
@@ -1992,6 +1993,7 @@ export class GeneratedParser {
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
+    if (c0 === 91 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 91) {
       return undefined;
     }

@@ -1847,6 +1847,7 @@ export class GeneratedTracer {
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
+    if (c0 === 123 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 123) {
       if (start >= this.far) this.note(start, 41);
       return false;
@@ -1929,6 +1930,7 @@ export class GeneratedTracer {
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
+    if (c0 === 91 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 91) {
       if (start >= this.far) this.note(start, 33);
       return false;

@@ -303,6 +303,12 @@ describe('privileges', () => {
     }
   });
 
+  test('who may not administer others hears first of a user that does not exist', () => {
+    for (const code of ["set_password('nobody', 'x')", "new_token('nobody')"]) {
+      expect([code, refused(code, { user: 'anna' })]).toEqual([code, 'lookup_err']);
+    }
+  });
+
   test("one's own password and tokens need none, and others' tokens are not even known", () => {
     const theirs = String(changed("new_token('admin')"));
     expect(db.outcome("set_password('anna', 'x')", { ...ROOT, user: 'anna' })).toMatchObject({

@@ -265,9 +265,9 @@ export function userByName(root: RootGroup, name: string): User {
 
 /** The user of a name, when it is one's own account or one may administer others. */
 function ownOrGranted(rt: Runtime, name: string): User {
-  // Privileges first: who may not administer others is not told who there is.
-  if (name !== rt.user.name) needGrant(rt);
-  return userByName(rt.root, name);
+  const user = userByName(rt.root, name);
+  if (user.id !== rt.user.id) needGrant(rt);
+  return user;
 }
 
 /** The target of a scope whose privileges the user may give and take. */

@@ -495,6 +495,15 @@ describe('hellos', () => {
     expect(world.members.overview.lowest()).toEqual({ committed: 40, stored: 30 });
   });
 
+  test('a member that is deleted while it is dead is not listed from then on, one that runs until it ends', () => {
+    world.down(102);
+    for (const number of [1, 2]) world.root.putMember({ ...memberOf(number), leaving: true });
+    const listed = () => world.members.overview.entries().map(({ number }) => number);
+    expect(listed()).toEqual([0, 1]);
+    world.down(101);
+    expect(listed()).toEqual([0]);
+  });
+
   test('correct the address of a member in the list', async () => {
     await world.called(101, CallKind.Member, encodeHello({ ...HELLO, host: 'moved.example', port: 999 }));
     world.session.commit();

@@ -22,10 +22,14 @@ export class Overview {
     this.options = options;
   }
 
-  /** The members as this node sees them, by number, and those that are invited. */
+  /** The members as this node sees them, by number, and those that are invited. One that leaves is gone as soon as it can't be reached. */
   entries(): NodeEntry[] {
-    const { root } = this.options;
-    const members = [...root().members.values()].map((member) => this.entryOf(member));
+    const { root, self, peers } = this.options;
+    const isThere = ({ nodeId, leaving }: MemberInfo): boolean =>
+      !leaving || nodeId === self || peers.isUp(nodeId);
+    const members = [...root().members.values()]
+      .filter((member) => isThere(member))
+      .map((member) => this.entryOf(member));
     const invited = [...root().invitations.values()].map(({ number, host, port }) => ({
       number,
       status: 'OFFLINE',

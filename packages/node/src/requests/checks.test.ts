@@ -18,14 +18,18 @@ async function change(scope: string, code: string): Promise<void> {
   await cluster.pass(50);
 }
 
-/** Runs a procedure as the user `jobs`: its value, or the code of the error. */
-async function run(name: string, args: WireValues | null = null): Promise<unknown> {
+/** Runs a procedure, as the user `jobs` if no other is named: its value, or the code of the error. */
+async function run(
+  name: string,
+  args: WireValues | null = null,
+  { user: userName = 'jobs', collection = 'stuff' }: { user?: string; collection?: string | undefined } = {},
+): Promise<unknown> {
   const node = cluster.node(1);
-  const user = node.engine.root.usersByName.get('jobs');
-  if (user === undefined) throw new Error('there is no user jobs');
+  const user = node.engine.root.usersByName.get(userName);
+  if (user === undefined) throw new Error(`there is no user ${userName}`);
   let reply: Reply | null = null;
   const request = {
-    scope: { kind: 'collection', name: 'stuff' },
+    scope: { kind: 'collection', name: collection },
     user,
     body: { type: 'run', name, args },
     format: 'json',
@@ -75,5 +79,17 @@ describe('a whitelist of procedures', () => {
     expect([await run('add', args), await run('lost')]).toEqual([3, ErrorCode.LOOKUP]);
     expect([await run('apply'), await run('nothing')]).toEqual([ErrorCode.FORBIDDEN, ErrorCode.FORBIDDEN]);
     await change('/t', "whitelist_del('jobs', 'procedures');");
+  });
+});
+
+describe('a user without any privilege on a collection', () => {
+  test('gets the same for procedures that are not there as where there is no collection', async () => {
+    await change('/t', "new_user('guest');");
+    const asGuest = (name: string, collection?: string): Promise<unknown> =>
+      run(name, null, { user: 'guest', collection });
+    expect(await asGuest('nothing')).toBe(ErrorCode.LOOKUP);
+    expect(await asGuest('nothing', 'missing')).toBe(ErrorCode.LOOKUP);
+    expect(await asGuest('add', 'missing')).toBe(ErrorCode.LOOKUP);
+    expect(await asGuest('add')).toBe(ErrorCode.FORBIDDEN);
   });
 });

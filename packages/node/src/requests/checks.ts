@@ -12,6 +12,7 @@ import {
   type Scope,
   type ScopeName,
   type Target,
+  type User,
 } from '@althing/engine';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { RESTORING } from '../groups/refusals.js';
@@ -63,6 +64,14 @@ export class Checks {
     // A user without a privilege there must not learn whether there is such a collection: not by words, nor
     // by what happens next.
     if (!mayKnow(root, user, collection)) {
+      if (body.type === 'run') {
+        this.requireListed(user, body.name);
+        const place = collection === undefined ? undefined : this.options.engine.scope(collection.id);
+        // A procedure that is not there is the same whether its collection is.
+        if (place?.procedure(body.name) === undefined) {
+          throw new StaleRefusal(noProcedure(body.name), ROOT_GROUP);
+        }
+      }
       throw new StaleRefusal(missingPrivilege(user, PRIVILEGES[body.type], scopeText(scope)), ROOT_GROUP);
     }
     if (collection === undefined) {
@@ -112,15 +121,11 @@ export class Checks {
       const query = { kind: 'query', prepared, vars: body.vars } as const;
       call = { scope, user, format, body: query, spentMs, outlet, mayEmit: false };
     } else if (body.type === 'run') {
-      // A whitelist comes first: what it does not allow must not be told from what does not exist.
-      if (!engine.root.isAllowed(user.id, 'procedures', body.name)) {
-        const why = `the whitelist of user '${user.name}' does not allow the procedure '${body.name}'`;
-        throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
-      }
+      this.requireListed(user, body.name);
       const procedure = scope.procedure(body.name);
       if (procedure === undefined) {
         const about = typeof target === 'number' ? target : ROOT_GROUP;
-        throw new StaleRefusal(lookup(`there is no procedure '${body.name}'`), about);
+        throw new StaleRefusal(noProcedure(body.name), about);
       }
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
@@ -144,6 +149,13 @@ export class Checks {
       failedToPrepare(userId, monotonic() - begun);
       throw error;
     }
+  }
+
+  /** A whitelist comes first: what it does not allow must not be told from what does not exist. */
+  private requireListed(user: User, procedure: string): void {
+    if (this.options.engine.root.isAllowed(user.id, 'procedures', procedure)) return;
+    const why = `the whitelist of user '${user.name}' does not allow the procedure '${procedure}'`;
+    throw new StaleRefusal(new QueryError(ErrorCode.FORBIDDEN, why), ROOT_GROUP);
   }
 
   private require({ user, scope }: Request, target: Target, privilege: number): void {
@@ -208,6 +220,10 @@ const LONG_CODE = 16_384;
 /** A scope in words. */
 export function scopeText(scope: ScopeName): string {
   return scope.kind === 'collection' ? `@collection:${scope.name}` : `@${scope.kind}`;
+}
+
+function noProcedure(name: string): QueryError {
+  return lookup(`there is no procedure '${name}'`);
 }
 
 function lookup(message: string): QueryError {
