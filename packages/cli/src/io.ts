@@ -3,12 +3,15 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hideVariables } from './hidden-variables.js';
 
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Takes variables away from the environment of the process, and not from `environment`; false where others still see one. */
+  hideVariables(names: readonly string[]): boolean;
   /** Calls back at every SIGTERM and SIGINT; returns how to stop that. */
   onStopSignal(callback: (signal: NodeJS.Signals) => void): () => void;
   /** Calls back at every SIGHUP; returns how to stop that. */
@@ -21,7 +24,8 @@ export function processIo(): Io {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    environment: process.env,
+    environment: { ...process.env },
+    hideVariables,
     onStopSignal(callback) {
       process.on('SIGTERM', callback);
       process.on('SIGINT', callback);

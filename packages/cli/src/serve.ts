@@ -72,10 +72,16 @@ export async function serve(
   manner: Manner | null = null,
 ): Promise<number> {
   const load = (): LoadedConfig => loaded(command, io, node, manner);
+  const isHidden = io.hideVariables(secretVariables(node));
   try {
     const wanted = wantedOf(command, io, node);
     const loaded = load();
     for (const warning of loaded.warnings) void tell(io, `althing: warning: ${warning}`);
+    if (!isHidden && loaded.config.enableModules !== 'off')
+      void tell(
+        io,
+        'althing: warning: modules can read the secrets in the environment of this node: hand them over as files',
+      );
     if (command.getOptionValue('printConfig') === true) {
       await write(io.stdout, node.printConfig(loaded));
       return node.ExitCode.Done;
@@ -93,6 +99,12 @@ export async function serve(
     await writeLast(io.stderr, `${described(error)}\n`);
     return exitCodeOf(error, node.ExitCode.Fatal);
   }
+}
+
+/** The variables that hold secrets, those of the command line among them: nobody else is to read them from the environment of a node. */
+function secretVariables(node: ServerPackage): string[] {
+  const settings = node.settingKeys.filter((key) => node.settings[key].secret).map(node.variableOf);
+  return [...settings, 'THINGSDB_SECRET', 'THINGSDB_NODE_SECRET', 'ALTHING_PASSWORD', 'ALTHING_TOKEN'];
 }
 
 function loaded(command: Command, io: Io, node: ServerPackage, manner: Manner | null): LoadedConfig {

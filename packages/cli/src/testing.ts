@@ -49,6 +49,13 @@ export class FakeIo implements Io {
     });
   }
 
+  readonly hidden: string[] = [];
+
+  hideVariables(names: readonly string[]): boolean {
+    this.hidden.push(...names);
+    return true;
+  }
+
   onStopSignal(callback: (signal: NodeJS.Signals) => void): () => void {
     this.#listeners.add(callback);
     return () => this.#listeners.delete(callback);

@@ -86,6 +86,7 @@ function hangingUp(io: Io): Io {
     stdout,
     stderr,
     environment,
+    hideVariables: (names) => io.hideVariables(names),
     onStopSignal(callback) {
       const ends = [io.onStopSignal(callback), io.onReloadSignal(() => callback('SIGHUP'))];
       return () => {

@@ -3,13 +3,17 @@
  * waits for the end of what this one tells it; when that comes without a word, this process was killed, and it ends theirs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { MARK_VARIABLE } from './strays.js';
 
-/** Groups of processes that are to end with this one. */
-const groups = new Set<number>();
+/** Groups of processes that are to end with this one, with the marks of those that left them. */
+const groups = new Map<number, string>();
 let guardian: ChildProcess | null = null;
 let isWatched = false;
 
-/** Lines `+ GROUP` and `- GROUP`; at the end all groups are asked to end, and after five seconds ended. */
+/**
+ * Lines `+ GROUP:MARK` and `- GROUP:MARK`; at the end all groups are asked to end, and after five seconds they are ended, with all
+ * processes that have one of the marks.
+ */
 const SCRIPT = `
 groups=
 while read -r what group; do
@@ -19,27 +23,40 @@ while read -r what group; do
   esac
 done
 [ -n "$groups" ] || exit 0
-for one in $groups; do kill -TERM "-$one"; done
+for one in $groups; do kill -TERM "-\${one%:*}"; done
 sleep 5
-for one in $groups; do kill -KILL "-$one"; done
+for one in $groups; do
+  kill -KILL "-\${one%:*}"
+  for file in /proc/[0-9]*/environ; do
+    if grep -qs "${MARK_VARIABLE}=\${one#*:}" "$file"; then
+      pid=\${file#/proc/}
+      kill -KILL "\${pid%/environ}"
+    fi
+  done
+done
 `;
 
-/** A group of processes is to end with this process. */
-export function guard(group: number): void {
+/**
+ * A group of processes is to end with this process.
+ *
+ * @param mark of those of its processes that may leave it
+ */
+export function guard(group: number, mark: string): void {
   if (!isWatched) {
     isWatched = true;
     process.on('exit', () => {
-      for (const one of groups) signalGroup(one, 'SIGKILL');
+      for (const one of groups.keys()) signalGroup(one, 'SIGKILL');
     });
   }
-  groups.add(group);
+  groups.set(group, mark);
   if (guardian === null) begin();
-  else tell(`+ ${group}`);
+  else tell(`+ ${group}:${mark}`);
 }
 
 /** A group of processes is gone. */
 export function release(group: number): void {
-  if (groups.delete(group)) tell(`- ${group}`);
+  const mark = groups.get(group);
+  if (groups.delete(group)) tell(`- ${group}:${mark}`);
 }
 
 /** Signals all processes of a group that are still there. */
@@ -69,7 +86,7 @@ function begin(): void {
   // It keeps this process from ending no more than the modules do.
   child.unref();
   if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
-  for (const group of groups) tell(`+ ${group}`);
+  for (const [group, mark] of groups) tell(`+ ${group}:${mark}`);
 }
 
 function tell(line: string): void {

@@ -1,10 +1,12 @@
 /** One process of a module: its pipes, the requests that it has, and its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { ErrorCode, List, type ModuleAnswer, MsgpackReader, QueryError, ShapeTree } from '@althing/engine';
 import { ErrorLines } from './error-lines.js';
 import { guard, release, signalGroup } from './guardian.js';
 import { encodePackage, type Package, PackageReader, PackageType } from './package.js';
 import { type Program, reasonOf } from './program.js';
+import { endStrays, MARK_VARIABLE } from './strays.js';
 
 export interface ModuleProcessOptions {
   readonly program: Program;
@@ -47,6 +49,8 @@ const VARIABLES = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 export class ModuleProcess {
   private readonly options: ModuleProcessOptions;
   private readonly child: ChildProcess;
+  /** In the environment of all its processes. */
+  private readonly mark = randomUUID();
   private readonly reader: PackageReader;
   private readonly errors: ErrorLines;
   private readonly requests = new Map<number, Answer>();
@@ -70,12 +74,15 @@ export class ModuleProcess {
     const { command, args, folder } = options.program;
     this.child = spawn(command, args, {
       cwd: folder,
-      env: Object.fromEntries(
-        VARIABLES.flatMap((name) => {
-          const value = process.env[name];
-          return value === undefined ? [] : [[name, value]];
-        }),
-      ),
+      env: {
+        ...Object.fromEntries(
+          VARIABLES.flatMap((name) => {
+            const value = process.env[name];
+            return value === undefined ? [] : [[name, value]];
+          }),
+        ),
+        [MARK_VARIABLE]: this.mark,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
       // A group of its own, which ends with it.
       detached: true,
@@ -155,7 +162,7 @@ export class ModuleProcess {
   private listen(): void {
     const { child } = this;
     const { pid } = child;
-    if (pid !== undefined) guard(pid);
+    if (pid !== undefined) guard(pid, this.mark);
     child.on('spawn', () => this.options.started());
     child.on('error', (error) => {
       const isUnfit = isMissing(error);
@@ -268,7 +275,9 @@ export class ModuleProcess {
       if (timer !== null) clearTimeout(timer);
     // What it started itself does not outlive it.
     this.signal('SIGKILL');
-    if (this.child.pid !== undefined) release(this.child.pid);
+    const { pid } = this.child;
+    // Not before those are gone that left the group: until then they are the guardian's, too.
+    if (pid !== undefined) void endStrays(this.mark).then(() => release(pid));
     for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream?.destroy();
     this.errors.end();
     this.options.ended(reason, isUnfit);

@@ -17,6 +17,9 @@ import { until } from '../testing/until.js';
 import { ModuleManager } from './manager.js';
 import { encodePackage, type Package, PackageError, PackageReader, PackageType } from './package.js';
 
+/** What a process began with is read from `/proc`. */
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
 /** A module without any library, which does what requests say. */
 const SCRIPT = `#!/usr/bin/env node
 'use strict';
@@ -53,6 +56,12 @@ const acts = {
   floods: () => { for (;;) send(81, 9999, Buffer.alloc(100)); },
   says: (id, data) => { for (let i = 0; i < 1000; i++) console.error('line ' + i + 'x'.repeat(20000 * (i % 2))); send(81, id, data); },
   environment: (id) => send(81, id, text(JSON.stringify([Object.keys(process.env), process.cwd(), process.argv.length]))),
+  leaver: (id, data) => {
+    const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
+    child.unref();
+    fs.writeFileSync('leaver', String(child.pid));
+    send(81, id, data);
+  },
   child: (id, data) => {
     const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
     process.on('SIGTERM', () => {});
@@ -248,7 +257,10 @@ describe('a module', () => {
     const [names, where, args] = JSON.parse(told.slice(3));
     expect(
       names.filter(
-        (name: string) => !['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', '__CF_USER_TEXT_ENCODING'].includes(name),
+        (name: string) =>
+          !['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'ALTHING_MODULE', '__CF_USER_TEXT_ENCODING'].includes(
+            name,
+          ),
       ),
     ).toEqual([]);
     expect(where.endsWith('/X')).toBe(true);
@@ -355,6 +367,24 @@ describe('a module', () => {
     await until(() => !isAlive('X/pid') && !isAlive('X/child'), 'nothing of it is there');
     expect(existsSync(join(folder, 'X/run'))).toBe(true);
   });
+
+  onLinux(
+    'takes along what it started outside of its group, when it is deleted and when it dies',
+    async () => {
+      place('X/run');
+      const x = define('X');
+      expect(await ask(x, 'leaver')).toBe('=leaver');
+      expect(isAlive('X/leaver')).toBe(true);
+      await ask(x, 'dies');
+      await until(() => !isAlive('X/leaver'), 'what the dead one left is gone');
+      await settled(x, 'running');
+      expect(await ask(x, 'leaver')).toBe('=leaver');
+      expect(isAlive('X/leaver')).toBe(true);
+      root.modules.delete(x.id);
+      manager.consider();
+      await until(() => !isAlive('X/pid') && !isAlive('X/leaver'), 'nothing of it is there');
+    },
+  );
 
   test('is gone when the node stops, and waiting requests are told', async () => {
     place('X/run');
