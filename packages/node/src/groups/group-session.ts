@@ -636,13 +636,16 @@ export class GroupSession {
     this.context.changed(this);
   }
 
-  /** Gives up everything that waits, because the node stops or the group is gone. */
-  abandon(error: QueryError): void {
+  /**
+   * Gives up everything that waits, because the node stops or the group is gone. What was proposed to a group that is
+   * gone, and was not committed here before, is gone as well: nobody will ever see it.
+   */
+  abandon(error: QueryError, isGone = false): void {
     this.abandoned = true;
     this.watch.end(false);
     const open = new QueryError(error.code, `${error.message}; the change may or may not take effect`);
     for (const { kind, respond } of this.takeWaiting()) {
-      if (kind === 'write') respond({ ok: false, error: open, outcome: 'unknown', lost: true });
+      if (kind === 'write' && !isGone) respond({ ok: false, error: open, outcome: 'unknown', lost: true });
       else respond({ ok: false, error, lost: true });
     }
     this.reads.abandon();

@@ -400,7 +400,7 @@ export class Sessions {
     const { engine } = this.options;
     this.sessions.delete(id);
     engine.closeCollection(id);
-    session.abandon(gone());
+    session.abandon(gone(), true);
     await this.options.closing(session);
     this.deleted.set(id, this.root.appliedIndex);
     this.dropDeleted();

@@ -21,6 +21,7 @@ export const CallKind = {
   Import: 9,
   Rest: 10,
   Replace: 11,
+  RootApplied: 12,
 } as const;
 
 export type CallKind = (typeof CallKind)[keyof typeof CallKind];

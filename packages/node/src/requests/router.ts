@@ -31,6 +31,7 @@ import { Sequences } from './forwarding/sequences.js';
 import { type Answer, ASKED_ERROR, type Ask, type Course, FutureRunner, type More } from './future-runner.js';
 import { HeldPrograms } from './held-programs.js';
 import { type Begun, ImmediateReads } from './immediate-reads.js';
+import { NamesBarrier } from './names-barrier.js';
 import { noChange } from './parts.js';
 import type { PasswordHasher } from './password.js';
 import { clientNamesOf, hasClientName, Repetitions, veiled } from './repetitions.js';
@@ -127,6 +128,7 @@ export class Router {
   private readonly repetitions: Repetitions;
   private readonly forwarder: Forwarder;
   private readonly futures: FutureRunner;
+  private readonly names: NamesBarrier;
   private readonly held = new HeldPrograms();
   private readonly immediate: ImmediateReads;
   /** Nodes that can't be reached. */
@@ -180,6 +182,12 @@ export class Router {
       advance: (pending) => this.advance(pending),
     });
     this.forwarder = this.makeForwarder();
+    this.names = new NamesBarrier({
+      calls: options.calls,
+      others: () => [...this.protocols.keys()].filter((node) => !this.down.has(node)),
+      rootSession: () => this.rootSession,
+      delay,
+    });
     const { hasher } = options;
     this.futures = new FutureRunner({
       engine,
@@ -320,12 +328,19 @@ export class Router {
   private telling(request: Request, change: Change | null, respond: Respond): Respond {
     const events = change?.events;
     const { changed } = this.options;
-    if (events === undefined || events.length === 0 || changed === undefined) return respond;
+    if (events === undefined || events.length === 0) return respond;
+    const renames = events.some(({ event }) => RENAMING.has(event));
     return (reply) => {
       const isMade = reply.ok || reply.outcome === 'made';
-      if (isMade || reply.outcome === 'unknown') changed(request, events, isMade);
-      respond(reply);
+      if (isMade || reply.outcome === 'unknown') changed?.(request, events, isMade);
+      if (renames && reply.ok) this.names.await(this.indexOf(reply), () => respond(reply));
+      else respond(reply);
     };
+  }
+
+  /** A position of the root log at which the change of a reply is applied. */
+  private indexOf({ index = 0 }: Reply): number {
+    return Math.max(index, this.rootSession.appliedIndex);
   }
 
   private ran(call: Call, ms: number, outcome: Outcome | null): void {
@@ -444,8 +459,29 @@ export class Router {
     const session = this.sessionOf(about);
     const isFinal =
       session === undefined || this.isFresh(pending, session) || pending.request.terms?.stale === true;
-    if (isFinal) this.refuse(pending, failed(error));
+    if (isFinal && error === GONE) this.begunAnew(pending);
+    else if (isFinal) this.refuse(pending, failed(error));
     else this.freshen(pending, session);
+  }
+
+  /**
+   * The collection that a request was bound to is gone for good: its name is looked up anew, by the node that the
+   * client asked. What an attempt may have done there before, nobody will find out.
+   */
+  private begunAnew(pending: PendingRequest): void {
+    if (pending.unknown) {
+      pending.end(LATE_UNKNOWN);
+      return;
+    }
+    if (pending.forwarded !== null) {
+      pending.end({ kind: 'elsewhere', leader: 0 });
+      return;
+    }
+    if (pending.sequence !== 0 && pending.group !== null)
+      this.sequences.release(pending.group, pending.sequence);
+    pending.sequence = 0;
+    pending.group = null;
+    this.advance(pending);
   }
 
   /**
@@ -467,7 +503,8 @@ export class Router {
     const session = group === null ? undefined : this.sessionOf(group);
     if (group === null || session === undefined) {
       if (group !== null && this.options.engine.root.collections.has(group)) this.wait(pending, group);
-      else pending.end(LATE_UNKNOWN);
+      else if (group === null) pending.end(LATE_UNKNOWN);
+      else this.resolve(pending, new StaleRefusal(GONE, ROOT_GROUP));
     } else if (!session.leading) {
       this.forward(pending, session);
     } else if (this.repetitions.isKnown(pending, session)) {
@@ -909,6 +946,9 @@ export class Router {
 
 /** Milliseconds between two attempts to learn what the root scope is. */
 const FRESHEN_PAUSE_MS = 50;
+
+/** Changes after which the name of a collection means something else, or nothing. */
+const RENAMING: ReadonlySet<RootEvent['event']> = new Set(['collection_deleted', 'collection_renamed']);
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;
