@@ -371,7 +371,7 @@ export class RootGroup extends Group {
     for (const id of [...this.users.keys()]) this.deleteUser(id);
     for (const name of [...procedures.byName.keys()]) procedures.delete(name);
     for (const id of commits.strangers(null)) commits.delete(id);
-    for (const { id } of [...tasks.list(), ...tasks.orphans()]) tasks.delete(id);
+    for (const { id } of [...tasks.all()]) tasks.delete(id);
     for (const id of [...modules.byId.keys()]) modules.delete(id);
     for (const { target } of [...histories.all]) histories.remove(target);
     this.replacements += 1;

@@ -145,9 +145,12 @@ export class TaskRunner {
     this.arm(led);
   }
 
-  /** Takes up the tasks that there are: those too that came as records of a backup. */
+  /**
+   * Takes up the tasks that there are: those too that came as records of a backup, and those whose owners are gone, since they may be
+   * back as long as that is not committed.
+   */
   private enqueueAll(led: Led): void {
-    for (const { id } of led.group.tasks.list()) if (!led.running.has(id)) this.enqueue(led, id, 0);
+    for (const { id } of led.group.tasks.all()) if (!led.running.has(id)) this.enqueue(led, id, 0);
   }
 
   private leave(led: Led): void {
@@ -158,7 +161,7 @@ export class TaskRunner {
 
   private enqueue(led: Led, id: number, knownAt: number): void {
     const { queue, group } = led;
-    const startAt = group.tasks.find(id)?.startAt ?? 0;
+    const startAt = group.tasks.stateOf(id)?.startAt ?? 0;
     if (startAt === 0) return;
     // Half of it is obsolete, or more.
     if (queue.size > QUEUE_SPARE + 2 * group.tasks.size) this.rebuild(led);
@@ -169,7 +172,7 @@ export class TaskRunner {
   private rebuild({ queue, group, running }: Led): void {
     const known = new Map<number, number>();
     for (let next = queue.take(); next !== undefined; next = queue.take()) known.set(next.id, next.knownAt);
-    for (const { id, startAt } of group.tasks.list()) {
+    for (const { id, startAt } of group.tasks.all()) {
       const knownAt = known.get(id);
       if (startAt !== 0 && knownAt !== undefined && !running.has(id)) queue.add({ id, startAt, knownAt });
     }
@@ -195,7 +198,7 @@ export class TaskRunner {
     const { queue, group } = led;
     for (let { head } = queue; head !== undefined && head.startAt * 1000 <= now; { head } = queue) {
       queue.take();
-      if (group.tasks.find(head.id)?.startAt === head.startAt) this.becomesDue(led, head);
+      if (group.tasks.stateOf(head.id)?.startAt === head.startAt) this.becomesDue(led, head);
     }
     this.arm(led);
   }
@@ -224,11 +227,10 @@ export class TaskRunner {
     const { engine, now, monotonic } = this.options;
     const { led, id, startAt, since } = due;
     const { tasks } = led.group;
-    if (!this.isOurs(led) || led.running.has(id) || !tasks.has(id)) return;
-    const state = tasks.find(id);
-    if (state !== undefined && state.startAt !== startAt) return;
+    const state = tasks.stateOf(id);
+    if (!this.isOurs(led) || led.running.has(id) || state?.startAt !== startAt) return;
     // A user that is not known here yet will be; one that is gone may be back, as long as that is not committed.
-    const owner = state === undefined ? undefined : engine.root.users.get(state.owner);
+    const owner = engine.root.users.get(state.owner);
     const { session } = led;
     const mustWait =
       owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led);

@@ -172,6 +172,82 @@ describe('each due run happens once', () => {
   });
 });
 
+/** Three nodes that the first leads, and a user with a task that is due in so many seconds. */
+async function withTaskOfKim(seconds: number): Promise<MiniCluster> {
+  const cluster = await MiniCluster.begin(3);
+  await value(cluster, 1, "new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", '/t');
+  const made = cluster
+    .node(1)
+    .query('stuff', `task(datetime().move('seconds', ${seconds}), || .x = 1); nil;`, { user: 'kim' });
+  await cluster.pass(20);
+  expect(outcome(await made)).toBeNull();
+  return cluster;
+}
+
+/** Proposes that a user goes. */
+async function proposeDeletion(cluster: MiniCluster): Promise<void> {
+  cluster.commits = false;
+  cluster.node(1).query('/t', "del_user('kim');");
+  await cluster.pass(20);
+  expect(cluster.log(ROOT_GROUP).uncommitted).toBe(1);
+}
+
+describe('a task whose owner is deleted by a change that is lost', () => {
+  test('runs when it became due meanwhile', async () => {
+    const cluster = await withTaskOfKim(3);
+    await proposeDeletion(cluster);
+    await pass(cluster, 5);
+    cluster.log(ROOT_GROUP).lead(2, 0);
+    cluster.commits = true;
+    await pass(cluster, 3);
+    expect(await value(cluster, 3, '[.x, tasks()];')).toEqual([1, []]);
+  });
+
+  test('runs when a leadership of its scope began meanwhile', async () => {
+    const cluster = await withTaskOfKim(3);
+    await proposeDeletion(cluster);
+    cluster.log(cluster.stuff).lead(2);
+    cluster.log(cluster.stuff).lead(1);
+    await pass(cluster, 1);
+    cluster.log(ROOT_GROUP).lead(2, 0);
+    cluster.commits = true;
+    await pass(cluster, 5);
+    expect(await value(cluster, 3, '[.x, tasks()];')).toEqual([1, []]);
+  });
+
+  test('is there for as long as the deletion may be lost', async () => {
+    const cluster = await withTaskOfKim(60);
+    const { group } = cluster.node(1).session(cluster.stuff);
+    await proposeDeletion(cluster);
+    cluster.log(cluster.stuff).lead(2);
+    cluster.log(cluster.stuff).lead(1);
+    await pass(cluster, 2);
+    // Whatever its scope proposes is made.
+    cluster.log(cluster.stuff).commitAll();
+    await pass(cluster, 2);
+    cluster.log(ROOT_GROUP).lead(2, 0);
+    cluster.commits = true;
+    await pass(cluster, 2);
+    expect(group.tasks.list().length).toBe(1);
+    await value(cluster, 2, "del_user('kim');", '/t');
+    await pass(cluster, 2);
+    expect(group.tasks.size).toBe(0);
+  });
+});
+
+describe('a task that is due in the same second as another one', () => {
+  test.each([
+    ['is cancelled by it', 'cancel', [null]],
+    ['is deleted by it', 'del', []],
+  ])('does not start when it %s', async (_, method, starts) => {
+    const cluster = await MiniCluster.begin(1);
+    const first = `task(at, || tasks()[1].${method}());`;
+    await value(cluster, 1, `at = datetime().move('seconds', 2); ${first} task(at, || .x = 1); nil;`);
+    await pass(cluster, 5);
+    expect(await value(cluster, 1, "[.has('x'), tasks().map(|t| t.at())];")).toEqual([false, starts]);
+  });
+});
+
 test('a task that schedules itself for ever runs once a second, and others are served', async () => {
   const cluster = await MiniCluster.begin(1);
   await value(cluster, 1, '.a = 0; .b = 0; task(datetime(), |t| { .a += 1; t.again_at(datetime()); }); nil;');

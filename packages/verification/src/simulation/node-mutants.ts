@@ -212,7 +212,8 @@ export class NodeBugs {
       const before = session?.group.tasks.find(id);
       const outcome = runTask(target, id, options);
       if (outcome.kind !== 'done' || outcome.change === null) return outcome;
-      if (session === undefined || before === undefined || session.group.tasks.has(id)) return outcome;
+      if (session === undefined || before === undefined || session.group.tasks.stateOf(id) !== undefined)
+        return outcome;
       const { effects } = outcome.change;
       const end = deletionOf(id);
       const rest = effects.slice(0, effects.length - end.length);

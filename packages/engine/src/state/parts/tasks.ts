@@ -78,9 +78,14 @@ export class Tasks implements GroupPart, TaskBook {
     return this.attached.ids;
   }
 
-  /** Whether there is a task, also one whose owner is gone. */
-  has(id: number): boolean {
-    return this.states.has(id);
+  /** What is known of a task, also of one whose owner is gone: that may be taken back. */
+  stateOf(id: number): TaskState | undefined {
+    return this.states.get(id);
+  }
+
+  /** All tasks, those too whose owners are gone. */
+  all(): Iterable<TaskState> {
+    return this.states.values();
   }
 
   /** Number of tasks that are scheduled. */
@@ -261,7 +266,7 @@ export class TaskEditor {
 
   private put(state: TaskState): void {
     const { tasks, transaction } = this;
-    const before = tasks.find(state.id);
+    const before = tasks.stateOf(state.id);
     const { length } = transaction.effects;
     transaction.effects.u8(Effect.PUT);
     writeTask(transaction.effects, state);
