@@ -4,21 +4,35 @@ import { randomTests } from './scripts/random-tests.mjs';
 Object.assign(process.env, randomTests(process.env));
 
 /** Jest runs the compiled tests: the build is the only place where TypeScript is translated. */
-export default {
+const tests = {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['**/dist/**/*.test.js'],
   transform: {},
+  moduleNameMapper: {
+    '^fast-check$': '<rootDir>/scripts/fast-check.mjs',
+    // Itself, for that file.
+    '^fast-check/lib/(.*)$': '<rootDir>/node_modules/fast-check/lib/$1',
+  },
+};
+
+export default {
+  projects: [
+    tests,
+    // The tests of functions once more, with everything out of memory between two parts of a query: whoever goes over instances, members
+    // or items must bring them into memory, and what goes on later must be held there.
+    {
+      ...tests,
+      displayName: 'evicted',
+      testMatch: ['**/engine/dist/functions/*.test.js'],
+      setupFiles: ['<rootDir>/scripts/evict.mjs'],
+    },
+  ],
   // For what hangs: a test that takes 10 s alone has to pass on a machine with ten times as much to do.
   testTimeout: 180_000 * Math.max(1, Number(process.env.ALTHING_TEST_RUNS_FACTOR)),
   // A process that ran tests gives back a heap of some hundred megabytes at its end: on a busy machine that takes a second.
   workerGracefulExitTimeout: 30_000,
   // Half of the processor would stand still on a machine with two.
   maxWorkers: '100%',
-  moduleNameMapper: {
-    '^fast-check$': '<rootDir>/scripts/fast-check.mjs',
-    // Itself, for that file.
-    '^fast-check/lib/(.*)$': '<rootDir>/node_modules/fast-check/lib/$1',
-  },
   reporters: ['default', '<rootDir>/scripts/seed-reporter.mjs'],
 };

@@ -42,7 +42,7 @@ const WITH_TASKS = `
 let db: Harness;
 
 beforeEach(() => {
-  db = new Harness();
+  db = new Harness({ evicts: false });
 });
 
 /** The dump of what some code makes. */
@@ -105,6 +105,20 @@ describe('a dump', () => {
     expect(db.run('[.y.id(), {.z = {}; .z.id();}]')).toEqual([3, 4]);
   });
 
+  test('gives no id again that the collection gave before it was empty', () => {
+    const dump = dumpOf('.x = {}; nil;');
+    const follower = new CollectionGroup(db.collection.id, new ShapeTree(), EMPTY_SOURCE);
+    follower.create();
+    const change = (code: string): void => follower.apply(db.effects(code, { vars: { d: dump } }));
+    change('.l = range(20).map(|| {}); .r = room(); .t = task(datetime(), || 1);');
+    const next = db.collection.store.nextId;
+    change('.t.del(); .clear();');
+    change('import(d);');
+    change('.y = {}; .r = room(); .t = task(datetime(), || 1);');
+    expect(db.run('[.y.id(), .r.id(), .t.id()]')).toEqual([next, next + 1, next + 2]);
+    expect(lines(follower)).toEqual(lines(db.collection));
+  });
+
   test('is complete, or nothing is left of it', () => {
     const before = lines(db.collection);
     const dump = dumpOf(FULL);
@@ -130,7 +144,7 @@ describe('a dump', () => {
     expect(db.run('[tasks(), .t, .a.n]')).toEqual([[], 'task:nil', 1]);
     // The root, and what it refers to: what only the arguments held is gone.
     expect(db.collection.store.thingCount).toBe(2);
-    db = new Harness();
+    db = new Harness({ evicts: false });
     db.run("new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", { scope: 'thingsdb' });
     importing('import(d, {import_tasks: true})');
     expect(db.run('[.t, .t.args(), .t.args()[1] == .u, .u.args()[0] == .a]')).toEqual([

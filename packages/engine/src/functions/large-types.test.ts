@@ -11,7 +11,7 @@ const COUNT = 20_000;
 
 /** A collection with many instances on disk, where each thing that is read is counted. */
 class Fixture {
-  readonly harness = new Harness();
+  readonly harness = new Harness({ evicts: false });
   /** Records of things that were read. */
   reads = 0;
   private readonly disk = new Map<string, Uint8Array>();
@@ -125,7 +125,7 @@ describe('instances are read where each has to change', () => {
 
   test('a limit ends what takes too long, and nothing has changed', () => {
     // The clock of the harness goes by the looks at it.
-    const harness = new Harness({ limits: { durationMs: 3 } });
+    const harness = new Harness({ limits: { durationMs: 3 }, evicts: false });
     harness.run("set_type('T', {a: 'int'}); .l = []; nil");
     for (let i = 0; i < 40; i++) harness.run('.l.extend(range(500).map(|| T{})); nil');
     const before = stateLines(harness.collection);

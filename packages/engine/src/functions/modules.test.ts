@@ -10,7 +10,7 @@ import { writeCheckpoint } from '../state/checkpoint.js';
 import { RecordKind, type RecordSink } from '../state/records.js';
 import { takeBack } from '../state/transaction.js';
 import { decodeResult } from '../testing/decode.js';
-import { Harness, type Plain } from '../testing/harness.js';
+import { Harness, type HarnessOptions, type Plain } from '../testing/harness.js';
 import type { ModuleAnswer } from '../value/future.js';
 
 const ROOT = { scope: 'thingsdb' } as const;
@@ -18,9 +18,9 @@ const ROOT = { scope: 'thingsdb' } as const;
 const LOOK: ModuleLook = { status: 'running', file: 'X/x', manifest: null, tasks: 3, restarts: 1 };
 
 /** A database on a node whose modules look like this, with the module `X`. */
-function database(look: Partial<ModuleLook> = {}, deploys = true): Harness {
+function database(look: Partial<ModuleLook> = {}, deploys = true, options: HarnessOptions = {}): Harness {
   const modules = { deploys, look: () => ({ ...LOOK, ...look }), restart: () => {} };
-  const db = new Harness({ node: { modules } as unknown as NodeView });
+  const db = new Harness({ node: { modules } as unknown as NodeView, ...options });
   db.run("new_module('X', 'x');", ROOT);
   return db;
 }
@@ -215,6 +215,19 @@ describe('a request to a module', () => {
     expect(db.error(code)).toBe(error);
     expect(db.asked).toEqual([]);
     expect(db.engine.runtime.waitingFutures).toBe(0);
+  });
+
+  test('keep what their futures hold while they wait, though everything else leaves memory', () => {
+    const db = database({}, true, { evicts: true });
+    db.answer = answers(FIVE);
+    db.run('.p = {a: {n: 1}, l: [1, 2]};');
+    db.between = () => {
+      // The request is sent: another call changes what its future holds.
+      if (db.asked.length === 1) db.run('.p.l.push(3); .p.a.n = 5;');
+      return Number.POSITIVE_INFINITY;
+    };
+    db.run('X({}, .p.a, .p.l).then(|_, a, l| log(json_dump([a.n, l]))); nil;');
+    expect(db.logged).toEqual(['[5,[1,2,3]]']);
   });
 
   test('holds ids of stored things, and the state of the query, not later ones', () => {

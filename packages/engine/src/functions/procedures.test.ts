@@ -13,7 +13,7 @@ let db: Harness;
 let follower: CollectionGroup;
 
 beforeEach(() => {
-  db = new Harness();
+  db = new Harness({ evicts: false });
   follower = newGroup();
 });
 

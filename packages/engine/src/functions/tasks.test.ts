@@ -31,7 +31,7 @@ function linesOf(group: CollectionGroup): string[] {
 
 describe('tasks', () => {
   test('are the same on a follower, in a checkpoint, and when they are taken back', () => {
-    const db = new Harness();
+    const db = new Harness({ evicts: false });
     const follower = new CollectionGroup(1, db.engine.runtime.shapes, EMPTY_SOURCE);
     follower.create();
     const records = new Map<string, Uint8Array>();

@@ -34,3 +34,20 @@ describe('a computed property shows the text of its error', () => {
     expect(db.run('.w;')).toMatchObject(shown);
   });
 });
+
+describe('a thing behind a member of an enum', () => {
+  const db = new Harness();
+  db.run("set_enum('E', {A: {x: 1, y: 2}}); set_type('V', {x: 'int'});");
+  db.run("set_type('W', {m: 'V?', l: '[V]', s: '{V}'}, WPO);");
+
+  test('shows what the type of the property shows, in a list as well', () => {
+    expect(db.run("return {m: E{A}, l: [E{A}, {x: 3, y: 4}]}.wrap('W'), 3;")).toEqual({
+      m: { '#': 2, x: 1 },
+      l: [{ '#': 2, x: 1 }, { x: 3 }],
+    });
+  });
+
+  test('shows all of it without a wrap', () => {
+    expect(db.run('return {m: E{A}}, 3;')).toEqual({ m: { '#': 2, x: 1, y: 2 } });
+  });
+});

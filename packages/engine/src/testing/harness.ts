@@ -1,6 +1,9 @@
 /**
  * An engine for tests: one empty collection in memory, a wall clock that stands still, a monotonic one that moves with
  * the work, seeded random numbers.
+ *
+ * Where the environment says so (`EVICTS`), everything that may leave memory does after each part of a query: what the next one touches
+ * is read from records. The tests of functions run a second time so (`jest.config.js`).
  */
 import { getHeapStatistics } from 'node:v8';
 import { bootstrap } from '../admin/bootstrap.js';
@@ -15,6 +18,7 @@ import type { WireValues } from '../pack/wire-values.js';
 import type { Continuation } from '../run/later.js';
 import { DEFAULT_LIMITS, type QueryLimits } from '../run/limits.js';
 import { attach } from '../state/attach.js';
+import { writeCheckpoint } from '../state/checkpoint.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { EMPTY_SOURCE, type RecordSource } from '../state/records.js';
 import { listOf } from '../value/containers.js';
@@ -67,7 +71,18 @@ export interface HarnessOptions {
   readonly realTime?: boolean;
   /** A clock in milliseconds that limits of time go by, in the place of those. */
   readonly monotonic?: () => number;
+  /**
+   * Whether everything leaves memory that may, after each part of a query; by default as the environment says. Not for tests that take
+   * changes back or write checkpoints themselves.
+   */
+  readonly evicts?: boolean;
 }
+
+/** The variable of the environment that lets a harness take everything out of memory whenever it can. */
+const EVICTS = 'ALTHING_TEST_EVICTS';
+
+/** Rounds of the eviction clock after which nothing that may leave memory is there. */
+const EVICTION_ROUNDS = 3;
 
 /** Where the wall clock stands at first, in milliseconds: 2024-05-06T07:08:09.5Z. */
 export const NOW_MS = 1_714_979_289_500;
@@ -93,8 +108,18 @@ export class Harness {
   });
   private readonly admin: User;
   private readonly collectionId: number;
+  /** Records of the collection, by `kind:id:part`; null where all of it stays in memory. */
+  private disk: Map<string, Uint8Array> | null;
 
-  constructor({ seed = 1, limits = {}, node, realTime = false, monotonic }: HarnessOptions = {}) {
+  constructor({
+    seed = 1,
+    limits = {},
+    node,
+    realTime = false,
+    monotonic,
+    evicts = process.env[EVICTS] !== undefined,
+  }: HarnessOptions = {}) {
+    this.disk = evicts ? new Map() : null;
     this.engine = new Engine({
       environment: {
         ...environment(seed, this.logged, node ?? null),
@@ -118,12 +143,31 @@ export class Harness {
       throw new Error('a new cluster has a user and a collection');
     this.admin = admin;
     this.collectionId = stuff;
-    this.collection = this.engine.openCollection(stuff, EMPTY_SOURCE);
+    this.collection = this.engine.openCollection(stuff, this.source());
     this.collection.create();
+  }
+
+  private source(): RecordSource {
+    const { disk } = this;
+    if (disk === null) return EMPTY_SOURCE;
+    return { read: (kind, id, part) => disk.get(`${kind}:${id}:${part}`) };
+  }
+
+  /** Takes what may leave memory out of it, if this is to be done. */
+  private evict(): void {
+    const { disk, collection } = this;
+    if (disk === null) return;
+    writeCheckpoint(collection, {
+      put: (kind, id, part, value) => disk.set(`${kind}:${id}:${part}`, value),
+      delete: (kind, id, part) => disk.delete(`${kind}:${id}:${part}`),
+    });
+    collection.dirty.release();
+    for (let i = 0; i < EVICTION_ROUNDS; i++) this.engine.evict(0, Number.POSITIVE_INFINITY);
   }
 
   /** Puts another collection in the place of the present one: the one whose things these records are. */
   reopen(source: RecordSource): CollectionGroup {
+    this.disk = null;
     this.collection = this.engine.openCollection(this.collectionId, source);
     return this.collection;
   }
@@ -202,6 +246,7 @@ export class Harness {
       mayRestore,
     });
     this.note(outcome);
+    this.evict();
     while (outcome.kind === 'more' || outcome.kind === 'asks') {
       const { rest } = outcome;
       if (outcome.kind === 'asks') {
@@ -210,6 +255,7 @@ export class Harness {
       }
       outcome = engine.resume(rest, { mayChange: true, until: this.between(rest), hashes, fresh });
       this.note(outcome);
+      this.evict();
     }
     return outcome;
   }
