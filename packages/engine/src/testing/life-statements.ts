@@ -6,7 +6,8 @@ export const SETUP = `
   .objs = range(1100).map(|i| {i: i}); .set = set(); .ts = range(40).map(|i| T{n: i}); .small = {a: 1, l: [1, 2], s: set()};
   .big.set('l', range(1100)); .big.set('s', set(.objs[0])); .objs[2].l = range(1030); .objs[3].k3 = L; .ts[0].x = {}; .other = .big;
   mod_type('T', 'add', 'f0', 'int', 5); new_procedure('p0', |a| a);
-`;
+  set_type('W', {n: 'int', x: 'any', o: 'T?'}, WPO); .room = room(); .rooms = [room(), .room]; .task = task(FAR, |t, a| a.n, [.ts[0]]);
+`.replaceAll('FAR', "datetime().move('years', 5)");
 
 /** Variables of every query. */
 export const VARS = { L: 'x'.repeat(20_000), M: 'y'.repeat(20_000), B: new Uint8Array(20_000).fill(7) };
@@ -41,7 +42,57 @@ const VALUES = [
   '.list',
   '.objs',
   '.ts',
+  'room()',
+  '.room',
+  '[room(), room()]',
+  '{r: room()}',
+  '.task',
+  'task(datetime(), |t| nil)',
+  ".ts[1].wrap('W')",
+  '[E{A}, E{C}]',
+  '/x/i',
+  '1.5',
 ];
+
+/** Definitions with a value of each kind that an instance may have: flat ones, and those that refer to things, rooms, members and tasks. */
+const ADDED = [
+  "'int', 5",
+  "'str', L",
+  "'str', 'text'",
+  "'[any]'",
+  "'[any]', [{}, [1]]",
+  "'[int]', range(1200)",
+  "'any', []",
+  "'any', {}",
+  "'any', T{n: 3}",
+  "'any', .objs[6]",
+  "'any', E{B}",
+  "'any', room()",
+  "'any', task(datetime(), |t| nil)",
+  "'any', ['a', E{A}]",
+  "'any', .ts[0].wrap('W')",
+  "'{}'",
+  "'{T}', set(.ts[0], T{})",
+  "'room'",
+  "'room?'",
+  "'task'",
+  "'thing'",
+  "'thing', {a: {b: 1}}",
+  "'T?', .ts[3]",
+  "'E'",
+  "'E{B}'",
+  "'bytes', B",
+  "'float'",
+  "'datetime'",
+  "'closure'",
+  "'int', |t| t.n",
+  "'any', |t| t.n % 5 == 4 ? raise('no') : {n: t.n}",
+  "'str', |t| t.n % 7 == 6 ? 5 : L",
+  "'room', |t| t.n % 3 == 2 ? nil : room()",
+];
+
+const ROOMS = ['.room', '.room', '.rooms[0]', '.rooms[1]', '.small.r', '.ts[1].x', 'room()'];
+const TASKS = ['.task', '.task', '.tasks[0]', '.small.t', 'tasks().choice()'];
 const SETS = ['.set', '.set', '.ts[2].s', '.big.s', '.small.s'];
 
 const key = (pick: Pick): string =>
@@ -87,7 +138,19 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `.${of(p, ['set', 'y'])} = set(.objs)`,
   (p) => `.ts = range(${p(1500)}).map(|i| T{n: i, l: [i], x: ${of(p, VALUES)}})`,
   (p) => `.ts[${p(40)}].${of(p, ['x', 'o', 'l', 's', 'n'])} = ${of(p, [...VALUES, '.ts[0]', '.ts[0]'])}`,
-  (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, ["'int', 5", "'str', L", "'[any]'", "'any', []"])})`,
+  (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, ADDED)})`,
+  (p) => `mod_type('T', 'add', 'f${p(4)}', ${of(p, ADDED)})`,
+  (p) => `.ts.each(|t| { t.n += 1; ${of(p, ['', '', 't.f0', 't.f1', 't.f2 = t.f2', 't.f3 = t.f1'])} })`,
+  (p) => `type_all('T').each(|t| { if (t.n % ${2 + p(4)} == 0) t.x = ${of(p, VALUES)} })`,
+  (p) => `mod_type('T', 'all', |t| t.n = ${of(p, ['t.n + 1', '0', "t.n > 30 ? 'x' : 1"])})`,
+  // A change of a type with changes of its instances, which is often taken back as a whole.
+  ...Array.from({ length: 4 }, () => (p: Pick): string => {
+    const name = `f${p(4)}`;
+    return `mod_type('T', 'add', '${name}', ${of(p, ADDED)}); .ts.each(|t| { t.n += 1; t.${name} })${of(p, ['', "; raise('no')"])}`;
+  }),
+  (p) => `x = T{n: ${p(9)}}; mod_type('T', 'add', 'f${p(4)}', ${of(p, ADDED)}); ${of(p, LISTS)}.push(x)`,
+  (p) =>
+    `x = [U{n: 1}, {u: U{n: 2}}]; del_type('U'); ${of(p, ['', "set_type('U', {n: 'int'});"])} .${of(p, ['x', 'y'])} = ${of(p, ['x', 'x[0]', 'x[1]', 'set(x[0])'])}`,
   (p) => `mod_type('T', 'del', 'f${p(4)}')`,
   (p) => `mod_type('T', 'ren', 'f${p(4)}', 'f${p(4)}')`,
   (p) => `mod_enum('E', 'mod', 'B', ${of(p, ['{k: L}', '{k: .objs[4]}', '{}'])})`,
@@ -101,13 +164,34 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) =>
     `mod_type('U', '${of(p, ['del', 'ren'])}', '${of(p, ['n', 't', 'l', 'z'])}'${of(p, ['', ", 'z'", ", 'n'"])})`,
   (p) =>
-    `mod_type('U', 'add', '${of(p, ['n', 't', 'l', 'z'])}', ${of(p, ["'int', 7", "'str', L", "'T?'", "'[any]'"])})`,
+    `mod_type('U', 'add', '${of(p, ['n', 't', 'l', 'z'])}', ${of(p, [...ADDED, "'T?'", "'T?'", "'{T}'"])})`,
   (p) =>
     `mod_type('${of(p, ['T', 'U'])}', 'rel', '${of(p, ['o', 't', 's', 'z'])}', '${of(p, ['o', 't', 's', 'z'])}')`,
   (p) => `.${of(p, ['objs[9]', 'small', 'x', 'y'])}.to_type('${of(p, ['U', 'T'])}')`,
   (p) => `.ts[${p(40)}].assign({n: ${p(9)}})`,
   (p) => `c = {l: range(1100), x: ${of(p, VALUES)}}; c.me = c; .c = c; ${of(p, ["'stays'", ".del('c')"])}`,
   (p) => `${of(p, ['.c.me', '.x', '.y'])}.set('me', ${of(p, ['.c', '.x', '.big', '.objs[1]'])})`,
+  (p) => `.${of(p, ['room', 'x', 'y', 'small.r'])} = ${of(p, ['room()', '.room', '.rooms[0]', 'nil'])}`,
+  (p) =>
+    `.rooms.${of(p, ['push(room())', 'push(.room)', 'pop()', 'clear()', 'extend([room(), {r: room()}])'])}`,
+  (p) => `${of(p, ROOMS)}.set_name('${of(p, ['a', 'b', 'c'])}')`,
+  (p) => `${of(p, ROOMS)}.emit('event', ${of(p, ['1', '.small', 'L'])})`,
+  (p) =>
+    `.${of(p, ['task', 'x', 'small.t'])} = task(datetime().move('days', ${1 + p(9)}), |t, a, b| a, [${of(p, VALUES)}, ${of(p, VALUES)}])`,
+  (p) => `.tasks = range(${1 + p(3)}).map(|i| task(datetime().move('days', i + 1), |t, a| a, [{i: i}]))`,
+  (p) => `${of(p, TASKS)}.${of(p, ['del()', 'cancel()', 'set_closure(|t| t)'])}`,
+  (p) => `${of(p, TASKS)}.set_args([${of(p, VALUES)}])`,
+  (p) => `.del('${of(p, ['room', 'rooms', 'task', 'tasks'])}')`,
+  (p) =>
+    `mod_enum('E', 'add', '${of(p, ['C', 'D'])}', ${of(p, ['{k: 2}', '{k: .objs[4], r: room()}', '.small'])})`,
+  (p) => `mod_enum('E', '${of(p, ['del', 'def'])}', '${of(p, ['A', 'B', 'C', 'D'])}')`,
+  (p) => `set_enum('F${p(2)}', {A: ${of(p, ['1', "'a'", '{r: room()}'])}}); .y = [F${p(2)}{A}]`,
+  (p) => `del_enum('F${p(2)}')`,
+  (p) =>
+    `.${of(p, ['x', 'y'])} = ${of(p, ['.ts[2]', '.objs[8]', '{n: 1}'])}.wrap('${of(p, ['W', 'T', 'U'])}')`,
+  (p) => `${of(p, ['.x', '.objs[9]', '.c'])}.restrict('${of(p, ['int', 'U', 'any'])}')`,
+  (p) => `rename_type('${of(p, ['U', 'V'])}', '${of(p, ['U', 'V'])}')`,
+  (p) => `rename_enum('${of(p, ['F0', 'F1'])}', '${of(p, ['F0', 'F1'])}')`,
   (p) => `new_procedure('p${p(3)}', |a| a + ${p(9)})`,
   (p) => `del_procedure('p${p(3)}')`,
 ];

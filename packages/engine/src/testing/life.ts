@@ -1,6 +1,6 @@
 import type { Change } from '../calls/call.js';
 import type { CollectionGroup } from '../state/collection-group.js';
-import { allThings } from '../state/describe.js';
+import { allThings, groupLines } from '../state/describe.js';
 import type { Changes } from '../state/dirty.js';
 import type { Marking } from '../state/marking.js';
 import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
@@ -254,7 +254,9 @@ function load(group: CollectionGroup, disk: ReadonlyMap<string, Uint8Array>): vo
 
 /** The state in words. The order of a set's members is no contract: taking back what was done to a large one may change it. */
 function linesOf(group: CollectionGroup): string[] {
-  return [...stateLines(group), ...schemaLines(group)].map((line) => line.replace(MEMBERS, sorted));
+  return [...stateLines(group), ...schemaLines(group), ...groupLines(group).sort()].map((line) =>
+    line.replace(MEMBERS, sorted),
+  );
 }
 
 const MEMBERS = /\{#\d+(?:, #\d+)+\}/g;
