@@ -24,15 +24,15 @@ beforeAll(async () => {
     request_size_limit: 16 * MiB,
     request_memory_limit_mb: 256,
   });
-  await node.value(
-    '//stuff',
-    'new_procedure("work", |n| { x = 0; for (i in range(n)) { for (j in range(n)) { x = j; } }; x; });',
-  );
+  for (let i = 0; i < 8; i++) {
+    const work = `|n| { x = ${i}; for (i in range(n)) { for (j in range(n)) { x = j; } }; x; }`;
+    await node.value('//stuff', `new_procedure('work${i}', ${work});`);
+  }
   tokens = [];
   for (let i = 0; i < 9; i++) {
     const token = await node.value(
       '/t',
-      `new_user('u${i}'); grant('//stuff', 'u${i}', 31); new_token('u${i}');`,
+      `new_user('u${i}'); grant('//stuff', 'u${i}', ${i === 7 ? 'RUN' : 31}); new_token('u${i}');`,
     );
     tokens.push(`Bearer ${String(token)}`);
   }
@@ -125,14 +125,18 @@ describe('somebody who asks something quick waits for one query at most', () => 
     expect(answers.filter(({ status }) => status !== 504 && status !== 503)).toEqual([]);
   });
 
-  test('when one user runs a procedure eight times at once that was quick before', async () => {
-    const run = (n: number): string => JSON.stringify({ type: 'run', name: 'work', args: { n } });
-    for (let round = 0; round < 3; round++) await allAtOnce([[run(1), 1]]);
-    await allAtOnce(Array.from({ length: 8 }, () => [run(100_000), 1] as const));
+  test('when a user with RUN alone runs eight procedures at once that were quick before', async () => {
+    const runs = (n: number) =>
+      Array.from(
+        { length: 8 },
+        (_, i) => [JSON.stringify({ type: 'run', name: `work${i}`, args: { n } }), 7] as const,
+      );
+    for (let round = 0; round < 3; round++) await allAtOnce(runs(1));
+    await allAtOnce(runs(100_000));
   });
 
-  test.each([3, 8])('when %d users send an endless query each', async (count) => {
-    await allAtOnce(Array.from({ length: count }, (_, i) => [query(`${i}; ${ENDLESS}`), i] as const));
+  test('when seven users send an endless query each', async () => {
+    await allAtOnce(Array.from({ length: 7 }, (_, i) => [query(`${i}; ${ENDLESS}`), i] as const));
   });
 
   test('when six users send a body of 15 MB each', async () => {
@@ -140,8 +144,8 @@ describe('somebody who asks something quick waits for one query at most', () => 
     await allAtOnce(Array.from({ length: 6 }, (_, i) => [body, i] as const));
   });
 
-  test('when eight users send a query each that goes on in a future', async () => {
+  test('when seven users send a query each that goes on in a future', async () => {
     const code = `future(|| { ${ENDLESS} });`;
-    await allAtOnce(Array.from({ length: 8 }, (_, i) => [query(code), i] as const));
+    await allAtOnce(Array.from({ length: 7 }, (_, i) => [query(code), i] as const));
   });
 });
