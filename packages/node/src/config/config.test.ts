@@ -210,6 +210,9 @@ describe('the environment', () => {
       SERVICE_LISTEN_CLIENT_PORT: '3',
       THINGSDB_IP_SUPPORT: 'IPV4ONLY',
       THINGSDB_LOG_LEVEL: 'debug',
+      THINGSDB_ZONE: '3',
+      THINGSDB_BACKUP_PATH: 'b',
+      THINGSDB_SHUTDOWN_PERIOD: '6',
       THINGSDB_START: '1',
       // A flag of the command line.
       THINGSDB_INIT: '1',
@@ -217,9 +220,11 @@ describe('the environment', () => {
     const { config, sources, warnings } = load({ environment });
 
     expect([config.httpApiPort, config.listenClientPort, config.ipSupport]).toEqual([1, 3, 'ipv4only']);
+    expect([config.logLevel, config.zone]).toEqual(['debug', 3]);
     expect(sources.get('http_api_port')).toBe('THINGSDB_HTTP_API_PORT');
     expect(warnings).toEqual([
-      'the variable THINGSDB_LOG_LEVEL is ignored: write SERVICE_LOG_LEVEL',
+      'the variable THINGSDB_BACKUP_PATH is ignored: write SERVICE_BACKUP_PATH',
+      'the variable THINGSDB_SHUTDOWN_PERIOD is ignored: see drain_delay_ms and shutdown_timeout_ms',
       'the variable THINGSDB_START is ignored: there is no such setting',
     ]);
     expect(() => load({ environment: { THINGSDB_WS_PORT: '70000' } })).toThrow('THINGSDB_WS_PORT');

@@ -618,6 +618,7 @@ export const sharedKeys: ReadonlySet<string> = new Set<SettingKey>([
   'ws_key_file',
   'ip_support',
   'storage_path',
+  'log_level',
   'result_size_limit',
   'enable_modules',
   'modules_path',
