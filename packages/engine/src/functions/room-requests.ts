@@ -1,5 +1,5 @@
 /** Requests about rooms that are no programs: to tell those who are in a room of an event, and to find rooms that are to be joined. */
-import { badDataError, forbiddenError } from '../error.js';
+import { badDataError, forbiddenError, type QueryError } from '../error.js';
 import { readArguments, type WireOptions, type WireValues } from '../pack/wire-values.js';
 import { DEEP_MAX } from '../run/limits.js';
 import type { Runtime } from '../run/runtime.js';
@@ -7,7 +7,7 @@ import type { Sender } from '../state/events.js';
 import { listOf } from '../value/containers.js';
 import type { Room } from '../value/room.js';
 import type { Value } from '../value/value.js';
-import { emit, roomById, roomByName } from './rooms.js';
+import { checkName, emit, roomById, roomByName } from './rooms.js';
 
 /** A room as a request names it: by id or by name. */
 export type RoomKey = number | bigint | string;
@@ -31,10 +31,12 @@ export interface FindRoomsBody {
 /**
  * Tells those who are in a room of an event. It gives nil.
  *
- * @throws QueryError lookup_err, value_err for what can be no name, and the errors of values and limits
+ * @throws QueryError forbidden_err for what the user's whitelist does not allow, lookup_err, value_err for what can be no name, and the errors of values and limits
  */
 export function emitRequest(rt: Runtime, { room, event, args, except }: EmitBody, wire: WireOptions): Value {
   rt.assertPrograms('events');
+  if (typeof room === 'string') checkName(room);
+  if (!isAllowed(rt, room)) throw notAllowed(rt, room);
   const found = typeof room === 'string' ? roomByName(rt, room) : roomById(rt, room);
   const values = args === null ? [] : readArguments(args, wire);
   if (!Array.isArray(values)) throw badDataError('the arguments of an event must be an array');
@@ -52,15 +54,21 @@ export function findRooms(rt: Runtime, { rooms, checksWhitelist }: FindRoomsBody
   return listOf(
     rooms.map((key) => {
       rt.charge(UNITS_PER_ROOM);
-      const room = found(rt, key);
-      if (room === null) return null;
-      if (!checksWhitelist || rt.root.isAllowed(rt.user.id, 'rooms', room.name)) return room.id;
+      if (!checksWhitelist || isAllowed(rt, key)) return found(rt, key)?.id ?? null;
       if (!isOnly) return null;
-      throw forbiddenError(
-        `the whitelist of user '${rt.user.name}' does not allow the room ${room.name ?? room.id}`,
-      );
+      throw notAllowed(rt, key);
     }),
   );
+}
+
+/** Whether the user's whitelist allows a room: decided before it is looked for, so that it does not tell which rooms there are. */
+function isAllowed(rt: Runtime, key: RoomKey): boolean {
+  const name = typeof key === 'string' ? key : (found(rt, key)?.name ?? null);
+  return rt.root.isAllowed(rt.user.id, 'rooms', name);
+}
+
+function notAllowed(rt: Runtime, key: RoomKey): QueryError {
+  return forbiddenError(`the whitelist of user '${rt.user.name}' does not allow the room ${key}`);
 }
 
 function found(rt: Runtime, key: RoomKey): Room | null {

@@ -182,7 +182,7 @@ function setName(rt: Runtime, room: Room, name: Value): void {
   nameRoom(store.rooms, transaction, room, name);
 }
 
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (NAME.test(name)) return;
   throw valueError(
     `${JSON.stringify(name.slice(0, 60))} can not be the name of a room: names have up to 255 letters, digits and _, and begin with no digit`,

@@ -206,10 +206,15 @@ describe.each([
     expect(await iris.ask('join', ['@:nothing', 2], 'nothing')).toBe(ErrorCode.FORBIDDEN);
     expect(await iris.join('cellar')).toBe(ErrorCode.FORBIDDEN);
     expect(await iris.join('cellar', 'hall')).toEqual([null, 2]);
-    expect(await iris.join('nowhere')).toEqual([null]);
+    // It is not told which rooms there are besides.
+    expect(await iris.join('nowhere')).toBe(ErrorCode.FORBIDDEN);
+    expect(await iris.join(999)).toBe(ErrorCode.FORBIDDEN);
     expect(iris.take().filter((text) => text.startsWith('JOIN'))).toEqual(['JOIN stuff:2']);
-    // Whitelists do not count for events and leaving.
-    expect(await iris.emit(['@:stuff', 'cellar', 'x'])).toBe('ok');
+    for (const room of ['cellar', 'nowhere', 999]) {
+      expect(await iris.emit(['@:stuff', room, 'x'])).toBe(ErrorCode.FORBIDDEN);
+      expect(await iris.emit(['@:stuff', room, 'x'], true)).toBe(ErrorCode.FORBIDDEN);
+    }
+    expect(await iris.emit(['@:stuff', 'hall', 'x'])).toBe('ok');
     iris.take();
     await run(cluster, node, ".r.emit('heard');");
     await run(cluster, 1, "revoke('//stuff', 'iris', JOIN);", '/t');
