@@ -231,12 +231,12 @@ const http = {
   http_allowed_hosts: setting(
     hosts(256),
     [],
-    'Names and addresses by which clients may call the HTTP API, besides `localhost`, loopback addresses and `node_name`; a request with another `Host` gets status 421. Checked where `bind_client_addr` is a loopback address, so that no web page can reach the node by a name that it lets point there, and elsewhere if this is set. `*`: any name.',
+    'Names and addresses by which clients may call the HTTP API and `ws_port`, and on loopback the status port, besides `localhost`, loopback addresses and `node_name`; a request with another `Host` gets status 421. Checked where `bind_client_addr` is a loopback address, so that no web page can reach the node by a name that it lets point there, and elsewhere if this is set. `*`: any name.',
   ),
   http_allowed_origins: setting(
     origins(256),
     [],
-    'Origins of web pages that may use the HTTP API from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
+    'Origins of web pages that may use the HTTP API and `ws_port` from a browser, such as `https://app.example.com`. They get the headers for it (CORS); a request with an `Origin` that is neither listed nor the place that it is sent to gets status 403.',
   ),
   max_connection_age_ms: setting(
     durationOrNone(1000, 86_400_000),

@@ -17,6 +17,7 @@ import { Backoff } from '../auth/backoff.js';
 import type { TlsFiles } from '../http/apps.js';
 import { HttpListener } from '../http/listener.js';
 import type { HttpOptions } from '../http/options.js';
+import { sitesOptionsOf } from '../http/sites.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
@@ -127,12 +128,7 @@ export class Doors {
       connectionAgeMaxMs: config.maxConnectionAgeMs,
       connectionsPerAddressMax: config.maxConnectionsPerAddress,
       trustedProxies: config.trustedProxies,
-      sites: {
-        bindAddress: config.bindClientAddr,
-        nodeName: config.nodeName,
-        allowedHosts: config.httpAllowedHosts,
-        allowedOrigins: config.httpAllowedOrigins,
-      },
+      sites: sitesOptionsOf(config),
     });
     this.nativeDoors = new NativeDoors(config, this.native, { log, figures });
   }

@@ -3,6 +3,7 @@ import { Server as TlsServer } from 'node:tls';
 import { type Config, ConfigurationError, PortError, portInUse } from '../../config/index.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { Sites, sitesOptionsOf } from '../http/sites.js';
 import type { NativeListener } from '../native/listener.js';
 import { type Credentials, listening, listeningAt, packageServer } from '../native/servers.js';
 import { type Certificates, readCertificates, stampOf } from '../tls/certificates.js';
@@ -19,6 +20,9 @@ type NativeSettings = Pick<
   | 'clientProxyProtocol'
   | 'loginTimeoutMs'
   | 'wsPort'
+  | 'nodeName'
+  | 'httpAllowedHosts'
+  | 'httpAllowedOrigins'
   | 'wsCertFile'
   | 'wsKeyFile'
 >;
@@ -72,7 +76,8 @@ export class NativeDoors {
   private async openWebSocket(): Promise<void> {
     const { wsPort, bindClientAddr, loginTimeoutMs } = this.config;
     if (wsPort === 0) return;
-    const server = webSocketServer(this.listener, this.wsCredentials(), loginTimeoutMs);
+    const sites = new Sites(sitesOptionsOf(this.config));
+    const server = webSocketServer(this.listener, sites, this.wsCredentials(), loginTimeoutMs);
     if (server instanceof TlsServer) {
       this.wssServer = server;
       this.wssFiles.watch(() => this.takeWebSocketTls());

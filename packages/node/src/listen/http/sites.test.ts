@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Sites, type SitesOptions } from './sites.js';
+import { Sites, type SitesOptions, servesStatus } from './sites.js';
 
 const sites = (options: Partial<SitesOptions> = {}): Sites =>
   new Sites({
@@ -9,6 +9,18 @@ const sites = (options: Partial<SitesOptions> = {}): Sites =>
     allowedOrigins: [],
     ...options,
   });
+
+test('the status port on loopback answers no name but its own, and any address, as orchestrators ask', () => {
+  const served = (host: string | undefined, options: Partial<SitesOptions> = {}): boolean =>
+    servesStatus(sites(options), { bindAddress: options.bindAddress ?? '127.0.0.1' }, host);
+  for (const host of [undefined, 'localhost:9230', 'node1.example', '10.1.2.3:9230', '[2001:db8::1]:9230'])
+    expect([host, served(host)]).toEqual([host, true]);
+  for (const host of ['', 'evil.example', 'evil.example:9230', '127.0.0.1.evil.example'])
+    expect([host, served(host)]).toEqual([host, false]);
+  expect(served('althing-0.althing', { bindAddress: '0.0.0.0', allowedHosts: ['api.example.com'] })).toBe(
+    true,
+  );
+});
 
 describe('a host', () => {
   const OWN = [

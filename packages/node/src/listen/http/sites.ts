@@ -3,7 +3,9 @@
  * of its own that it lets point there (then `Host` is that name), or from its own place (then `Origin` is
  * that place).
  */
+import { isIP } from 'node:net';
 import { isLoopback } from '../../config/address.js';
+import type { Config } from '../../config/index.js';
 
 export interface SitesOptions {
   /** Address that the API is bound to. */
@@ -13,6 +15,33 @@ export interface SitesOptions {
   readonly allowedHosts: readonly string[];
   /** Origins of pages that may use the API, as `https://app.example.com`. */
   readonly allowedOrigins: readonly string[];
+}
+
+/** What the settings of a node say of sites, for all its ports for clients. */
+export function sitesOptionsOf(
+  config: Pick<Config, 'bindClientAddr' | 'nodeName' | 'httpAllowedHosts' | 'httpAllowedOrigins'>,
+): SitesOptions {
+  return {
+    bindAddress: config.bindClientAddr,
+    nodeName: config.nodeName,
+    allowedHosts: config.httpAllowedHosts,
+    allowedOrigins: config.httpAllowedOrigins,
+  };
+}
+
+/**
+ * Whether the status port answers a request. It has no credentials, so names are checked on loopback alone, where pages could point
+ * theirs; an address is no name, and orchestrators ask by that, or without any.
+ *
+ * @param host the header `Host`; undefined for none
+ */
+export function servesStatus(
+  sites: Sites,
+  { bindAddress }: Pick<SitesOptions, 'bindAddress'>,
+  host: string | undefined,
+): boolean {
+  if (host === undefined || !isLoopback(bindAddress)) return true;
+  return isIP(host.replace(/:\d{1,5}$/, '').replace(/^\[(.*)\]$/, '$1')) !== 0 || sites.serves(host);
 }
 
 /** The relation of an `Origin` to this node: its own, listed, or foreign. */

@@ -1,11 +1,13 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server, Socket } from 'node:net';
+import { FOREIGN_ORIGIN, OTHER_HOST } from '../http/refusals.js';
+import type { Sites } from '../http/sites.js';
 import type { NativeListener } from '../native/listener.js';
 import type { Credentials } from '../native/servers.js';
 import { type Envelope, UNSENT_MAX } from '../native/socket-wire.js';
 import { CloseCode, closeFrame, controlFrame, Opcode, serverHeadBytes, writeServerHead } from './frames.js';
-import { refused, shakeHands } from './handshake.js';
+import { type Handshake, refused, shakeHands } from './handshake.js';
 import { MessageReader } from './messages.js';
 
 /** Bytes of the head of a handshake. */
@@ -21,13 +23,14 @@ const MESSAGES: Envelope = {
 
 /**
  * Makes a server whose connections speak the native protocol in WebSocket messages, and does not listen yet. Any path
- * and any origin will do: who may ask is decided by AUTH alone.
+ * will do: who may ask is decided by AUTH. Pages may come from where those of the HTTP API may.
  *
  * @param tls null for none
  * @param timeoutMs how long the handshakes may take
  */
 export function webSocketServer(
   listener: NativeListener,
+  sites: Sites,
   tls: Credentials | null,
   timeoutMs: number,
 ): Server {
@@ -60,7 +63,7 @@ export function webSocketServer(
     socket.on('error', () => {
       // It is followed by 'close'.
     });
-    const { answer, accepted } = shakeHands(request.method ?? '', request.headers);
+    const { answer, accepted } = strange(sites, request) ?? shakeHands(request.method ?? '', request.headers);
     if (!accepted) {
       socket.end(answer);
       return;
@@ -70,6 +73,13 @@ export function webSocketServer(
     open(listener, socket, head);
   });
   return server;
+}
+
+/** Refuses a page that may not use this node; null: it may, or the request comes from none. */
+function strange(sites: Sites, { headers: { host = '', origin } }: IncomingMessage): Handshake | null {
+  if (!sites.serves(host)) return refused('421 Misdirected Request', OTHER_HOST.message);
+  if (origin === undefined || sites.kindOf(origin, host) !== 'foreign') return null;
+  return refused('403 Forbidden', FOREIGN_ORIGIN.message);
 }
 
 function open(listener: NativeListener, socket: Socket, head: Buffer): void {

@@ -16,7 +16,7 @@ let node: RealNode;
 let token: string;
 
 beforeAll(async () => {
-  node = await RealNode.start({ ws_port: FREE_PORT });
+  node = await RealNode.start({ ws_port: FREE_PORT, http_allowed_origins: 'https://app.example.com' });
   token = node.authorization.slice('Bearer '.length);
 });
 afterAll(() => node.stop());
@@ -65,8 +65,8 @@ const PING = encodePackage(PackageType.PING, 1);
 const PONG = '2 00000000010010ef';
 
 describe('a handshake', () => {
-  test('echoes the subprotocol, and takes any path and origin', async () => {
-    const plain = await greeted(['GET / HTTP/1.1', ...HANDSHAKE, 'Origin: https://anywhere.example']);
+  test('echoes the subprotocol, and takes any path', async () => {
+    const plain = await greeted(['GET /any HTTP/1.1', ...HANDSHAKE, 'Origin: https://app.example.com']);
     expect(plain).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
     expect(plain).not.toContain('Protocol:');
     const named = await greeted([
@@ -84,6 +84,12 @@ describe('a handshake', () => {
     ['another subprotocol', ['GET / HTTP/1.1', ...HANDSHAKE, 'Sec-WebSocket-Protocol: chat'], '400'],
     ['no key', ['GET / HTTP/1.1', ...HANDSHAKE.slice(0, 3), 'Sec-WebSocket-Version: 13'], '400'],
     ['another method', ['POST / HTTP/1.1', ...HANDSHAKE], '400'],
+    ['a page from elsewhere', ['GET / HTTP/1.1', ...HANDSHAKE, 'Origin: https://evil.example'], '403'],
+    [
+      'a name that a page lets point here',
+      ['GET / HTTP/1.1', 'Host: evil.example', ...HANDSHAKE.slice(1), 'Origin: http://evil.example'],
+      '421',
+    ],
   ];
   test.each(refusals)('refuses %s', async (_name, lines, status) => {
     expect(await greeted(lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -9,7 +9,10 @@ afterEach(() => server.close());
 
 const WELL = [{ name: 'all', problem: null }];
 
-async function serve(view: Partial<StatusView> = {}): Promise<void> {
+async function serve(
+  view: Partial<StatusView> = {},
+  servesHost?: (host: string | undefined) => boolean,
+): Promise<void> {
   const whole: StatusView = {
     healthy: () => WELL,
     ready: () => WELL,
@@ -20,7 +23,7 @@ async function serve(view: Partial<StatusView> = {}): Promise<void> {
     metrics: async () => 'figure 1\n',
     ...view,
   };
-  server = new StatusServer(whole);
+  server = new StatusServer(whole, null, 256, servesHost);
   port = await server.listen('127.0.0.1', 0);
 }
 
@@ -130,6 +133,12 @@ describe('the status port', () => {
   ])('there is no %s', async (path) => {
     await serve();
     expect(['400', '404']).toContain(await statusOf(path));
+  });
+
+  test('does not answer for a name that is not its own', async () => {
+    await serve({}, (host) => host === 'test');
+    expect(await statusOf('/metrics')).toBe('200');
+    expect((await exchange('GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n')).slice(9, 12)).toBe('421');
   });
 
   test.each(['POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (method) => {

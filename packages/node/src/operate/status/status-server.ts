@@ -54,14 +54,22 @@ export class StatusServer {
   private readonly view: StatusView;
   private readonly server: Server | TlsServer;
   private readonly needsCertificate: boolean;
+  private readonly servesHost: (host: string | undefined) => boolean;
   private connections = 0;
 
   /**
    * @param tls null for plain HTTP
+   * @param servesHost whether requests are answered with such a header `Host`
    * @param connectionsMax further ones are closed at once; a few are kept for clients on this machine
    */
-  constructor(view: StatusView, tls: StatusTls | null = null, connectionsMax = 256) {
+  constructor(
+    view: StatusView,
+    tls: StatusTls | null = null,
+    connectionsMax = 256,
+    servesHost: (host: string | undefined) => boolean = () => true,
+  ) {
     this.view = view;
+    this.servesHost = servesHost;
     this.needsCertificate = tls !== null && tls.apiClientCa !== null;
     const options = {
       requestTimeout: TIMEOUT_MS,
@@ -112,6 +120,10 @@ export class StatusServer {
   private answer(request: IncomingMessage, response: ServerResponse): void {
     if (request.method !== 'GET') {
       send(response, 405, 'METHOD NOT ALLOWED\n', { Allow: 'GET' });
+      return;
+    }
+    if (!this.servesHost(request.headers.host)) {
+      send(response, 421, 'MISDIRECTED REQUEST: this node is not known by this name (http_allowed_hosts)\n');
       return;
     }
     const { view, needsCertificate } = this;

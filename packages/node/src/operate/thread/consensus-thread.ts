@@ -25,6 +25,7 @@ import { type ClusterOptions, PeerNetwork } from '../../consensus/peer-network.j
 import { LeaderWatch } from '../../consensus/watches/leader-watch.js';
 import { StorageBeat } from '../../consensus/watches/storage-beat.js';
 import { CHANGE_BYTES_MAX, WAITING_BYTES_MAX } from '../../groups/limits.js';
+import { Sites, type SitesOptions, servesStatus } from '../../listen/http/sites.js';
 import type { Traffic } from '../../peers/links.js';
 import type { PeerLogCause } from '../../peers/refusal-log.js';
 import { signsOfLife } from '../../peers/signs-of-life.js';
@@ -52,6 +53,8 @@ export interface WorkerOptions {
   readonly statusPort: number;
   /** For the status port; null for plain HTTP. */
   readonly statusTls: StatusTls | null;
+  /** Names by which the status port may be called. */
+  readonly statusSites: SitesOptions;
   /** The cluster that the node belongs to or is to join. */
   readonly cluster: ClusterOptions;
   /** 16 bytes that tell the log of this node from others. */
@@ -168,7 +171,11 @@ export class ConsensusThread {
     await side.lookAtDisk();
     const leader = new LeaderWatch(LEADERLESS_ELECTIONS * options.electionTicks);
     const status = this.makeStatus(side, log, leader);
-    const server = new StatusServer(status, options.statusTls, fittingProbes(descriptorLimit()));
+    const { statusSites } = options;
+    const sites = new Sites(statusSites);
+    const server = new StatusServer(status, options.statusTls, fittingProbes(descriptorLimit()), (host) =>
+      servesStatus(sites, statusSites, host),
+    );
     const statusPort = options.statusPort === 0 ? 0 : await listen(server, options);
     const timers = [
       clock.every(options.tickMs, () => leader.tick(side.host.status(ROOT_GROUP)?.leader ?? 0)),

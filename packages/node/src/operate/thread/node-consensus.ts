@@ -3,6 +3,7 @@ import { type Identity, logIdentity } from '../../base/identity.js';
 import type { Bridge } from '../../between/bridge.js';
 import type { Event, NodeEvent } from '../../between/protocol.js';
 import { type Config, ExitCode } from '../../config/index.js';
+import { sitesOptionsOf } from '../../listen/http/sites.js';
 import type { NodeCertificates } from '../../listen/tls/node-certificates.js';
 import type { VersionRange } from '../../peers/greeting-format.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -170,6 +171,7 @@ function workerOptions({
     statusAddress: config.bindClientAddr,
     statusPort: config.httpStatusPort,
     statusTls: certificates.present,
+    statusSites: sitesOptionsOf(config),
     cluster: {
       identity,
       name: config.nodeName,

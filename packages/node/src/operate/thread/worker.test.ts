@@ -52,6 +52,12 @@ class Running {
         statusAddress: '127.0.0.1',
         statusPort,
         statusTls: null,
+        statusSites: {
+          bindAddress: '127.0.0.1',
+          nodeName: 'localhost',
+          allowedHosts: [],
+          allowedOrigins: [],
+        },
         cluster: {
           identity,
           name: 'localhost',
