@@ -219,6 +219,8 @@ export class Rooms {
     then: (collection: GroupId, ids: readonly number[], reply: Reply) => void,
     attempt: number,
   ): void {
+    const { root } = this.options.engine;
+    const version = root.accessVersion;
     this.ask(request, rooms, checksWhitelist, (reply) => {
       if (!reply.ok) {
         respond(reply);
@@ -226,7 +228,12 @@ export class Rooms {
       }
       const ids = idsOf(reply.result);
       const collection = this.collectionOf(request.scope);
-      if (collection !== undefined && this.areThere(collection, request.user, rooms, ids)) {
+      // Whitelists take time to be looked at, and are asked again only where one may have changed.
+      const isSameList =
+        !checksWhitelist ||
+        version === root.accessVersion ||
+        root.whitelistOf(request.user.id, 'rooms') === undefined;
+      if (collection !== undefined && isSameList && this.areThere(collection, request.user, rooms, ids)) {
         then(
           collection,
           ids.filter((id) => id !== null),
