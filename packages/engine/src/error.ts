@@ -73,11 +73,14 @@ export class QueryError {
   readonly message: string;
   /** True for a limit that ends the query in any case. */
   readonly fatal: boolean;
+  /** Whether it is about something that exists already: HTTP has a status of its own for that. */
+  readonly exists: boolean;
 
-  constructor(code: number, message: string, fatal = code > ErrorCode.ASSERT) {
+  constructor(code: number, message: string, fatal = code > ErrorCode.ASSERT, exists = false) {
     this.code = code;
     this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
     this.fatal = fatal;
+    this.exists = exists;
   }
 }
 
@@ -102,6 +105,11 @@ export function valueError(message: string): QueryError {
 
 export function lookupError(message: string): QueryError {
   return new QueryError(ErrorCode.LOOKUP, message);
+}
+
+/** The lookup_err for what is to be made, and exists already. */
+export function existsError(message: string): QueryError {
+  return new QueryError(ErrorCode.LOOKUP, message, false, true);
 }
 
 export function operationError(message: string): QueryError {

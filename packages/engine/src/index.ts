@@ -40,7 +40,7 @@ export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';
 export type { RootEvent } from './admin/root-event.js';
 export { type CollectionEvent, RootGroup } from './admin/root-group.js';
-export { parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
+export { invalidScope, parseScope, parseScopePath, type ScopeName } from './admin/scope-name.js';
 export type { PasswordHash, Token, User } from './admin/user.js';
 export { ByteReader, ByteWriter, FormatError } from './bytes.js';
 export type {

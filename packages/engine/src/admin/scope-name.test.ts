@@ -71,6 +71,14 @@ describe('a scope as functions take it', () => {
     expect(() => parseScope(text)).toThrow('is no scope');
   });
 
+  test.each([
+    ['stuff', '"stuff" is no scope: write //stuff for a collection, /t for @thingsdb, /n for this node'],
+    ['', '"" is no scope: write //NAME for a collection'],
+    ['@x', '"@x" is no scope: write //NAME for a collection'],
+  ])('the error for %p tells what was given and the way out', (text, message) => {
+    expect(() => parseScope(text)).toThrow(message);
+  });
+
   test('every spelling of a path is taken', () => {
     const paths = [
       '/t',

@@ -75,9 +75,11 @@ function isPrefix(word: string, whole: string): boolean {
   return word !== '' && whole.startsWith(word);
 }
 
-function invalidScope(text: string): QueryError {
+/** The value_err for a text that is no scope. A name alone is taken for that of a collection, and so is one behind a single slash. */
+export function invalidScope(text: string): QueryError {
   const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
+  const [, name = 'NAME'] = /^\/?([A-Za-z_][A-Za-z0-9_]{0,59})$/.exec(text) ?? [];
   return valueError(
-    `${shown} is no scope: write //NAME for a collection, /t for @thingsdb, /n for this node`,
+    `${shown} is no scope: write //${name} for a collection, /t for @thingsdb, /n for this node`,
   );
 }

@@ -7,6 +7,7 @@ import { importerOf } from '../admin/restore.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { ScopeDefaults } from '../admin/scope-defaults.js';
 import {
+  existsError,
   forbiddenError,
   lookupError,
   operationError,
@@ -167,7 +168,7 @@ function nothing(which: string | number | bigint): never {
 }
 
 function assertFree(root: RootGroup, name: string): void {
-  if (root.collectionsByName.has(name)) throw lookupError(`there is a collection '${name}' already`);
+  if (root.collectionsByName.has(name)) throw existsError(`there is a collection '${name}' already`);
 }
 
 function mayInspect(rt: Runtime, collection: CollectionInfo): boolean {

@@ -22,7 +22,7 @@ const ERROR: Receiver<ErrorValue> = { tags: [Tag.ERROR] };
 /** Errors, and the small functions around the running query. */
 export const CORE: readonly Entry[] = [
   variadic('try', {
-    doc: 'Gives the value of an expression, or the error value when it fails with one of the given errors (default: any).',
+    doc: 'Gives the value of an expression, or the error value when it fails with one of the given errors (default: any). What it changed before it failed stays.',
     params: [p.lazy('expression')],
     rest: p.lazy('error'),
     run: (rt, expression, errors) => {

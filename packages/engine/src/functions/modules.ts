@@ -7,7 +7,7 @@ import {
   slicesOf,
 } from '../admin/modules.js';
 import { Privilege } from '../admin/privileges.js';
-import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
+import { existsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import type { ModuleLook } from '../node-view.js';
 import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/manifest.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
@@ -184,7 +184,7 @@ function moduleOf(rt: Runtime, name: string): ModuleInfo {
 }
 
 function assertFree({ root }: Runtime, name: string): void {
-  if (root.modules.byName.has(name)) throw lookupError(`there is a module '${name}' already`);
+  if (root.modules.byName.has(name)) throw existsError(`there is a module '${name}' already`);
 }
 
 /** No two modules share a folder; a module that was renamed keeps its own. */

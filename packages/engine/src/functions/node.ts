@@ -1,4 +1,11 @@
-import { lookupError, operationError, type QueryError, quotaError, valueError } from '../error.js';
+import {
+  existsError,
+  lookupError,
+  operationError,
+  type QueryError,
+  quotaError,
+  valueError,
+} from '../error.js';
 import {
   type ClusterEntry,
   COUNTER_KEYS,
@@ -201,7 +208,7 @@ function assertUnknown({ root }: Runtime, host: string, port: number): void {
   const known = [...root.members.values(), ...root.invitations.values()];
   const same = known.find((other) => other.host === host && other.port === port);
   if (same === undefined) return;
-  throw lookupError(`node ${same.number} has the address ${host} and the port ${port} already`);
+  throw existsError(`node ${same.number} has the address ${host} and the port ${port} already`);
 }
 
 /** Nodes that are called, and never come, are not to be added to others: fewer than half of all may be missing. */

@@ -31,6 +31,16 @@ function change(code: string, options: RunOptions = {}): void {
 
 const info = (name: string, part = ''): Plain => db.run(`procedure_info('${name}').load()${part};`);
 
+test('sources are for everybody with QUERY, and procedure_info shows them to those with CHANGE', () => {
+  change("new_procedure('secret_sum', |a| a + 42)");
+  db.run("new_user('reader'); grant('//stuff', 'reader', QUERY);", { scope: 'thingsdb' });
+  const asReader = (code: string): Plain => db.run(code, { user: 'reader' });
+  expect(asReader('secret_sum')).toBe('|a|a+42');
+  expect(String(asReader('export()'))).toContain('a + 42');
+  expect(asReader("procedure_info('secret_sum').load().has('definition')")).toBe(false);
+  expect(info('secret_sum', '.definition')).toContain('a + 42');
+});
+
 describe('a procedure', () => {
   test('is called by its name, in any place', () => {
     change("new_procedure('add', |a, b| a + b)");

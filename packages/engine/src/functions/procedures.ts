@@ -1,6 +1,6 @@
 import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
-import { lookupError, quotaError } from '../error.js';
+import { existsError, lookupError, quotaError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callClosure } from '../run/invoke.js';
@@ -27,7 +27,7 @@ export const PROCEDURES: readonly Entry[] = [
     run: (rt, name, given) => {
       assertName(name);
       const closure = given();
-      if (rt.scope.procedure(name) !== undefined) throw lookupError(`there is a procedure '${name}' already`);
+      if (rt.scope.procedure(name) !== undefined) throw existsError(`there is a procedure '${name}' already`);
       const { byName: procedures } = rt.group.procedures;
       if (procedures.size >= rt.quotas.procedures) {
         throw quotaError(`there are ${procedures.size} procedures, the most that max_procedures allows`);
@@ -60,7 +60,7 @@ export const PROCEDURES: readonly Entry[] = [
       const newName = given();
       assertName(newName);
       if (rt.scope.procedure(newName) !== undefined) {
-        throw lookupError(`there is a procedure '${newName}' already`);
+        throw existsError(`there is a procedure '${newName}' already`);
       }
       editorOf(rt).rename(name, newName);
       return null;

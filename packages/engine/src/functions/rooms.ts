@@ -1,6 +1,7 @@
 import {
   argumentsError,
   ErrorCode,
+  existsError,
   lookupError,
   operationError,
   QueryError,
@@ -178,7 +179,7 @@ function setName(rt: Runtime, room: Room, name: Value): void {
   if (name !== null) checkName(name);
   transaction.assertWritable(room);
   const other = name === null ? undefined : store.rooms.byName.get(name);
-  if (other !== undefined && other !== room) throw lookupError(`another room has the name '${name}'`);
+  if (other !== undefined && other !== room) throw existsError(`another room has the name '${name}'`);
   nameRoom(store.rooms, transaction, room, name);
 }
 

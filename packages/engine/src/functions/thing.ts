@@ -1,4 +1,4 @@
-import { lookupError, valueError } from '../error.js';
+import { existsError, lookupError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
@@ -159,7 +159,7 @@ export const THINGS: readonly Entry[] = [
     changes: MODIFIES,
     run: (rt, thing, from, to) => {
       if (isReservedKey(to)) throw valueError(`the key '${to}' is reserved`);
-      if (thing.shape.index.has(to)) throw lookupError(`there is a property '${to}' already`);
+      if (thing.shape.index.has(to)) throw existsError(`there is a property '${to}' already`);
       if (!thing.shape.index.has(from)) throw noProperty(from);
       rt.transaction.renameProperty(thing, from, to);
       return null;

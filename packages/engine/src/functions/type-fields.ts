@@ -1,5 +1,5 @@
 /** Fields and methods of types, as `set_type` and `mod_type` make them: what a definition may be in which type. */
-import { lookupError, operationError, type QueryError, quotaError, typeError, valueError } from '../error.js';
+import { existsError, operationError, type QueryError, quotaError, typeError, valueError } from '../error.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertNotInUse, methodFrom, structureDefinition } from '../run/structure.js';
 import { type Definition, isSchemaName, RESERVED_NAMES } from '../schema/definition.js';
@@ -26,7 +26,7 @@ import type { Value } from '../value/value.js';
 export function assertNewName(rt: Runtime, name: string): void {
   assertName(name);
   if (RESERVED_NAMES.has(name)) throw valueError(`the name '${name}' is reserved`);
-  if (rt.schema.has(name)) throw lookupError(`there is a type or enum '${name}' already`);
+  if (rt.schema.has(name)) throw existsError(`there is a type or enum '${name}' already`);
 }
 
 /** Throws value_err unless a property, method or member may have this name. */
@@ -38,7 +38,7 @@ export function assertPartName(name: string): void {
 export function assertFreePart(def: TypeDef, name: string): void {
   const isTaken =
     def.idName === name || def.methods.has(name) || def.fields.some((field) => field.name === name);
-  if (isTaken) throw lookupError(`type \`${def.name}\` has a property or method \`${name}\` already`);
+  if (isTaken) throw existsError(`type \`${def.name}\` has a property or method \`${name}\` already`);
 }
 
 /** A type with one more property, method or id name: as a definition, closure, or nested structure says. */
@@ -48,7 +48,7 @@ export function withPart(rt: Runtime, def: TypeDef, name: string, given: Value):
   if (isClosure(given)) return withMethod(def, name, given);
   if (given === '#') {
     if (def.idName !== null)
-      throw lookupError(`type \`${def.name}\` shows ids under the name \`${def.idName}\` already`);
+      throw existsError(`type \`${def.name}\` shows ids under the name \`${def.idName}\` already`);
     return { ...def, idName: name };
   }
   return withField(rt, def, name, fieldDefinition(rt, def, name, given), null);

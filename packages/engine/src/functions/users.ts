@@ -5,7 +5,14 @@ import type { RootGroup } from '../admin/root-group.js';
 import { NODE_NUMBER_MAX, parseScope } from '../admin/scope-name.js';
 import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
 import { WHITELISTS } from '../admin/whitelist.js';
-import { forbiddenError, lookupError, operationError, quotaError, valueError } from '../error.js';
+import {
+  existsError,
+  forbiddenError,
+  lookupError,
+  operationError,
+  quotaError,
+  valueError,
+} from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
@@ -29,7 +36,7 @@ export const USERS: readonly Entry[] = [
     params: [p.str('name')],
     run: (rt, name) => {
       checkUserName(name);
-      if (rt.root.usersByName.has(name)) throw lookupError(`there is a user '${name}' already`);
+      if (rt.root.usersByName.has(name)) throw existsError(`there is a user '${name}' already`);
       if (rt.root.users.size >= rt.quotas.users) {
         throw quotaError(`there are ${rt.root.users.size} users, the most that max_users allows`);
       }
@@ -66,7 +73,7 @@ export const USERS: readonly Entry[] = [
       const user = userByName(rt.root, name);
       const newName = to();
       checkUserName(newName);
-      if (rt.root.usersByName.has(newName)) throw lookupError(`there is a user '${newName}' already`);
+      if (rt.root.usersByName.has(newName)) throw existsError(`there is a user '${newName}' already`);
       rt.editor.putUser({ ...user, name: newName });
       return null;
     },

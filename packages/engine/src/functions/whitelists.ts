@@ -6,7 +6,7 @@ import {
   type WhitelistName,
   type WhitelistRule,
 } from '../admin/whitelist.js';
-import { lookupError, quotaError, valueError } from '../error.js';
+import { existsError, lookupError, quotaError, valueError } from '../error.js';
 import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -27,13 +27,13 @@ export const USER_WHITELISTS: readonly Entry[] = [
       const { user, list, rules, rule } = read(rt, name, listGiven, ruleGiven);
       rt.assertPrograms('whitelists');
       if (rule === undefined) {
-        if (rules !== undefined) throw lookupError(`user '${name}' has a whitelist '${list}' already`);
+        if (rules !== undefined) throw existsError(`user '${name}' has a whitelist '${list}' already`);
         rt.editor.setWhitelist(user.id, list, []);
         return null;
       }
       const before = rules ?? [];
       if (before.some((other) => isSameRule(other, rule))) {
-        throw lookupError(`the whitelist '${list}' of user '${name}' has the rule ${textOf(rule)} already`);
+        throw existsError(`the whitelist '${list}' of user '${name}' has the rule ${textOf(rule)} already`);
       }
       if (before.length >= WHITELIST_RULES_MAX) {
         throw quotaError(`a whitelist has ${WHITELIST_RULES_MAX} rules at most`);

@@ -755,7 +755,7 @@ class FakeSession implements RootSession {
     const lost = this.waiting.splice(0);
     for (const { change } of lost.toReversed()) takeBack(change.undo);
     for (const { respond } of lost)
-      respond({ ok: false, error: { code: -51, message: 'lost', fatal: false } });
+      respond({ ok: false, error: { code: -51, message: 'lost', fatal: false, exists: false } });
     this.changed();
   }
 }

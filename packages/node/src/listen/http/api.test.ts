@@ -100,6 +100,15 @@ describe('names of requests', () => {
   });
 });
 
+test('what exists already is a conflict', async () => {
+  await node.value('//stuff', "new_type('Twice'); new_procedure('twice', || 1);");
+  for (const code of ["new_type('Twice');", "new_procedure('twice', || 1);"]) {
+    expect((await node.query('//stuff', code)).verdict).toBe('409 -54');
+  }
+  expect((await node.query('/t', "new_collection('stuff');")).verdict).toBe('409 -54');
+  expect((await node.query('//stuff', "type_info('Nothing');")).verdict).toBe('404 -54');
+});
+
 describe('formats', () => {
   test.each([
     'application/json',

@@ -38,6 +38,12 @@ describe('the format of a request', () => {
 });
 
 describe('errors', () => {
+  test('about what exists already are conflicts, and not about what is not found', () => {
+    const exists = new QueryError(ErrorCode.LOOKUP, "there is a type or enum 'T' already", false, true);
+    expect(statusOfReply({ ok: false, error: exists })).toBe('409 Conflict');
+    expect(statusOfReply({ ok: false, error: new QueryError(ErrorCode.LOOKUP, 'x') })).toBe('404 Not Found');
+  });
+
   test.each([
     [-64, 422],
     [-63, 422],

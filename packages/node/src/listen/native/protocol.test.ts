@@ -246,6 +246,13 @@ describe('AUTH', () => {
 });
 
 describe('QUERY and RUN', () => {
+  test('name a scope that is none, and the way out', async () => {
+    const line = await loggedIn();
+    line.send(34, 9, encodeMessagePack(['stuff', '1']));
+    const text = Buffer.from(await line.next(), 'hex').toString();
+    expect(text).toContain('"stuff" is no scope: write //stuff for a collection');
+  });
+
   const cases: [string, number, WireValue | Uint8Array, unknown][] = [
     ['no data', 34, new Uint8Array(), -53],
     ['no array', 34, 'x', -53],

@@ -8,7 +8,15 @@
  *
  * Further elements, and what follows behind the array, are passed over. Values are not read here, see `requests/body.ts`.
  */
-import { ErrorCode, MsgpackReader, parseScope, QueryError, type ScopeName, ShapeTree } from '@althing/engine';
+import {
+  ErrorCode,
+  invalidScope,
+  MsgpackReader,
+  parseScope,
+  QueryError,
+  type ScopeName,
+  ShapeTree,
+} from '@althing/engine';
 import type { ProgramBody, Terms } from '../../groups/request.js';
 import { problemOf, type TermHeaders, termsOf } from '../shared/terms.js';
 
@@ -112,8 +120,8 @@ function arraySizeOf(reader: MsgpackReader): number | null {
  * @throws QueryError value_err
  */
 export function scopeOf(text: string): ScopeName {
-  const scope = parseScope(text.startsWith('@') || NOTATION.test(text) ? text : '');
-  return scope;
+  if (!text.startsWith('@') && !NOTATION.test(text)) throw invalidScope(text);
+  return parseScope(text);
 }
 
 /** The spellings with a slash. */

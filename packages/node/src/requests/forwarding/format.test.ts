@@ -56,6 +56,10 @@ const answers: readonly ForwardedAnswer[] = [
   { kind: 'reply', reply: { ok: true, result: '', index: 0 } },
   { kind: 'reply', reply: { ok: true, result: '3', index: 9, outcome: 'made' } },
   { kind: 'reply', reply: { ok: false, error: new QueryError(-54, 'not there'), index: 8, outcome: 'none' } },
+  {
+    kind: 'reply',
+    reply: { ok: false, error: new QueryError(-54, 'there already', false, true), index: 8, outcome: 'none' },
+  },
   { kind: 'reply', reply: { ok: false, error: new QueryError(12, 'of a user'), index: 0, outcome: 'none' } },
   {
     kind: 'reply',

@@ -19,7 +19,8 @@
  *     1 error      index:varint code:zigzag flags:u8 message:text        flags: 1 a conflict of keys; 2 it is not known
  *                                                         whether a change was made (*); 4 it was made (*); 8 the log
  *                                                         holds that none was (*); 16 with 4: it is the error of
- *                                                         code that ran behind it (at levels with futures)
+ *                                                         code that ran behind it (at levels with futures); 32 it is
+ *                                                         about what exists already (*)
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
@@ -289,8 +290,9 @@ export function decodeAnswer(
     case Kind.ERROR: {
       const index = input.varint();
       const code = input.zigzag();
-      const flags = input.u8();
-      const error = new QueryError(code, input.text());
+      const given = input.u8();
+      const flags = given & ~EXISTS;
+      const error = new QueryError(code, input.text(), undefined, (given & EXISTS) !== 0);
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
       if (flags === SEALED)
         return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
@@ -328,6 +330,7 @@ const UNKNOWN = 2;
 const MADE = 4;
 const SEALED = 8;
 const OWN = 16;
+const EXISTS = 32;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -360,7 +363,8 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     out.zigzag(reply.error.code);
     const isSealed = knowsOutcomes && reply.sealed === true;
     const isOwn = outcome === 'made' && reply.own === true;
-    const further = (isSealed ? SEALED : 0) | (isOwn ? OWN : 0);
+    const exists = knowsOutcomes && reply.error.exists;
+    const further = (isSealed ? SEALED : 0) | (isOwn ? OWN : 0) | (exists ? EXISTS : 0);
     out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further);
     out.text(reply.error.message);
     return;
