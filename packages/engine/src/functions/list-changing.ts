@@ -1,4 +1,5 @@
 import { type Entry, MODIFIES, MODIFIES_STORED, method, variadicMethod } from '../run/builtin.js';
+import { chargeItems } from '../run/charge.js';
 import { type Callback, withCallback } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -23,10 +24,12 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'extend', {
     doc: 'Appends the items of another list; returns the new length.',
     params: [p.array('items')],
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, { items }) => {
-      rt.transaction.spliceList(list, list.length, 0, items === list.items ? items.slice() : items);
+      // A list may extend itself.
+      rt.transaction.spliceList(list, list.length, 0, items === list.held ? items.slice() : items);
       return list.length;
     },
   }),
@@ -54,6 +57,7 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'pop', {
     doc: 'Removes the last item and returns it.',
     params: [],
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
@@ -67,6 +71,7 @@ export const LIST_CHANGING: readonly Entry[] = [
     params: [],
     rest: p.any('value'),
     min: 1,
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {
@@ -97,6 +102,7 @@ export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'shift', {
     doc: 'Removes the first item and returns it.',
     params: [],
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list) => {
@@ -109,15 +115,17 @@ export const LIST_CHANGING: readonly Entry[] = [
     doc: 'Removes so many items from an index on, puts others in their place, and returns a list of the removed ones.',
     params: [p.int('start'), p.int('count')],
     rest: p.any('value'),
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, from, count, values) => {
-      const { length } = list.items;
+      const { length } = list;
       const offset = Number(from) < 0 ? Number(from) + length : Number(from);
       const start = Math.min(Math.max(offset, 0), length);
       const wanted = Number(count) + Math.min(offset, 0);
       const removed = Math.min(Math.max(wanted, 0), length - start);
       rt.charge(length - start);
+      chargeItems(rt, list, removed);
       return listOfItems(rt.transaction.spliceList(list, start, removed, values), list);
     },
   }),
@@ -126,6 +134,7 @@ export const LIST_CHANGING: readonly Entry[] = [
     params: [],
     rest: p.any('value'),
     min: 1,
+    light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
     run: (rt, list, values) => {

@@ -21,16 +21,19 @@ const READING: readonly Entry[] = [
   method(ARRAY, 'choice', {
     doc: 'A random item.',
     params: [],
-    run: (rt, { items }) => {
-      if (items.length === 0) throw noItem('choice');
-      return items[Math.floor(rt.environment.random() * items.length)] as Value;
+    light: true,
+    run: (rt, list) => {
+      const { length } = list;
+      if (length === 0) throw noItem('choice');
+      return list.at(Math.floor(rt.environment.random() * length));
     },
   }),
   method(ARRAY, 'first', {
     doc: 'The first item; when there is none the alternative.',
     params: [p.optional(p.lazy('alternative'))],
-    run: (_rt, { items }, alternative) => {
-      if (items.length > 0) return items[0] as Value;
+    light: true,
+    run: (_rt, list, alternative) => {
+      if (list.length > 0) return list.at(0);
       if (alternative === undefined) throw noItem('first');
       return alternative();
     },
@@ -90,13 +93,19 @@ const READING: readonly Entry[] = [
   method(ARRAY, 'last', {
     doc: 'The last item; when there is none the alternative.',
     params: [p.optional(p.lazy('alternative'))],
-    run: (_rt, { items }, alternative) => {
-      if (items.length > 0) return items[items.length - 1] as Value;
+    light: true,
+    run: (_rt, list, alternative) => {
+      if (list.length > 0) return list.at(list.length - 1);
       if (alternative === undefined) throw noItem('last');
       return alternative();
     },
   }),
-  method(ARRAY, 'len', { doc: 'Number of items.', params: [], run: (_rt, { items }) => items.length }),
+  method(ARRAY, 'len', {
+    doc: 'Number of items.',
+    params: [],
+    light: true,
+    run: (_rt, { length }) => length,
+  }),
   method(ARRAY, 'map_id', {
     doc: 'A list of the ids of the things, wrapped things, rooms or tasks in it; nil for those that are not stored.',
     params: [],

@@ -6,7 +6,7 @@
 import type { CallRule } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import type { List } from '../value/containers.js';
-import type { Tag } from '../value/tag.js';
+import { Tag } from '../value/tag.js';
 import type { Value } from '../value/value.js';
 import type { Param } from './params.js';
 import type { Runtime } from './runtime.js';
@@ -51,6 +51,8 @@ interface Common {
   readonly role?: CallRule['role'];
   /** Checked before the arguments are counted. */
   readonly needs?: Needs;
+  /** Whether it looks at some items of a list alone, and not at all of them. */
+  readonly light?: boolean;
   /** Whether it reads the state of the scope, beyond what its arguments bring along. */
   readonly readsState?: boolean;
 }
@@ -76,6 +78,8 @@ export interface Entry {
   readonly role: CallRule['role'];
   readonly needs: Needs | null;
   readonly readsState: boolean;
+  /** Whether a list that it is called on comes into memory as a whole. */
+  readonly fills: boolean;
   /** Types of the receiver; null for a function. */
   readonly on: readonly Tag[] | null;
   readonly params: readonly Param<unknown>[];
@@ -201,6 +205,7 @@ function entry(
     role: spec.role,
     needs: spec.needs ?? null,
     readsState: spec.readsState ?? false,
+    fills: on?.includes(Tag.LIST) === true && spec.light !== true,
     on,
     params: spec.params,
     rest,

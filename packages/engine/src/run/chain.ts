@@ -6,7 +6,7 @@ import { lookupError, typeError, valueError } from '../error.js';
 import { isSchemaName } from '../schema/definition.js';
 import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
-import { List, listOfItems, ThingSet } from '../value/containers.js';
+import { List, listOfItems, ThingSet, unitsToFill } from '../value/containers.js';
 import { Member } from '../value/member.js';
 import { Module } from '../value/module.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
@@ -17,6 +17,7 @@ import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
 import { Anonymous, Wrap } from '../value/wrap.js';
 import type { Entry } from './builtin.js';
+import { chargeItems } from './charge.js';
 import type { Compiler } from './compile/compiler.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
 import { whileInUse } from './instance.js';
@@ -272,11 +273,12 @@ function readSlice(rt: Runtime, slice: SliceCode): Step {
       if (length === 0) return new List([]);
       const range = rangeOf(slice, length);
       const { start, stop, step } = range;
-      rt.charge(length);
-      return listOfItems(
-        step === 1 ? value.items.slice(start, Math.max(start, stop)) : pick(value.items, range),
-        value,
-      );
+      if (step === 1) {
+        chargeItems(rt, value, Math.max(0, stop - start));
+        return listOfItems(value.slice(start, stop), value);
+      }
+      rt.charge(length + unitsToFill(value));
+      return listOfItems(pick(value.items, range), value);
     }
     if (typeof value === 'string') {
       if (value === '') return value;
@@ -385,7 +387,7 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
       if (!(right instanceof List)) {
         throw typeError(`only a list or tuple can be assigned to a slice, not ${typeName(right)}`);
       }
-      rt.charge(right.length);
+      rt.charge(right.length + unitsToFill(right));
       rt.transaction.spliceList(target, start, Math.max(0, stop - start), right.items.slice());
       return null;
     } finally {

@@ -1,4 +1,5 @@
 /** What work on long values costs a query. */
+import { List, UNITS_PER_READ_ITEM, unitsToFill } from '../value/containers.js';
 import { Bytes } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 import type { Runtime } from './runtime.js';
@@ -27,9 +28,18 @@ export function chargeJoin(rt: Runtime, left: Value, right: Value): void {
   }
 }
 
-/** Counts the work of looking at a long text or bytes. */
+/** Counts the work of taking so many items out of a list together, which may have to be read for that. */
+export function chargeItems(rt: Runtime, list: List, count: number): void {
+  rt.charge(count + Math.min(unitsToFill(list), UNITS_PER_READ_ITEM * count));
+}
+
+/** Counts the work of looking at a long text or bytes, or at a list that is not in memory. */
 export function chargeLong(rt: Runtime, value: Value): void {
   if (typeof value !== 'string' && typeof value !== 'object') return;
+  if (value instanceof List) {
+    if (value.backing !== null) rt.chargeFill(value);
+    return;
+  }
   const length = lengthOf(value);
   if (length > LONG_TEXT) rt.charge(length);
 }

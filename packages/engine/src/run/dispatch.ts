@@ -66,7 +66,7 @@ export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code
       throw wrongCount;
     };
   }
-  const call = methodCall(rt, entry, args);
+  const call = entry.fills ? fillingCall(rt, methodCall(rt, entry, args)) : methodCall(rt, entry, args);
   switch (entry.lock) {
     case 'read':
       return (self) => {
@@ -89,6 +89,13 @@ export function compileMethodCall(rt: Runtime, entry: Entry, args: readonly Code
     default:
       return call;
   }
+}
+
+function fillingCall(rt: Runtime, call: (self: Value) => Value): (self: Value) => Value {
+  return (self) => {
+    if (self instanceof List && self.backing !== null) rt.chargeFill(self);
+    return call(self);
+  };
 }
 
 function methodCall(rt: Runtime, entry: Entry, args: readonly Code[]): (self: Value) => Value {

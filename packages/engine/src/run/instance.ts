@@ -229,6 +229,7 @@ function ownDefault(rt: Runtime, thing: Thing, field: Field): Value {
 }
 
 function ownValue(rt: Runtime, thing: Thing, { name, rule }: Field, given: Value): Value {
+  rt.chargeFill(given);
   const value = toProperty(given);
   if (value !== given) rt.charge(sizeOf(value));
   if (rule.restriction !== null && value instanceof Thing)

@@ -34,6 +34,7 @@ export function ownValue(rt: Runtime, thing: Thing, key: string, given: Value): 
 
 /** The same for an object, before there is the thing. */
 export function ownObject(rt: Runtime, given: Value): Value {
+  rt.chargeFill(given);
   const value = toProperty(given);
   if (value !== given) rt.charge(sizeOf(value));
   return value;

@@ -31,7 +31,7 @@ import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
-import { List, ThingSet } from '../value/containers.js';
+import { List, ThingSet, unitsToFill } from '../value/containers.js';
 import type { Future } from '../value/future.js';
 import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
@@ -611,6 +611,12 @@ export class Runtime {
       this.looks = -1;
       this.checkAhead(units * MS_PER_UNIT);
     }
+  }
+
+  /** Counts what it takes to bring a list into memory that is about to be looked at, before that is done. */
+  chargeFill(value: Value): void {
+    const units = unitsToFill(value);
+    if (units > 0) this.charge(units);
   }
 
   /** Counts and bounds a str or bytes value that was just made or is about to be. */

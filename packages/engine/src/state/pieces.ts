@@ -9,7 +9,7 @@
  * A piece is a record of its own under the id of the thing, with `part` as its number.
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
-import { type Backing, List } from '../value/containers.js';
+import { type Backing, List, UNITS_PER_READ_ITEM } from '../value/containers.js';
 import { bytesOfValue, eachThing } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
@@ -97,6 +97,20 @@ export class Pieces implements Backing {
   /** The highest of them; 0 for none. */
   get lastPart(): number {
     return this.pieces.reduce((last, { part }) => Math.max(last, part), 0);
+  }
+
+  get unitsToFill(): number {
+    if (this.absent === 0) return 0;
+    let items = 0;
+    for (const { count, present } of this.pieces) if (!present) items += count;
+    return UNITS_PER_READ_ITEM * items;
+  }
+
+  fillRange(start: number, end: number): void {
+    this.used = true;
+    if (this.absent === 0) return;
+    const index = this.indexOf(start);
+    this.loadRange(index, this.startOf(index), end);
   }
 
   fill(): void {

@@ -24,10 +24,17 @@ export const MEMBERS_MAX = 16_000_000;
  */
 export const INNER_ITEMS_MAX = 1 << 24;
 
+/** What is charged for an item that comes into memory: reading it takes some 150 ns. */
+export const UNITS_PER_READ_ITEM = 32;
+
 /** How a large stored list lies on disk: in pieces, of which some may not be in memory. See `state/pieces.ts`. */
 export interface Backing {
+  /** What it would take to bring every item into memory, in units of `Runtime.charge`; 0 when they are there. */
+  readonly unitsToFill: number;
   /** Brings every item into memory; called whenever the items are asked for. */
   fill(): void;
+  /** Brings the items from `start` up to but not including `end` into memory, and as few others as possible. */
+  fillRange(start: number, end: number): void;
   /** One item, for which as little as possible comes into memory. */
   at(position: number): Value;
 }
@@ -67,6 +74,13 @@ export class List {
   /** The item at a position from 0. */
   at(position: number): Value {
     return this.backing === null ? (this.held[position] as Value) : this.backing.at(position);
+  }
+
+  /** The items from `start` up to but not including `end`, for which as little as possible comes into memory. */
+  slice(start: number, end: number): Value[] {
+    if (start >= end) return [];
+    this.backing?.fillRange(start, end);
+    return this.held.slice(start, end);
   }
 
   /** Number of items, whether in memory or not. */
@@ -159,6 +173,11 @@ export function listOfItems(items: Value[], source: List): List {
   const list = new List(items);
   if (source.nesting > 0) noteAdded(list, items);
   return list;
+}
+
+/** What it would take to bring a list into memory, in units of `Runtime.charge`; 0 for everything else. */
+export function unitsToFill(value: Value): number {
+  return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
 }
 
 /** Number of things and items that a walk over a value meets. */

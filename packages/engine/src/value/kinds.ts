@@ -9,7 +9,7 @@
  */
 import { toIso } from '@althing/datetime';
 import type { Closure } from './closure.js';
-import { List, ThingSet } from './containers.js';
+import { List, ThingSet, unitsToFill } from './containers.js';
 import { DateTimeValue, withDates } from './datetime-value.js';
 import type { Member } from './member.js';
 import { RegexValue } from './regex-value.js';
@@ -338,10 +338,11 @@ export function equals(a: Value, b: Value, charge?: Charge): boolean {
 
 /** `equals` of a list or tuple. */
 function equalLists(a: List, b: Value, charge: Charge | undefined): boolean {
-  if (!(b instanceof List)) return false;
+  if (!(b instanceof List) || a.length !== b.length) return false;
+  const units = unitsToFill(a) + unitsToFill(b);
+  if (units > 0) charge?.(units);
   const left = a.items;
   const right = b.items;
-  if (left.length !== right.length) return false;
   for (let i = 0; i < left.length; i++) {
     if (!equals(left[i] as Value, right[i] as Value, charge)) return false;
   }

@@ -43,14 +43,15 @@ export function listCode(rt: Runtime, codes: readonly Code[]): Code {
   return () => {
     const items = new Array<Value>(codes.length);
     const list = new List(items);
-    for (let i = 0; i < items.length; i++) items[i] = toOwnItem((codes[i] as Code)(), list);
+    for (let i = 0; i < items.length; i++) items[i] = toOwnItem(rt, (codes[i] as Code)(), list);
     if (list.inner > 0) rt.charge(list.inner);
     return list;
   };
 }
 
-function toOwnItem(value: Value, list: List): Value {
+function toOwnItem(rt: Runtime, value: Value, list: List): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Closure) value.store();
+  else rt.chargeFill(value);
   return toItem(value, list);
 }

@@ -74,6 +74,7 @@ export function loopCode(compiler: Compiler, node: For, position: Position): Cod
     const a = first.cell;
     const b = second?.cell;
     if (container instanceof List) {
+      rt.chargeFill(container);
       const items = container.items;
       for (let i = 0; i < items.length; i++) {
         a.value = items[i] as Value;

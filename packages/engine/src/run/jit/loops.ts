@@ -60,7 +60,10 @@ function iterableOf(translator: Translator, node: Node): { readonly code: string
 }
 
 function itemsToIterate(rt: Runtime, container: Value): readonly Value[] {
-  if (container instanceof List) return container.items;
+  if (container instanceof List) {
+    rt.chargeFill(container);
+    return container.items;
+  }
   if (container instanceof ThingSet) return Array.from(container.members);
   if (!(container instanceof Thing)) throw typeError(`cannot iterate over ${typeName(container)}`);
   rt.load(container);

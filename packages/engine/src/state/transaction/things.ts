@@ -4,7 +4,7 @@ import { Restriction } from '../../schema/restriction.js';
 import { inWords, refusal } from '../../schema/rule.js';
 import type { Field, Type } from '../../schema/type.js';
 import { Closure } from '../../value/closure.js';
-import { assertMembers, copyList, List, sizeOf, ThingSet } from '../../value/containers.js';
+import { assertMembers, copyList, List, sizeOf, ThingSet, unitsToFill } from '../../value/containers.js';
 import { Future } from '../../value/future.js';
 import { Module } from '../../value/module.js';
 import type { Shape } from '../../value/shape.js';
@@ -46,7 +46,7 @@ export class ThingChanges extends SetChanges {
     if (old === undefined) {
       if (isReservedKey(key)) throw valueError(`the key '${key}' is reserved`);
     } else {
-      assertReplaceable(old);
+      this.assertReplaceable(old);
     }
     if (shape.restriction?.inForce === true) this.checkRestriction(shape.restriction, value);
     return this.place(thing, key, value);
@@ -61,11 +61,18 @@ export class ThingChanges extends SetChanges {
    */
   setField(thing: Thing, field: Field, value: Value): Value {
     const { slot, rule } = field;
-    assertReplaceable(thing.slots[slot]);
+    this.assertReplaceable(thing.slots[slot]);
     const isQuick = typeof value === 'number' && value >= rule.leastInt && value <= rule.greatestInt;
     if (!isQuick && (typeof value === 'object' || !rule.fits(value))) this.checkField(field, value);
     if (field.relation !== null || rule.restriction !== null) return this.placeField(thing, field, value);
     return this.placeAt(thing, slot, field.name, value);
+  }
+
+  /** Throws unless a property may go. A list that goes comes into memory for that, to let go of its items, which is charged before. */
+  private assertReplaceable(old: Value | undefined): void {
+    if (!(old instanceof List || old instanceof ThingSet)) return;
+    if (old.lock !== 0) throw operationError('the list or set of this property is in use');
+    this.count(unitsToFill(old));
   }
 
   /**
@@ -175,6 +182,7 @@ export class ThingChanges extends SetChanges {
 
   /** What a property holds for a value; a copy counts as work. */
   private ownOf(value: Value): Value {
+    if (value instanceof List && value.backing !== null) this.count(unitsToFill(value));
     const own = toProperty(value);
     if (own !== value) this.count(sizeOf(own));
     return own;
@@ -200,7 +208,7 @@ export class ThingChanges extends SetChanges {
 
   /** Deletes properties that exist; returns their values, which are loose then. */
   deleteProperties(thing: Thing, keys: readonly string[]): Value[] {
-    for (const key of keys) assertReplaceable(thing.get(key));
+    for (const key of keys) this.assertReplaceable(thing.get(key));
     this.count(UNITS_PER_PROPERTY * keys.length);
     return keys.map((key) => this.drop(thing, key));
   }
@@ -336,12 +344,6 @@ function undoOfNewKey(store: Store, thing: Thing, key: string): Undo {
 
 function undoOfPut(store: Store, thing: Thing, key: string, old: Value): Undo {
   return () => store.put(thing, key, old);
-}
-
-function assertReplaceable(old: Value | undefined): void {
-  if ((old instanceof List || old instanceof ThingSet) && old.lock !== 0) {
-    throw operationError('the list or set of this property is in use');
-  }
 }
 
 function slotOf(thing: Thing, key: string): number {

@@ -1,0 +1,92 @@
+/** Lists that are not in memory: what comes into memory is charged before, and single items come alone. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Harness } from '../testing/harness.js';
+import { writeCheckpoint } from './checkpoint.js';
+import { RecordKind } from './records.js';
+
+const ITEMS = 400_000;
+
+/** A collection whose state was read anew; counts the records that are read. */
+class Cold {
+  readonly db: Harness;
+  reads = 0;
+  private readonly records = new Map<string, Uint8Array>();
+
+  constructor() {
+    // The clock stands still: what is refused is refused for what it was going to take.
+    this.db = new Harness({ limits: { durationMs: 50 }, monotonic: () => 1000 });
+    this.db.run('.a = range(100000); nil;');
+    for (const key of ['l', 'm']) {
+      this.db.run(`.${key} = []; nil;`);
+      for (let i = 0; i < ITEMS / 100_000; i++) this.db.run(`.${key}.extend(.a); nil;`);
+    }
+  }
+
+  /** Lets nothing be in memory. */
+  reopen(): void {
+    const { db, records } = this;
+    const nameOf = (kind: number, id: number, part: number): string => `${kind}/${id}/${part}`;
+    writeCheckpoint(db.collection, {
+      put: (kind, id, part, value) => records.set(nameOf(kind, id, part), value),
+      delete: (kind, id, part) => records.delete(nameOf(kind, id, part)),
+    });
+    db.collection.dirty.release();
+    const meta = db.collection.encodeMeta();
+    const opened = db.reopen({
+      read: (kind, id, part) => {
+        this.reads += 1;
+        return records.get(nameOf(kind, id, part));
+      },
+    });
+    opened.loadRecord(RecordKind.META, 0, meta);
+    this.reads = 0;
+  }
+}
+
+const cold = new Cold();
+beforeEach(() => cold.reopen());
+
+describe('a large list that is not in memory', () => {
+  test.each([
+    ['.l.len()', ITEMS],
+    ['.l.first()', 0],
+    ['.l.last()', 99_999],
+    ['.l[150000]', 50_000],
+    ['is_int(.l.choice())', true],
+    ['.l[200000:200003]', [0, 1, 2]],
+    ['.l[-2:]', [99_998, 99_999]],
+    ['.l[5:5]', []],
+    ['x = .l.splice(1000, 2); .l.splice(1000, 0, x[0], x[1]); x;', [1000, 1001]],
+    ['x = .l.pop(); .l.push(x); x;', 99_999],
+  ])('%s reads little of it', (code, value) => {
+    expect(cold.db.run(code)).toEqual(value);
+    expect(cold.reads).toBeLessThan(12);
+  });
+
+  test.each([
+    '.l.has(-1)',
+    '.l.map(|x| x)',
+    '.l.max()',
+    '.l.sort()',
+    '.l[::2]',
+    '.l[1:399999]',
+    'for (x in .l) { break; }',
+    '.l.clear()',
+    '.l.splice(0, 400000)',
+    ".del('l')",
+    '.l = nil',
+    '.n = .l',
+    '.a.extend(.l)',
+    '.a[0:1] = .l',
+    '[.l]; nil',
+    '{n: .l}; nil',
+    '.l == .m',
+    'x = .l.copy(); nil',
+    '.l.each(|| nil)',
+    '.l.reduce(|a, b| a, 0)',
+    '.l',
+  ])('%s is refused before it is read when that takes longer than a query may', (code) => {
+    expect(cold.db.failure(code).message).toContain('query_duration_limit_ms');
+    expect(cold.reads).toBeLessThan(12);
+  });
+});
