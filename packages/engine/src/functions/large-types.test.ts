@@ -89,6 +89,11 @@ describe('no instance is read', () => {
     ["mod_type('Point', 'mod', 'name', 'str?')", null],
     ["mod_type('Point', 'mod', 'more', '[]')", null],
     ["mod_type('Point', 'del', 'name')", null],
+    ["set_type('Gone', {g: 'int'}); mod_type('Point', 'add', 'gone', 'Gone?')", null],
+    ["mod_type('Point', 'del', 'gone')", null],
+    ["set_enum('Color', {RED: 1, BLUE: 2}); mod_type('Point', 'add', 'color', 'Color?')", null],
+    ["mod_type('Point', 'del', 'color')", null],
+    ["mod_type('Point', 'add', 'room', 'room?', nil); mod_type('Point', 'del', 'room')", null],
     ["mod_type('Point', 'hid', true)", null],
     ["rename_type('Point', 'Place'); rename_type('Place', 'Point')", null],
   ])('%s', (code, result) => {
@@ -114,6 +119,20 @@ describe('no instance is read', () => {
 });
 
 describe('instances are read where each has to change', () => {
+  test('what holds an instance of another type, a member or a room lets go of it when its property is deleted', () => {
+    const { harness } = fixture;
+    harness.run(
+      "mod_type('Point', 'add', 'gone', 'Gone?'); mod_type('Point', 'add', 'color', 'Color?'); nil",
+    );
+    harness.run('.points[5].gone = Gone{g: 7}; .points[6].color = Color{BLUE}; nil');
+    expect(harness.error("mod_enum('Color', 'del', 'BLUE')")).toBe('operation_err');
+    fixture.reopen();
+    harness.run("mod_type('Point', 'del', 'gone'); mod_type('Point', 'del', 'color'); nil");
+    expect(fixture.reads).toBeGreaterThan(COUNT);
+    expect(harness.run("type_count('Gone')")).toBe(0);
+    harness.run("mod_enum('Color', 'del', 'BLUE'); nil");
+  });
+
   test('their memory goes again, and the change is whole', () => {
     const { harness } = fixture;
     fixture.reopen();

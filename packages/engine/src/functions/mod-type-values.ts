@@ -1,4 +1,4 @@
-import { eachInstance } from '../run/instances.js';
+import { eachInstance, looseInstances } from '../run/instances.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';
 import type { Definition } from '../schema/definition.js';
@@ -34,11 +34,22 @@ export function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
 export function releaseValues(rt: Runtime, type: Type, name: string): void {
   const field = type.shape?.fields.find((other) => other.name === name);
   if (field === undefined || isScalar(field.definition)) return;
-  for (const thing of eachInstance(rt, type)) {
+  const things = isStoredNowhere(rt, field.definition) ? looseInstances(rt, type) : eachInstance(rt, type);
+  for (const thing of things) {
     rt.load(thing);
     const value = thing.get(name);
     if (value !== undefined && !isPlainScalar(value)) rt.transaction.placeUnchecked(thing, name, null);
   }
+}
+
+/**
+ * Whether nothing that is stored holds a value of a definition, besides nil: instances of another type of which there are none, members
+ * of an enum that nothing refers to, rooms where there is none. No instance has to be read to know that.
+ */
+function isStoredNowhere({ schema, store }: Runtime, { base }: Definition): boolean {
+  if (base.kind === 'type') return schema.type(base.id).instances.size === 0;
+  if (base.kind === 'enum') return schema.enum(base.id).members.every(({ refs }) => refs === 0);
+  return base.kind === 'plain' && base.name === 'room' && store?.rooms.byId.size === 0;
 }
 
 /** Restricts the things that a property holds, if its definition demands that. */
