@@ -1,0 +1,121 @@
+/** Ids that a change used which was taken back, when later ones use the same: on the node that took it back, on others, and on disk. */
+import { describe, expect, test } from '@jest/globals';
+import { Life } from '../testing/life.js';
+
+const SETUP =
+  "set_enum('E', {A: 1}); set_type('Q', {n: 'int'}); .l = [1]; .set = set(); .q = Q{n: 1}; .list = range(3000);";
+
+/** What is taken back, what uses the same ids after it, and what that must be. */
+const USES: readonly (readonly [string, string, string, string, unknown])[] = [
+  ['things', '.x = {a: {b: 1}};', '.x = {c: 2};', '[.x.c, .x.len()]', [2, 1]],
+  ['members of a set', '.set.add({a: 1}, {a: 2});', '.set.add({b: 1});', '.set.map(|t| t.b)', [1]],
+  [
+    'types',
+    "set_type('N', {a: 'int'}); .x = N{a: 1}; .w = {a: 2}.wrap('N'); .l.push(N{}); .r = {}; .r.restrict('N');",
+    "set_type('M', {b: 'str', c: 'room'}); .x = M{b: 'b'};",
+    '[type(.x), .x.b, type(.x.c)]',
+    ['M', 'b', 'room'],
+  ],
+  [
+    'enums',
+    "set_enum('N', {A: 'a', B: 'b'}); .x = [N{B}]; mod_type('Q', 'add', 'e', 'N');",
+    "set_enum('M', {X: {x: 1}, Y: {y: 1}}); .x = [M{Y}]; mod_type('Q', 'add', 'e', 'M{Y}');",
+    '[.x[0].name(), .q.e.name(), .x[0].value().y]',
+    ['Y', 'Y', 1],
+  ],
+  [
+    'members of an enum',
+    "mod_enum('E', 'add', 'B', 2); .x = [E{B}]; mod_type('Q', 'add', 'e', 'E{B}');",
+    "mod_enum('E', 'add', 'C', 3); .x = [E{C}]; mod_enum('E', 'add', 'B', 4);",
+    '[.x[0].value(), E{B}.value()]',
+    [3, 4],
+  ],
+  [
+    'rooms',
+    ".x = room(); .x.set_name('a'); .l.push(room());",
+    ".y = {r: room()}; .y.r.set_name('b');",
+    "[room('b').name(), .y.r == room('b')]",
+    ['b', true],
+  ],
+  [
+    'tasks',
+    '.x = task(datetime(), |t, a| a.n, [{n: 1}]); .x.set_args([Q{n: 5}]);',
+    '.x = task(datetime(), |t, a, b| b, [7, [8]]);',
+    '[.x.args(), tasks().len()]',
+    [[7, [8]], 1],
+  ],
+  [
+    'pieces of a list',
+    '.list.splice(100, 1000); .list.extend(range(2000)); .x = range(5000);',
+    ".x = range(2000).map(|i| str(i)); .list[50] = 'new';",
+    '[.x.len(), .x[1999], .list.len(), .list[50], .list[2999]]',
+    [2000, '1999', 3000, 'new', 2999],
+  ],
+  [
+    'pieces of a thing',
+    ".x = {}; range(1500).each(|i| .x.set('k' + str(i), i));",
+    ".x = {}; range(1400).each(|i| .x.set('m' + str(i), [i]));",
+    '[.x.len(), .x.m1399]',
+    [1400, [1399]],
+  ],
+  ['large values', '.x = {a: L, b: M}; .x.a = M;', '.x = {b: L};', '[.x.len(), .x.b.len()]', [1, 20_000]],
+];
+
+/** A collection, on disk. */
+function newLife(): Life {
+  const life = new Life();
+  life.query(SETUP, true);
+  save(life);
+  return life;
+}
+
+function save(life: Life): void {
+  life.commit();
+  life.begin();
+  life.finish(true);
+}
+
+/** Uses ids again, and looks at what became of them, in memory and from disk. */
+function expectUsed(life: Life, again: string, asks: string, answer: unknown): void {
+  life.query('.other = 1;', true);
+  save(life);
+  life.evict();
+  life.query(again, true);
+  expect(life.harness.run(asks)).toEqual(answer);
+  life.look();
+  save(life);
+  life.evict();
+  expect(life.harness.run(asks)).toEqual(answer);
+  life.restart();
+  expect(life.harness.run(asks)).toEqual(answer);
+  life.look();
+}
+
+describe.each(USES)('ids of %s that a change used', (_, undone, again, asks, answer) => {
+  test('mean what uses them later, when it failed', () => {
+    const life = newLife();
+    life.query(`${undone} raise('stop');`);
+    expectUsed(life, again, asks, answer);
+  });
+
+  test('mean what uses them later, when a leader lost it', () => {
+    const life = newLife();
+    life.query(undone, true);
+    life.query('.q.n += 1; .l.push({});', true);
+    life.depose(2);
+    expectUsed(life, again, asks, answer);
+  });
+
+  test('mean what uses them later, when a leader lost it while a checkpoint was under way', () => {
+    const life = newLife();
+    life.query(undone, true);
+    life.begin();
+    life.encode(2);
+    life.query('.q.n += 1; .l.push({});', true);
+    life.depose(2);
+    life.query(again, true);
+    life.finish(true);
+    life.depose(1);
+    expectUsed(life, again, asks, answer);
+  });
+});
