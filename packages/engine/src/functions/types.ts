@@ -10,7 +10,7 @@ import {
   typeNamed,
   whileInUse,
 } from '../run/instance.js';
-import { allInstances, countInstances, goneInstances } from '../run/instances.js';
+import { allInstances, countInstances, goneInstances, looseInstances } from '../run/instances.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { inWords } from '../schema/rule.js';
@@ -81,7 +81,10 @@ export const TYPES: readonly Entry[] = [
       const [user] = rt.schema.usersOfType(type.id);
       if (user !== undefined)
         throw operationError(`the type \`${name}\` is used by the type \`${user.name}\``);
+      const loose = looseInstances(rt, type);
       rt.schemaEditor.dropType(type, name);
+      // At once: a later type of the name is another one, though it has the same id.
+      for (const thing of loose) rt.load(thing);
       return null;
     },
   }),

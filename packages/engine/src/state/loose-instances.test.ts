@@ -30,6 +30,28 @@ describe('an instance that is not stored when its type goes', () => {
     life.look();
   });
 
+  test.each(["[Q{n: 1}, del_type('Q')][0]", "[Q{n: 1}, del_type('Q')]", "{q: Q{n: 1}, d: del_type('Q')}"])(
+    'is stored as a plain thing where only an unfinished expression holds it: %s',
+    (expression) => {
+      const life = new Life();
+      life.query(`set_type('Q', {n: 'int'}); .x = ${expression};`, true);
+      life.look();
+      save(life);
+      life.restart();
+      life.look();
+    },
+  );
+
+  test('is plain from then on, and no instance of a later type of the name', () => {
+    const life = new Life();
+    life.query(
+      "set_type('Q', {n: 'int'}); x = Q{n: 1}; del_type('Q'); set_type('Q', {s: 'str'}); .x = x; .types = [type(x), type(Q{})];",
+      true,
+    );
+    life.look();
+    expect(life.harness.run('[.types, .x.n, type_count("Q")]')).toEqual([['thing', 'Q'], 1, 0]);
+  });
+
   test('is stored with the defaults of fields that came since', () => {
     const life = new Life();
     life.query(
