@@ -81,6 +81,8 @@ export type Command =
   | {
       readonly kind: 'invite';
       readonly id: number;
+      /** Of the invitation. */
+      readonly number: number;
       readonly host: string;
       readonly port: number;
       readonly secret: string | null;
@@ -172,6 +174,8 @@ export interface Joiner extends PeerAddress {
   readonly name: string;
   /** The highest level of a cluster that its software knows. */
   readonly level: number;
+  /** The number of the invitation that it got; missing for none, and where a node is older. */
+  readonly invitation?: number;
 }
 
 export type JoinAnswer =
@@ -274,8 +278,8 @@ export type Event =
   | { readonly kind: 'given_back'; readonly buffer: ArrayBuffer }
   | { readonly kind: 'returned'; readonly id: number; readonly payload: Uint8Array | null }
   | { readonly kind: 'asked_to_join'; readonly id: number; readonly joiner: Joiner }
-  /** The outcome of an invitation; null: the node takes it and will ask to join. */
-  | { readonly kind: 'invited'; readonly id: number; readonly problem: string | null }
+  /** The outcome of an invitation; null: the node takes it and will ask to join; else the node that declined, if it is known. */
+  | { readonly kind: 'invited'; readonly id: number; readonly problem: string | null; readonly node?: NodeId }
   /** A change of the membership is in force (null), or why not. */
   | {
       readonly kind: 'membership_answer';

@@ -96,7 +96,7 @@ class Side {
       isUp: (other) => transport.isUp(other),
       isWell: (other) => transport.isWell(other),
       setMembers: (members, gone) => transport.setPeers(members, gone),
-      invite: () => Promise.resolve('nobody is invited'),
+      invite: async () => ({ problem: 'nobody is invited' }),
       renewTls: () => {},
       close: () => this.node.close(),
     };

@@ -308,10 +308,10 @@ export class ConsensusSide<Net extends Network = Network> {
     if (members.length > 0) this.network.setMembers(members, goneNodes(host.removed, members));
   }
 
-  private invite({ id, host, port, secret }: Extract<Command, { kind: 'invite' }>): void {
+  private invite({ id, number, host, port, secret }: Extract<Command, { kind: 'invite' }>): void {
     const { emit } = this.ports.line;
-    this.network.invite(host, port, secret).then(
-      (problem) => emit({ kind: 'invited', id, problem }),
+    this.network.invite({ number, host, port }, secret).then(
+      (answer) => emit({ kind: 'invited', id, ...answer }),
       (error: Error) => emit({ kind: 'invited', id, problem: error.message }),
     );
   }

@@ -1,5 +1,9 @@
 import type { Command, Event, JoinAnswer, Joiner, NodeId, PeerAddress } from '../between/protocol.js';
+import type { InviteAnswer } from '../peers/formation/formation.js';
 import type { Sender } from '../peers/links.js';
+
+/** Where a node is to be called from, and the number of its invitation. */
+export type InvitedPlace = Pick<Extract<Command, { readonly kind: 'invite' }>, 'number' | 'host' | 'port'>;
 
 /** Connections to the other nodes, as the consensus side uses them. */
 export interface Network extends Sender {
@@ -13,11 +17,11 @@ export interface Network extends Sender {
    */
   setMembers(members: readonly PeerAddress[], gone: readonly NodeId[]): void;
   /**
-   * Asks a node outside of the cluster to join it: why it does not, or null.
+   * Asks a node outside of the cluster to join it.
    *
    * @param secret the one-time secret that it was started with; null: it has that of the cluster
    */
-  invite(host: string, port: number, secret: string | null): Promise<string | null>;
+  invite(place: InvitedPlace, secret: string | null): Promise<InviteAnswer>;
   /** Takes other certificates for connections to come. */
   renewTls(command: Extract<Command, { kind: 'renew_tls' }>): void;
   close(): Promise<void>;

@@ -9,13 +9,19 @@ import { ExitCode } from '../config/exit-codes.js';
 import type { PeerTls } from '../peers/dial.js';
 import { type Encryption, isReadable, READABLE } from '../peers/encryption.js';
 import { Adoption, type AdoptionSelf, handOver } from '../peers/formation/adoption.js';
-import { type Formation, form, invite, RemovedError } from '../peers/formation/formation.js';
+import {
+  type Formation,
+  form,
+  type InviteAnswer,
+  invite,
+  RemovedError,
+} from '../peers/formation/formation.js';
 import type { VersionRange } from '../peers/greeting-format.js';
 import type { Payload } from '../peers/links.js';
 import { AskError } from '../peers/questions.js';
 import type { PeerLogCause } from '../peers/refusal-log.js';
 import { Transport } from '../peers/transport.js';
-import type { Network, NetworkEvents } from './network.js';
+import type { InvitedPlace, Network, NetworkEvents } from './network.js';
 
 export interface ClusterOptions {
   /** With the id of the cluster that this node may found. */
@@ -139,21 +145,20 @@ export class PeerNetwork implements Network {
     this.transport.setPeers(members, gone);
   }
 
-  async invite(host: string, port: number, oneTimeSecret: string | null): Promise<string | null> {
-    const place = { host, port };
+  async invite({ number, ...place }: InvitedPlace, oneTimeSecret: string | null): Promise<InviteAnswer> {
     const ask = (...args: Parameters<Transport['ask']>): Promise<Buffer> => this.transport.ask(...args);
     const member = { host: this.host, port: this.options.bind.port };
-    if (oneTimeSecret === null || this.secret === null) return invite(ask, place, member);
+    if (oneTimeSecret === null || this.secret === null) return invite(ask, place, member, number);
     const declined = await handOver(place, oneTimeSecret, this.secret, this.selfFor(0));
-    if (declined?.isKnown === false) return declined.problem;
+    if (declined?.isKnown === false) return { problem: declined.problem };
     // It begins to listen with the cluster's secret now. Or it has long done so, and its answer was lost.
     const end = systemClock.now() + (declined === null ? ADOPTED_MS : 0);
     for (;;) {
       try {
-        return await invite(ask, place, member);
+        return await invite(ask, place, member, number);
       } catch (error) {
         if (!(error instanceof AskError)) throw error;
-        if (declined !== null) return declined.problem;
+        if (declined !== null) return { problem: declined.problem };
         if (systemClock.now() > end) throw error;
       }
       await delayed(AGAIN_MS);

@@ -38,7 +38,7 @@ const NOBODY: Network = {
   isUp: () => false,
   isWell: () => false,
   setMembers: () => {},
-  invite: () => Promise.resolve('there are no other nodes'),
+  invite: async () => ({ problem: 'there are no other nodes' }),
   renewTls: () => {},
   close: () => Promise.resolve(),
 };

@@ -1,5 +1,5 @@
 import type { MemberInfo, RootEditor, RootGroup } from '@althing/engine';
-import type { Command, JoinAnswer, Joiner, NodeId } from '../between/protocol.js';
+import type { Command, Event, JoinAnswer, Joiner, NodeId } from '../between/protocol.js';
 import type { Inviter } from './inviter.js';
 import { decideJoin } from './join-decision.js';
 import type { PeerTable } from './peer-table.js';
@@ -10,7 +10,7 @@ export interface AdmissionsOptions {
   readonly root: () => RootGroup;
   readonly session: () => RootSession;
   readonly peers: Pick<PeerTable, 'isUp' | 'downFor'>;
-  readonly inviter: Pick<Inviter, 'isAccepted'>;
+  readonly inviter: Pick<Inviter, 'isAccepted' | 'answered'>;
   /**
    * How long a node must not have been reachable before another one of its name takes its place, in
    * milliseconds.
@@ -46,6 +46,18 @@ export class Admissions {
     if (waiting !== undefined) waiting.push(id);
     else if (session.hasUncommitted || session.refusal() !== null) this.answer(id, BUSY);
     else this.admit(id, joiner);
+  }
+
+  /** A node that was called for answered. One that is a member already came by another way: nobody else will. */
+  invited({ id, problem, node }: Extract<Event, { readonly kind: 'invited' }>): void {
+    const { inviter, root, session, propose } = this.options;
+    const isMember = node !== undefined && root().members.has(node);
+    const done = inviter.answered(id, problem, isMember);
+    if (done === null || !session().leading || session().hasUncommitted) return;
+    propose(
+      (editor) => editor.deleteInvitation(done),
+      () => {},
+    );
   }
 
   /** Where the leader of the root group is. */

@@ -35,7 +35,9 @@ describe('an invitation', () => {
     wait(0, INVITATION);
     wait(600_000, INVITATION);
 
-    expect(sent).toEqual([{ kind: 'invite', id: 1, host: 'new.example', port: 9220, secret: null }]);
+    expect(sent).toEqual([
+      { kind: 'invite', id: 1, number: 3, host: 'new.example', port: 9220, secret: null },
+    ]);
   });
 
   test('is repeated soon, then with growing pauses, but not longer ones than two minutes', () => {

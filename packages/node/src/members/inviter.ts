@@ -66,22 +66,29 @@ export class Inviter {
     return this.attempts.get(number)?.accepted ?? false;
   }
 
-  /** Takes the answer to a question; one of somebody else is left alone. */
-  answered(id: number, problem: string | null): void {
+  /**
+   * Takes the answer to a question; one of somebody else is left alone.
+   *
+   * @param isMember whether the node there is a member already: it came by another way
+   * @returns the invitation that has done its work
+   */
+  answered(id: number, problem: string | null, isMember = false): Invitation | null {
     const attempt = [...this.attempts.values()].find(({ asked }) => asked === id);
-    if (attempt === undefined) return;
+    if (attempt === undefined) return null;
     attempt.asked = 0;
     attempt.accepted = problem === null;
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** Math.max(0, attempt.count - SOON_COUNT), LONGEST_PAUSE_MS);
     attempt.due = this.options.monotonic() + pause * (1 + this.options.random() / 2);
+    if (isMember) return attempt.invitation;
     if (problem !== null && problem !== attempt.problem) this.options.failed(attempt.invitation, problem);
     attempt.problem = problem;
+    return null;
   }
 
   private ask(attempt: Attempt): void {
-    const { host, port, secret = null } = attempt.invitation;
+    const { number, host, port, secret = null } = attempt.invitation;
     attempt.asked = this.options.nextId();
     attempt.count += 1;
-    this.options.send({ kind: 'invite', id: attempt.asked, host, port, secret });
+    this.options.send({ kind: 'invite', id: attempt.asked, number, host, port, secret });
   }
 }

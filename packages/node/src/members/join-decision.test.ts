@@ -105,6 +105,14 @@ describe('a node that wants to join', () => {
 });
 
 describe('an invitation', () => {
+  test('is that which the node names, whatever its address is called, and whichever answer came first', () => {
+    const root = rootOf(memberOf(0), memberOf(1), memberOf(2));
+    root.putInvitation({ number: 5, host: '10.0.0.9', port: 9220 });
+    root.putInvitation({ number: 6, host: 'other.example', port: 9220 });
+    const decision = decide({ ...NEWCOMER, invitation: 5 }, situation({ root, isAccepted: () => false }));
+    expect(decision).toMatchObject({ kind: 'admit', member: { number: 5 }, invitation: { number: 5 } });
+  });
+
   const INVITATION = { number: 5, host: 'new.example', port: 9220 };
 
   test('gives its number to the node at its address', () => {

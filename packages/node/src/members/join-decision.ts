@@ -81,10 +81,15 @@ function replace(joiner: Joiner, old: MemberInfo, situation: JoinSituation): Joi
 }
 
 /**
- * The invitation that a node comes by: the one to its address, or else one that was accepted, it may go by
+ * The invitation that a node comes by: the one that it names, or that to its address, or else one that was accepted, it may go by
  * two names.
  */
-function invitationOf({ host, port }: Joiner, { root, isAccepted }: JoinSituation): Invitation | null {
+function invitationOf(
+  { host, port, invitation }: Joiner,
+  { root, isAccepted }: JoinSituation,
+): Invitation | null {
+  const named = invitation === undefined ? undefined : root.invitations.get(invitation);
+  if (named !== undefined) return named;
   const all = [...root.invitations.values()];
   return all.find((each) => each.host === host && each.port === port) ?? all.find(isAccepted) ?? null;
 }

@@ -594,6 +594,29 @@ describe('invitations', () => {
     world.event({ kind: 'invited', id: invite?.id ?? 0, problem: 'nothing listens there' });
     expect(world.reports.join()).toContain('nothing listens there');
   });
+
+  test('end when the node there turns out to be a member already, which came by another way', () => {
+    const invitation = { number: 3, host: 'another-name.example', port: 1234 };
+    world.root.putInvitation(invitation);
+    world.members.tick();
+    const [invite] = world.sent('invite');
+
+    const problem = 'the node belongs to a cluster';
+    world.event({ kind: 'invited', id: invite?.id ?? 0, problem, node: 102 });
+    world.session.commit();
+    expect([...world.root.invitations.values()]).toEqual([]);
+  });
+
+  test('stay when the node there is of another cluster', () => {
+    world.root.putInvitation({ number: 3, host: 'new.example', port: 1234 });
+    world.members.tick();
+    const [invite] = world.sent('invite');
+
+    const problem = 'the node belongs to a cluster';
+    world.event({ kind: 'invited', id: invite?.id ?? 0, problem, node: 999 });
+    expect(world.root.invitations.size).toBe(1);
+    expect(world.reports.join()).toContain(problem);
+  });
 });
 
 interface WorldOptions {

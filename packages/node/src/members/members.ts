@@ -185,7 +185,7 @@ export class Members {
         this.admissions.asked(event.id, event.joiner);
         return;
       case 'invited':
-        this.inviter.answered(event.id, event.problem);
+        this.admissions.invited(event);
         return;
       case 'membership_answer':
         if (event.id === this.changing) this.changed(event.problem);

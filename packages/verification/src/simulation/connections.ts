@@ -94,8 +94,8 @@ export class Connections implements Network {
     return this.removed;
   }
 
-  invite(): Promise<string | null> {
-    return Promise.resolve('no simulated node is invited');
+  invite(): Promise<{ readonly problem: string }> {
+    return Promise.resolve({ problem: 'no simulated node is invited' });
   }
 
   renewTls(): void {}

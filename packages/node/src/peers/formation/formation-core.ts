@@ -97,6 +97,8 @@ export class FormationCore {
   private tries = 0;
   private joinTries = 0;
   private joining = false;
+  /** The number of the invitation that came last; missing for none. */
+  private invitation: number | undefined;
   private logAt = 0;
 
   constructor(options: FormationCoreOptions) {
@@ -368,7 +370,7 @@ export class FormationCore {
     }
   }
 
-  private beInvited(place: NetworkAddress, reply: (answer: FormationAnswer) => void): void {
+  private beInvited({ host, port, number }: Invitation, reply: (answer: FormationAnswer) => void): void {
     if (this.state.kind !== 'empty' || this.saving !== null) {
       const reason =
         this.state.kind === 'member'
@@ -378,7 +380,8 @@ export class FormationCore {
       return;
     }
     reply({ kind: 'done' });
-    if (!this.joining) this.join(place, null, 0);
+    this.invitation = number;
+    if (!this.joining) this.join({ host, port }, null, 0);
   }
 
   /** @param clusterId the cluster that is to be joined; null: whichever it is */
@@ -386,7 +389,13 @@ export class FormationCore {
     this.joining = true;
     this.wakeAtMs = null;
     const { generation } = this;
-    this.ask(place, { kind: 'join', joiner: { ...this.self, level: this.options.level } }, (answer) => {
+    const { invitation } = this;
+    const joiner = {
+      ...this.self,
+      level: this.options.level,
+      ...(invitation === undefined ? {} : { invitation }),
+    };
+    this.ask(place, { kind: 'join', joiner }, (answer) => {
       if (this.generation !== generation || this.saving !== null) {
         this.joining = false;
         this.retry(POLL_LAST_MS);
@@ -453,6 +462,8 @@ export class FormationCore {
     this.effects.push({ kind: 'log', level, message });
   }
 }
+
+type Invitation = Extract<FormationQuestion, { readonly kind: 'invite' }>;
 
 /** A proposal of other founders, or in another round, is another cluster. */
 function clusterIdOf(seed: Uint8Array, round: number, founders: readonly Founder[]): Uint8Array {

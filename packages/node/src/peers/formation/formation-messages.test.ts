@@ -19,6 +19,7 @@ const questions: readonly FormationQuestion[] = [
   { kind: 'founded', record: { clusterId, founders } },
   { kind: 'join', joiner: { ...founder, level: 3 } },
   { kind: 'invite', host: 'one.example', port: 9220 },
+  { kind: 'invite', host: 'one.example', port: 9220, number: 7 },
 ];
 
 const answers: readonly FormationAnswer[] = [

@@ -5,9 +5,11 @@
  *     hello   (1) :=
  *     promise (2) := proposal                     by the node that proposes it
  *     founded (3) := record                       by the node that founded it
- *     join    (4) := founder [level:varint]       who wants to join, as it describes itself, and the highest level that
- *                                                 its software knows (missing: the first)
- *     invite  (5) := host:bytes port:varint       of a member by which to join
+ *     join    (4) := founder [level:varint [invitation:varint]]
+ *                                                 who wants to join, as it describes itself, the highest level that its
+ *                                                 software knows (missing: the first), and the invitation by which it comes
+ *     invite  (5) := host:bytes port:varint [number:varint]
+ *                                                 of a member by which to join, and of the invitation
  *     adopt   (6) := secret:bytes                 that of the cluster, to a node that has a one-time secret only
  *   answer   := kind:u8 body
  *     unknown  (0) :=                             the question is of a later version, or none at all
@@ -46,7 +48,13 @@ export type FormationQuestion =
   | { readonly kind: 'promise'; readonly proposal: Proposal }
   | { readonly kind: 'founded'; readonly record: ClusterRecord }
   | { readonly kind: 'join'; readonly joiner: Joiner }
-  | { readonly kind: 'invite'; readonly host: string; readonly port: number }
+  | {
+      readonly kind: 'invite';
+      readonly host: string;
+      readonly port: number;
+      /** Missing where the sender is older. */
+      readonly number?: number;
+    }
   | { readonly kind: 'adopt'; readonly secret: string };
 
 export type FormationAnswer =
@@ -73,8 +81,12 @@ export function encodeQuestion(question: FormationQuestion): Uint8Array {
   if (question.kind === 'join') {
     writeFounder(out, question.joiner);
     out.varint(question.joiner.level);
+    if (question.joiner.invitation !== undefined) out.varint(question.joiner.invitation);
   }
-  if (question.kind === 'invite') writePlace(out, question);
+  if (question.kind === 'invite') {
+    writePlace(out, question);
+    if (question.number !== undefined) out.varint(question.number);
+  }
   if (question.kind === 'adopt') out.bytes(Buffer.from(question.secret));
   return out.finish();
 }
@@ -93,7 +105,11 @@ export function decodeQuestion(bytes: Uint8Array): FormationQuestion | null {
       case QUESTION_CODES.join:
         return { kind: 'join', joiner: readJoiner(reader) };
       case QUESTION_CODES.invite:
-        return { kind: 'invite', ...readPlace(reader) };
+        return {
+          kind: 'invite',
+          ...readPlace(reader),
+          ...(reader.remaining > 0 ? { number: reader.varint() } : {}),
+        };
       case QUESTION_CODES.adopt:
         return { kind: 'adopt', secret: readText(reader) };
       default:
@@ -182,7 +198,8 @@ function decode<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T | null
 
 function readJoiner(reader: ByteReader): Joiner {
   const founder = readFounder(reader);
-  return { ...founder, level: reader.remaining > 0 ? reader.varint() : LEVEL_FIRST };
+  const level = reader.remaining > 0 ? reader.varint() : LEVEL_FIRST;
+  return reader.remaining > 0 ? { ...founder, level, invitation: reader.varint() } : { ...founder, level };
 }
 
 function writePlace(out: ByteWriter, { host, port }: { readonly host: string; readonly port: number }): void {

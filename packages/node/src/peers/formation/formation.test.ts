@@ -95,9 +95,12 @@ describe('nodes with real connections', () => {
     await guest!.start({ waitForInvitation: true });
     const [record] = await formed([member!]);
     const places = ports.map((port) => ({ host: 'localhost', port }));
-    expect(await invite(member!.ask, places[1]!, places[0]!)).toBeNull();
+    expect(await invite(member!.ask, places[1]!, places[0]!, 3)).toEqual({ problem: null });
     expect((await formed([guest!]))[0]?.clusterId).toEqual(record?.clusterId);
-    expect(await invite(member!.ask, places[1]!, places[0]!)).toContain('belongs to a cluster');
+    expect(await invite(member!.ask, places[1]!, places[0]!, 3)).toEqual({
+      problem: 'the node belongs to a cluster',
+      node: expect.any(Number),
+    });
   });
 
   test('that were removed are told so', async () => {

@@ -19,7 +19,7 @@ import { isDiskFull } from '@althing/storage';
 import { Deferred } from '../../base/deferred.js';
 import type { Identity } from '../../base/identity.js';
 import type { ClusterRecord, ClusterState, Founder } from '../../between/cluster-record.js';
-import type { JoinAnswer, Joiner } from '../../between/protocol.js';
+import type { JoinAnswer, Joiner, NodeId } from '../../between/protocol.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { FormationCore, type FormationEffect } from './formation-core.js';
 import {
@@ -101,21 +101,33 @@ export function form(options: FormationOptions): Formation {
   return new Driver(options);
 }
 
+/** What came of an invitation. */
+export interface InviteAnswer {
+  /** The reason why the node does not come; null: it will ask to join. */
+  readonly problem: string | null;
+  /** The node that declined, where it says who it is: it may be a member already. */
+  readonly node?: NodeId;
+}
+
 /**
  * Asks a node outside of the cluster to join it, by way of the member at `member`.
  *
- * @returns why it does not; null: it will ask to join
+ * @param number of the invitation, which the node names when it asks to join
  * @throws AskError
  */
 export async function invite(
   ask: FormationOptions['ask'],
   place: { readonly host: string; readonly port: number },
   member: { readonly host: string; readonly port: number },
-): Promise<string | null> {
-  const question = encodeQuestion({ kind: 'invite', host: member.host, port: member.port });
+  number: number,
+): Promise<InviteAnswer> {
+  const question = encodeQuestion({ kind: 'invite', host: member.host, port: member.port, number });
   const answer = decodeAnswer(await ask(place.host, place.port, question, ANSWER_MS));
-  if (answer?.kind === 'done') return null;
-  return answer?.kind === 'declined' ? answer.reason : 'the node there does not understand invitations';
+  if (answer?.kind === 'done') return { problem: null };
+  if (answer?.kind !== 'declined') return { problem: 'the node there does not understand invitations' };
+  const hello = decodeAnswer(await ask(place.host, place.port, encodeQuestion({ kind: 'hello' }), ANSWER_MS));
+  const { reason: problem } = answer;
+  return hello?.kind === 'hello' ? { problem, node: hello.self.nodeId } : { problem };
 }
 
 /** How long an answer may take, and the answer to who wants to join, in milliseconds. */
