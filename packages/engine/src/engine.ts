@@ -275,6 +275,8 @@ export class Engine {
     const source = call.body.kind === 'query' ? call.body.prepared.code : null;
     const transaction = executor.begin(call, target, this.mayWrite(call), this.defaultDeep(target), source);
     try {
+      rt.procedureName = call.body.kind === 'run' ? call.body.procedure.name : null;
+      rt.requestId = call.requestId ?? null;
       rt.mayRestore = call.mayRestore === true;
       const value = evaluate(executor, call);
       if (rt.mayRestore && transaction.changed) return this.changesElsewhere(transaction);

@@ -1,5 +1,18 @@
 import type { NodeView } from './node-view.js';
 
+/** Whose code says something by `log(v)`. */
+export interface LogOrigin {
+  /** As in `@collection:stuff`. */
+  readonly scope: string;
+  readonly user: string;
+  /** The procedure that was asked for; null for a query, and for a task. */
+  readonly procedure: string | null;
+  /** The id of the task that runs; null for none. */
+  readonly task: number | null;
+  /** The name by which the client knows the request; null where nobody asked. */
+  readonly request: string | null;
+}
+
 /** What the engine needs from outside: handed in, so that tests and the simulator decide it. */
 export interface Environment {
   /** Wall clock in milliseconds since 1970, with a fraction. */
@@ -14,8 +27,8 @@ export interface Environment {
   heapUsed(): number;
   /** Whether the heap is so full that what takes much memory must end, so that the process does not. */
   heapFull(): boolean;
-  /** What `log(v)` writes. */
-  log(text: string): void;
+  /** What `log(v)` writes, and whose code says it. */
+  log(text: string, origin: LogOrigin): void;
   /** Null for an engine without a node around it. */
   readonly node: NodeView | null;
   /** The nodes that vote in the group of a collection that is made now, by id. */

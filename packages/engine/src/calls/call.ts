@@ -41,6 +41,8 @@ export interface Call {
   readonly mayRestore?: boolean;
   /** Takes what code says by `log`; null for nobody. */
   readonly outlet?: Outlet | null;
+  /** The name by which the log knows the request; nothing for none. */
+  readonly requestId?: string | undefined;
 }
 
 export interface QueryBody {

@@ -77,6 +77,8 @@ export class Futures {
     if (writes && !options.mayChange) return { kind: 'needs_change' };
     const start = { ...options, scope, user, spentMs: rest.spentMs, run: rest.run, outlet: rest.outlet };
     const transaction = this.executor.begin(start, rest.target, writes, rest.deep, null);
+    rt.procedureName = rest.procedureName;
+    rt.requestId = rest.requestId;
     try {
       if (next !== undefined && closure !== null) {
         if (writes) this.assertMayChange(next, closure);
@@ -180,7 +182,7 @@ export class Futures {
     transaction: Transaction,
   ): Outcome & { readonly kind: 'more' } {
     const { runtime: rt } = this.executor;
-    const { deep, flags, run, outlet } = rt;
+    const { deep, flags, run, outlet, procedureName, requestId } = rt;
     rt.keepPassing();
     const rest = new Continuation({
       scope,
@@ -192,6 +194,8 @@ export class Futures {
       flags,
       run,
       outlet,
+      procedureName,
+      requestId,
     });
     rest.secrets.push(...rt.secrets);
     rest.add(rt.futures);

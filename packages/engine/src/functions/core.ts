@@ -122,11 +122,17 @@ export const CORE: readonly Entry[] = [
     },
   }),
   func('log', {
-    doc: 'Writes a text to the log of the node, and sends it to a client of the native protocol as a warning.',
+    doc: 'Writes a text to the log of the node, with scope, user, procedure and request, and sends it to a client of the native protocol as a warning.',
     params: [p.any('value')],
     run: (rt, value) => {
       const text = toText(value);
-      rt.environment.log(text);
+      rt.environment.log(text, {
+        scope: rt.scope.name,
+        user: rt.user.name,
+        procedure: rt.procedureName,
+        task: rt.run?.id ?? null,
+        request: rt.requestId,
+      });
       rt.outlet?.log(text);
       return null;
     },

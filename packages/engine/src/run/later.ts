@@ -39,6 +39,9 @@ export interface Beginning {
   readonly run: TaskRun | null;
   /** Takes what code says by `log`; null for nobody. */
   readonly outlet: Outlet | null;
+  /** The procedure and the request that it began with, for the log; null for none. */
+  readonly procedureName: string | null;
+  readonly requestId: string | null;
 }
 
 /** A call of which futures are still to run. */
@@ -52,6 +55,8 @@ export class Continuation implements Beginning {
   readonly flags: number;
   readonly run: TaskRun | null;
   readonly outlet: Outlet | null;
+  readonly procedureName: string | null;
+  readonly requestId: string | null;
   /** What may be said of secrets that the call made. */
   readonly secrets: string[] = [];
   /** Milliseconds that the futures took until now. */
@@ -62,7 +67,8 @@ export class Continuation implements Beginning {
   private lastAsked = 0;
   private readonly pinned: Thing[] = [];
 
-  constructor({ scope, target, userId, format, value, deep, flags, run, outlet }: Beginning) {
+  constructor(beginning: Beginning) {
+    const { scope, target, userId, format, value, deep, flags, run, outlet } = beginning;
     this.scope = scope;
     this.target = target;
     this.userId = userId;
@@ -72,6 +78,8 @@ export class Continuation implements Beginning {
     this.flags = flags;
     this.run = run;
     this.outlet = outlet;
+    this.procedureName = beginning.procedureName;
+    this.requestId = beginning.requestId;
   }
 
   /** The future whose turn it is. */

@@ -205,6 +205,9 @@ export class Runtime {
   run: TaskRun | null = null;
   /** Takes what code says by `log`, besides the log of the node. */
   outlet: Outlet | null = null;
+  /** The procedure that a request asked for, and the request's name; null where there is none. For the log. */
+  procedureName: string | null = null;
+  requestId: string | null = null;
 
   /** Whether the query may order that a backup is restored: it runs on the node that was asked. */
   mayRestore = false;
@@ -400,6 +403,8 @@ export class Runtime {
     this.isCommitted = false;
     this.run = execution.run;
     this.outlet = execution.outlet;
+    this.procedureName = null;
+    this.requestId = null;
     this.mayRestore = false;
     this.restore = null;
     this.deep = execution.deep;

@@ -37,7 +37,10 @@ export function systemEnvironment(log: Logger, node: NodeView | null): Omit<Envi
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size > heap_size_limit * HEAP_FULL;
     },
-    log: (text) => log.warn({ event: 'query_log', text }, 'log() in a query'),
+    log: (text, origin) => {
+      const known = Object.entries(origin).filter(([, value]) => value !== null);
+      log.warn({ event: 'query_log', text, ...Object.fromEntries(known) }, 'log() in a query');
+    },
     node,
   };
 }

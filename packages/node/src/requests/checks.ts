@@ -107,7 +107,7 @@ export class Checks {
     hashes?: ReadonlyMap<string, PasswordHash> | null,
     held: Prepared | null = null,
   ): Call {
-    const { user, body, format } = request;
+    const { user, body, format, id: requestId } = request;
     const { engine, monotonic } = this.options;
     if (target !== 'node' && engine.root.restoring !== '') throw new StaleRefusal(RESTORING, ROOT_GROUP);
     let call: Call;
@@ -119,7 +119,7 @@ export class Checks {
       const prepared = held ?? this.prepare(body.code, user.id);
       if (begun !== 0) spentMs += monotonic() - begun;
       const query = { kind: 'query', prepared, vars: body.vars } as const;
-      call = { scope, user, format, body: query, spentMs, outlet, mayEmit: false };
+      call = { scope, user, format, body: query, spentMs, outlet, requestId, mayEmit: false };
     } else if (body.type === 'run') {
       this.requireListed(user, body.name);
       const procedure = scope.procedure(body.name);
@@ -129,10 +129,10 @@ export class Checks {
       }
       this.require(request, target, Privilege.RUN);
       const run = { kind: 'run', procedure, args: body.args } as const;
-      call = { scope, user, format, body: run, spentMs, outlet, mayEmit: false };
+      call = { scope, user, format, body: run, spentMs, outlet, requestId, mayEmit: false };
     } else {
       this.require(request, target, Privilege.JOIN);
-      call = { scope, user, format, body: roomCall(body), spentMs, outlet, mayEmit: false };
+      call = { scope, user, format, body: roomCall(body), spentMs, outlet, requestId, mayEmit: false };
     }
     if (engine.mayWrite(call)) this.require(request, target, Privilege.CHANGE);
     return hashes ? { ...call, hashes } : call;

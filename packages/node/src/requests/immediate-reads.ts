@@ -110,7 +110,10 @@ export class ImmediateReads {
   }
 
   /** The call of a request that its user may make; null for any other, and where it takes more than a look to tell. */
-  private callOf({ user, body, format, readMs, logs }: Request, collection: number): Call | null {
+  private callOf(
+    { user, body, format, readMs, logs, id: requestId }: Request,
+    collection: number,
+  ): Call | null {
     const { engine } = this.options;
     const { root } = engine;
     const scope = engine.scope(collection);
@@ -123,12 +126,12 @@ export class ImmediateReads {
       this.program = prepared;
       if (prepared === null) return null;
       const query = { kind: 'query', prepared, vars: body.vars } as const;
-      return { scope, user, format, body: query, spentMs, outlet, mayEmit: false };
+      return { scope, user, format, body: query, spentMs, outlet, requestId, mayEmit: false };
     }
     if (body.type !== 'run' || !root.allows(collection, user.id, Privilege.RUN)) return null;
     const procedure = scope.procedure(body.name);
     if (procedure === undefined || root.whitelistOf(user.id, 'procedures') !== undefined) return null;
     const run = { kind: 'run', procedure, args: body.args } as const;
-    return { scope, user, format, body: run, spentMs, outlet, mayEmit: false };
+    return { scope, user, format, body: run, spentMs, outlet, requestId, mayEmit: false };
   }
 }
