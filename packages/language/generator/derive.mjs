@@ -115,9 +115,14 @@ export function createDeriver(grammarText) {
           if (syntactic && rules.get(expr.rule)?.syntactic === false) blank();
           rule(expr.rule);
           return;
+        case 'lineEnd':
+          out.push('\n');
+          return;
         case 'end':
         case 'not':
         case 'and':
+        case 'closing':
+        case 'noLineEnd':
           return;
       }
     };

@@ -373,6 +373,8 @@ export class Emitter {
   #children(expr, optional, many) {
     switch (expr.op) {
       case 'not':
+      case 'closing':
+      case 'noLineEnd':
         return [];
       case 'seq':
         return expr.parts.flatMap((part) => this.#children(part, optional, many));

@@ -39,6 +39,9 @@ export function factsOf(rules) {
       case 'opt':
       case 'not':
       case 'and':
+      case 'closing':
+      case 'lineEnd':
+      case 'noLineEnd':
         return true;
       case 'plus':
         return nullable(expr.body);
@@ -63,6 +66,9 @@ export function factsOf(rules) {
         return END;
       case 'not':
       case 'and':
+      case 'closing':
+      case 'lineEnd':
+      case 'noLineEnd':
         return NONE;
       case 'star':
       case 'plus':
@@ -119,16 +125,24 @@ export function factsOf(rules) {
     const found = new Set();
     for (const part of parts) {
       for (const each of expectedOf(part)) found.add(each);
-      if (part.op === 'end' || !nullable(part)) break;
+      // Nearly everywhere, the end of a line is nothing.
+      if (part.op === 'end' || !nullable(part) || needsLineEnd(part)) break;
     }
     return [...found];
   };
+
+  /** Whether an expression matches nothing only at the end of a line. @param {Expr} expr @returns {boolean} */
+  const needsLineEnd = (expr) =>
+    expr.op === 'lineEnd' || (expr.op === 'alt' && expr.parts.some(needsLineEnd));
 
   /** @param {Expr} expr @returns {string[]} */
   const expectedOf = (expr) => {
     switch (expr.op) {
       case 'not':
       case 'and':
+      case 'closing':
+      case 'lineEnd':
+      case 'noLineEnd':
         return [];
       case 'set':
       case 'text':
@@ -156,7 +170,7 @@ export function factsOf(rules) {
 
   /** Whether a failure is possible. @param {Expr} expr @returns {boolean} */
   const canFail = (expr) => {
-    if (expr.op === 'star' || expr.op === 'opt') return false;
+    if (expr.op === 'star' || expr.op === 'opt' || expr.op === 'closing') return false;
     if (expr.op === 'seq') return expr.parts.some(canFail);
     if (expr.op === 'apply' || expr.op === 'island')
       return ruleOf(expr.rule).cases.every(({ factors }) => factors.some(canFail));

@@ -30,7 +30,7 @@ import { ALL, condition, has, single } from './charset.mjs';
 
 /** Number of values that an expression has. @param {Expr} expr @returns {number} */
 export function arity(expr) {
-  if (expr.op === 'not') return 0;
+  if (expr.op === 'not' || expr.op === 'closing' || expr.op === 'noLineEnd') return 0;
   if (expr.op === 'seq') return expr.parts.reduce((sum, part) => sum + arity(part), 0);
   if (expr.op === 'alt') return expr.parts[0] === undefined ? 0 : arity(expr.parts[0]);
   return 'body' in expr ? arity(expr.body) : 1;
@@ -71,6 +71,16 @@ export function match(e, place, expr, targets, fail) {
     case 'not':
     case 'and':
       return look(e, place, expr, fail);
+    case 'closing':
+      e.w.line('this.closedAt = this.closing(p);');
+      return;
+    case 'lineEnd':
+    case 'noLineEnd': {
+      const { q } = lookAhead(e, place);
+      e.w.open(`if (${q} ${expr.op === 'lineEnd' ? '!==' : '==='} this.closedAt) {`);
+      fail();
+      e.w.close();
+    }
   }
 }
 
@@ -340,6 +350,9 @@ function look(e, place, expr, fail) {
   place.next = next;
 }
 
+/** Expressions that never move `p`. */
+const STILL = new Set(['not', 'and', 'end', 'closing', 'lineEnd', 'noLineEnd']);
+
 /** Whether the parts may fail after they have moved `p`. @param {Emitter} e @param {Expr[]} parts @returns {boolean} */
 function moves(e, parts) {
   let moved = false;
@@ -351,7 +364,7 @@ function moves(e, parts) {
     if (part.op === 'apply' && e.isInlined(part.rule)) {
       if (e.facts.ruleOf(part.rule).cases.some(({ factors }) => moves(e, factors))) return true;
     }
-    if (part.op !== 'not' && part.op !== 'and' && part.op !== 'end') moved = true;
+    if (!STILL.has(part.op)) moved = true;
   }
   return false;
 }

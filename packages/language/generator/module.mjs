@@ -118,6 +118,10 @@ function writeFields({ w, breakers }) {
   w.line('/** The last stretch of white space that was skipped. */');
   w.line('skippedFrom = -1;');
   w.line('skippedTo = -1;');
+  w.line(
+    '/** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */',
+  );
+  w.line('closedAt = -1;');
   w.line('');
 }
 
@@ -132,6 +136,12 @@ function writeMethods(e) {
     w.line('this.skippedFrom = from;');
     w.line('this.skippedTo = p;');
     w.line('return p;');
+  });
+  w.line('/** What `closedAt` is for a closure that ends at `p`. */');
+  w.function('closing(p: number): number {', () => {
+    w.line('if (this.text.charCodeAt(p - 1) !== 125) return -1;');
+    w.line('const q = this.skip(p);');
+    w.line("return this.text.slice(p, q).includes('\\n') ? q : -1;");
   });
   for (const name of e.breakers) {
     w.function(`giveUp${name}(start: number): ${e.traces ? 'false' : 'undefined'} {`, () => {

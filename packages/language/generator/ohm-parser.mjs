@@ -16,6 +16,14 @@ import { actions } from './actions.mjs';
  */
 export function createOhmParser(grammarText, makers) {
   const grammar = ohm.grammar(grammarText);
+  const ends = new LineEnds();
+  replaceBody(grammar, 'closing', (state) => {
+    const { source, pos } = state.inputStream;
+    // The body may have asked here for a link before the closure ended, and ohm remembers the answer.
+    if (ends.note(source, pos)) delete state.memoTable[pos]?.memo?.lineEnd;
+    return false;
+  });
+  replaceBody(grammar, 'lineEnd', (state) => ends.places.has(state.inputStream.pos));
   const semantics = grammar.createSemantics();
 
   /** @param {string} name @returns {Maker} */
@@ -56,6 +64,7 @@ export function createOhmParser(grammarText, makers) {
   const evaluate = (node) => Reflect.get(node, 'value').call(node);
 
   return (source) => {
+    ends.places.clear();
     const match = grammar.match(source);
     if (match.failed()) {
       const position = Reflect.get(match, 'getRightmostFailurePosition').call(match);
@@ -127,3 +136,37 @@ const withArity = (length, run) => Object.defineProperty(run, 'length', { value:
 
 /** @param {ohm.PExpr} body @returns {number} */
 const arityOf = (body) => Reflect.get(body, 'getArity').call(body);
+
+/** Closures that ended with `}` at the end of a line: where the text goes on behind them. */
+class LineEnds {
+  /** @type {Set<number>} */
+  places = new Set();
+
+  /** Behind a closure, with the place of the next token: whether it is one of these. @param {string} source @param {number} next */
+  note(source, next) {
+    const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+    for (
+      let brace = source.lastIndexOf('}', next - 1);
+      brace >= 0;
+      brace = source.lastIndexOf('}', brace - 1)
+    ) {
+      space.lastIndex = brace + 1;
+      space.test(source);
+      if (space.lastIndex < next) break;
+      if (space.lastIndex === next && source.slice(brace + 1, next).includes('\n')) {
+        this.places.add(next);
+        return true;
+      }
+      if (brace === 0) break;
+    }
+    return false;
+  }
+}
+
+/** Replaces what a rule of the grammar matches. @param {ohm.Grammar} grammar @param {string} name @param {(state: any) => boolean} test */
+function replaceBody(grammar, name, test) {
+  const rule = grammar.rules[name];
+  if (rule === undefined) throw new Error(`no rule ${name}`);
+  const { body } = rule;
+  rule.body = Object.assign(Object.create(body), { eval: test, getArity: () => 0 });
+}

@@ -8,11 +8,12 @@
  * @typedef {{ op: 'set', set: CharSet, text?: string }} SetExpr   one character of the set; the text if it is just one
  * @typedef {{ op: 'text', text: string }} TextExpr      exactly this text
  * @typedef {{ op: 'end' }} EndExpr                      the end of the source
+ * @typedef {{ op: 'closing' | 'lineEnd' | 'noLineEnd' }} LineExpr   see the rules in the grammar: `~closing`, `lineEnd`, `~lineEnd`
  * @typedef {{ op: 'seq' | 'alt', parts: Expr[] }} PartsExpr
  * @typedef {{ op: 'star' | 'plus' | 'opt' | 'not' | 'and', body: Expr }} BodyExpr
  * @typedef {{ op: 'apply' | 'island', rule: string }} ApplyExpr    a rule by its full name; `island` is ohm's
  *   applySyntactic: a rule that skips white space amid one that does not, with white space around it skipped too
- * @typedef {SetExpr | TextExpr | EndExpr | PartsExpr | BodyExpr | ApplyExpr} Expr
+ * @typedef {SetExpr | TextExpr | EndExpr | LineExpr | PartsExpr | BodyExpr | ApplyExpr} Expr
  *
  * @typedef {object} Case    one alternative of a rule; `label` names it in the table of actions
  * @property {string} label
@@ -90,7 +91,11 @@ function readRule(grammar, rules, base, args) {
     if (pexpr instanceof pexprs.Star) return { op: 'star', body: read(field(pexpr, 'expr')) };
     if (pexpr instanceof pexprs.Plus) return { op: 'plus', body: read(field(pexpr, 'expr')) };
     if (pexpr instanceof pexprs.Opt) return { op: 'opt', body: read(field(pexpr, 'expr')) };
-    if (pexpr instanceof pexprs.Not) return { op: 'not', body: read(field(pexpr, 'expr')) };
+    if (pexpr instanceof pexprs.Not) {
+      const body = read(field(pexpr, 'expr'));
+      if (body.op === 'closing') return body;
+      return body.op === 'lineEnd' ? { op: 'noLineEnd' } : { op: 'not', body };
+    }
     if (pexpr instanceof pexprs.Lookahead) return { op: 'and', body: read(field(pexpr, 'expr')) };
     if (pexpr instanceof pexprs.Param) return { op: 'apply', rule: parameter(args, field(pexpr, 'index')) };
     if (pexpr instanceof pexprs.Apply) return readApply(pexpr);
@@ -104,7 +109,7 @@ function readRule(grammar, rules, base, args) {
     /** @type {ohm.PExpr[]} */
     const actual = field(pexpr, 'args');
     if (target === 'any') return { op: 'set', set: ALL };
-    if (target === 'end') return { op: 'end' };
+    if (target === 'end' || target === 'closing' || target === 'lineEnd') return { op: target };
     const filled = actual.map((each) => {
       const filler = read(each);
       if (filler.op !== 'apply') throw new Error(`rule ${name}: a parameter must be a rule`);

@@ -43,6 +43,10 @@ describe('compactSource', () => {
     ['| a | | b | a', '|a||b|a'],
     ['|| t. return ()', '||t.return()'],
     ['|| {else : 1, in : 2}', '||{else:1,in:2}'],
+    ['|| {\n.f = || {\nnil;\n}\n.f;\n}', '||{.f=||{nil;};.f;}'],
+    ['|| {f = |x| {x} // ; c\n\n f(1)}', '||{f=|x|{x};f(1)}'],
+    ['|| {f = |x| {x};\n f(1)}', '||{f=|x|{x};f(1)}'],
+    ['|| {a = |x| {\nb = |y| {y}\n [1]}\n nil}', '||{a=|x|{b=|y|{y};[1]};nil}'],
   ])('%s', (text, expected) => {
     expect(compact(text)).toBe(expected);
   });

@@ -7,7 +7,7 @@ import { isBareReturn, isLastSlash } from './slashes.js';
 /**
  * The closure that stands in `source` from `start` to `end`, in the form in which closures are stored: its tokens without
  * white space and comments. One blank stays where the source has white space behind `return` and `else`, before `else`
- * and `in`, and wherever the text would read differently without it (`x in y`, `7 .f()`, `a / /re/`). Strings,
+ * and `in`, and wherever the text would read differently without it (`x in y`, `7 .f()`, `a / /re/`), and a `;` comes behind a closure that ended its statement with the line. Strings,
  * regexes and templates stay as they are; so does the line feed behind a regex that only the end of the line ends.
  *
  * @throws {LanguageError} if the text is not a closure
@@ -19,7 +19,7 @@ export function compactSource(source: string, start: number, end: number): strin
 
 /** The same for a closure that is parsed already; `source` is the text that its offsets refer to. */
 export function compactClosure(closure: Closure, source: string): string {
-  const { verbatim, apart, endOfLine } = placesOf(closure, source);
+  const { verbatim, apart, endOfLine, separated } = placesOf(closure, source);
   const out: string[] = [];
   let previous: Token = { text: '', isWord: false, afterDot: false };
   let at = closure.start;
@@ -29,6 +29,7 @@ export function compactClosure(closure: Closure, source: string): string {
 
   const emit = (text: string, isVerbatim: boolean): void => {
     const isWord = !isVerbatim && WORD.test(text);
+    if (separated.has(at)) out.push(';');
     if (isSpaced && (apart.has(at) || needsBlank(previous, text, isWord))) out.push(' ');
     out.push(text);
     previous = { text, isWord, afterDot: previous.text === '.' };
@@ -89,18 +90,27 @@ interface Places {
   readonly apart: ReadonlySet<number>;
   /** Ends of slashes that are what they are only because no other slash follows on their line. */
   readonly endOfLine: ReadonlySet<number>;
+  /** Statements behind a closure that ended with the line, which need a `;` where there are no lines. */
+  readonly separated: ReadonlySet<number>;
 }
 
 function placesOf(closure: Closure, source: string): Places {
   const verbatim: (Node | Link)[] = [];
   const apart = new Set<number>();
   const endOfLine = new Set<number>();
+  const separated = new Set<number>();
   const stack: (Node | Link)[] = [closure];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (node.kind === 'str' || node.kind === 'regex' || node.kind === 'template') {
       verbatim.push(node);
       if (isLastSlash(node)) endOfLine.add(node.end);
       continue;
+    }
+    if (node.kind === 'block') {
+      node.statements.forEach(({ start }, i) => {
+        const before = node.statements[i - 1];
+        if (before !== undefined && skipped(source, before.end) === start) separated.add(start);
+      });
     }
     if (node.kind === 'prefix' && isDigit(source, node.operand.start)) apart.add(node.operand.start);
     if (node.kind === 'operation') {
@@ -117,7 +127,7 @@ function placesOf(closure: Closure, source: string): Places {
     }
     pushChildren(stack, node);
   }
-  return { verbatim, apart, endOfLine };
+  return { verbatim, apart, endOfLine, separated };
 }
 
 /** Where the white space that begins at the place ends. */

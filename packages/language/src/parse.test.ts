@@ -140,6 +140,41 @@ describe('parse', () => {
     });
   });
 
+  test.each([
+    ['a property', '.fun = || {\nnil;\n}\n.fun;', '.fun = || {nil;}; .fun;'],
+    ['a variable, and a call', 'f = |x| {x}\nf(1)', 'f = |x| {x}; f(1)'],
+    ['a list', '.f = || {1} // comment\n[1, 2].len()', '.f = || {1}; [1, 2].len()'],
+    ['a closure in a closure', '|| || {1}\n.a', '|| || {1}; .a'],
+    ['an assignment to an item', 'x[0] = || {1}\n\nx[0].call()', 'x[0] = || {1}; x[0].call()'],
+    ['both in a block', 'if (a) {.f = || {1}\n.g = || {2}\n}', 'if (a) {.f = || {1}; .g = || {2}}'],
+    ['a branch of a ternary', 'a ? || {1}\n: || {2}\n.b', 'a ? || {1} : || {2}; .b'],
+    ['a branch of an if', 'if (a) x = || {1}\nelse x = || {2}\n.b', 'if (a) x = || {1} else x = || {2}; .b'],
+  ])('lets a statement follow a closure that ended with the line: %s', (_what, text, same) => {
+    expect(withoutPlaces(parse(text).statements)).toEqual(withoutPlaces(parse(same).statements));
+  });
+
+  test.each([
+    ['an operator', '.f = || {1}\n+ 2'],
+    ['an argument', 'f(|| {1}\n, || {2}\n)'],
+    ['a link on the same line', '.f = || {1}.g'],
+    ['a link behind the arguments', 'l.map(|x| {x}\n)\n.len()'],
+    ['a link of a thing', '|| {a: 1}\n.a'],
+    ['a link of an instance', '|| T{a: 1}\n.a'],
+  ])('goes on behind a closure with %s', (_what, text) => {
+    expect(parse(text).statements).toHaveLength(1);
+  });
+
+  test.each([
+    '.f = || {1} .g = 2 f()',
+    'f = || {1} f()',
+    'f = |x| x\nf()',
+    'if (a) {b}\nc',
+    '{b}\nc',
+    'f(|| {1}\n.a)',
+  ])('a statement ends with a semicolon otherwise: %s', (text) => {
+    expect(() => parse(text)).toThrow(LanguageError);
+  });
+
   test('reads empty brackets and lone colons as slices', () => {
     const slice = { kind: 'slice', from: null, to: null, step: null };
     for (const text of ['x[]', 'x[:]', 'x[::]']) {

@@ -17,6 +17,8 @@ export class GeneratedParser {
   /** The last stretch of white space that was skipped. */
   skippedFrom = -1;
   skippedTo = -1;
+  /** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */
+  closedAt = -1;
 
   constructor(readonly source: string) {
     this.text = source + '\0';
@@ -36,6 +38,13 @@ export class GeneratedParser {
     this.skippedFrom = from;
     this.skippedTo = p;
     return p;
+  }
+
+  /** What `closedAt` is for a closure that ends at `p`. */
+  closing(p: number): number {
+    if (this.text.charCodeAt(p - 1) !== 125) return -1;
+    const q = this.skip(p);
+    return this.text.slice(p, q).includes('\n') ? q : -1;
   }
 
   giveUpStmt(start: number): undefined {
@@ -191,22 +200,35 @@ export class GeneratedParser {
         v3 = this.skip(v3);
         v4 = text.charCodeAt(v3);
       }
-      if (!(v4 === 59)) {
+      if (!(((v4 >= 33 && v4 <= 34) || (v4 >= 38 && v4 <= 40) || v4 === 43 || (v4 >= 45 && v4 <= 57) || v4 === 59 || (v4 >= 65 && v4 <= 91) || (v4 >= 95 && v4 <= 124) || v4 === 126))) {
         break;
       }
       v5 = p;
-      p = v3 + 1;
-      loop2: for (;;) {
-        v6 = p;
-        v7 = text.charCodeAt(v6);
-        if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
-          v6 = this.skip(v6);
-          v7 = text.charCodeAt(v6);
+      alt2: {
+        no3: if (v4 === 59) {
+          p = v3 + 1;
+          loop4: for (;;) {
+            v6 = p;
+            v7 = text.charCodeAt(v6);
+            if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
+              v6 = this.skip(v6);
+              v7 = text.charCodeAt(v6);
+            }
+            if (!(v7 === 59)) {
+              break;
+            }
+            p = v6 + 1;
+          }
+          break alt2;
         }
-        if (!(v7 === 59)) {
-          break;
+        no5: {
+          if (v3 !== this.closedAt) {
+            break no5;
+          }
+          break alt2;
         }
-        p = v6 + 1;
+        p = v5;
+        break loop1;
       }
       v3 = p;
       v4 = text.charCodeAt(v3);
@@ -223,7 +245,7 @@ export class GeneratedParser {
       if (v1.length === 0) v1 = [v8];
       else v1.push(v8);
     }
-    loop3: for (;;) {
+    loop6: for (;;) {
       v5 = p;
       v4 = text.charCodeAt(v5);
       if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
@@ -418,9 +440,10 @@ export class GeneratedParser {
     let v10: Link[] | undefined;
     let v11 = 0;
     let v12 = 0;
-    let v14: Link | undefined;
+    let v13: Link | undefined;
+    let v14: Node | undefined;
     let v15: Node | undefined;
-    let v16: Node | undefined;
+    let v16 = 0;
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
@@ -534,190 +557,159 @@ export class GeneratedParser {
               if (!((v12 === 46 || v12 === 91))) {
                 break;
               }
-              rule14: {
-                no15: if (v12 === 46) {
-                  v14 = this.Member(v11);
-                  if (v14 === undefined) {
-                    break no15;
-                  }
-                  p = this.pos;
-                  if (v10 === undefined) v10 = [v14];
-                  else v10.push(v14);
-                  break rule14;
-                }
-                no16: if (v12 === 91) {
-                  v14 = this.Index(v11);
-                  if (v14 === undefined) {
-                    break no16;
-                  }
-                  p = this.pos;
-                  if (v10 === undefined) v10 = [v14];
-                  else v10.push(v14);
-                  break rule14;
-                }
+              v13 = this.Link(v11);
+              if (v13 === undefined) {
                 break loop13;
               }
+              p = this.pos;
+              if (v10 === undefined) v10 = [v13];
+              else v10.push(v13);
             }
             v8 = rootChain(v7, p, v9, v10);
             break rule11;
           }
-          no17: if ((v5 === 34 || (v5 >= 38 && v5 <= 40) || v5 === 43 || (v5 >= 45 && v5 <= 57) || (v5 >= 65 && v5 <= 91) || (v5 >= 95 && v5 <= 123))) {
-            rule18: {
-              no19: if (v5 === 102) {
-                v12 = this.$false(v4);
-                if (v12 < 0) {
+          no14: if ((v5 === 34 || (v5 >= 38 && v5 <= 40) || v5 === 43 || (v5 >= 45 && v5 <= 57) || (v5 >= 65 && v5 <= 91) || (v5 >= 95 && v5 <= 123))) {
+            v12 = v4;
+            rule15: {
+              no16: if (v5 === 102) {
+                v11 = this.$false(v4);
+                if (v11 < 0) {
+                  break no16;
+                }
+                p = v11;
+                v14 = { kind: 'bool', start: v4, end: v11, value: false };
+                break rule15;
+              }
+              no17: if (v5 === 110) {
+                v11 = this.$nil(v4);
+                if (v11 < 0) {
+                  break no17;
+                }
+                p = v11;
+                v14 = { kind: 'nil', start: v4, end: v11 };
+                break rule15;
+              }
+              no18: if (v5 === 116) {
+                v11 = this.$true(v4);
+                if (v11 < 0) {
+                  break no18;
+                }
+                p = v11;
+                v14 = { kind: 'bool', start: v4, end: v11, value: true };
+                break rule15;
+              }
+              no19: if ((v5 === 43 || (v5 >= 45 && v5 <= 46) || (v5 >= 48 && v5 <= 57) || v5 === 105 || v5 === 110)) {
+                v11 = this.$float(v4);
+                if (v11 < 0) {
                   break no19;
                 }
-                p = v12;
-                v15 = { kind: 'bool', start: v4, end: v12, value: false };
-                break rule18;
+                p = v11;
+                v14 = { kind: 'float', start: v4, end: v11, value: toFloat(this.source.slice(v4, v11)) };
+                break rule15;
               }
-              no20: if (v5 === 110) {
-                v12 = this.$nil(v4);
-                if (v12 < 0) {
+              no20: if ((v5 === 43 || v5 === 45 || (v5 >= 48 && v5 <= 57))) {
+                v11 = this.$int(v4);
+                if (v11 < 0) {
                   break no20;
                 }
-                p = v12;
-                v15 = { kind: 'nil', start: v4, end: v12 };
-                break rule18;
+                p = v11;
+                v14 = { kind: 'int', start: v4, end: v11, value: toInt(this.source.slice(v4, v11)) };
+                break rule15;
               }
-              no21: if (v5 === 116) {
-                v12 = this.$true(v4);
-                if (v12 < 0) {
+              no21: if ((v5 === 34 || v5 === 39)) {
+                v11 = this.$string(v4);
+                if (v11 < 0) {
                   break no21;
                 }
-                p = v12;
-                v15 = { kind: 'bool', start: v4, end: v12, value: true };
-                break rule18;
+                p = v11;
+                v14 = { kind: 'str', start: v4, end: v11, value: toStr(this.source.slice(v4, v11)) };
+                break rule15;
               }
-              no22: if ((v5 === 43 || (v5 >= 45 && v5 <= 46) || (v5 >= 48 && v5 <= 57) || v5 === 105 || v5 === 110)) {
-                v12 = this.$float(v4);
-                if (v12 < 0) {
+              no22: if (v5 === 47) {
+                v11 = this.$regex(v4);
+                if (v11 < 0) {
                   break no22;
                 }
-                p = v12;
-                v15 = { kind: 'float', start: v4, end: v12, value: toFloat(this.source.slice(v4, v12)) };
-                break rule18;
+                p = v11;
+                v14 = { kind: 'regex', start: v4, end: v11, body: toRegexBody(this.source.slice(v4, v11)), flags: toRegexFlags(this.source.slice(v4, v11)) };
+                break rule15;
               }
-              no23: if ((v5 === 43 || v5 === 45 || (v5 >= 48 && v5 <= 57))) {
-                v12 = this.$int(v4);
-                if (v12 < 0) {
+              no23: if (v5 === 38) {
+                v15 = this.Anonymous(v4);
+                if (v15 === undefined) {
                   break no23;
                 }
-                p = v12;
-                v15 = { kind: 'int', start: v4, end: v12, value: toInt(this.source.slice(v4, v12)) };
-                break rule18;
+                p = this.pos;
+                v14 = v15;
+                break rule15;
               }
-              no24: if ((v5 === 34 || v5 === 39)) {
-                v12 = this.$string(v4);
-                if (v12 < 0) {
+              no24: if (v5 === 96) {
+                v15 = this.template(v4);
+                if (v15 === undefined) {
                   break no24;
                 }
-                p = v12;
-                v15 = { kind: 'str', start: v4, end: v12, value: toStr(this.source.slice(v4, v12)) };
-                break rule18;
+                p = this.pos;
+                v14 = v15;
+                break rule15;
               }
-              no25: if (v5 === 47) {
-                v12 = this.$regex(v4);
-                if (v12 < 0) {
+              no25: if (((v5 >= 65 && v5 <= 90) || v5 === 95 || (v5 >= 97 && v5 <= 122))) {
+                v15 = this.Named(v4);
+                if (v15 === undefined) {
                   break no25;
                 }
-                p = v12;
-                v15 = { kind: 'regex', start: v4, end: v12, body: toRegexBody(this.source.slice(v4, v12)), flags: toRegexFlags(this.source.slice(v4, v12)) };
-                break rule18;
+                p = this.pos;
+                v14 = v15;
+                break rule15;
               }
-              no26: if (v5 === 38) {
-                v16 = this.Anonymous(v4);
-                if (v16 === undefined) {
+              no26: if (v5 === 123) {
+                v15 = this.Thing(v4);
+                if (v15 === undefined) {
                   break no26;
                 }
                 p = this.pos;
-                v15 = v16;
-                break rule18;
+                v14 = v15;
+                break rule15;
               }
-              no27: if (v5 === 96) {
-                v16 = this.template(v4);
-                if (v16 === undefined) {
+              no27: if (v5 === 91) {
+                v15 = this.List(v4);
+                if (v15 === undefined) {
                   break no27;
                 }
                 p = this.pos;
-                v15 = v16;
-                break rule18;
+                v14 = v15;
+                break rule15;
               }
-              no28: if (((v5 >= 65 && v5 <= 90) || v5 === 95 || (v5 >= 97 && v5 <= 122))) {
-                v16 = this.Named(v4);
-                if (v16 === undefined) {
+              no28: if (v5 === 40) {
+                v15 = this.Paren(v4);
+                if (v15 === undefined) {
                   break no28;
                 }
                 p = this.pos;
-                v15 = v16;
-                break rule18;
+                v14 = v15;
+                break rule15;
               }
-              no29: if (v5 === 123) {
-                v16 = this.Thing(v4);
-                if (v16 === undefined) {
-                  break no29;
-                }
-                p = this.pos;
-                v15 = v16;
-                break rule18;
-              }
-              no30: if (v5 === 91) {
-                v16 = this.List(v4);
-                if (v16 === undefined) {
-                  break no30;
-                }
-                p = this.pos;
-                v15 = v16;
-                break rule18;
-              }
-              no31: if (v5 === 40) {
-                v16 = this.Paren(v4);
-                if (v16 === undefined) {
-                  break no31;
-                }
-                p = this.pos;
-                v15 = v16;
-                break rule18;
-              }
-              break no17;
+              break no14;
             }
             v10 = undefined;
-            loop32: for (;;) {
-              v12 = p;
-              v11 = text.charCodeAt(v12);
-              if (((v11 >= 9 && v11 <= 13) || v11 === 32 || v11 === 47)) {
-                v12 = this.skip(v12);
-                v11 = text.charCodeAt(v12);
+            loop29: for (;;) {
+              v11 = p;
+              v16 = text.charCodeAt(v11);
+              if (((v16 >= 9 && v16 <= 13) || v16 === 32 || v16 === 47)) {
+                v11 = this.skip(v11);
+                v16 = text.charCodeAt(v11);
               }
-              if (!((v11 === 46 || v11 === 91))) {
+              if (!((v16 === 46 || v16 === 91))) {
                 break;
               }
-              rule33: {
-                no34: if (v11 === 46) {
-                  v9 = this.Member(v12);
-                  if (v9 === undefined) {
-                    break no34;
-                  }
-                  p = this.pos;
-                  if (v10 === undefined) v10 = [v9];
-                  else v10.push(v9);
-                  break rule33;
-                }
-                no35: if (v11 === 91) {
-                  v9 = this.Index(v12);
-                  if (v9 === undefined) {
-                    break no35;
-                  }
-                  p = this.pos;
-                  if (v10 === undefined) v10 = [v9];
-                  else v10.push(v9);
-                  break rule33;
-                }
-                break loop32;
+              v9 = this.Link(v11);
+              if (v9 === undefined) {
+                break loop29;
               }
+              p = this.pos;
+              if (v10 === undefined) v10 = [v9];
+              else v10.push(v9);
             }
-            v8 = headedChain(v7, p, v15, v10);
+            v8 = headedChain(v7, p, v14, v10);
             break rule11;
           }
           p = v1;
@@ -729,10 +721,10 @@ export class GeneratedParser {
       this.pos = p;
       return v2;
     }
-    no36: if (c0 === 123) {
+    no30: if (c0 === 123) {
       v2 = this.Block(start);
       if (v2 === undefined) {
-        break no36;
+        break no30;
       }
       p = this.pos;
       return v2;
@@ -1160,6 +1152,7 @@ export class GeneratedParser {
       return undefined;
     }
     p = this.pos;
+    this.closedAt = this.closing(p);
     return { kind: 'closure', start, end: p, params: v1, body: v10 };
   }
 
@@ -1264,136 +1257,38 @@ export class GeneratedParser {
     }
   }
 
-  Index(start: number): Link | undefined {
-    let v1: Node | null = null;
-    let v2 = 0;
-    let v3 = 0;
-    let v4: Node | undefined;
-    let v5: string | null = null;
-    let v6: Node | null = null;
-    let v7: Node | null = null;
-    let v8 = 0;
-    let v9 = 0;
-    let v10 = 0;
-    let v11 = 0;
-    let v12: AssignOp | null = null;
-    let v13: Node | null = null;
+  Link(start: number): Link | undefined {
+    let v1: Link | undefined;
+    let v2: Link | undefined;
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
-    if (c0 !== 91) {
+    if (start === this.closedAt) {
       return undefined;
     }
-    p = start + 1;
-    v1 = null;
-    v2 = p;
-    v3 = text.charCodeAt(v2);
-    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
-      v2 = this.skip(v2);
-      v3 = text.charCodeAt(v2);
-    }
-    opt1: if (((v3 >= 33 && v3 <= 34) || (v3 >= 38 && v3 <= 40) || v3 === 43 || (v3 >= 45 && v3 <= 57) || (v3 >= 65 && v3 <= 91) || (v3 >= 95 && v3 <= 124) || v3 === 126)) {
-      v4 = this.Stmt(v2);
-      if (v4 === undefined) {
-        break opt1;
-      }
-      p = this.pos;
-      v1 = v4;
-    }
-    v5 = null;
-    v6 = null;
-    v7 = null;
-    v2 = p;
-    v3 = text.charCodeAt(v2);
-    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
-      v2 = this.skip(v2);
-      v3 = text.charCodeAt(v2);
-    }
-    opt2: if (v3 === 58) {
-      p = v2 + 1;
-      v5 = ':';
-      v8 = p;
-      v9 = text.charCodeAt(v8);
-      if (((v9 >= 9 && v9 <= 13) || v9 === 32 || v9 === 47)) {
-        v8 = this.skip(v8);
-        v9 = text.charCodeAt(v8);
-      }
-      opt3: if (((v9 >= 33 && v9 <= 34) || (v9 >= 38 && v9 <= 40) || v9 === 43 || (v9 >= 45 && v9 <= 57) || (v9 >= 65 && v9 <= 91) || (v9 >= 95 && v9 <= 124) || v9 === 126)) {
-        v4 = this.Stmt(v8);
-        if (v4 === undefined) {
-          break opt3;
+    alt1: {
+      no2: if (c0 === 46) {
+        v2 = this.Member(start);
+        if (v2 === undefined) {
+          break no2;
         }
         p = this.pos;
-        v6 = v4;
+        v1 = v2;
+        break alt1;
       }
-      v8 = p;
-      v9 = text.charCodeAt(v8);
-      if (((v9 >= 9 && v9 <= 13) || v9 === 32 || v9 === 47)) {
-        v8 = this.skip(v8);
-        v9 = text.charCodeAt(v8);
-      }
-      opt4: if (v9 === 58) {
-        p = v8 + 1;
-        v10 = p;
-        v11 = text.charCodeAt(v10);
-        if (((v11 >= 9 && v11 <= 13) || v11 === 32 || v11 === 47)) {
-          v10 = this.skip(v10);
-          v11 = text.charCodeAt(v10);
+      no3: if (c0 === 91) {
+        v2 = this.Index(start);
+        if (v2 === undefined) {
+          break no3;
         }
-        opt5: if (((v11 >= 33 && v11 <= 34) || (v11 >= 38 && v11 <= 40) || v11 === 43 || (v11 >= 45 && v11 <= 57) || (v11 >= 65 && v11 <= 91) || (v11 >= 95 && v11 <= 124) || v11 === 126)) {
-          v4 = this.Stmt(v10);
-          if (v4 === undefined) {
-            break opt5;
-          }
-          p = this.pos;
-          v7 = v4;
-        }
+        p = this.pos;
+        v1 = v2;
+        break alt1;
       }
-    }
-    v2 = p;
-    v3 = text.charCodeAt(v2);
-    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
-      v2 = this.skip(v2);
-      v3 = text.charCodeAt(v2);
-    }
-    if (v3 !== 93) {
       return undefined;
     }
-    p = v2 + 1;
-    v12 = null;
-    v13 = null;
-    v2 = p;
-    v3 = text.charCodeAt(v2);
-    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
-      v2 = this.skip(v2);
-      v3 = text.charCodeAt(v2);
-    }
-    opt6: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
-      v9 = p;
-      v8 = this.$assignOp(v2);
-      if (v8 < 0) {
-        p = v9;
-        break opt6;
-      }
-      v12 = toAssignOp(this.source.slice(v2, v8));
-      p = v8;
-      v8 = p;
-      v11 = text.charCodeAt(v8);
-      if (((v11 >= 9 && v11 <= 13) || v11 === 32 || v11 === 47)) {
-        v8 = this.skip(v8);
-        v11 = text.charCodeAt(v8);
-      }
-      v4 = this.Stmt(v8);
-      if (v4 === undefined) {
-        p = v9;
-        v12 = null;
-        break opt6;
-      }
-      p = this.pos;
-      v13 = v4;
-    }
     this.pos = p;
-    return indexLink(start, p, v1, v5, v6, v7, v12, v13);
+    return v1;
   }
 
   $false(start: number): number {
@@ -2477,6 +2372,138 @@ export class GeneratedParser {
       return -1;
     }
     return p;
+  }
+
+  Index(start: number): Link | undefined {
+    let v1: Node | null = null;
+    let v2 = 0;
+    let v3 = 0;
+    let v4: Node | undefined;
+    let v5: string | null = null;
+    let v6: Node | null = null;
+    let v7: Node | null = null;
+    let v8 = 0;
+    let v9 = 0;
+    let v10 = 0;
+    let v11 = 0;
+    let v12: AssignOp | null = null;
+    let v13: Node | null = null;
+    const text = this.text;
+    let p = start;
+    const c0 = text.charCodeAt(start);
+    if (c0 !== 91) {
+      return undefined;
+    }
+    p = start + 1;
+    v1 = null;
+    v2 = p;
+    v3 = text.charCodeAt(v2);
+    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
+      v2 = this.skip(v2);
+      v3 = text.charCodeAt(v2);
+    }
+    opt1: if (((v3 >= 33 && v3 <= 34) || (v3 >= 38 && v3 <= 40) || v3 === 43 || (v3 >= 45 && v3 <= 57) || (v3 >= 65 && v3 <= 91) || (v3 >= 95 && v3 <= 124) || v3 === 126)) {
+      v4 = this.Stmt(v2);
+      if (v4 === undefined) {
+        break opt1;
+      }
+      p = this.pos;
+      v1 = v4;
+    }
+    v5 = null;
+    v6 = null;
+    v7 = null;
+    v2 = p;
+    v3 = text.charCodeAt(v2);
+    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
+      v2 = this.skip(v2);
+      v3 = text.charCodeAt(v2);
+    }
+    opt2: if (v3 === 58) {
+      p = v2 + 1;
+      v5 = ':';
+      v8 = p;
+      v9 = text.charCodeAt(v8);
+      if (((v9 >= 9 && v9 <= 13) || v9 === 32 || v9 === 47)) {
+        v8 = this.skip(v8);
+        v9 = text.charCodeAt(v8);
+      }
+      opt3: if (((v9 >= 33 && v9 <= 34) || (v9 >= 38 && v9 <= 40) || v9 === 43 || (v9 >= 45 && v9 <= 57) || (v9 >= 65 && v9 <= 91) || (v9 >= 95 && v9 <= 124) || v9 === 126)) {
+        v4 = this.Stmt(v8);
+        if (v4 === undefined) {
+          break opt3;
+        }
+        p = this.pos;
+        v6 = v4;
+      }
+      v8 = p;
+      v9 = text.charCodeAt(v8);
+      if (((v9 >= 9 && v9 <= 13) || v9 === 32 || v9 === 47)) {
+        v8 = this.skip(v8);
+        v9 = text.charCodeAt(v8);
+      }
+      opt4: if (v9 === 58) {
+        p = v8 + 1;
+        v10 = p;
+        v11 = text.charCodeAt(v10);
+        if (((v11 >= 9 && v11 <= 13) || v11 === 32 || v11 === 47)) {
+          v10 = this.skip(v10);
+          v11 = text.charCodeAt(v10);
+        }
+        opt5: if (((v11 >= 33 && v11 <= 34) || (v11 >= 38 && v11 <= 40) || v11 === 43 || (v11 >= 45 && v11 <= 57) || (v11 >= 65 && v11 <= 91) || (v11 >= 95 && v11 <= 124) || v11 === 126)) {
+          v4 = this.Stmt(v10);
+          if (v4 === undefined) {
+            break opt5;
+          }
+          p = this.pos;
+          v7 = v4;
+        }
+      }
+    }
+    v2 = p;
+    v3 = text.charCodeAt(v2);
+    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
+      v2 = this.skip(v2);
+      v3 = text.charCodeAt(v2);
+    }
+    if (v3 !== 93) {
+      return undefined;
+    }
+    p = v2 + 1;
+    v12 = null;
+    v13 = null;
+    v2 = p;
+    v3 = text.charCodeAt(v2);
+    if (((v3 >= 9 && v3 <= 13) || v3 === 32 || v3 === 47)) {
+      v2 = this.skip(v2);
+      v3 = text.charCodeAt(v2);
+    }
+    opt6: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
+      v9 = p;
+      v8 = this.$assignOp(v2);
+      if (v8 < 0) {
+        p = v9;
+        break opt6;
+      }
+      v12 = toAssignOp(this.source.slice(v2, v8));
+      p = v8;
+      v8 = p;
+      v11 = text.charCodeAt(v8);
+      if (((v11 >= 9 && v11 <= 13) || v11 === 32 || v11 === 47)) {
+        v8 = this.skip(v8);
+        v11 = text.charCodeAt(v8);
+      }
+      v4 = this.Stmt(v8);
+      if (v4 === undefined) {
+        p = v9;
+        v12 = null;
+        break opt6;
+      }
+      p = this.pos;
+      v13 = v4;
+    }
+    this.pos = p;
+    return indexLink(start, p, v1, v5, v6, v7, v12, v13);
   }
 
   $infinite(start: number): number {

@@ -36,8 +36,6 @@ export const EXPECTED: readonly (readonly string[])[] = [
   ["\".\" or \"..\""],
   ["a name"],
   ["an assignment"],
-  ["\"[\""],
-  ["\"]\""],
   ["\"&{\""],
   ["\"}\""],
   ["\"`\""],
@@ -45,6 +43,8 @@ export const EXPECTED: readonly (readonly string[])[] = [
   ["\"{\"","template text"],
   ["\"|\"","a name"],
   ["\"{\""],
+  ["\"[\""],
+  ["\"]\""],
 ];
 
 /** What any statement may begin with. */
@@ -71,6 +71,8 @@ export class GeneratedTracer {
   /** The last stretch of white space that was skipped. */
   skippedFrom = -1;
   skippedTo = -1;
+  /** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */
+  closedAt = -1;
 
   constructor(readonly source: string) {
     this.text = source + '\0';
@@ -98,6 +100,13 @@ export class GeneratedTracer {
     this.skippedFrom = from;
     this.skippedTo = p;
     return p;
+  }
+
+  /** What `closedAt` is for a closure that ends at `p`. */
+  closing(p: number): number {
+    if (this.text.charCodeAt(p - 1) !== 125) return -1;
+    const q = this.skip(p);
+    return this.text.slice(p, q).includes('\n') ? q : -1;
   }
 
   giveUpStmt(start: number): false {
@@ -244,24 +253,38 @@ export class GeneratedTracer {
         v1 = this.skip(v1);
         v2 = text.charCodeAt(v1);
       }
-      if (!(v2 === 59)) {
+      if (!(((v2 >= 33 && v2 <= 34) || (v2 >= 38 && v2 <= 40) || v2 === 43 || (v2 >= 45 && v2 <= 57) || v2 === 59 || (v2 >= 65 && v2 <= 91) || (v2 >= 95 && v2 <= 124) || v2 === 126))) {
         if (v1 >= this.far) this.note(v1, 2);
         break;
       }
       v3 = p;
-      p = v1 + 1;
-      loop2: for (;;) {
-        v4 = p;
-        v5 = text.charCodeAt(v4);
-        if (((v5 >= 9 && v5 <= 13) || v5 === 32 || v5 === 47)) {
-          v4 = this.skip(v4);
-          v5 = text.charCodeAt(v4);
+      alt2: {
+        no3: if (v2 === 59) {
+          p = v1 + 1;
+          loop4: for (;;) {
+            v4 = p;
+            v5 = text.charCodeAt(v4);
+            if (((v5 >= 9 && v5 <= 13) || v5 === 32 || v5 === 47)) {
+              v4 = this.skip(v4);
+              v5 = text.charCodeAt(v4);
+            }
+            if (!(v5 === 59)) {
+              if (v4 >= this.far) this.note(v4, 2);
+              break;
+            }
+            p = v4 + 1;
+          }
+          break alt2;
         }
-        if (!(v5 === 59)) {
-          if (v4 >= this.far) this.note(v4, 2);
-          break;
+        no5: {
+          if (v1 !== this.closedAt) {
+            break no5;
+          }
+          break alt2;
         }
-        p = v4 + 1;
+        if (v1 >= this.far) this.note(v1, 2);
+        p = v3;
+        break loop1;
       }
       v1 = p;
       v2 = text.charCodeAt(v1);
@@ -275,7 +298,7 @@ export class GeneratedTracer {
       }
       p = this.pos;
     }
-    loop3: for (;;) {
+    loop6: for (;;) {
       v3 = p;
       v2 = text.charCodeAt(v3);
       if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
@@ -448,6 +471,7 @@ export class GeneratedTracer {
     let v4 = 0;
     let v5 = 0;
     let v6 = 0;
+    let v7 = 0;
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
@@ -551,166 +575,139 @@ export class GeneratedTracer {
                 if (v5 >= this.far) this.note(v5, 8);
                 break;
               }
-              rule14: {
-                no15: if (v6 === 46) {
-                  if (!this.Member(v5)) {
-                    break no15;
-                  }
-                  p = this.pos;
-                  break rule14;
-                }
-                no16: if (v6 === 91) {
-                  if (!this.Index(v5)) {
-                    break no16;
-                  }
-                  p = this.pos;
-                  break rule14;
-                }
-                if (v5 >= this.far) this.note(v5, 8);
+              if (!this.Link(v5)) {
                 break loop13;
               }
+              p = this.pos;
             }
             break rule11;
           }
-          no17: if ((v3 === 34 || (v3 >= 38 && v3 <= 40) || v3 === 43 || (v3 >= 45 && v3 <= 57) || (v3 >= 65 && v3 <= 91) || (v3 >= 95 && v3 <= 123))) {
-            rule18: {
-              no19: if (v3 === 102) {
-                v6 = this.$false(v2);
-                if (v6 < 0) {
+          no14: if ((v3 === 34 || (v3 >= 38 && v3 <= 40) || v3 === 43 || (v3 >= 45 && v3 <= 57) || (v3 >= 65 && v3 <= 91) || (v3 >= 95 && v3 <= 123))) {
+            v6 = v2;
+            rule15: {
+              no16: if (v3 === 102) {
+                v5 = this.$false(v2);
+                if (v5 < 0) {
                   if (v2 >= this.far) this.note(v2, 9);
+                  break no16;
+                }
+                p = v5;
+                break rule15;
+              }
+              no17: if (v3 === 110) {
+                v5 = this.$nil(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 10);
+                  break no17;
+                }
+                p = v5;
+                break rule15;
+              }
+              no18: if (v3 === 116) {
+                v5 = this.$true(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 11);
+                  break no18;
+                }
+                p = v5;
+                break rule15;
+              }
+              no19: if ((v3 === 43 || (v3 >= 45 && v3 <= 46) || (v3 >= 48 && v3 <= 57) || v3 === 105 || v3 === 110)) {
+                v5 = this.$float(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 12);
                   break no19;
                 }
-                p = v6;
-                break rule18;
+                p = v5;
+                break rule15;
               }
-              no20: if (v3 === 110) {
-                v6 = this.$nil(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 10);
+              no20: if ((v3 === 43 || v3 === 45 || (v3 >= 48 && v3 <= 57))) {
+                v5 = this.$int(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 13);
                   break no20;
                 }
-                p = v6;
-                break rule18;
+                p = v5;
+                break rule15;
               }
-              no21: if (v3 === 116) {
-                v6 = this.$true(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 11);
+              no21: if ((v3 === 34 || v3 === 39)) {
+                v5 = this.$string(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 14);
                   break no21;
                 }
-                p = v6;
-                break rule18;
+                p = v5;
+                break rule15;
               }
-              no22: if ((v3 === 43 || (v3 >= 45 && v3 <= 46) || (v3 >= 48 && v3 <= 57) || v3 === 105 || v3 === 110)) {
-                v6 = this.$float(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 12);
+              no22: if (v3 === 47) {
+                v5 = this.$regex(v2);
+                if (v5 < 0) {
+                  if (v2 >= this.far) this.note(v2, 15);
                   break no22;
                 }
-                p = v6;
-                break rule18;
+                p = v5;
+                break rule15;
               }
-              no23: if ((v3 === 43 || v3 === 45 || (v3 >= 48 && v3 <= 57))) {
-                v6 = this.$int(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 13);
+              no23: if (v3 === 38) {
+                if (!this.Anonymous(v2)) {
                   break no23;
                 }
-                p = v6;
-                break rule18;
+                p = this.pos;
+                break rule15;
               }
-              no24: if ((v3 === 34 || v3 === 39)) {
-                v6 = this.$string(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 14);
+              no24: if (v3 === 96) {
+                if (!this.template(v2)) {
                   break no24;
                 }
-                p = v6;
-                break rule18;
+                p = this.pos;
+                break rule15;
               }
-              no25: if (v3 === 47) {
-                v6 = this.$regex(v2);
-                if (v6 < 0) {
-                  if (v2 >= this.far) this.note(v2, 15);
+              no25: if (((v3 >= 65 && v3 <= 90) || v3 === 95 || (v3 >= 97 && v3 <= 122))) {
+                if (!this.Named(v2)) {
                   break no25;
                 }
-                p = v6;
-                break rule18;
+                p = this.pos;
+                break rule15;
               }
-              no26: if (v3 === 38) {
-                if (!this.Anonymous(v2)) {
+              no26: if (v3 === 123) {
+                if (!this.Thing(v2)) {
                   break no26;
                 }
                 p = this.pos;
-                break rule18;
+                break rule15;
               }
-              no27: if (v3 === 96) {
-                if (!this.template(v2)) {
+              no27: if (v3 === 91) {
+                if (!this.List(v2)) {
                   break no27;
                 }
                 p = this.pos;
-                break rule18;
+                break rule15;
               }
-              no28: if (((v3 >= 65 && v3 <= 90) || v3 === 95 || (v3 >= 97 && v3 <= 122))) {
-                if (!this.Named(v2)) {
+              no28: if (v3 === 40) {
+                if (!this.Paren(v2)) {
                   break no28;
                 }
                 p = this.pos;
-                break rule18;
-              }
-              no29: if (v3 === 123) {
-                if (!this.Thing(v2)) {
-                  break no29;
-                }
-                p = this.pos;
-                break rule18;
-              }
-              no30: if (v3 === 91) {
-                if (!this.List(v2)) {
-                  break no30;
-                }
-                p = this.pos;
-                break rule18;
-              }
-              no31: if (v3 === 40) {
-                if (!this.Paren(v2)) {
-                  break no31;
-                }
-                p = this.pos;
-                break rule18;
+                break rule15;
               }
               if (v2 >= this.far) this.note(v2, 16);
-              break no17;
+              break no14;
             }
-            loop32: for (;;) {
-              v6 = p;
-              v5 = text.charCodeAt(v6);
-              if (((v5 >= 9 && v5 <= 13) || v5 === 32 || v5 === 47)) {
-                v6 = this.skip(v6);
-                v5 = text.charCodeAt(v6);
+            loop29: for (;;) {
+              v5 = p;
+              v7 = text.charCodeAt(v5);
+              if (((v7 >= 9 && v7 <= 13) || v7 === 32 || v7 === 47)) {
+                v5 = this.skip(v5);
+                v7 = text.charCodeAt(v5);
               }
-              if (!((v5 === 46 || v5 === 91))) {
-                if (v6 >= this.far) this.note(v6, 8);
+              if (!((v7 === 46 || v7 === 91))) {
+                if (v5 >= this.far) this.note(v5, 8);
                 break;
               }
-              rule33: {
-                no34: if (v5 === 46) {
-                  if (!this.Member(v6)) {
-                    break no34;
-                  }
-                  p = this.pos;
-                  break rule33;
-                }
-                no35: if (v5 === 91) {
-                  if (!this.Index(v6)) {
-                    break no35;
-                  }
-                  p = this.pos;
-                  break rule33;
-                }
-                if (v6 >= this.far) this.note(v6, 8);
-                break loop32;
+              if (!this.Link(v5)) {
+                break loop29;
               }
+              p = this.pos;
             }
             break rule11;
           }
@@ -723,9 +720,9 @@ export class GeneratedTracer {
       this.pos = p;
       return true;
     }
-    no36: if (c0 === 123) {
+    no30: if (c0 === 123) {
       if (!this.Block(start)) {
-        break no36;
+        break no30;
       }
       p = this.pos;
       return true;
@@ -1139,6 +1136,7 @@ export class GeneratedTracer {
       return false;
     }
     p = this.pos;
+    this.closedAt = this.closing(p);
     return true;
   }
 
@@ -1236,124 +1234,30 @@ export class GeneratedTracer {
     }
   }
 
-  Index(start: number): boolean {
-    let v1 = 0;
-    let v2 = 0;
-    let v3 = 0;
-    let v4 = 0;
-    let v5 = 0;
-    let v6 = 0;
+  Link(start: number): boolean {
     const text = this.text;
     let p = start;
     const c0 = text.charCodeAt(start);
-    if (c0 !== 91) {
-      if (start >= this.far) this.note(start, 33);
+    if (start === this.closedAt) {
       return false;
     }
-    p = start + 1;
-    v1 = p;
-    v2 = text.charCodeAt(v1);
-    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
-      v1 = this.skip(v1);
-      v2 = text.charCodeAt(v1);
-    }
-    opt1: if (((v2 >= 33 && v2 <= 34) || (v2 >= 38 && v2 <= 40) || v2 === 43 || (v2 >= 45 && v2 <= 57) || (v2 >= 65 && v2 <= 91) || (v2 >= 95 && v2 <= 124) || v2 === 126)) {
-      if (!this.Stmt(v1)) {
-        break opt1;
-      }
-      p = this.pos;
-    } else {
-      if (v1 >= this.far) this.note(v1, 0);
-    }
-    v1 = p;
-    v2 = text.charCodeAt(v1);
-    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
-      v1 = this.skip(v1);
-      v2 = text.charCodeAt(v1);
-    }
-    opt2: if (v2 === 58) {
-      p = v1 + 1;
-      v3 = p;
-      v4 = text.charCodeAt(v3);
-      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-        v3 = this.skip(v3);
-        v4 = text.charCodeAt(v3);
-      }
-      opt3: if (((v4 >= 33 && v4 <= 34) || (v4 >= 38 && v4 <= 40) || v4 === 43 || (v4 >= 45 && v4 <= 57) || (v4 >= 65 && v4 <= 91) || (v4 >= 95 && v4 <= 124) || v4 === 126)) {
-        if (!this.Stmt(v3)) {
-          break opt3;
+    alt1: {
+      no2: if (c0 === 46) {
+        if (!this.Member(start)) {
+          break no2;
         }
         p = this.pos;
-      } else {
-        if (v3 >= this.far) this.note(v3, 0);
+        break alt1;
       }
-      v3 = p;
-      v4 = text.charCodeAt(v3);
-      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
-        v3 = this.skip(v3);
-        v4 = text.charCodeAt(v3);
-      }
-      opt4: if (v4 === 58) {
-        p = v3 + 1;
-        v5 = p;
-        v6 = text.charCodeAt(v5);
-        if (((v6 >= 9 && v6 <= 13) || v6 === 32 || v6 === 47)) {
-          v5 = this.skip(v5);
-          v6 = text.charCodeAt(v5);
+      no3: if (c0 === 91) {
+        if (!this.Index(start)) {
+          break no3;
         }
-        opt5: if (((v6 >= 33 && v6 <= 34) || (v6 >= 38 && v6 <= 40) || v6 === 43 || (v6 >= 45 && v6 <= 57) || (v6 >= 65 && v6 <= 91) || (v6 >= 95 && v6 <= 124) || v6 === 126)) {
-          if (!this.Stmt(v5)) {
-            break opt5;
-          }
-          p = this.pos;
-        } else {
-          if (v5 >= this.far) this.note(v5, 0);
-        }
-      } else {
-        if (v3 >= this.far) this.note(v3, 4);
+        p = this.pos;
+        break alt1;
       }
-    } else {
-      if (v1 >= this.far) this.note(v1, 4);
-    }
-    v1 = p;
-    v2 = text.charCodeAt(v1);
-    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
-      v1 = this.skip(v1);
-      v2 = text.charCodeAt(v1);
-    }
-    if (v2 !== 93) {
-      if (v1 >= this.far) this.note(v1, 34);
+      if (start >= this.far) this.note(start, 8);
       return false;
-    }
-    p = v1 + 1;
-    v1 = p;
-    v2 = text.charCodeAt(v1);
-    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
-      v1 = this.skip(v1);
-      v2 = text.charCodeAt(v1);
-    }
-    opt6: if (((v2 >= 37 && v2 <= 38) || (v2 >= 42 && v2 <= 43) || v2 === 45 || v2 === 47 || v2 === 61 || v2 === 94 || v2 === 124)) {
-      v4 = p;
-      v3 = this.$assignOp(v1);
-      if (v3 < 0) {
-        if (v1 >= this.far) this.note(v1, 32);
-        p = v4;
-        break opt6;
-      }
-      p = v3;
-      v3 = p;
-      v6 = text.charCodeAt(v3);
-      if (((v6 >= 9 && v6 <= 13) || v6 === 32 || v6 === 47)) {
-        v3 = this.skip(v3);
-        v6 = text.charCodeAt(v3);
-      }
-      if (!this.Stmt(v3)) {
-        p = v4;
-        break opt6;
-      }
-      p = this.pos;
-    } else {
-      if (v1 >= this.far) this.note(v1, 32);
     }
     this.pos = p;
     return true;
@@ -1599,7 +1503,7 @@ export class GeneratedTracer {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (!(c0 === 38 && text.charCodeAt(start + 1) === 123)) {
-      if (start >= this.far) this.note(start, 35);
+      if (start >= this.far) this.note(start, 33);
       return false;
     }
     p = start + 2;
@@ -1663,7 +1567,7 @@ export class GeneratedTracer {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 125) {
-      if (v1 >= this.far) this.note(v1, 36);
+      if (v1 >= this.far) this.note(v1, 34);
       return false;
     }
     p = v1 + 1;
@@ -1679,7 +1583,7 @@ export class GeneratedTracer {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
-      if (p >= this.far) this.note(p, 37);
+      if (p >= this.far) this.note(p, 35);
       return false;
     }
     p += 1;
@@ -1689,7 +1593,7 @@ export class GeneratedTracer {
         no3: {
           v5 = this.$templateText(p);
           if (v5 < 0) {
-            if (p >= this.far) this.note(p, 38);
+            if (p >= this.far) this.note(p, 36);
             break no3;
           }
           p = v5;
@@ -1702,13 +1606,13 @@ export class GeneratedTracer {
           p = this.pos;
           break alt2;
         }
-        if (p >= this.far) this.note(p, 39);
+        if (p >= this.far) this.note(p, 37);
         break loop1;
       }
     }
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
-      if (p >= this.far) this.note(p, 37);
+      if (p >= this.far) this.note(p, 35);
       return false;
     }
     p += 1;
@@ -1799,7 +1703,7 @@ export class GeneratedTracer {
           v8 = text.charCodeAt(v7);
         }
         if (v8 !== 125) {
-          if (v7 >= this.far) this.note(v7, 36);
+          if (v7 >= this.far) this.note(v7, 34);
           p = v6;
           break no5;
         }
@@ -1820,7 +1724,7 @@ export class GeneratedTracer {
           v7 = text.charCodeAt(v8);
         }
         if (v7 !== 125) {
-          if (v8 >= this.far) this.note(v8, 36);
+          if (v8 >= this.far) this.note(v8, 34);
           p = v6;
           break no6;
         }
@@ -1828,7 +1732,7 @@ export class GeneratedTracer {
         this.pos = p;
         return true;
       }
-      if (v5 >= this.far) this.note(v5, 40);
+      if (v5 >= this.far) this.note(v5, 38);
       p = v3;
       break no4;
     }
@@ -1849,7 +1753,7 @@ export class GeneratedTracer {
     const c0 = text.charCodeAt(start);
     if (c0 === 123 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 123) {
-      if (start >= this.far) this.note(start, 41);
+      if (start >= this.far) this.note(start, 39);
       return false;
     }
     p = start + 1;
@@ -1913,7 +1817,7 @@ export class GeneratedTracer {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 125) {
-      if (v1 >= this.far) this.note(v1, 36);
+      if (v1 >= this.far) this.note(v1, 34);
       return false;
     }
     p = v1 + 1;
@@ -1932,7 +1836,7 @@ export class GeneratedTracer {
     const c0 = text.charCodeAt(start);
     if (c0 === 91 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 91) {
-      if (start >= this.far) this.note(start, 33);
+      if (start >= this.far) this.note(start, 40);
       return false;
     }
     p = start + 1;
@@ -1996,7 +1900,7 @@ export class GeneratedTracer {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 93) {
-      if (v1 >= this.far) this.note(v1, 34);
+      if (v1 >= this.far) this.note(v1, 41);
       return false;
     }
     p = v1 + 1;
@@ -2047,7 +1951,7 @@ export class GeneratedTracer {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 123) {
-      if (start >= this.far) this.note(start, 41);
+      if (start >= this.far) this.note(start, 39);
       return false;
     }
     p = start + 1;
@@ -2068,7 +1972,7 @@ export class GeneratedTracer {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 125) {
-      if (v1 >= this.far) this.note(v1, 36);
+      if (v1 >= this.far) this.note(v1, 34);
       return false;
     }
     p = v1 + 1;
@@ -2408,6 +2312,129 @@ export class GeneratedTracer {
       return -1;
     }
     return p;
+  }
+
+  Index(start: number): boolean {
+    let v1 = 0;
+    let v2 = 0;
+    let v3 = 0;
+    let v4 = 0;
+    let v5 = 0;
+    let v6 = 0;
+    const text = this.text;
+    let p = start;
+    const c0 = text.charCodeAt(start);
+    if (c0 !== 91) {
+      if (start >= this.far) this.note(start, 40);
+      return false;
+    }
+    p = start + 1;
+    v1 = p;
+    v2 = text.charCodeAt(v1);
+    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
+      v1 = this.skip(v1);
+      v2 = text.charCodeAt(v1);
+    }
+    opt1: if (((v2 >= 33 && v2 <= 34) || (v2 >= 38 && v2 <= 40) || v2 === 43 || (v2 >= 45 && v2 <= 57) || (v2 >= 65 && v2 <= 91) || (v2 >= 95 && v2 <= 124) || v2 === 126)) {
+      if (!this.Stmt(v1)) {
+        break opt1;
+      }
+      p = this.pos;
+    } else {
+      if (v1 >= this.far) this.note(v1, 0);
+    }
+    v1 = p;
+    v2 = text.charCodeAt(v1);
+    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
+      v1 = this.skip(v1);
+      v2 = text.charCodeAt(v1);
+    }
+    opt2: if (v2 === 58) {
+      p = v1 + 1;
+      v3 = p;
+      v4 = text.charCodeAt(v3);
+      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+        v3 = this.skip(v3);
+        v4 = text.charCodeAt(v3);
+      }
+      opt3: if (((v4 >= 33 && v4 <= 34) || (v4 >= 38 && v4 <= 40) || v4 === 43 || (v4 >= 45 && v4 <= 57) || (v4 >= 65 && v4 <= 91) || (v4 >= 95 && v4 <= 124) || v4 === 126)) {
+        if (!this.Stmt(v3)) {
+          break opt3;
+        }
+        p = this.pos;
+      } else {
+        if (v3 >= this.far) this.note(v3, 0);
+      }
+      v3 = p;
+      v4 = text.charCodeAt(v3);
+      if (((v4 >= 9 && v4 <= 13) || v4 === 32 || v4 === 47)) {
+        v3 = this.skip(v3);
+        v4 = text.charCodeAt(v3);
+      }
+      opt4: if (v4 === 58) {
+        p = v3 + 1;
+        v5 = p;
+        v6 = text.charCodeAt(v5);
+        if (((v6 >= 9 && v6 <= 13) || v6 === 32 || v6 === 47)) {
+          v5 = this.skip(v5);
+          v6 = text.charCodeAt(v5);
+        }
+        opt5: if (((v6 >= 33 && v6 <= 34) || (v6 >= 38 && v6 <= 40) || v6 === 43 || (v6 >= 45 && v6 <= 57) || (v6 >= 65 && v6 <= 91) || (v6 >= 95 && v6 <= 124) || v6 === 126)) {
+          if (!this.Stmt(v5)) {
+            break opt5;
+          }
+          p = this.pos;
+        } else {
+          if (v5 >= this.far) this.note(v5, 0);
+        }
+      } else {
+        if (v3 >= this.far) this.note(v3, 4);
+      }
+    } else {
+      if (v1 >= this.far) this.note(v1, 4);
+    }
+    v1 = p;
+    v2 = text.charCodeAt(v1);
+    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
+      v1 = this.skip(v1);
+      v2 = text.charCodeAt(v1);
+    }
+    if (v2 !== 93) {
+      if (v1 >= this.far) this.note(v1, 41);
+      return false;
+    }
+    p = v1 + 1;
+    v1 = p;
+    v2 = text.charCodeAt(v1);
+    if (((v2 >= 9 && v2 <= 13) || v2 === 32 || v2 === 47)) {
+      v1 = this.skip(v1);
+      v2 = text.charCodeAt(v1);
+    }
+    opt6: if (((v2 >= 37 && v2 <= 38) || (v2 >= 42 && v2 <= 43) || v2 === 45 || v2 === 47 || v2 === 61 || v2 === 94 || v2 === 124)) {
+      v4 = p;
+      v3 = this.$assignOp(v1);
+      if (v3 < 0) {
+        if (v1 >= this.far) this.note(v1, 32);
+        p = v4;
+        break opt6;
+      }
+      p = v3;
+      v3 = p;
+      v6 = text.charCodeAt(v3);
+      if (((v6 >= 9 && v6 <= 13) || v6 === 32 || v6 === 47)) {
+        v3 = this.skip(v3);
+        v6 = text.charCodeAt(v3);
+      }
+      if (!this.Stmt(v3)) {
+        p = v4;
+        break opt6;
+      }
+      p = this.pos;
+    } else {
+      if (v1 >= this.far) this.note(v1, 32);
+    }
+    this.pos = p;
+    return true;
   }
 
   $infinite(start: number): number {
@@ -2801,7 +2828,7 @@ export class GeneratedTracer {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 123) {
-      if (p >= this.far) this.note(p, 41);
+      if (p >= this.far) this.note(p, 39);
       return false;
     }
     p += 1;
@@ -2821,7 +2848,7 @@ export class GeneratedTracer {
     p = this.skip(p);
     v2 = text.charCodeAt(p);
     if (v2 !== 125) {
-      if (p >= this.far) this.note(p, 36);
+      if (p >= this.far) this.note(p, 34);
       return false;
     }
     p += 1;

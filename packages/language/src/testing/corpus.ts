@@ -11,6 +11,12 @@ export const VALID: readonly string[] = [
   '1;;;',
   '1;; 2 ; ;;3',
 
+  // Statements behind closures that end with the line.
+  '.f = || {\nnil;\n}\n.f;',
+  'f = |x| {x} // }\nf(1)\n; .g = || {.h = |y| {y}\n\n[.h]} /*\n*/ {a: 1}\n.a',
+  'a ? || {1}\n: x[0] = || || {2}\n!x; if (a) b = || {1}\nelse c = || {2}\n`t`',
+  'f(|| {1}\n, || {2}\n); [|| {1}\n]; {k: || {1}\n}; |x| {x}\n+ 1; |x| {a: x}\n.a; |x| T{}\n(x)',
+
   // Literals.
   'nil; true; false; inf; nan; nilly; truest; infinity; nano; iffy; inside',
   '0; 007; 42; +17; -5; - 5; +-5; --5; 0b101; -0b1; 0o17; 0x1fA; -0x10',
@@ -76,6 +82,13 @@ export const VALID: readonly string[] = [
 
 /** Texts that do not fit the grammar. */
 export const INVALID: readonly string[] = [
+  'f = || {1} f()',
+  'f = || {1} /* } */ f()',
+  'f = |x| x\nf()',
+  'f(|| {1}\n.a)',
+  '(x = || {1}\n.a)',
+  '{b}\nc',
+
   ';',
   '; 1',
   '1 2',
