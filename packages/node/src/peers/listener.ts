@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { StrangerSockets } from '../base/stranger-sockets.js';
 import { portInUse } from '../config/problem.js';
 import { Channel } from './channel.js';
 import type { Credentials, PeerTls } from './dial.js';
@@ -14,7 +15,6 @@ import { type Greeted, type Judge, ListenerGreeting, type RefusedGreeting } from
 import { GreetingFormatError, NONCE_BYTES, Refusal } from './greeting-format.js';
 import { mismatchText } from './missed.js';
 import type { PeerLogCause } from './refusal-log.js';
-import { STRANGERS_MAX, Strangers } from './strangers.js';
 
 export interface PeerListenerOptions {
   readonly credentials: () => Credentials;
@@ -25,16 +25,19 @@ export interface PeerListenerOptions {
   readonly greetingMs: number;
 }
 
+/** Connections that have not proved anything. */
+const STRANGERS_MAX = 256;
+
 export class PeerListener {
   private readonly options: PeerListenerOptions;
   private server: Server | TlsServer | null = null;
-  private readonly strangers: Strangers;
+  private readonly strangers: StrangerSockets;
   /** The sockets of TCP below those that have not proved anything, by their names. */
   private readonly sockets = new Map<string, Socket>();
 
   constructor(options: PeerListenerOptions) {
     this.options = options;
-    this.strangers = new Strangers((address) =>
+    this.strangers = new StrangerSockets(STRANGERS_MAX, (address) =>
       options.note('crowded', address, 'too many connections that do not say who they are'),
     );
   }

@@ -194,12 +194,15 @@ export class HttpListener {
   }
 
   private connected(res: HttpResponse | null, change: number): void {
+    const { shared } = this.options;
+    // By the places that are free without this one.
+    const { strangersOfNetworkMax } = shared;
     this.connectionCount += change;
-    this.options.shared.connections += change;
+    shared.connections += change;
     if (this.connectionCount === 0) this.addresses.clear();
     if (res === null) return;
     const address = addressKey(new Uint8Array(res.getRemoteAddress()));
-    const { connections, connectionsMax, strangersOfNetworkMax } = this.options.shared;
+    const { connections, connectionsMax } = shared;
     const admitted =
       this.clients.isProxy(res) || this.addresses.connected(networkKey(address), strangersOfNetworkMax);
     const kept = isLoopbackKey(address) ? 0 : keptFor(connectionsMax);

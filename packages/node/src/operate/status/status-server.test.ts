@@ -135,6 +135,16 @@ describe('the status port', () => {
     expect(['400', '404']).toContain(await statusOf(path));
   });
 
+  test('answers probes while silent connections take all places', async () => {
+    await serve();
+    const silent: RawConnection[] = [];
+    for (const address of ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'])
+      for (let i = 0; i < 70; i++) silent.push(await RawConnection.open(port, '127.0.0.1', address));
+    expect(await statusOf('/healthy')).toBe('200');
+    expect(await statusOf('/ready')).toBe('200');
+    for (const connection of silent) connection.close();
+  });
+
   test('does not answer for a name that is not its own', async () => {
     await serve({}, (host) => host === 'test');
     expect(await statusOf('/metrics')).toBe('200');

@@ -16,8 +16,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { TLSSocket, type TlsOptions } from 'node:tls';
-import { keptFor } from '../../base/descriptors.js';
-import { isLoopback } from '../../config/address.js';
+import { StrangerSockets } from '../../base/stranger-sockets.js';
 import { METRICS_CONTENT_TYPE } from '../../telemetry/page.js';
 import { type Check, problemOf } from './check.js';
 
@@ -55,12 +54,11 @@ export class StatusServer {
   private readonly server: Server | TlsServer;
   private readonly needsCertificate: boolean;
   private readonly servesHost: (host: string | undefined) => boolean;
-  private connections = 0;
 
   /**
    * @param tls null for plain HTTP
    * @param servesHost whether requests are answered with such a header `Host`
-   * @param connectionsMax further ones are closed at once; a few are kept for clients on this machine
+   * @param connectionsMax the oldest gives way to a further one: an answer takes moments, and a probe must get its own
    */
   constructor(
     view: StatusView,
@@ -83,15 +81,8 @@ export class StatusServer {
       tls === null
         ? createServer(options, answer)
         : createTlsServer({ ...options, ...secureOptions(tls), handshakeTimeout: TIMEOUT_MS }, answer);
-    this.server.maxConnections = connectionsMax;
-    const othersMax = connectionsMax - keptFor(connectionsMax);
-    this.server.on('connection', (socket) => {
-      this.connections += 1;
-      socket.once('close', () => {
-        this.connections -= 1;
-      });
-      if (this.connections > othersMax && !isLoopback(socket.remoteAddress ?? '')) socket.destroy();
-    });
+    const sockets = new StrangerSockets(connectionsMax, () => {});
+    this.server.on('connection', (socket) => sockets.add(socket, socket.remoteAddress ?? ''));
     this.server.on('clientError', (_error, socket) => socket.destroy());
   }
 

@@ -1,21 +1,25 @@
 import type { Socket } from 'node:net';
 
-/** Connections that have not proved anything: all together, and from one address. */
-export const STRANGERS_MAX = 256;
-const STRANGERS_PER_ADDRESS_MAX = 64;
+/** The part of all places that one address may have. */
+const ADDRESS_PART = 1 / 4;
 
 /**
- * Connections that have not proved that they are of a node. They are few; a new one is always taken, since it may be of a node, which
- * proves itself within moments, and the oldest gives way to it: of its own address where that has too many, else of the address with most.
+ * Connections of senders that nobody knows. They are few; a new one is always taken, since who is in earnest needs its place for moments
+ * only, and the oldest gives way to it: of its own address where that has a quarter of all places, else of the address with most.
  */
-export class Strangers {
+export class StrangerSockets {
+  private readonly max: number;
   private readonly displaced: (address: string) => void;
   /** In the order in which they came. */
   private readonly addresses = new Map<Socket, string>();
   private readonly counts = new Map<string, number>();
 
-  /** @param displaced called with the address of a connection that gave way */
-  constructor(displaced: (address: string) => void) {
+  /**
+   * @param max connections at once
+   * @param displaced called with the address of a connection that gave way
+   */
+  constructor(max: number, displaced: (address: string) => void) {
+    this.max = max;
     this.displaced = displaced;
   }
 
@@ -25,14 +29,15 @@ export class Strangers {
 
   /** Takes a connection, and forgets it when it ends. */
   add(socket: Socket, address: string): void {
-    if ((this.counts.get(address) ?? 0) >= STRANGERS_PER_ADDRESS_MAX) this.displace(address);
-    else if (this.addresses.size >= STRANGERS_MAX) this.displace(this.crowdedAddress());
+    const ofAddressMax = Math.max(1, this.max * ADDRESS_PART);
+    if ((this.counts.get(address) ?? 0) >= ofAddressMax) this.displace(address);
+    else if (this.addresses.size >= this.max) this.displace(this.crowdedAddress());
     this.addresses.set(socket, address);
     this.change(address, 1);
     socket.once('close', () => this.delete(socket));
   }
 
-  /** The connection has ended, or proved itself. */
+  /** The connection has ended, or its sender is known. */
   delete(socket: Socket): void {
     const address = this.addresses.get(socket);
     if (address === undefined) return;

@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { Strangers } from './strangers.js';
+import { StrangerSockets } from './stranger-sockets.js';
 
 /** Sockets that were never connected: to destroy them is all that happens to them. */
 function begin() {
   const displaced: string[] = [];
-  const strangers = new Strangers((address) => displaced.push(address));
+  const strangers = new StrangerSockets(256, (address) => displaced.push(address));
   const add = (address: string): Socket => {
     const socket = new Socket();
     strangers.add(socket, address);
