@@ -24,7 +24,7 @@ interface Asked {
   /** Milliseconds until it comes. */
   readonly at: number;
   readonly user: number;
-  readonly kind: 'new text' | 'known text' | 'procedure' | 'change' | 'future' | 'long text';
+  readonly kind: 'new text' | 'known text' | 'procedure' | 'change' | 'future' | 'task' | 'long text';
   /** Which of the known texts or procedures. */
   readonly program: number;
   /** Milliseconds that it takes. */
@@ -43,6 +43,8 @@ class Node {
   private readonly loop: EventLoop;
   private readonly cluster: MiniCluster;
   private readonly costs = new WeakMap<object, number>();
+  /** What the runs of the tasks take that were made, in that order. */
+  private readonly taskCosts: number[] = [];
   private texts = 0;
 
   static async begin(): Promise<Node> {
@@ -130,6 +132,7 @@ class Node {
       'known text': `n; ${program};`,
       change: `.x${program} = n;`,
       future: `future(|| ${program});`,
+      task: `task(datetime(), || ${program}); 1;`,
       'long text': `n; /* ${'-'.repeat(20_000)}${this.texts} */`,
     }[kind];
     return { type: 'query', code, vars };
@@ -139,10 +142,15 @@ class Node {
   private slowDown(engine: Engine): void {
     const run = engine.run.bind(engine);
     const resume = engine.resume.bind(engine);
+    const runTask = engine.runTask.bind(engine);
     engine.run = (call) => {
       const { body, spentMs = 0, sliceMs = Number.POSITIVE_INFINITY } = call;
       const values = body.kind === 'query' ? body.vars : body.kind === 'run' ? body.args : null;
       const costMs = values === null ? 0 : (this.costs.get(values) ?? 0);
+      if (body.kind === 'query' && body.prepared.code.startsWith('task')) {
+        this.taskCosts.push(costMs);
+        return run(call);
+      }
       const hasFuture = body.kind === 'query' && body.prepared.code.startsWith('future');
       if (hasFuture) {
         const outcome = run(call);
@@ -153,6 +161,10 @@ class Node {
       this.loop.now += Math.min(costMs, leftMs, sliceMs);
       if (sliceMs < Math.min(costMs, leftMs)) return { kind: 'slice_over' };
       return leftMs < costMs ? { kind: 'error', error: TOO_LONG } : run(call);
+    };
+    engine.runTask = (...args) => {
+      this.loop.now += Math.min(this.taskCosts.shift() ?? 0, LIMIT_MS);
+      return runTask(...args);
     };
     engine.resume = (rest, options) => {
       const costMs = this.costs.get(rest) ?? 0;
@@ -168,7 +180,7 @@ const TOO_LONG = new QueryError(ErrorCode.TIMEOUT, 'the query ran longer than it
 const asked: fc.Arbitrary<Asked> = fc.record({
   at: fc.nat({ max: 3000 }),
   user: fc.nat({ max: USERS - 1 }),
-  kind: fc.constantFrom('new text', 'known text', 'procedure', 'change', 'future', 'long text'),
+  kind: fc.constantFrom('new text', 'known text', 'procedure', 'change', 'future', 'task', 'long text'),
   program: fc.nat({ max: PROGRAMS - 1 }),
   ms: fc.constantFrom(0.1, 1, 5, 20, 39, 60, 300, 900, ENDLESS, ENDLESS),
   againMs: fc.constantFrom(1, 50, 100_000),
