@@ -116,6 +116,12 @@ test('a member keeps its value when it gets an equal one, of whatever type', () 
   expect(db.error("mod_enum('E', 'mod', 'A', 3.0)")).toBe('type_err');
 });
 
+test('a query that converts a thing of its own behind nse is no change, and has no change id', () => {
+  const db = new Harness();
+  db.run("set_type('T', {a: 'int'});");
+  expect(db.run("nse(); t = {}; t.to_type('T'); [type(t), change_id()]")).toEqual(['T', null]);
+});
+
 test('arguments of emit are looked at one by one, the event before those behind it', () => {
   expectErrors([
     [".r.emit('', 1 / 0)", 'value_err'],
