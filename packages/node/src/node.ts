@@ -32,7 +32,7 @@ import { LOCAL_READ_MS, LocalRead } from './operate/status/local-read.js';
 import type { Ending } from './operate/stop/ending.js';
 import { Leaving } from './operate/stop/leaving.js';
 import { Shutdown } from './operate/stop/shutdown.js';
-import type { NodeConsensus } from './operate/thread/node-consensus.js';
+import { type NodeConsensus, rootAgeMaxOf } from './operate/thread/node-consensus.js';
 import { Counters } from './requests/counters.js';
 import { PasswordHasher } from './requests/password.js';
 import { AuditLog } from './telemetry/audit-log.js';
@@ -110,7 +110,7 @@ export class Node implements RunningNode {
     this.ending = ending;
     this.certificates = certificates;
     this.consensus = consensus;
-    this.rootAgeMax = Math.max(config.authMaxStaleMs, 2 * config.electionTimeoutMs);
+    this.rootAgeMax = rootAgeMaxOf(config);
     this.figures = new EngineMetrics(parts.metrics, REJECTION_OF);
     this.audit = new AuditLog(config, log);
     this.local = this.makeLocalNode();

@@ -97,6 +97,7 @@ describe('a node that is well', () => {
       'leader',
       'caught_up',
       'lag',
+      'users',
     ]);
     expect(ready.checks.every(({ ok }) => ok)).toBe(true);
     expect(await verbose(node, '/healthy')).toMatchObject({

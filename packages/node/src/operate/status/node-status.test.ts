@@ -27,6 +27,7 @@ class World {
   plainProblem: string | null = null;
   livenessFailures = 0;
   engineSilenceMs = 2000;
+  rootAge = 0;
 
   status(): NodeStatus {
     const world = this;
@@ -45,6 +46,7 @@ class World {
       nodeId: 1,
       tickMs: 100,
       engineSilenceMs: world.engineSilenceMs,
+      rootAgeMaxMs: 10_000,
       shared: {
         get phase() {
           return world.phase;
@@ -56,6 +58,9 @@ class World {
         level: 2,
         engineSilence: () => world.engineSilence,
         sinceLocalRead: () => world.sinceLocalRead,
+        get rootAge() {
+          return world.rootAge;
+        },
       },
       storage: { silence: () => world.diskSilence },
       leader: {
@@ -125,6 +130,7 @@ describe('whether a node is ready', () => {
     ['no leader is known yet', { missingTicks: null }],
     ['no leader for 4.2 s', { missingTicks: 42, leader: 0 }],
     ['the node is catching up', { isCaughtUp: false }],
+    ['what the node knows of users is older than it may be (auth_max_stale_ms)', { rootAge: 10_001 }],
   ])('it is not, because %s', async (reason, otherwise) => {
     Object.assign(world, otherwise);
     expect(unready()).toBe(reason);

@@ -23,9 +23,11 @@ export interface NodeStatusOptions {
    * can't serve.
    */
   readonly engineSilenceMs: number;
+  /** How old what the node knows of users may be, in milliseconds: with less it answers nothing but 503. */
+  readonly rootAgeMaxMs: number;
   readonly shared: Pick<
     SharedStatus,
-    'phase' | 'isCaughtUp' | 'connections' | 'level' | 'engineSilence' | 'sinceLocalRead'
+    'phase' | 'isCaughtUp' | 'connections' | 'level' | 'engineSilence' | 'sinceLocalRead' | 'rootAge'
   >;
   readonly storage: Pick<StorageBeat, 'silence'>;
   readonly leader: Pick<LeaderWatch, 'isMissing' | 'missingTicks'>;
@@ -110,6 +112,7 @@ export class NodeStatus implements StatusView {
       { name: 'leader', problem: this.leaderProblem() },
       { name: 'caught_up', problem: shared.isCaughtUp ? null : 'the node is catching up' },
       { name: 'lag', problem: this.lagProblem() },
+      { name: 'users', problem: this.usersProblem() },
     ];
   }
 
@@ -195,6 +198,13 @@ export class NodeStatus implements StatusView {
     const { host, now } = this.options;
     const { group, ms } = host.lag(now());
     return `group ${group} is ${seconds(ms)} behind its leader`;
+  }
+
+  /** A node that was cut off has a leader again before it knows that nobody was locked out meanwhile. */
+  private usersProblem(): string | null {
+    const { shared, rootAgeMaxMs } = this.options;
+    if (shared.rootAge <= rootAgeMaxMs) return null;
+    return 'what the node knows of users is older than it may be (auth_max_stale_ms)';
   }
 
   /** Why this node does not lead. */

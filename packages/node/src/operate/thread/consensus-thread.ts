@@ -48,6 +48,8 @@ export interface WorkerOptions {
   readonly electionTicks: number;
   /** Silence of the engine thread after which this node should lead nothing, in milliseconds. */
   readonly engineSilenceMs: number;
+  /** How old what the node knows of users may be, in milliseconds. */
+  readonly rootAgeMaxMs: number;
   readonly statusAddress: string;
   /** 0 for no status port. */
   readonly statusPort: number;

@@ -168,6 +168,7 @@ function workerOptions({
     tickMs: config.heartbeatMs,
     electionTicks: Math.max(3, Math.round(config.electionTimeoutMs / config.heartbeatMs)),
     engineSilenceMs: config.queryDurationLimitMs + ENGINE_SLACK_MS,
+    rootAgeMaxMs: rootAgeMaxOf(config),
     statusAddress: config.bindClientAddr,
     statusPort: config.httpStatusPort,
     statusTls: certificates.present,
@@ -193,4 +194,9 @@ function workerOptions({
     logId: logIdentity(identity),
     lowDiskBytes: config.diskReserveMb * MiB,
   };
+}
+
+/** How old what a node knows of users and their rights may be, in milliseconds. */
+export function rootAgeMaxOf({ authMaxStaleMs, electionTimeoutMs }: Config): number {
+  return Math.max(authMaxStaleMs, 2 * electionTimeoutMs);
 }

@@ -49,6 +49,7 @@ class Running {
         tickMs: 10,
         electionTicks: 10,
         engineSilenceMs: 60_000,
+        rootAgeMaxMs: 60_000,
         statusAddress: '127.0.0.1',
         statusPort,
         statusTls: null,
