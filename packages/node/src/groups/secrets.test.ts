@@ -2,10 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LEVEL_OF_CLIENTS } from '@althing/engine';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealCluster, type RealNode, until } from '../testing/index.js';
-
-jest.setTimeout(120_000);
 
 let cluster: RealCluster;
 /** What must not be found anywhere. */

@@ -5,11 +5,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ExitCode } from '../config/index.js';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
-
-jest.setTimeout(90_000);
 
 /** Has the name `node-3` lead to 127.0.0.4, also in the consensus thread. */
 const NAMES = `

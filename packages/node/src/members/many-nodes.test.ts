@@ -1,8 +1,6 @@
 /** Real clusters of more nodes than may vote. */
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
-
-jest.setTimeout(180_000);
 
 const SECRET = 'what-all-of-these-nodes-know';
 

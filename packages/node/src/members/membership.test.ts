@@ -3,11 +3,9 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ExitCode } from '../config/index.js';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
-
-jest.setTimeout(90_000);
 
 const SECRET = 'what-all-of-these-nodes-know';
 

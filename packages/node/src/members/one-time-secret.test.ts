@@ -4,10 +4,8 @@
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { freePorts, RealNode, type TestSettings, until } from '../testing/index.js';
-
-jest.setTimeout(90_000);
 
 let nodes: RealNode[] = [];
 

@@ -87,7 +87,6 @@ describe.each(['stopped', 'killed'])('the folder of a node that was %s', (end) =
         expect(refused).toContainEqual(expect.stringMatching(needed));
       }
     },
-    120_000,
   );
 
   /** Starts a node; if it comes up, everything must be right. */

@@ -91,7 +91,6 @@ describe('a full disk', () => {
       }
       await node.stop({ keep: true });
     },
-    60_000,
   );
 
   testOnSmallDisk(
@@ -126,44 +125,40 @@ describe('a full disk', () => {
     FILL_MS + 60_000,
   );
 
-  testOnSmallDisk(
-    'is survived by a node that is killed and started again on it',
-    async () => {
-      node = await RealNode.start(SETTINGS, disk.folder);
-      const { authorization } = node;
-      await workload.prepare(node);
-      for (let round = 0; round < 3; round++) {
-        const load = workload.run(node);
-        const acknowledged = workload.acknowledged;
-        await told(
-          node,
-          until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged'),
-        );
-        disk.fill();
-        await node.kill();
-        await load;
-        const hasReserve = existsSync(join(disk.folder, 'data', 'reserve'));
-        disk.fill();
-        try {
-          node = await RealNode.start(SETTINGS, disk.folder, authorization);
-          expect(await node.value('//stuff', '.all.len() == .counter;')).toBe(true);
-          disk.clear();
-        } catch (error) {
-          // Without the reserve, which it gave up before, it may have no room to start in, and says so.
-          if (hasReserve || !String(error).includes('The disk is full')) throw error;
-          disk.clear();
-          node = await RealNode.start(SETTINGS, disk.folder, authorization);
-        }
-        await told(
-          node,
-          until(async () => (await write(node)).status === 200, 'a write is taken again'),
-        );
-        await workload.verify(node);
+  testOnSmallDisk('is survived by a node that is killed and started again on it', async () => {
+    node = await RealNode.start(SETTINGS, disk.folder);
+    const { authorization } = node;
+    await workload.prepare(node);
+    for (let round = 0; round < 3; round++) {
+      const load = workload.run(node);
+      const acknowledged = workload.acknowledged;
+      await told(
+        node,
+        until(() => workload.acknowledged > acknowledged + 50, 'changes are acknowledged'),
+      );
+      disk.fill();
+      await node.kill();
+      await load;
+      const hasReserve = existsSync(join(disk.folder, 'data', 'reserve'));
+      disk.fill();
+      try {
+        node = await RealNode.start(SETTINGS, disk.folder, authorization);
+        expect(await node.value('//stuff', '.all.len() == .counter;')).toBe(true);
+        disk.clear();
+      } catch (error) {
+        // Without the reserve, which it gave up before, it may have no room to start in, and says so.
+        if (hasReserve || !String(error).includes('The disk is full')) throw error;
+        disk.clear();
+        node = await RealNode.start(SETTINGS, disk.folder, authorization);
       }
-      await node.stop({ keep: true });
-    },
-    60_000,
-  );
+      await told(
+        node,
+        until(async () => (await write(node)).status === 200, 'a write is taken again'),
+      );
+      await workload.verify(node);
+    }
+    await node.stop({ keep: true });
+  });
 });
 
 /** Unless the disk was filled in the very moment in which the node gave up its reserve to open its state again. */

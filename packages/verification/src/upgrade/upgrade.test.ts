@@ -7,15 +7,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LEVEL_NEWEST } from '@althing/engine';
 import { freePorts, RealNode, type TestSettings, until } from '@althing/node/testing';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { check } from '../chaos/check.js';
 import { Clients, type Place } from '../chaos/clients.js';
 import { type Member, readFinals, settle } from '../chaos/members.js';
 import { Recorder } from '../chaos/record.js';
 import { Requests } from '../chaos/requests.js';
 import { Draw } from '../simulation/random.js';
-
-jest.setTimeout(120_000);
 
 type Versions = readonly [min: number, max: number, level?: number];
 

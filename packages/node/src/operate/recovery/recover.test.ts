@@ -5,11 +5,9 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { ExitCode } from '../../config/index.js';
 import { RealCluster, RealNode, until } from '../../testing/index.js';
-
-jest.setTimeout(90_000);
 
 const PROGRAM = fileURLToPath(new URL('../../../../cli/bin/althing.js', import.meta.url));
 
