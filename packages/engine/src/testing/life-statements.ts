@@ -17,6 +17,15 @@ export type Pick = (limit: number) => number;
 
 const BIGS = ['.big', '.big', '.big', '.other', '.small', '.objs[3]', '.ts[0].x'];
 const LISTS = ['.list', '.list', '.big.l', '.big.k7', '.small.l', '.objs', '.ts', '.ts[1].l', '.objs[2].l'];
+const LETTING_GO = [
+  "mod_type('T', 'mod', 'f1', 'str', |t| L)",
+  "mod_type('T', 'add', 'f2', 'thing')",
+  "mod_type('U', 'add', 'z', 'T?')",
+  "mod_type('U', 'wpo', true)",
+  "mod_type('U', 'all', |u| u.n = 3)",
+  "mod_enum('E', 'del', 'B')",
+  "[type_count('T'), type_all('U').len()]",
+];
 const VALUES = [
   '1',
   '"s"',
@@ -151,6 +160,12 @@ export const STATEMENTS: readonly ((pick: Pick) => string)[] = [
   (p) => `x = T{n: ${p(9)}}; mod_type('T', 'add', 'f${p(4)}', ${of(p, ADDED)}); ${of(p, LISTS)}.push(x)`,
   (p) =>
     `x = [U{n: 1}, {u: U{n: 2}}]; del_type('U'); ${of(p, ['', "set_type('U', {n: 'int'});"])} .${of(p, ['x', 'y'])} = ${of(p, ['x', 'x[0]', 'x[1]', 'set(x[0])'])}`,
+  // What the query lets go of is no instance for the change, and may come back from an unfinished expression.
+  (p) =>
+    `.x = [${of(p, ['T{n: 1, x: E{B}}', 'U{n: 2}', '{k: [E{A}, E{B}]}'])}]; y = [.del('x'), ${of(p, LETTING_GO)}][0]; ${of(p, ['', '.y = y', '.x = y[0]', '.small.u = y'])}`,
+  (p) => `.x = [${of(p, ['T{n: 1}', 'U{n: 2}', 'E{A}'])}, .x]; .x = nil; ${of(p, LETTING_GO)}`,
+  (p) =>
+    `try(set_type('U', {n: 'int', t: ${of(p, ["{.y = U{}; 'T?'}", "{set_type('U', {n: 'str'}); 'int'}", "'no such type'"])}}))`,
   (p) => `mod_type('T', 'del', 'f${p(4)}')`,
   (p) => `mod_type('T', 'ren', 'f${p(4)}', 'f${p(4)}')`,
   (p) => `mod_enum('E', 'mod', 'B', ${of(p, ['{k: L}', '{k: .objs[4]}', '{}'])})`,
