@@ -10,7 +10,8 @@
  * Rules through which every recursion passes (cycleBreakers) count the nesting and remember where they failed: an
  * alternative that fails after having parsed much is never parsed again from the same place.
  *
- * The same is written a second time without values, for a class that notes where a text stops to fit (`traces`).
+ * Wherever something is missing, the method notes it if no place further right was noted before (`far`). A parser that is not asked
+ * to note begins with a place that no text reaches, so that an ordinary parse pays one comparison for that.
  *
  * Long because: each kind of expression is written in up to four ways (recogniser, value, traced, in place), which are read side by side.
  *
@@ -52,12 +53,10 @@ export class Emitter {
   /**
    * @param {Map<string, Rule>} rules
    * @param {Record<string, Action>} actions
-   * @param {boolean} traces  whether the code notes what is missing where, instead of making values
    */
-  constructor(rules, actions, traces) {
+  constructor(rules, actions) {
     this.rules = rules;
     this.actions = actions;
-    this.traces = traces;
     this.facts = factsOf(rules);
     this.breakers = cycleBreakers(rules);
     this.spaceFirst = this.facts.guard([{ op: 'apply', rule: 'space' }]);
@@ -127,13 +126,6 @@ export class Emitter {
         w.line(`p = ${end};`);
       });
       consumed(place);
-    } else if (this.traces) {
-      w.open(`if (!this.${this.methodOf(name)}(${q})) {`);
-      fail();
-      w.close();
-      w.line('p = this.pos;');
-      place.next = null;
-      place.synced = true;
     } else {
       const value = w.variable(`${target?.type ?? this.typeOf(rule)} | undefined`);
       w.line(`${value} = this.${this.methodOf(name)}(${q});`);
@@ -197,26 +189,25 @@ export class Emitter {
     const { w } = this;
     const isBreaker = this.breakers.has(rule.name);
     const { name } = rule;
-    const type = this.traces ? 'boolean' : `${this.typeOf(rule)} | undefined`;
-    const failed = this.traces ? 'false' : 'undefined';
-    w.function(`${this.methodOf(name)}(start: number): ${type} {`, () => {
+    w.function(`${this.methodOf(name)}(start: number): ${this.typeOf(rule)} | undefined {`, () => {
       if (isBreaker) {
-        w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return ${failed};`);
+        w.line(`if (this.failed${name} !== undefined && this.failed${name}.has(start)) return undefined;`);
         w.line('if (++this.depth > NESTING_MAX) throw nestedTooDeep(start);');
       }
       w.line('const text = this.text;');
-      if (isBreaker && !this.traces) {
+      /** @type {Place} */
+      const place = { lexical: !rule.syntactic, silent: false, start: 'start', next: null, synced: false };
+      if (isBreaker) {
         // Nothing was parsed yet, so there is nothing to remember.
         w.line('const first = text.charCodeAt(start);');
         w.open(`if (!(${condition(this.facts.guard([{ op: 'apply', rule: name }]), 'first')})) {`);
+        note(this, place, 'start', this.facts.expected([{ op: 'apply', rule: name }]));
         w.line('this.depth--;');
-        w.line(`return ${failed};`);
+        w.line('return undefined;');
         w.close();
       }
       w.line('const length = this.length;');
       w.line('let p = start;');
-      /** @type {Place} */
-      const place = { lexical: !rule.syntactic, silent: false, start: 'start', next: null, synced: false };
       if (rule.syntactic) {
         w.line('const c0 = text.charCodeAt(start);');
         const bracket = NESTING_LITERALS.get(name);
@@ -226,7 +217,7 @@ export class Emitter {
           );
         place.next = { q: 'start', c: 'c0', known: ALL };
       }
-      const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : `return ${failed};`);
+      const fail = () => w.line(isBreaker ? `return this.giveUp${name}(start);` : 'return undefined;');
       this.#cases(place, rule, rule.cases, 0, [], fail, (value, synced) => {
         if (isBreaker) w.line('this.depth--;');
         if (!synced) w.line('this.pos = p;');
@@ -294,7 +285,7 @@ export class Emitter {
     const { w } = this;
     return this.#children(factor, false, false).map((child) => {
       const index = names.length;
-      const wanted = !this.traces && cases.some((each) => this.#wants(rule, each, index));
+      const wanted = cases.some((each) => this.#wants(rule, each, index));
       names.push('');
       if (!wanted) return null;
       const action = this.actions[cases[0]?.label ?? ''];
@@ -413,7 +404,6 @@ export class Emitter {
   /** The value of a case as an expression. @param {Case} each @param {string[]} names @param {string} start */
   #value(each, names, start) {
     const action = this.actions[each.label];
-    if (this.traces) return 'true';
     if (action === undefined) return names[0] ?? '';
     const children = each.factors.flatMap((factor) => this.#children(factor, false, false));
     if ('shape' in action && action.shape.length !== children.length) {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import * as ohm from 'ohm-js';
 import { actions } from './actions.mjs';
-import { parserModule, tracerModule } from './module.mjs';
+import { parserModule } from './module.mjs';
 import { readGrammar } from './read.mjs';
 
 /** @param {string} name */
@@ -19,8 +19,5 @@ export const GRAMMAR = inSource('grammar.ohm');
  */
 export function generate(grammarText) {
   const rules = readGrammar(ohm.grammar(grammarText), ['Query', 'space']);
-  return [
-    { path: inSource('parser.generated.ts'), text: parserModule(rules, actions, 'Query') },
-    { path: inSource('tracer.generated.ts'), text: tracerModule(rules, actions, 'Query') },
-  ];
+  return [{ path: inSource('parser.generated.ts'), text: parserModule(rules, actions, 'Query') }];
 }

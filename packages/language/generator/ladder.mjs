@@ -123,23 +123,21 @@ export function matchLadder(e, place, ladder, target, fail) {
   const { w } = e;
   /** @type {import('./read.mjs').Expr} */
   const operand = { op: 'apply', rule: ladder.operand };
-  const value = e.traces ? '' : w.variable('Node | undefined');
-  const levels = e.traces ? w.variable('number') : w.variable('Level[] | undefined');
-  const none = e.traces ? '0' : 'undefined';
+  const value = w.variable('Node | undefined');
+  const levels = w.variable('Level[] | undefined');
   const at = w.variable('number');
   const op = w.variable('number');
-  w.line(`${levels} = ${none};`);
+  w.line(`${levels} = undefined;`);
   w.line(`${at} = ${lookAhead(e, place).q};`);
   place.next = null;
   w.open('for (;;) {');
-  const call = `this.${e.methodOf(ladder.operand)}(${at})`;
-  if (!e.traces) w.line(`${value} = ${call};`);
-  w.open(e.traces ? `if (!${call}) {` : `if (${value} === undefined) {`);
-  w.open(`if (${levels} === ${none}) {`);
+  w.line(`${value} = this.${e.methodOf(ladder.operand)}(${at});`);
+  w.open(`if (${value} === undefined) {`);
+  w.open(`if (${levels} === undefined) {`);
   fail();
   w.close();
   w.line('// No operand behind the operator: it does not belong to this expression.');
-  if (!e.traces) w.line(`${value} = unshift(${levels});`);
+  w.line(`${value} = unshift(${levels});`);
   w.line('break;');
   w.close();
   w.line('p = this.pos;');
@@ -155,14 +153,10 @@ export function matchLadder(e, place, ladder, target, fail) {
   note(e, place, at, e.facts.expected([operand]));
   w.line('break;');
   w.close();
-  if (e.traces) {
-    w.line(`${levels} = 1;`);
-  } else {
-    w.line(`if (${levels} === undefined) ${levels} = [];`);
-    w.line(`shift(${levels}, ${value}, ${op});`);
-  }
+  w.line(`if (${levels} === undefined) ${levels} = [];`);
+  w.line(`shift(${levels}, ${value}, ${op});`);
   w.close();
-  if (!e.traces) w.line(`if (${levels} !== undefined) ${value} = close(${levels}, ${value});`);
+  w.line(`if (${levels} !== undefined) ${value} = close(${levels}, ${value});`);
   consumed(place);
   target?.write(value);
 }

@@ -120,9 +120,9 @@ export function skipSpace(e, q, c) {
   w.close();
 }
 
-/** Notes, in the class that traces, what would have been accepted here. @param {Emitter} e @param {Place} place @param {string} q @param {string[]} expected */
+/** Notes what would have been accepted here, if the parser is to note that. @param {Emitter} e @param {Place} place @param {string} q @param {string[]} expected */
 export function note(e, place, q, expected) {
-  if (!e.traces || place.silent || expected.length === 0) return;
+  if (place.silent || expected.length === 0) return;
   e.w.line(`if (${q} >= this.far) this.note(${q}, ${e.expectation(expected)});`);
 }
 
@@ -258,7 +258,7 @@ function matchOptional(e, place, body, targets) {
   w.open(isGuarded ? `${label}: if (${condition(guard, c)}) {` : `${label}: {`);
   place.next = { q, c, known: known & guard };
   w.scoped(() => match(e, place, body, targets, abandon(e, body, targets, label)));
-  if (e.traces && isGuarded && expected.length > 0 && !place.silent) {
+  if (isGuarded && expected.length > 0 && !place.silent) {
     w.next('} else {');
     note(e, place, q, expected);
   }

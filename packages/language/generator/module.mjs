@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Writes the two modules around the rules: the parser, and the tracer that says where and why a text does not fit.
+ * Writes the module around the rules: the parser, which also notes where and why a text does not fit, if it is asked to.
  *
  * @typedef {import('./read.mjs').Rule} Rule
  * @typedef {import('./actions.mjs').Action} Action
@@ -18,13 +18,24 @@ const HEAD =
  * @returns {string} the source text of the module with the class `GeneratedParser`
  */
 export function parserModule(rules, actions, start) {
-  const e = new Emitter(rules, actions, false);
+  const e = new Emitter(rules, actions);
   const { w } = e;
   w.open('export class GeneratedParser {');
   writeFields(e);
-  w.function('constructor(readonly source: string) {', () => {
+  w.line(
+    '/** @param notes whether to note what is missing: to be asked for when a text is known not to fit */',
+  );
+  w.function('constructor(readonly source: string, notes = false) {', () => {
     w.line("this.text = source + '\\0';");
     w.line('this.length = source.length;');
+    w.line('this.far = notes ? -1 : NOWHERE;');
+  });
+  w.function('note(q: number, expectation: number): void {', () => {
+    w.open('if (q > this.far) {');
+    w.line('this.far = q;');
+    w.line('this.noted = 0;');
+    w.close();
+    w.line('this.wanted[this.noted++] = expectation;');
   });
   w.line('/** The value of the whole source, or undefined if it does not fit the grammar. */');
   w.function(`parse(): ${e.typeOf(e.facts.ruleOf(start))} | undefined {`, () => {
@@ -43,51 +54,12 @@ export function parserModule(rules, actions, start) {
     if (action.make === 'token') return [action.convert];
     return action.make === 'leaf' ? Object.values(action.convert) : [];
   });
+  const [breaker] = e.breakers;
+  const statement = breaker === undefined ? [] : e.facts.expected([{ op: 'apply', rule: breaker }]);
   return `${HEAD}import type { ${used(['BinaryOp', ...types]).join(', ')} } from './ast.js';
 import { ${used(builders).join(', ')} } from './build.js';
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { ${used(literals).join(', ')} } from './literals.js';
-
-${body}`;
-}
-
-/**
- * @param {Map<string, Rule>} rules
- * @param {Record<string, Action>} actions
- * @param {string} start
- * @returns {string} the source text of the module with the class `GeneratedTracer`
- */
-export function tracerModule(rules, actions, start) {
-  const e = new Emitter(rules, actions, true);
-  const { w } = e;
-  w.open('export class GeneratedTracer {');
-  w.line('/** Rightmost place at which something was missing; -1 as long as nothing was. */');
-  w.line('far = -1;');
-  w.line('/** What was missing there: the first `noted` are indexes into EXPECTED. */');
-  w.line('readonly wanted: number[] = [];');
-  w.line('noted = 0;');
-  writeFields(e);
-  w.function('constructor(readonly source: string) {', () => {
-    w.line("this.text = source + '\\0';");
-    w.line('this.length = source.length;');
-  });
-  w.line('/** Whether the source fits the grammar. */');
-  w.function('trace(): boolean {', () => {
-    w.line(`return this.${e.methodOf(start)}(this.skip(0));`);
-  });
-  w.function('note(q: number, expectation: number): void {', () => {
-    w.open('if (q > this.far) {');
-    w.line('this.far = q;');
-    w.line('this.noted = 0;');
-    w.close();
-    w.line('this.wanted[this.noted++] = expectation;');
-  });
-  writeMethods(e);
-  w.close();
-
-  const [breaker] = e.breakers;
-  const statement = breaker === undefined ? [] : e.facts.expected([{ op: 'apply', rule: breaker }]);
-  return `${HEAD}import { NESTING_MAX, nestedTooDeep } from './limits.js';
 
 /** What can be missing at a place, in the words of the grammar. */
 export const EXPECTED: readonly (readonly string[])[] = [
@@ -96,12 +68,20 @@ ${e.expectations.map((each) => `  ${JSON.stringify(each)},`).join('\n')}
 
 /** What any statement may begin with. */
 export const STATEMENT: readonly string[] = ${JSON.stringify([...new Set(statement)].sort())};
-${widthsTable(e.ladder)}
-${w}`;
+
+/** Behind the end of every text: nothing is noted. */
+const NOWHERE = 2 ** 30;
+
+${body}`;
 }
 
 /** @param {Emitter} e */
 function writeFields({ w, breakers }) {
+  w.line('/** Rightmost place at which something was missing; -1 as long as nothing was. */');
+  w.line('far: number;');
+  w.line('/** What was missing there: the first `noted` are indexes into EXPECTED. */');
+  w.line('readonly wanted: number[] = [];');
+  w.line('noted = 0;');
   w.line(
     '/** The source with a 0 behind it, so that looking behind its last character is no special case. */',
   );
@@ -144,11 +124,11 @@ function writeMethods(e) {
     w.line("return this.text.slice(p, q).includes('\\n') ? q : -1;");
   });
   for (const name of e.breakers) {
-    w.function(`giveUp${name}(start: number): ${e.traces ? 'false' : 'undefined'} {`, () => {
+    w.function(`giveUp${name}(start: number): undefined {`, () => {
       w.line('this.depth--;');
       w.line(`if (this.failed${name} === undefined) this.failed${name} = new Set();`);
       w.line(`this.failed${name}.add(start);`);
-      w.line(`return ${e.traces ? 'false' : 'undefined'};`);
+      w.line('return undefined;');
     });
   }
   writeScan(e, e.ladder);

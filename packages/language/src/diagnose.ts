@@ -1,17 +1,17 @@
 /** Says what is wrong with a text that does not fit the grammar. */
 import { type LanguageError, syntaxError } from './error.js';
 import { hintFor } from './hints.js';
-import { EXPECTED, GeneratedTracer, STATEMENT } from './tracer.generated.js';
+import { EXPECTED, GeneratedParser, STATEMENT } from './parser.generated.js';
 
 /**
  * The syntax_err for a source that the parser refuses: where its longest attempt ended, what was missing there, what
  * stands there instead and, for common mistakes, the way out.
  */
 export function explain(source: string): LanguageError {
-  const tracer = new GeneratedTracer(source);
-  tracer.trace();
-  const at = Math.max(tracer.far, 0);
-  const noted = new Set(tracer.wanted.slice(0, tracer.noted));
+  const parser = new GeneratedParser(source, true);
+  parser.parse();
+  const at = Math.max(parser.far, 0);
+  const noted = new Set(parser.wanted.slice(0, parser.noted));
   const expected = new Set([...noted].flatMap((index) => EXPECTED[index] ?? []));
   const hint = hintFor({ source, at, expected });
   const reason = `${foundAt(source, at)}, expected ${listOf(summary(expected))}`;

@@ -4,7 +4,64 @@ import { headedChain, indexLink, orNone, prefixed, rootChain, ternary } from './
 import { NESTING_MAX, nestedTooDeep } from './limits.js';
 import { isOptional, toAssignOp, toFloat, toInt, toName, toRegexBody, toRegexFlags, toStr, toTemplateText } from './literals.js';
 
+/** What can be missing at a place, in the words of the grammar. */
+export const EXPECTED: readonly (readonly string[])[] = [
+  ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"],
+  ["the end"],
+  ["\";\""],
+  ["an operator"],
+  ["\":\""],
+  ["\"?\""],
+  ["\"~\""],
+  ["a prefix operator"],
+  ["\".\" or \"..\"","\"[\""],
+  ["\"false\""],
+  ["\"nil\""],
+  ["\"true\""],
+  ["a float"],
+  ["an int"],
+  ["a string"],
+  ["a regular expression"],
+  ["\"&{\"","\"(\"","\"[\"","\"false\"","\"nil\"","\"true\"","\"{\"","a float","a regular expression","a string","a template","a variable name","an int"],
+  ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"false\"","\"nil\"","\"true\"","\"{\"","a float","a regular expression","a string","a template","a variable name","an int"],
+  ["\"if\""],
+  ["\"(\""],
+  ["\")\""],
+  ["\"else\""],
+  ["\"return\""],
+  ["\",\""],
+  ["\"for\""],
+  ["a variable name"],
+  ["\"in\""],
+  ["\"break\""],
+  ["\"continue\""],
+  ["\"|\""],
+  ["\".\" or \"..\""],
+  ["a name"],
+  ["an assignment"],
+  ["\"&{\""],
+  ["\"}\""],
+  ["\"`\""],
+  ["template text"],
+  ["\"{\"","template text"],
+  ["\"|\"","a name"],
+  ["\"{\""],
+  ["\"[\""],
+  ["\"]\""],
+];
+
+/** What any statement may begin with. */
+export const STATEMENT: readonly string[] = ["\"&{\"","\"(\"","\".\" or \"..\"","\"[\"","\"break\"","\"continue\"","\"false\"","\"for\"","\"if\"","\"nil\"","\"return\"","\"true\"","\"{\"","\"|\"","\"~\"","a float","a prefix operator","a regular expression","a string","a template","a variable name","an int"];
+
+/** Behind the end of every text: nothing is noted. */
+const NOWHERE = 2 ** 30;
+
 export class GeneratedParser {
+  /** Rightmost place at which something was missing; -1 as long as nothing was. */
+  far: number;
+  /** What was missing there: the first `noted` are indexes into EXPECTED. */
+  readonly wanted: number[] = [];
+  noted = 0;
   /** The source with a 0 behind it, so that looking behind its last character is no special case. */
   readonly text: string;
   readonly length: number;
@@ -20,9 +77,19 @@ export class GeneratedParser {
   /** Where the text goes on behind a closure that ended with } at the end of a line; -1 behind any other. */
   closedAt = -1;
 
-  constructor(readonly source: string) {
+  /** @param notes whether to note what is missing: to be asked for when a text is known not to fit */
+  constructor(readonly source: string, notes = false) {
     this.text = source + '\0';
     this.length = source.length;
+    this.far = notes ? -1 : NOWHERE;
+  }
+
+  note(q: number, expectation: number): void {
+    if (q > this.far) {
+      this.far = q;
+      this.noted = 0;
+    }
+    this.wanted[this.noted++] = expectation;
   }
 
   /** The value of the whole source, or undefined if it does not fit the grammar. */
@@ -128,6 +195,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v1 = v2;
+    } else {
+      if (start >= this.far) this.note(start, 0);
     }
     v3 = p;
     v4 = text.charCodeAt(v3);
@@ -136,6 +205,7 @@ export class GeneratedParser {
       v4 = text.charCodeAt(v3);
     }
     if (v3 !== this.length) {
+      if (v3 >= this.far) this.note(v3, 1);
       return undefined;
     }
     this.pos = p;
@@ -201,6 +271,7 @@ export class GeneratedParser {
         v4 = text.charCodeAt(v3);
       }
       if (!(((v4 >= 33 && v4 <= 34) || (v4 >= 38 && v4 <= 40) || v4 === 43 || (v4 >= 45 && v4 <= 57) || v4 === 59 || (v4 >= 65 && v4 <= 91) || (v4 >= 95 && v4 <= 124) || v4 === 126))) {
+        if (v3 >= this.far) this.note(v3, 2);
         break;
       }
       v5 = p;
@@ -215,6 +286,7 @@ export class GeneratedParser {
               v7 = text.charCodeAt(v6);
             }
             if (!(v7 === 59)) {
+              if (v6 >= this.far) this.note(v6, 2);
               break;
             }
             p = v6 + 1;
@@ -227,6 +299,7 @@ export class GeneratedParser {
           }
           break alt2;
         }
+        if (v3 >= this.far) this.note(v3, 2);
         p = v5;
         break loop1;
       }
@@ -253,6 +326,7 @@ export class GeneratedParser {
         v4 = text.charCodeAt(v5);
       }
       if (!(v4 === 59)) {
+        if (v5 >= this.far) this.note(v5, 2);
         break;
       }
       p = v5 + 1;
@@ -331,6 +405,7 @@ export class GeneratedParser {
     const text = this.text;
     const first = text.charCodeAt(start);
     if (!(((first >= 33 && first <= 34) || (first >= 38 && first <= 40) || first === 43 || (first >= 45 && first <= 57) || (first >= 65 && first <= 91) || (first >= 95 && first <= 124) || first === 126))) {
+      if (start >= this.far) this.note(start, 0);
       this.depth--;
       return undefined;
     }
@@ -356,6 +431,7 @@ export class GeneratedParser {
       }
       v4 = (v6 === 33 || (v6 >= 37 && v6 <= 38) || (v6 >= 42 && v6 <= 43) || v6 === 45 || v6 === 47 || (v6 >= 60 && v6 <= 62) || v6 === 94 || v6 === 124) ? this.operator(v5) : -1;
       if (v4 < 0) {
+        if (v5 >= this.far) this.note(v5, 3);
         break;
       }
       v3 = v5 + WIDTHS[v4]!;
@@ -365,6 +441,7 @@ export class GeneratedParser {
         v6 = text.charCodeAt(v3);
       }
       if (!(((v6 >= 33 && v6 <= 34) || (v6 >= 38 && v6 <= 40) || v6 === 43 || (v6 >= 45 && v6 <= 57) || (v6 >= 65 && v6 <= 91) || (v6 >= 95 && v6 <= 124) || v6 === 126))) {
+        if (v3 >= this.far) this.note(v3, 0);
         break;
       }
       if (v2 === undefined) v2 = [];
@@ -402,6 +479,7 @@ export class GeneratedParser {
         v11 = text.charCodeAt(v10);
       }
       if (v11 !== 58) {
+        if (v10 >= this.far) this.note(v10, 4);
         p = v9;
         v7 = null;
         break opt1;
@@ -421,6 +499,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v8 = v13;
+    } else {
+      if (v5 >= this.far) this.note(v5, 5);
     }
     this.depth--;
     this.pos = p;
@@ -507,6 +587,7 @@ export class GeneratedParser {
             v5 = text.charCodeAt(v4);
           }
           if (!(v5 === 126)) {
+            if (v4 >= this.far) this.note(v4, 6);
             break;
           }
           p = v4 + 1;
@@ -522,10 +603,12 @@ export class GeneratedParser {
             v4 = text.charCodeAt(v5);
           }
           if (!((v4 === 33 || v4 === 43 || v4 === 45))) {
+            if (v5 >= this.far) this.note(v5, 7);
             break;
           }
           v7 = this.$sign(v5);
           if (v7 < 0) {
+            if (v5 >= this.far) this.note(v5, 7);
             break loop10;
           }
           if (v6 === undefined) v6 = [this.source.slice(v5, v7)];
@@ -555,6 +638,7 @@ export class GeneratedParser {
                 v12 = text.charCodeAt(v11);
               }
               if (!((v12 === 46 || v12 === 91))) {
+                if (v11 >= this.far) this.note(v11, 8);
                 break;
               }
               v13 = this.Link(v11);
@@ -574,6 +658,7 @@ export class GeneratedParser {
               no16: if (v5 === 102) {
                 v11 = this.$false(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 9);
                   break no16;
                 }
                 p = v11;
@@ -583,6 +668,7 @@ export class GeneratedParser {
               no17: if (v5 === 110) {
                 v11 = this.$nil(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 10);
                   break no17;
                 }
                 p = v11;
@@ -592,6 +678,7 @@ export class GeneratedParser {
               no18: if (v5 === 116) {
                 v11 = this.$true(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 11);
                   break no18;
                 }
                 p = v11;
@@ -601,6 +688,7 @@ export class GeneratedParser {
               no19: if ((v5 === 43 || (v5 >= 45 && v5 <= 46) || (v5 >= 48 && v5 <= 57) || v5 === 105 || v5 === 110)) {
                 v11 = this.$float(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 12);
                   break no19;
                 }
                 p = v11;
@@ -610,6 +698,7 @@ export class GeneratedParser {
               no20: if ((v5 === 43 || v5 === 45 || (v5 >= 48 && v5 <= 57))) {
                 v11 = this.$int(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 13);
                   break no20;
                 }
                 p = v11;
@@ -619,6 +708,7 @@ export class GeneratedParser {
               no21: if ((v5 === 34 || v5 === 39)) {
                 v11 = this.$string(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 14);
                   break no21;
                 }
                 p = v11;
@@ -628,6 +718,7 @@ export class GeneratedParser {
               no22: if (v5 === 47) {
                 v11 = this.$regex(v4);
                 if (v11 < 0) {
+                  if (v4 >= this.far) this.note(v4, 15);
                   break no22;
                 }
                 p = v11;
@@ -688,6 +779,7 @@ export class GeneratedParser {
                 v14 = v15;
                 break rule15;
               }
+              if (v4 >= this.far) this.note(v4, 16);
               break no14;
             }
             v10 = undefined;
@@ -699,6 +791,7 @@ export class GeneratedParser {
                 v16 = text.charCodeAt(v11);
               }
               if (!((v16 === 46 || v16 === 91))) {
+                if (v11 >= this.far) this.note(v11, 8);
                 break;
               }
               v9 = this.Link(v11);
@@ -712,6 +805,7 @@ export class GeneratedParser {
             v8 = headedChain(v7, p, v14, v10);
             break rule11;
           }
+          if (v4 >= this.far) this.note(v4, 17);
           p = v1;
           break no7;
         }
@@ -729,6 +823,7 @@ export class GeneratedParser {
       p = this.pos;
       return v2;
     }
+    if (start >= this.far) this.note(start, 0);
     return undefined;
   }
 
@@ -746,6 +841,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$if(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 18);
       return undefined;
     }
     p = v1;
@@ -756,6 +852,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 40) {
+      if (v1 >= this.far) this.note(v1, 19);
       return undefined;
     }
     p = v1 + 1;
@@ -777,6 +874,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
+      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -802,6 +900,7 @@ export class GeneratedParser {
       v6 = p;
       v7 = this.$else(v1);
       if (v7 < 0) {
+        if (v1 >= this.far) this.note(v1, 21);
         p = v6;
         break opt1;
       }
@@ -819,6 +918,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v5 = v9;
+    } else {
+      if (v1 >= this.far) this.note(v1, 21);
     }
     this.pos = p;
     return { kind: 'if', start, end: p, condition: v3, then: v4, otherwise: v5 };
@@ -845,6 +946,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$return(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 22);
       return undefined;
     }
     p = v1;
@@ -908,8 +1010,14 @@ export class GeneratedParser {
           }
           p = this.pos;
           v4 = v16;
+        } else {
+          if (v10 >= this.far) this.note(v10, 23);
         }
+      } else {
+        if (v7 >= this.far) this.note(v7, 23);
       }
+    } else {
+      if (v1 >= this.far) this.note(v1, 0);
     }
     this.pos = p;
     return { kind: 'return', start, end: p, value: v2, deep: v3, flags: v4 };
@@ -930,6 +1038,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$for(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 24);
       return undefined;
     }
     p = v1;
@@ -940,6 +1049,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 40) {
+      if (v1 >= this.far) this.note(v1, 19);
       return undefined;
     }
     p = v1 + 1;
@@ -953,6 +1063,7 @@ export class GeneratedParser {
       v5 = [];
       v6 = this.$variable(v1);
       if (v6 < 0) {
+        if (v1 >= this.far) this.note(v1, 25);
         return undefined;
       }
       if (v5.length === 0) v5 = [toName(this.source.slice(v1, v6), v1)];
@@ -966,6 +1077,7 @@ export class GeneratedParser {
           v7 = text.charCodeAt(v6);
         }
         if (!(v7 === 44)) {
+          if (v6 >= this.far) this.note(v6, 23);
           break;
         }
         v8 = p;
@@ -978,6 +1090,7 @@ export class GeneratedParser {
         }
         v9 = this.$variable(v6);
         if (v9 < 0) {
+          if (v6 >= this.far) this.note(v6, 25);
           p = v8;
           break loop2;
         }
@@ -996,6 +1109,7 @@ export class GeneratedParser {
     }
     v8 = this.$in(v1);
     if (v8 < 0) {
+      if (v1 >= this.far) this.note(v1, 26);
       return undefined;
     }
     p = v8;
@@ -1017,6 +1131,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
+      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -1039,6 +1154,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$break(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 27);
       return undefined;
     }
     p = v1;
@@ -1051,6 +1167,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$continue(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 28);
       return undefined;
     }
     p = v1;
@@ -1072,6 +1189,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 124) {
+      if (start >= this.far) this.note(start, 29);
       return undefined;
     }
     p = start + 1;
@@ -1086,6 +1204,7 @@ export class GeneratedParser {
       opt2: if (((v3 >= 65 && v3 <= 90) || v3 === 95 || (v3 >= 97 && v3 <= 122))) {
         v6 = this.$variable(v2);
         if (v6 < 0) {
+          if (v2 >= this.far) this.note(v2, 25);
           break opt2;
         }
         if (v5.length === 0) v5 = [toName(this.source.slice(v2, v6), v2)];
@@ -1099,6 +1218,7 @@ export class GeneratedParser {
             v7 = text.charCodeAt(v6);
           }
           if (!(v7 === 44)) {
+            if (v6 >= this.far) this.note(v6, 23);
             break;
           }
           v8 = p;
@@ -1111,6 +1231,7 @@ export class GeneratedParser {
           }
           v9 = this.$variable(v6);
           if (v9 < 0) {
+            if (v6 >= this.far) this.note(v6, 25);
             p = v8;
             break loop3;
           }
@@ -1126,7 +1247,11 @@ export class GeneratedParser {
         }
         opt4: if (v7 === 44) {
           p = v8 + 1;
+        } else {
+          if (v8 >= this.far) this.note(v8, 23);
         }
+      } else {
+        if (v2 >= this.far) this.note(v2, 25);
       }
       v1 = v5;
       break rule1;
@@ -1138,6 +1263,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 124) {
+      if (v2 >= this.far) this.note(v2, 29);
       return undefined;
     }
     p = v2 + 1;
@@ -1198,6 +1324,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$dots(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 30);
       return undefined;
     }
     v2 = isOptional(this.source.slice(start, v1));
@@ -1210,6 +1337,7 @@ export class GeneratedParser {
     }
     v4 = this.$name(v1);
     if (v4 < 0) {
+      if (v1 >= this.far) this.note(v1, 31);
       return undefined;
     }
     v5 = toName(this.source.slice(v1, v4), v1);
@@ -1232,6 +1360,7 @@ export class GeneratedParser {
     no2: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
       v7 = this.$assignOp(v1);
       if (v7 < 0) {
+        if (v1 >= this.far) this.note(v1, 32);
         p = v4;
         break no2;
       }
@@ -1285,6 +1414,7 @@ export class GeneratedParser {
         v1 = v2;
         break alt1;
       }
+      if (start >= this.far) this.note(start, 8);
       return undefined;
     }
     this.pos = p;
@@ -1535,6 +1665,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (!(c0 === 38 && text.charCodeAt(start + 1) === 123)) {
+      if (start >= this.far) this.note(start, 33);
       return undefined;
     }
     p = start + 2;
@@ -1562,6 +1693,7 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
+            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -1589,7 +1721,11 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
+        } else {
+          if (v9 >= this.far) this.note(v9, 23);
         }
+      } else {
+        if (v2 >= this.far) this.note(v2, 31);
       }
       v1 = v5;
       break rule1;
@@ -1601,6 +1737,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 125) {
+      if (v2 >= this.far) this.note(v2, 34);
       return undefined;
     }
     p = v2 + 1;
@@ -1618,6 +1755,7 @@ export class GeneratedParser {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
+      if (p >= this.far) this.note(p, 35);
       return undefined;
     }
     p += 1;
@@ -1628,6 +1766,7 @@ export class GeneratedParser {
         no3: {
           v6 = this.$templateText(p);
           if (v6 < 0) {
+            if (p >= this.far) this.note(p, 36);
             break no3;
           }
           if (v3 === undefined) v3 = [toTemplateText(this.source.slice(p, v6))];
@@ -1645,11 +1784,13 @@ export class GeneratedParser {
           else v3.push(v7);
           break alt2;
         }
+        if (p >= this.far) this.note(p, 37);
         break loop1;
       }
     }
     v2 = text.charCodeAt(p);
     if (v2 !== 96) {
+      if (p >= this.far) this.note(p, 35);
       return undefined;
     }
     p += 1;
@@ -1677,6 +1818,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$variable(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 25);
       return undefined;
     }
     v2 = toName(this.source.slice(start, v1), start);
@@ -1699,6 +1841,7 @@ export class GeneratedParser {
     no2: if (((v3 >= 37 && v3 <= 38) || (v3 >= 42 && v3 <= 43) || v3 === 45 || v3 === 47 || v3 === 61 || v3 === 94 || v3 === 124)) {
       v6 = this.$assignOp(v1);
       if (v6 < 0) {
+        if (v1 >= this.far) this.note(v1, 32);
         p = v4;
         break no2;
       }
@@ -1738,6 +1881,7 @@ export class GeneratedParser {
       no5: if (((v6 >= 65 && v6 <= 90) || v6 === 95 || (v6 >= 97 && v6 <= 122))) {
         v12 = this.$name(v8);
         if (v12 < 0) {
+          if (v8 >= this.far) this.note(v8, 31);
           p = v11;
           break no5;
         }
@@ -1750,6 +1894,7 @@ export class GeneratedParser {
           v14 = text.charCodeAt(v12);
         }
         if (v14 !== 125) {
+          if (v12 >= this.far) this.note(v12, 34);
           p = v11;
           break no5;
         }
@@ -1771,6 +1916,7 @@ export class GeneratedParser {
           v12 = text.charCodeAt(v14);
         }
         if (v12 !== 125) {
+          if (v14 >= this.far) this.note(v14, 34);
           p = v11;
           break no6;
         }
@@ -1778,6 +1924,7 @@ export class GeneratedParser {
         this.pos = p;
         return { kind: 'enum', start, end: p, name: v2, closure: v15, member: null };
       }
+      if (v8 >= this.far) this.note(v8, 38);
       p = v4;
       break no4;
     }
@@ -1802,6 +1949,7 @@ export class GeneratedParser {
     const c0 = text.charCodeAt(start);
     if (c0 === 123 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 123) {
+      if (start >= this.far) this.note(start, 39);
       return undefined;
     }
     p = start + 1;
@@ -1829,6 +1977,7 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
+            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -1856,7 +2005,11 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
+        } else {
+          if (v9 >= this.far) this.note(v9, 23);
         }
+      } else {
+        if (v2 >= this.far) this.note(v2, 31);
       }
       v1 = v5;
       break rule1;
@@ -1868,6 +2021,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 125) {
+      if (v2 >= this.far) this.note(v2, 34);
       return undefined;
     }
     p = v2 + 1;
@@ -1890,6 +2044,7 @@ export class GeneratedParser {
     const c0 = text.charCodeAt(start);
     if (c0 === 91 && this.depth >= NESTING_MAX) throw nestedTooDeep(start);
     if (c0 !== 91) {
+      if (start >= this.far) this.note(start, 40);
       return undefined;
     }
     p = start + 1;
@@ -1917,6 +2072,7 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
+            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -1944,7 +2100,11 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
+        } else {
+          if (v9 >= this.far) this.note(v9, 23);
         }
+      } else {
+        if (v2 >= this.far) this.note(v2, 0);
       }
       v1 = v5;
       break rule1;
@@ -1956,6 +2116,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 93) {
+      if (v2 >= this.far) this.note(v2, 41);
       return undefined;
     }
     p = v2 + 1;
@@ -1971,6 +2132,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 40) {
+      if (start >= this.far) this.note(start, 19);
       return undefined;
     }
     p = start + 1;
@@ -1992,6 +2154,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 41) {
+      if (v1 >= this.far) this.note(v1, 20);
       return undefined;
     }
     p = v1 + 1;
@@ -2007,6 +2170,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 123) {
+      if (start >= this.far) this.note(start, 39);
       return undefined;
     }
     p = start + 1;
@@ -2028,6 +2192,7 @@ export class GeneratedParser {
       v2 = text.charCodeAt(v1);
     }
     if (v2 !== 125) {
+      if (v1 >= this.far) this.note(v1, 34);
       return undefined;
     }
     p = v1 + 1;
@@ -2222,6 +2387,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 40) {
+      if (start >= this.far) this.note(start, 19);
       return undefined;
     }
     p = start + 1;
@@ -2249,6 +2415,7 @@ export class GeneratedParser {
             v8 = text.charCodeAt(v7);
           }
           if (!(v8 === 44)) {
+            if (v7 >= this.far) this.note(v7, 23);
             break;
           }
           v9 = p;
@@ -2276,7 +2443,11 @@ export class GeneratedParser {
         }
         opt4: if (v8 === 44) {
           p = v9 + 1;
+        } else {
+          if (v9 >= this.far) this.note(v9, 23);
         }
+      } else {
+        if (v2 >= this.far) this.note(v2, 0);
       }
       v1 = v5;
       break rule1;
@@ -2288,6 +2459,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 41) {
+      if (v2 >= this.far) this.note(v2, 20);
       return undefined;
     }
     p = v2 + 1;
@@ -2392,6 +2564,7 @@ export class GeneratedParser {
     let p = start;
     const c0 = text.charCodeAt(start);
     if (c0 !== 91) {
+      if (start >= this.far) this.note(start, 40);
       return undefined;
     }
     p = start + 1;
@@ -2409,6 +2582,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v1 = v4;
+    } else {
+      if (v2 >= this.far) this.note(v2, 0);
     }
     v5 = null;
     v6 = null;
@@ -2435,6 +2610,8 @@ export class GeneratedParser {
         }
         p = this.pos;
         v6 = v4;
+      } else {
+        if (v8 >= this.far) this.note(v8, 0);
       }
       v8 = p;
       v9 = text.charCodeAt(v8);
@@ -2457,8 +2634,14 @@ export class GeneratedParser {
           }
           p = this.pos;
           v7 = v4;
+        } else {
+          if (v10 >= this.far) this.note(v10, 0);
         }
+      } else {
+        if (v8 >= this.far) this.note(v8, 4);
       }
+    } else {
+      if (v2 >= this.far) this.note(v2, 4);
     }
     v2 = p;
     v3 = text.charCodeAt(v2);
@@ -2467,6 +2650,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v2);
     }
     if (v3 !== 93) {
+      if (v2 >= this.far) this.note(v2, 41);
       return undefined;
     }
     p = v2 + 1;
@@ -2482,6 +2666,7 @@ export class GeneratedParser {
       v9 = p;
       v8 = this.$assignOp(v2);
       if (v8 < 0) {
+        if (v2 >= this.far) this.note(v2, 32);
         p = v9;
         break opt6;
       }
@@ -2501,6 +2686,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v13 = v4;
+    } else {
+      if (v2 >= this.far) this.note(v2, 32);
     }
     this.pos = p;
     return indexLink(start, p, v1, v5, v6, v7, v12, v13);
@@ -2785,6 +2972,7 @@ export class GeneratedParser {
     let p = start;
     v1 = this.$name(start);
     if (v1 < 0) {
+      if (start >= this.far) this.note(start, 31);
       return undefined;
     }
     v2 = toName(this.source.slice(start, v1), start);
@@ -2796,6 +2984,7 @@ export class GeneratedParser {
       v3 = text.charCodeAt(v1);
     }
     if (v3 !== 58) {
+      if (v1 >= this.far) this.note(v1, 4);
       return undefined;
     }
     p = v1 + 1;
@@ -2813,6 +3002,8 @@ export class GeneratedParser {
       }
       p = this.pos;
       v4 = v5;
+    } else {
+      if (v1 >= this.far) this.note(v1, 0);
     }
     this.pos = p;
     return { start, end: p, key: v2, value: v4 };
@@ -2902,6 +3093,7 @@ export class GeneratedParser {
     let p = start;
     v2 = text.charCodeAt(p);
     if (v2 !== 123) {
+      if (p >= this.far) this.note(p, 39);
       return undefined;
     }
     p += 1;
@@ -2923,6 +3115,7 @@ export class GeneratedParser {
     p = this.skip(p);
     v2 = text.charCodeAt(p);
     if (v2 !== 125) {
+      if (p >= this.far) this.note(p, 34);
       return undefined;
     }
     p += 1;
