@@ -55,6 +55,7 @@ export class RootGroup extends Group {
   nextNumber = 0;
   /** Rises with every change of users and access; what was decided before is to be decided anew. */
   accessVersion = 0;
+  private loading = false;
   /** Rises when a backup took the place of everything, since this node opened the state. */
   replacements = 0;
   /** The next id for a user, collection, module or task of this scope. Ids are never used again. */
@@ -93,8 +94,19 @@ export class RootGroup extends Group {
     this.tasks.attach({ ids: this, owners: this, store: null });
   }
 
+  /** Whether a snapshot is taking the place of this state: what is not in it may yet come. */
+  get isLoading(): boolean {
+    return this.loading;
+  }
+
+  /** The snapshot for which the state was cleared is there as a whole. */
+  loaded(): void {
+    this.loading = false;
+  }
+
   override clear(): void {
     super.clear();
+    this.loading = true;
     for (const map of [this.users, this.usersByName, this.usersByTokenPrefix]) map.clear();
     for (const map of [this.collections, this.collectionsByName]) map.clear();
     this.access.clear();

@@ -61,8 +61,9 @@ export class Rooms {
       nodeId,
       incarnation,
       nameOf: (collection) => root.collections.get(collection)?.name,
+      // Nobody is put out for rights that are being read from a snapshot; it is looked at again behind that.
       mayJoin: (collection, userId) =>
-        root.users.has(userId) && root.allows(collection, userId, Privilege.JOIN),
+        root.isLoading || (root.users.has(userId) && root.allows(collection, userId, Privilege.JOIN)),
       listening: (collection, isHeard) => {
         const rooms = engine.scope(collection)?.store?.rooms;
         if (rooms !== undefined) rooms.isHeard = isHeard;

@@ -333,6 +333,7 @@ export class Sessions {
     }
     const results = new Results();
     await this.load(store, id, group, results);
+    if (id === ROOT_GROUP) engine.root.loaded();
     if (isGone()) return false;
     session.replaceState(group, results, applied);
     this.options.rooms.replaced(id);

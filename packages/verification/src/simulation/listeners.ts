@@ -141,8 +141,9 @@ class Connection implements Listener {
     this.last = number;
     options.onReached(this.userName === GUEST ? 'a guest heard an event' : 'an event was heard');
     const id = process.root?.collectionsByName.get(collection)?.id ?? 0;
-    // Rights that a leader took away, and that are not committed yet, count until they are.
-    const isCertain = process.session(ROOT_GROUP)?.hasUncommitted === false;
+    // Rights that a leader took away, and that are not committed yet, count until they are; and so do all while a snapshot is read.
+    const isCertain =
+      process.session(ROOT_GROUP)?.hasUncommitted === false && process.root?.isLoading === false;
     if (isCertain && process.root?.allows(id, this.userId, Privilege.JOIN) !== true) {
       const text = `${this.userName} heard ${number} in ${collection} at ${process.machine.name}, and may not be there`;
       options.onViolation(new Violation('I18', text));

@@ -52,7 +52,7 @@ import type { Wire } from './wire.js';
 /** What the connections of a node have in common. */
 export interface ConnectionHost {
   readonly authenticator: Pick<Authenticator, 'known' | 'login'>;
-  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey' | 'memberByName'>;
+  readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey' | 'memberByName'>;
   /** Takes a request; the answer may come at once or later. */
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */

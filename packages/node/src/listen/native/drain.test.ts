@@ -33,6 +33,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
       root: {
         users: new Map([[1, USER]]),
         accessVersion: 1,
+        isLoading: false,
         memberByName: () => undefined,
         tokenByKey: () => undefined,
       },

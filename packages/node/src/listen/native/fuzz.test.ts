@@ -209,6 +209,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     root: {
       users: new Map([[1, USER]]),
       accessVersion: 1,
+      isLoading: false,
       memberByName: () => undefined,
       tokenByKey: () => ({
         user: USER,

@@ -26,7 +26,7 @@ describe.each([
     };
     const logIn = (): Session => new Session(root, root.usersByName.get('ann') as User, null);
     await set("new_user('ann'); set_password('ann', 'first');");
-    return { set, logIn };
+    return { root, set, logIn };
   }
   const codeOf = (session: Session): number => {
     const checked = session.check(0);
@@ -44,6 +44,18 @@ describe.each([
     const next = logIn();
     await set("set_password('ann', 'fourth');", keyOf(next));
     expect([codeOf(own), codeOf(next)]).toEqual([ErrorCode.AUTH, 0]);
+  });
+
+  test('is not judged by users that are being read from a snapshot', async () => {
+    const { root, logIn } = await begin();
+    const session = logIn();
+    const user = root.usersByName.get('ann') as User;
+    root.clear();
+    expect(codeOf(session)).toBe(0);
+    root.loaded();
+    expect(codeOf(session)).toBe(ErrorCode.AUTH);
+    root.putUser(user);
+    expect(codeOf(session)).toBe(0);
   });
 
   test('ends with a password that somebody else sets, none, and the user', async () => {

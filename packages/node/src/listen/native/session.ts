@@ -13,7 +13,7 @@ import { isSaltOf, newSaltKey } from '../../base/password-salts.js';
  * or the token that it was begun with, or a password that a request of this session has set.
  */
 export class Session {
-  private readonly root: Pick<RootGroup, 'users' | 'accessVersion'>;
+  private readonly root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading'>;
   private user: User;
   /** Null for a token. */
   private readonly password: PasswordHash | null;
@@ -27,7 +27,7 @@ export class Session {
    * @param key the token that it was begun with; null for a password
    */
   constructor(
-    root: Pick<RootGroup, 'users' | 'accessVersion' | 'tokenByKey'>,
+    root: Pick<RootGroup, 'users' | 'accessVersion' | 'isLoading' | 'tokenByKey'>,
     user: User,
     key: string | null,
   ) {
@@ -57,7 +57,8 @@ export class Session {
   check(now: number): User | QueryError {
     const expiresAt = this.token?.expiresAt ?? null;
     if (expiresAt !== null && expiresAt < Math.floor(now / 1000)) return EXPIRED;
-    if (this.root.accessVersion === this.version) return this.user;
+    // While a snapshot is being read, a user who is not there yet is nobody who was deleted.
+    if (this.root.accessVersion === this.version || this.root.isLoading) return this.user;
     const user = this.root.users.get(this.user.id);
     if (user === undefined) return USER_GONE;
     if (!this.holds(user)) return this.token === null ? PASSWORD_CHANGED : TOKEN_GONE;
