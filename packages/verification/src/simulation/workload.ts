@@ -168,27 +168,8 @@ export function codeOf(action: Action, number: number): string {
   }
 }
 
-const OTHERS: readonly ((number: number) => string)[] = [
-  (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
-  (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
-  (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
-  // From 1,025 items on a list is stored in several records.
-  (n) => `.set('big', range(${n * 110})); nil;`,
-  (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
-  (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,
-  (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
-  (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
-  (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
-  // Types: while the level of a new cluster is low, and where another client was faster, they are refused.
-  (n) => `try(set_type('T${n % 3}', {a: 'int', l: '[str]', to: 'T${n % 3}?'})); nil;`,
-  (n) => `.set('t${n}', try(new('T${n % 3}', {a: ${n}, l: ['x']}))); nil;`,
-  (n) => `.set('t${n}', range(3).map(|i| try(new('T${n % 3}', {a: i})))); nil;`,
-  (n) => `try(mod_type('T${n % 3}', 'add', 'f${n % 4}', '${n % 2 === 0 ? 'str' : 'thing'}')); nil;`,
-  (n) =>
-    `try(mod_type('T${n % 3}', 'ren', 'f${n % 4}', 'g${n % 4}')); try(mod_type('T${n % 3}', 'del', 'g${n % 4}')); nil;`,
-  (n) => `try(mod_type('T${n % 3}', 'mod', 'a', 'int', |t| t.a + ${n})); nil;`,
-  (n) => `if (.has('t${n}')) { try(.t${n}.to = .t${n}); try(.t${n}.l.push('y')); }; nil;`,
-  (n) => `${n % 5 === 0 ? `try(del_type('T${n % 3}'));` : ''} nil;`,
+/** Changes that may fail, since others were faster, or that always do in their middle: they are undone as a whole then. */
+const ATTEMPTS: readonly ((number: number) => string)[] = [
   // What a change that fails has made of a type and its instances is undone; the next change of the type is another one.
   (n) =>
     `mod_type('T${n % 3}', 'add', 'f${n % 4}', '${['int', 'str', '[int]', 'thing'][n % 4]}'); .t${n}.each(|t| t.a += 1); raise('on purpose');`,
@@ -213,3 +194,32 @@ const OTHERS: readonly ((number: number) => string)[] = [
   (n) =>
     `mod_type('P', 'rel', '${['q', 'qs', 'one'][n % 3]}', ${n % 2 === 0 ? 'nil' : `'${['ps', 'p', 'one'][n % 3]}'`}); nil;`,
 ];
+
+const OTHERS: readonly ((number: number) => string)[] = [
+  ...ATTEMPTS.map((code) => (n: number) => attempt(code(n))),
+  (n) => `.set('j${n}', {a: {b: [1, 2.5, 'text ${n}']}, s: set({}, {})}); nil;`,
+  (n) => `.set('j${n}', {x: {}}); .j${n}.x.set('up', .j${n}); nil;`,
+  (n) => `if (.has('j${n}')) .del('j${n}'); nil;`,
+  // From 1,025 items on a list is stored in several records.
+  (n) => `.set('big', range(${n * 110})); nil;`,
+  (n) => `.set('wide', {}); range(${n * 60}).each(|i| .wide.set('k' + str(i), [i])); nil;`,
+  (n) => `.set('many', set()); range(${n * 4}).each(|i| .many.add({i: i})); nil;`,
+  (n) => `if (!has_procedure('p${n}')) new_procedure('p${n}', || ${n}); nil;`,
+  (n) => `if (has_procedure('p${n}')) del_procedure('p${n}'); nil;`,
+  (n) => `if (.has('big') && .big.len() > ${n}) .big.splice(${n}, 3); nil;`,
+  // Types: while the level of a new cluster is low, and where another client was faster, they are refused.
+  (n) => `try(set_type('T${n % 3}', {a: 'int', l: '[str]', to: 'T${n % 3}?'})); nil;`,
+  (n) => `.set('t${n}', try(new('T${n % 3}', {a: ${n}, l: ['x']}))); nil;`,
+  (n) => `.set('t${n}', range(3).map(|i| try(new('T${n % 3}', {a: i})))); nil;`,
+  (n) => `try(mod_type('T${n % 3}', 'add', 'f${n % 4}', '${n % 2 === 0 ? 'str' : 'thing'}')); nil;`,
+  (n) =>
+    `try(mod_type('T${n % 3}', 'ren', 'f${n % 4}', 'g${n % 4}')); try(mod_type('T${n % 3}', 'del', 'g${n % 4}')); nil;`,
+  (n) => `try(mod_type('T${n % 3}', 'mod', 'a', 'int', |t| t.a + ${n})); nil;`,
+  (n) => `if (.has('t${n}')) { try(.t${n}.to = .t${n}); try(.t${n}.l.push('y')); }; nil;`,
+  (n) => `${n % 5 === 0 ? `try(del_type('T${n % 3}'));` : ''} nil;`,
+];
+
+/** The code of an attempt, whose error says that it is no fault. */
+function attempt(code: string): string {
+  return `failed = try({ ${code} nil; }); if (is_err(failed)) raise(\`on purpose: {failed.msg()}\`); nil;`;
+}
