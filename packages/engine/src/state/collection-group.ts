@@ -11,7 +11,7 @@ import { Store } from './store.js';
 import { IMPORT, readContents } from './transfer.js';
 
 /** Where nobody asks for them. */
-const NO_OWNERS: Owners = { users: new Map(), nextId: 0 };
+const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 
 /** The state of one collection. */
 export class CollectionGroup extends Group {

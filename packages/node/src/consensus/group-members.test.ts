@@ -26,9 +26,15 @@ describe('a step of a group towards the members of another one', () => {
 
   test('takes a vote where the other group took it, unless the others have no majority without it', () => {
     const wanted = membershipOf([1, 3, 4], [2]);
-    expect(step(wanted, membershipOf([1, 2, 3], [4]))).toEqual({ action: 'rest', node: 2 });
-    expect(step(wanted, membershipOf([1, 2, 3], [4]), false)).toEqual({ action: 'addLearner', node: 4 });
+    expect(step(wanted, membershipOf([1, 2, 3], [4]))).toEqual({ action: 'addLearner', node: 4 });
+    expect(step(wanted, { ...membershipOf([1, 2, 3], [4]), promote: [4] })).toBeNull();
+    expect(step(wanted, membershipOf([1, 2, 3, 4]))).toEqual({ action: 'rest', node: 2 });
+    expect(step(wanted, membershipOf([1, 2, 3, 4]), false)).toBeNull();
     expect(step(wanted, membershipOf([1, 3], [2, 4]))).toEqual({ action: 'addLearner', node: 4 });
+    // Where as many vote as can, a vote is taken first.
+    const seven = membershipOf([1, 2, 3, 4, 5, 6, 7], [8]);
+    const other = membershipOf([1, 3, 4, 5, 6, 7, 8], [2]);
+    expect(step(other, seven)).toEqual({ action: 'rest', node: 2 });
   });
 
   test('adds a learner of the other group as one', () => {

@@ -21,14 +21,16 @@ export function stepTowards(
   if (missing !== undefined)
     return { action: isResting(wanted, missing) ? 'rest' : 'addLearner', node: missing };
   const isReached = (node: NodeId): boolean => node === self || isUp(node);
-  const demoted = [...own.voters, ...own.promote].find(
+  const votes = (node: NodeId): boolean => voters.includes(node) || wanted.promote.includes(node);
+  // Votes are given before others are taken, where there is room for both: fewer voters tolerate fewer losses.
+  const promoted = own.learners.find((node) => isResting(own, node) && votes(node));
+  const isFull = own.voters.length + own.promote.length >= MAX_VOTERS;
+  if (promoted !== undefined && !isFull) return { action: 'addLearner', node: promoted };
+  const mayVoteLess = own.promote.length === 0 || own.voters.length >= MAX_VOTERS;
+  const demoted = [...(mayVoteLess ? own.voters : []), ...own.promote].find(
     (node) => isResting(wanted, node) && canGoOnWithout(node, own, isReached),
   );
   if (demoted !== undefined) return demoted === self ? 'go' : { action: 'rest', node: demoted };
-  const votes = (node: NodeId): boolean => voters.includes(node) || wanted.promote.includes(node);
-  const promoted = own.learners.find((node) => isResting(own, node) && votes(node));
-  if (promoted !== undefined && own.voters.length + own.promote.length < MAX_VOTERS)
-    return { action: 'addLearner', node: promoted };
   // This node may know an old membership of the other group only, and who is removed can never come back: so
   // it is not enough that somebody is not among those members.
   const extra = membersOf(own).filter((node) => removed.includes(node));

@@ -84,28 +84,44 @@ function remove({ self, members, membership, isReadyToGo, isUp }: ClusterPicture
 }
 
 /**
- * Takes the vote of a member: where more vote than should, and where one is lost while a spare could vote in its
- * place. Both leave a number of voters that tolerates as many losses from then on as it did before.
+ * Takes the vote of a member where more vote than should. One that is lost keeps its vote until the one in its place has it, where there
+ * is room for both: it may be back when another one goes for good, and of fewer voters that would be one too many.
  */
 function demote(picture: ClusterPicture): NextStep | null {
-  const { self, members, membership, isUp, isLost } = picture;
-  const { voters, promote } = membership;
-  const chosen = [...voters, ...promote].filter((node) => node !== self);
-  const excess = voters.length + promote.length - wantedOf(members);
-  const lost = chosen.find(isLost);
-  const hasReplacement = excess > 0 || spareOf(picture) !== undefined;
-  const node = lost !== undefined && hasReplacement ? lost : excess > 0 ? chosen.at(-1) : undefined;
+  const { self, membership, isUp } = picture;
+  const node = superfluous(picture);
   if (node === undefined) return null;
   if (!canGoOnWithout(node, membership, (other) => other === self || isUp(other))) return null;
   return { kind: 'change', steps: [{ action: 'rest', node }] };
 }
 
+/** A member that is to vote no more, or not at all: of those that are lost first. */
+function superfluous(picture: ClusterPicture): NodeId | undefined {
+  const { self, members, membership, isLost } = picture;
+  const { voters, promote } = membership;
+  const wanted = wantedOf(members);
+  const lostLearner = promote.find(isLost);
+  if (lostLearner !== undefined) return lostLearner;
+  const lost = lostOf(picture);
+  const isReplaced =
+    voters.length > wanted || (voters.length === MAX_VOTERS && spareOf(picture) !== undefined);
+  if (lost !== undefined) return isReplaced ? lost : undefined;
+  const chosen = [...voters, ...promote].filter((node) => node !== self);
+  return voters.length + promote.length > wanted ? chosen.at(-1) : undefined;
+}
+
 /** Gives a vote to a spare, or back to a member that rested, where one is wanted. */
 function promote(picture: ClusterPicture): NextStep | null {
   const { members, membership } = picture;
-  if (membership.voters.length + membership.promote.length >= wantedOf(members)) return null;
+  const wanted = wantedOf(members) + (lostOf(picture) === undefined ? 0 : 1);
+  if (membership.voters.length + membership.promote.length >= Math.min(wanted, MAX_VOTERS)) return null;
   const node = spareOf(picture);
   return node === undefined ? null : { kind: 'change', steps: [{ action: 'addLearner', node }] };
+}
+
+/** A voter that has been gone for so long that another one may vote in its place. */
+function lostOf({ self, membership, isLost }: ClusterPicture): NodeId | undefined {
+  return membership.voters.find((node) => node !== self && isLost(node));
 }
 
 /** A learner that could vote from now on. */

@@ -38,6 +38,8 @@ export interface Owners {
   readonly users: ReadonlyMap<number, { readonly name: string }>;
   /** Above the ids of all users that ever were, as far as this node knows. */
   readonly nextId: number;
+  /** Whether they are being read from a snapshot, so that one who is not there may yet come. */
+  readonly isLoading: boolean;
 }
 
 /** What gives ids in a scope. */
@@ -121,10 +123,10 @@ export class Tasks implements GroupPart, TaskBook {
     return [...this.states.values()].filter((state) => this.isOwnerGone(state));
   }
 
-  /** Whether a user is known to be gone. One that this node has not heard of yet is not. */
+  /** Whether a user is known to be gone. One that this node has not heard of yet is not, nor one that is being read from a snapshot. */
   private isOwnerGone({ owner }: TaskState): boolean {
-    const { users, nextId } = this.attached.owners;
-    return !users.has(owner) && owner < nextId;
+    const { users, nextId, isLoading } = this.attached.owners;
+    return !isLoading && !users.has(owner) && owner < nextId;
   }
 
   put(state: TaskState): void {

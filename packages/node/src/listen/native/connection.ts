@@ -354,7 +354,7 @@ export class Connection implements PackageSink, Client, Listener {
   private begin(header: Header, data: Buffer): void {
     const { shared } = this.host;
     this.busy = true;
-    this.outgoing.requestBegins();
+    this.outgoing.requestBegins(header.type === PackageType.LEAVE);
     shared.pending += 1;
     let isDone = false;
     const done = (): boolean => {

@@ -89,6 +89,19 @@ describe('events behind the answer to a JOIN', () => {
     ]);
   });
 
+  test('come before the answer to a LEAVE, also where they came before it', () => {
+    const { clock, outgoing, join, writes } = begin();
+    join(1);
+    outgoing.event(PackageType.ROOM_DELETE, BODY);
+    outgoing.requestBegins(true);
+    outgoing.answer(PackageType.DATA, 2, BODY);
+    clock.pass(100);
+    expect(writes()).toEqual([
+      [0, ['18:1']],
+      [EVENTS_DELAY_MS, ['6', '9', '18:2']],
+    ]);
+  });
+
   test('count as unsent, and leave with the end of the connection', () => {
     const { clock, outgoing, join, writes } = begin();
     join(1);

@@ -47,9 +47,13 @@ export class Outgoing {
     return this.wire.unsent + this.heldBytes;
   }
 
-  /** A request begins: its answer stands behind the events from here on. */
-  requestBegins(): void {
-    this.holdsAnswers = this.held.length > 0 && this.held.some(({ id }) => id !== EVENT_ID);
+  /**
+   * A request begins: its answer stands behind the events from here on.
+   *
+   * @param isLeave whether it stands behind those before, too: what a client leaves it must have been told of
+   */
+  requestBegins(isLeave = false): void {
+    this.holdsAnswers = this.held.length > 0 && (isLeave || this.held.some(({ id }) => id !== EVENT_ID));
   }
 
   /** Sends the answer to the present request. */
