@@ -248,3 +248,19 @@ describe('a run', () => {
     ]);
   });
 });
+
+test('tasks are no orphans while the users are read from a snapshot', () => {
+  const db = new Harness({ evicts: false });
+  db.run(`task(${FAR}, || nil);`);
+  const { tasks } = db.collection;
+  const { root } = db.engine;
+  const [admin] = root.users.values();
+  const { nextId } = root;
+  root.clear();
+  root.nextId = nextId;
+  expect(tasks.orphans()).toEqual([]);
+  root.loaded();
+  expect(tasks.orphans()).toHaveLength(1);
+  if (admin !== undefined) root.putUser(admin);
+  expect(tasks.orphans()).toEqual([]);
+});

@@ -61,7 +61,8 @@ test('a text of very many variables is compiled in time that grows with it', () 
     return Math.min(...times);
   };
   timeOf(10_000);
-  expect(timeOf(100_000) / timeOf(10_000)).toBeLessThan(25);
+  // Ten times as many take ten times as long, and more where caches end; each looking at all others would make it a hundred.
+  expect(timeOf(100_000) / timeOf(10_000)).toBeLessThan(50);
 });
 
 test('errors that are caught bring the next look at the clock nearer: they take longer than other steps', () => {

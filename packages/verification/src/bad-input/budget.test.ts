@@ -125,7 +125,7 @@ describe.each<Format>(['json', 'msgpack'])('results as %s', (format) => {
   test.each([
     [
       'one list many times',
-      'y = []; x = range(100000).map(|i| {}); for (i in range(66)) {y.push(x)}; return y, 9;',
+      'y = []; x = range(100000).map(|i| {}); for (i in range(300)) {y.push(x)}; return y, 9;',
     ],
     ['things that hold each other twice', 't = {}; for (i in range(30)) {t = {a: t, b: t}}; return t, 100;'],
     ['a text that needs escapes', "s = '\\n'; for (i in range(23)) {s = s + s}; [s, s, s];"],
