@@ -5,6 +5,7 @@ import {
   type GroupId,
   ORDINARY_TERMS,
   type Reply,
+  ROOT_GROUP,
   Sequences,
   statusOfReply,
   type Terms,
@@ -394,7 +395,9 @@ function handle(
 ): void {
   const { root, side } = process;
   const { collection, code, key, name, user: userName = ADMIN } = question;
-  const user = root?.usersByName.get(userName);
+  // A user whose making is not committed may be another one in the end: the guest logs in when that is certain.
+  const isCertain = userName === ADMIN || process.session(ROOT_GROUP)?.hasUncommitted === false;
+  const user = isCertain ? root?.usersByName.get(userName) : undefined;
   if (user === undefined || side === null) return answer('failed', null, 0, 'not there');
   const respond = (reply: Reply): void => {
     if (reply.ok) {
