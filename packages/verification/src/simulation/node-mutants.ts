@@ -258,7 +258,7 @@ export class NodeBugs {
   private changeGroup(group: Group): void {
     const { on } = this;
     const { dirty } = group;
-    if (on.has('tasks_not_taken_up')) group.tasks.list = () => [];
+    if (on.has('tasks_not_taken_up')) group.tasks.all = () => [];
     if (on.has('frozen_not_copied')) {
       const freeze = dirty.freeze.bind(dirty);
       dirty.freeze = () => freeze(() => {});
