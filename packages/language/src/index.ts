@@ -8,6 +8,7 @@ export {
   type ClosureChanges,
   type Rules,
 } from './analyse.js';
+export * from './assist/index.js';
 export type * from './ast.js';
 export { compactClosure, compactSource } from './compact.js';
 export { LanguageError, type LanguageErrorCode } from './error.js';

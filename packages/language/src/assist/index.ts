@@ -1,0 +1,15 @@
+/** Help while query code is typed, shared by shell and console: tokens, completion, whether a text goes on, places of errors. */
+export {
+  type Catalogue,
+  COMPLETIONS_MAX,
+  type Completion,
+  type CompletionKind,
+  type Completions,
+  complete,
+  type FunctionInfo,
+  signature,
+} from './complete.js';
+export { type Context, contextAt, type EnclosingCall, type Receiver, type Wanted } from './context.js';
+export { excerpt, type Place } from './excerpt.js';
+export { isIncomplete } from './incomplete.js';
+export { FIRST_LINE, type LineState, type Token, type TokenKind, tokenize, tokenizeLine } from './tokens.js';
