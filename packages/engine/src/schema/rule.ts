@@ -108,7 +108,7 @@ export function itemTests(item: Item | null): readonly [fits: Test, isOfKind: Te
   return [item.nillable ? orNil(fits) : fits, isOfKind];
 }
 
-/** Throws what a value that does not fit a property is worth. */
+/** The error for a value that does not fit a property. */
 export function refusal(field: Field, value: Value, labels: Labels): QueryError {
   const { rule, definition, name, type } = field;
   const expected = definitionText(definition, labels);

@@ -120,7 +120,7 @@ export class Type {
   isUnfinished = false;
   /** Locks that are held on instances. */
   locks = 0;
-  /** Calls of `mod_type` that run, for which the names of other types are resolved late. */
+  /** Values of the fields that were dropped last, as long as a change holds them that may be taken back. */
   rescue: WeakRef<Rescue> | null = null;
 
   constructor(id: number, name: string) {

@@ -1,10 +1,10 @@
 /**
  * Kinds of records in the state of a group. A record has the key (kind, id, part); `part` numbers the pieces of one
  * object that is stored in several records. The bytes of each kind are described where they are encoded.
- * Kinds from 0x20 on are those of `groups/results.ts` in the node.
+ * Kinds from 0x20 on belong to the node.
  */
 export const RecordKind = {
-  /** id: the type. In front of the things, which can't be read without it. See `parts/schema.ts`, as for the other three. */
+  /** id: the type. Types come before things, which can't be read without them. See `parts/schema.ts`, as for `ENUM`, `INSTANCES` and `MEMBER_REFS`. */
   TYPE: 0,
   /** id 0: the counters of the group; see `group.ts`. */
   META: 1,
