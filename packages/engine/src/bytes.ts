@@ -215,6 +215,11 @@ export class ByteReader {
   }
 
   varint(): number {
+    const first = this.position < this.end ? (this.buffer[this.position] as number) : 0x80;
+    if (first < 0x80) {
+      this.position += 1;
+      return first;
+    }
     let value = 0;
     let scale = 1;
     for (let i = 0; i < 8; i++) {
@@ -277,6 +282,43 @@ export class ByteReader {
     const start = this.position;
     this.position += size;
     return this.buffer.toString('utf8', start, this.position);
+  }
+
+  /** Reads past a varint if it is this one. */
+  takeVarint(value: number): boolean {
+    const start = this.position;
+    if (this.varint() === value) return true;
+    this.position = start;
+    return false;
+  }
+
+  /** Reads past a text if it is this one, which must be short and plain ASCII to be known. */
+  takeText(text: string): boolean {
+    const { buffer, position } = this;
+    const { length } = text;
+    if (length >= 0x80 || length >= this.end - position || buffer[position] !== length) return false;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x80 || buffer[position + 1 + i] !== code) return false;
+    }
+    this.position = position + 1 + length;
+    return true;
+  }
+
+  /** Reads past a text of this character and decimal digits, and gives their number; -1, and nothing is read, for another text. */
+  takeNumberedText(head: string): number {
+    const { buffer, position } = this;
+    const length = buffer[position] ?? 0;
+    if (length < 2 || length > 15 || length >= this.end - position) return -1;
+    if (buffer[position + 1] !== head.charCodeAt(0)) return -1;
+    let value = 0;
+    for (let i = 2; i <= length; i++) {
+      const digit = (buffer[position + i] as number) - 0x30;
+      if (digit < 0 || digit > 9) return -1;
+      value = value * 10 + digit;
+    }
+    this.position = position + 1 + length;
+    return value;
   }
 
   private require(count: number): void {

@@ -55,8 +55,8 @@ export function readRecord(
 ): { readonly value: Uint8Array; readonly slices: number } | undefined {
   const record = source.read(kind, id, part);
   if (record === undefined) return undefined;
-  const input = new ByteReader(record);
-  if (input.u8() === WHOLE) return { value: record.subarray(1), slices: 0 };
+  if (isWhole(record)) return { value: record.subarray(1), slices: 0 };
+  const input = new ByteReader(record, 1);
   const count = input.varint();
   const slices: Uint8Array[] = [];
   for (let i = 0; i < count; i++) {
@@ -65,6 +65,11 @@ export function readRecord(
     slices.push(slice);
   }
   return { value: Buffer.concat(slices), slices: count };
+}
+
+/** Whether a record is not cut into slices: then what it holds begins at its second byte. */
+export function isWhole(record: Uint8Array): boolean {
+  return record[0] === WHOLE;
 }
 
 export function slicePart(part: number, slice: number): number {

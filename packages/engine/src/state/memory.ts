@@ -4,6 +4,7 @@ import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
 import { eachThing } from '../value/kinds.js';
 import type { Room } from '../value/room.js';
+import { Float } from '../value/scalars.js';
 import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/shape.js';
 import { Task, type TaskBook } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
@@ -106,14 +107,21 @@ export class ThingMemory implements Loader {
       return;
     }
     this.misses += 1;
-    const pieces = readThing(this.records.value(thing.id, 0), thing, this);
+    const pieces = readThing(this.records.reader(thing.id, 0), thing, this);
     if (pieces !== null) this.pieces.set(thing.id, pieces);
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
+    this.takeUp(thing);
+    this.bytes += bytesOf(thing);
+  }
+
+  /** Says to the lists and sets of a thing that was read whose they are, and to the things that something refers to them. */
+  private takeUp(thing: Thing): void {
+    // Most values are no objects, or numbers: then there is no key to be found.
+    if (!thing.slots.some(isObject)) return;
     thing.forEach((key, value) => {
       attach(thing, key, value);
       if (!isPieced(value)) this.hold(value);
     });
-    this.bytes += bytesOf(thing);
   }
 
   /**
@@ -340,6 +348,10 @@ export class ThingMemory implements Loader {
 }
 
 const NO_SLOTS: Value[] = [];
+
+function isObject(value: Value): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Float);
+}
 
 /** What is charged for a list or set, beside its items. */
 const UNITS_PER_LIST = 64;

@@ -12,7 +12,7 @@
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Catalog } from '../schema/catalog.js';
 import { Restriction } from '../schema/restriction.js';
-import type { Field, Rescue, Type } from '../schema/type.js';
+import type { Field, Type } from '../schema/type.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { Apart, PartSink } from './apart.js';
@@ -57,13 +57,17 @@ export function writeThing(out: ByteWriter, thing: Thing, store: ThingMemory, si
 }
 
 /**
- * Fills a stub.
+ * Fills a stub from its record.
  *
  * @returns its pieces, if it lies in some
  */
-export function readThing(record: Uint8Array, thing: Thing, store: ThingMemory): PropertyPieces | null {
-  const input = new ByteReader(record);
+export function readThing(input: ByteReader, thing: Thing, store: ThingMemory): PropertyPieces | null {
   thing.refs = input.varint();
+  const type = readTypeHead(input);
+  if (type >= 0) {
+    readFields(input, input.varint(), thing, store.schema.type(type), store);
+    return null;
+  }
   const head = input.text();
   if (isPieced(head)) return PropertyPieces.read(head.slice(PIECED_HEAD.length), input, thing, store);
   readPropertiesOf(head, input, thing, store);
@@ -189,21 +193,21 @@ function writeProperty(out: ByteWriter, key: string, value: Value): void {
 }
 
 export function readProperties(input: ByteReader, thing: Thing, store: ThingMemory): void {
-  readPropertiesOf(input.text(), input, thing, store);
+  const type = readTypeHead(input);
+  if (type >= 0) readFields(input, input.varint(), thing, store.schema.type(type), store);
+  else readPropertiesOf(input.text(), input, thing, store);
 }
 
+/** The properties of a plain thing. */
 function readPropertiesOf(head: string, input: ByteReader, thing: Thing, store: ThingMemory): void {
   const count = input.varint();
-  const type = typeOfHead(head);
-  if (type !== null) {
-    readFields(input, count, thing, store.schema.type(type), store);
-    return;
-  }
   const apart = (): Apart => store.makeApart(thing);
   let shape = store.shapes.empty(Restriction.read(head, store.schema));
   const slots = new Array<Value>(count);
   for (let i = 0; i < count; i++) {
-    const key = input.text();
+    // Mostly the keys are those of the thing that was read before, and need not be decoded.
+    const likely = shape.lastKey;
+    const key = likely !== null && input.takeText(likely) ? likely : input.text();
     shape = shape.with(key, i);
     slots[i] = readStored(input, key, thing, store, apart);
   }
@@ -216,38 +220,65 @@ function readFields(input: ByteReader, count: number, thing: Thing, type: Type, 
   const { shape } = type;
   if (shape === null) throw new FormatError(`thing ${thing.id} is an instance of a type that is not there`);
   const { fields } = shape;
-  const slots = new Array<Value | undefined>(fields.length).fill(undefined);
-  const rescue = type.rescue?.deref();
   const apart = (): Apart => store.makeApart(thing);
-  for (let i = 0; i < count; i++) {
-    const id = input.varint();
-    // Mostly the fields are the same in the same order.
-    const field = fields[i]?.id === id ? fields[i] : fields.find((other) => other.id === id);
-    const value = readStored(input, field?.name ?? `=${id}`, thing, store, apart);
-    if (field !== undefined) slots[field.slot] = value;
-    else if (rescue !== undefined) rescueValue(thing, id, value, rescue);
+  const slots = new Array<Value>(fields.length);
+  // Mostly the fields are the same in the same order.
+  let read = 0;
+  for (; read < count; read++) {
+    const field = fields[read];
+    if (field === undefined || !input.takeVarint(field.id)) break;
+    slots[read] = readStored(input, field.name, thing, store, apart);
   }
-  thing.slots = slots.map((value, i) => value ?? missing(thing, fields[i], value, rescue));
+  const isSame = read === count && count === fields.length;
+  thing.slots = isSame ? slots : readOtherFields(input, count, slots.slice(0, read), thing, type, store);
   thing.shape = shape;
 }
 
-function missing(
+/**
+ * The values of an instance whose record was written for another form of its type.
+ *
+ * @param first those of the first fields, which are read already
+ */
+function readOtherFields(
+  input: ByteReader,
+  count: number,
+  first: readonly Value[],
   thing: Thing,
-  field: Field | undefined,
-  value: Value | undefined,
-  rescue: Rescue | undefined,
-): Value {
-  if (value === null || field === undefined) return null;
-  return missingValue(thing, field, rescue);
+  type: Type,
+  store: ThingMemory,
+): Value[] {
+  const fields = type.shape?.fields ?? [];
+  const values: (Value | undefined)[] = [...first];
+  const rescue = type.rescue?.deref();
+  const apart = (): Apart => store.makeApart(thing);
+  for (let i = first.length; i < count; i++) {
+    const id = input.varint();
+    const field = fields.find((other) => other.id === id);
+    const value = readStored(input, field?.name ?? `=${id}`, thing, store, apart);
+    if (field !== undefined) values[field.slot] = value;
+    else if (rescue !== undefined) rescueValue(thing, id, value, rescue);
+  }
+  return fields.map((field) => {
+    const value = values[field.slot];
+    return value === undefined ? missingValue(thing, field, rescue) : value;
+  });
 }
 
+/** The character in front of the id of a type, in the head of an instance. */
+const INSTANCE_HEAD = '=';
+
 function headOf({ shape, restriction }: Thing): string {
-  return shape.type === null ? (restriction?.stored ?? '') : `=${shape.type.id}`;
+  return shape.type === null ? (restriction?.stored ?? '') : `${INSTANCE_HEAD}${shape.type.id}`;
+}
+
+/** Reads the head of an instance, without making a text of it: the id of its type; -1, and nothing is read, for a plain thing. */
+function readTypeHead(input: ByteReader): number {
+  return input.takeNumberedText(INSTANCE_HEAD);
 }
 
 /** The id of the type that a head names; null for that of a plain thing. */
 function typeOfHead(head: string): number | null {
-  return head.startsWith('=') ? Number(head.slice(1)) : null;
+  return head.startsWith(INSTANCE_HEAD) ? Number(head.slice(1)) : null;
 }
 
 /** Whether a head is that of a thing in pieces. */

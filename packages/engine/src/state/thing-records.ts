@@ -1,5 +1,6 @@
+import { ByteReader } from '../bytes.js';
 import type { Dirty } from './dirty.js';
-import { readRecord, slicePart, writeRecord } from './large-record.js';
+import { isWhole, readRecord, slicePart, writeRecord } from './large-record.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 
 /** State on disk that can't be what was written there. The node must stop serving it. */
@@ -35,6 +36,13 @@ export class ThingRecords implements RecordSource {
     if (record === undefined) throw new DamagedStateError(`record ${part} of thing ${id} is missing`);
     if (record.slices > 0) this.slices.set(`${id}:${part}`, record.slices);
     return record.value;
+  }
+
+  /** The same, to be read from its beginning. Most records are whole, and are read where they lie. */
+  reader(id: number, part: number): ByteReader {
+    const record = this.read(RecordKind.THING, id, part);
+    if (record !== undefined && isWhole(record)) return new ByteReader(record, 1);
+    return new ByteReader(this.value(id, part));
   }
 
   /** Writes a record to a checkpoint, in place of the one before. */

@@ -38,6 +38,9 @@ export class Shape {
   /** The keys of an owned shape at their slots, null for free ones; once it has many, or somebody asked for them. */
   private bySlot: (string | null)[] | null = null;
   private readonly next: Map<string, Shape> = new Map();
+  /** The key that was asked for last behind these keys, and the shape with it: mostly the next thing has it, too. */
+  private last: Shape | null = null;
+  private keyOfLast: string | null = null;
 
   constructor(
     tree: ShapeTree,
@@ -58,6 +61,11 @@ export class Shape {
 
   get size(): number {
     return this.index.size;
+  }
+
+  /** The key that came behind these keys last. */
+  get lastKey(): string | null {
+    return this.keyOfLast;
   }
 
   /** The keys of an owned shape at their slots; null, or nothing, for free ones. */
@@ -98,8 +106,13 @@ export class Shape {
       this.place(key, slot);
       return this;
     }
+    if (this.last !== null && this.keyOfLast === key) return this.last;
     const known = this.next.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.last = known;
+      this.keyOfLast = key;
+      return known;
+    }
     if (this.index.size >= SHARED_KEYS_MAX || this.tree.full) return this.own().with(key, slot);
     const index = new Map(this.index);
     index.set(key, slot);
