@@ -1,5 +1,5 @@
 import type { Target } from './admin/access-lists.js';
-import { LEVEL_OF_PROGRAMS } from './admin/level.js';
+import { LEVEL_AFTER_0_1_0 } from './admin/level.js';
 import { RootGroup } from './admin/root-group.js';
 import {
   type Call,
@@ -123,7 +123,7 @@ export class Engine {
   /** Makes the state of a collection's group, empty but for what `source` has. */
   openCollection(id: number, source: RecordSource): CollectionGroup {
     const group = new CollectionGroup(id, this.runtime.shapes, source, this.root);
-    group.store.mayCutThings = () => this.root.level >= LEVEL_OF_PROGRAMS;
+    group.store.mayCutThings = () => this.root.level >= LEVEL_AFTER_0_1_0;
     const scope = new CollectionScope(this.root, group);
     this.closeCollection(id);
     this.collections.set(id, { scope, group, evictor: new Evictor(group.store) });

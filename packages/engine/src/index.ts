@@ -5,10 +5,9 @@ export type { CollectionInfo } from './admin/collection-info.js';
 export { rootLines } from './admin/describe.js';
 export type { Invitation } from './admin/invitation.js';
 export {
+  LEVEL_AFTER_0_1_0,
   LEVEL_FIRST,
   LEVEL_NEWEST,
-  LEVEL_OF_CLIENTS,
-  LEVEL_OF_PROGRAMS,
   LEVELS,
   LevelError,
 } from './admin/level.js';

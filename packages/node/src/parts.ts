@@ -7,6 +7,7 @@ export { type Identity, logIdentity } from './base/identity.js';
 export { joinedClock } from './base/joined-clock.js';
 export type { ClusterRecord, Founder } from './between/cluster-record.js';
 export { decodeMembership, votersWanted } from './between/membership.js';
+export { PROTOCOL_VERSIONS } from './between/peer-protocol.js';
 export {
   ANSWER_HEAD_BYTES,
   type Applied,

@@ -3,7 +3,7 @@
  *
  *   invitation := number:varint host:text port:varint [secret:text]
  *
- * A secret follows where 65536 was added to the port. Only clusters of level 4 or higher hold such ones.
+ * A secret follows where 65536 was added to the port. Release 0.1.0 does not know such ones.
  */
 import type { ByteReader, ByteWriter } from '../bytes.js';
 

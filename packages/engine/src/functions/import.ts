@@ -32,7 +32,7 @@ export const IMPORT: readonly Entry[] = [
       const occupied = group.contents();
       if (occupied !== null) throw operationError(`import() needs an empty collection: ${occupied}`);
       if (group.store.root.locked) throw inUse('root of the collection');
-      rt.assertPrograms('imports');
+      rt.assertUpgraded('imports');
       const { contents, procedures, tasks } = read(rt, bytes);
       if (procedures.length > rt.quotas.procedures) {
         throw quotaError(`the dump has ${procedures.length} procedures, more than max_procedures allows`);

@@ -33,7 +33,7 @@ export const ROOMS: readonly Entry[] = [
     params: [p.optional(p.any('room'))],
     run: (rt, given) => {
       if (given === undefined) {
-        rt.assertPrograms('rooms');
+        rt.assertUpgraded('rooms');
         return new Room();
       }
       if (given instanceof Room) return given;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { LEVEL_OF_PROGRAMS } from '../admin/level.js';
+import { LEVEL_FIRST } from '../admin/level.js';
 import type { TaskOutcome } from '../calls/call.js';
 import { writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
@@ -135,7 +135,7 @@ describe('tasks', () => {
 
   test('can not be made before all nodes know them', () => {
     const db = new Harness();
-    db.engine.root.level = LEVEL_OF_PROGRAMS - 1;
+    db.engine.root.level = LEVEL_FIRST;
     for (const code of ['task();', `task(${FAR}, || 1);`, ".t = set_type('T', {t: 'task'}); T{};"]) {
       expect(db.error(code)).toBe('operation_err');
     }

@@ -4,7 +4,7 @@
  */
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
-import { LEVEL_OF_PROGRAMS, LEVEL_OF_TYPES } from '../admin/level.js';
+import { LEVEL_AFTER_0_1_0 } from '../admin/level.js';
 import type { ModuleInfo } from '../admin/modules.js';
 import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
@@ -305,14 +305,8 @@ export class Runtime {
   /** Makes changes of the collection's types and enums. */
   get schemaEditor(): SchemaEditor {
     if (this.store === null) throw new Error('there are types in collections only');
-    this.assertTypes();
+    this.assertUpgraded('types and enums');
     return new SchemaEditor(this.store, this.transaction);
-  }
-
-  /** Throws operation_err while a node of the cluster may not know types, enums, wraps and anonymous types in what is stored. */
-  assertTypes(): void {
-    if (this.root.level >= LEVEL_OF_TYPES) return;
-    throw operationError('types and enums can be made when all nodes of the cluster have been upgraded');
   }
 
   /**
@@ -320,8 +314,8 @@ export class Runtime {
    *
    * @param what what it is, in the plural
    */
-  assertPrograms(what: string): void {
-    if (this.root.level >= LEVEL_OF_PROGRAMS) return;
+  assertUpgraded(what: string): void {
+    if (this.root.level >= LEVEL_AFTER_0_1_0) return;
     throw operationError(`${what} can be made when all nodes of the cluster have been upgraded`);
   }
 
@@ -352,7 +346,7 @@ export class Runtime {
 
   /** Throws max_quota_err while as many futures wait as may, and operation_err while a node may not know what they are. */
   assertFutures(): void {
-    this.assertPrograms('futures');
+    this.assertUpgraded('futures');
     if (this.futures.length + this.waitingFutures < FUTURES_MAX) return;
     throw quotaError(`${FUTURES_MAX} futures wait on this node, the most that there may be`);
   }

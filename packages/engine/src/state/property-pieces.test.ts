@@ -1,7 +1,7 @@
 /** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LEVEL_OF_PROGRAMS } from '../admin/level.js';
+import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '../admin/level.js';
 import { Harness } from '../testing/harness.js';
 import { PersistedCollection } from '../testing/persisted.js';
 import { List } from '../value/containers.js';
@@ -178,9 +178,9 @@ describe('a thing of many properties', () => {
 
   test('lies in pieces from the level on that brings them', () => {
     const db = new Harness();
-    for (const level of [LEVEL_OF_PROGRAMS - 1, LEVEL_OF_PROGRAMS]) {
+    for (const level of [LEVEL_FIRST, LEVEL_AFTER_0_1_0]) {
       db.engine.root.level = level;
-      expect(db.collection.store.mayCutThings()).toBe(level === LEVEL_OF_PROGRAMS);
+      expect(db.collection.store.mayCutThings()).toBe(level === LEVEL_AFTER_0_1_0);
     }
   });
 

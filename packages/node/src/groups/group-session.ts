@@ -6,8 +6,7 @@ import {
   type Change,
   type CollectionEvent,
   type Group,
-  LEVEL_OF_CLIENTS,
-  LEVEL_OF_PROGRAMS,
+  LEVEL_AFTER_0_1_0,
   type Outcome,
   QueryError,
   type RoomEvent,
@@ -295,12 +294,12 @@ export class GroupSession {
    * Whether the level of the cluster lets requests be named by numbers, and names come without their bodies.
    */
   get takesClients(): boolean {
-    return this.context.level() >= LEVEL_OF_CLIENTS;
+    return this.context.level() >= LEVEL_AFTER_0_1_0;
   }
 
   /** Whether the level of the cluster lets the log hold that a request was refused. */
   get keepsRefusals(): boolean {
-    return this.context.level() >= LEVEL_OF_PROGRAMS;
+    return this.context.level() >= LEVEL_AFTER_0_1_0;
   }
 
   /** Why a new change can't be made under the names that its client gave it; null when it can. */

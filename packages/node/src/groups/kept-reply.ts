@@ -6,8 +6,8 @@
  *          | 2                 the answer was too large to be kept
  *          | 3 text            the answer holds a secret, and is not kept; what may be said of it       from level 2 on
  *          | 4 code:u8 text    the error with which a request ended that had changed something before; its code is negative.
- *                              From level 4 on
- *          | 5 code:u8 text    the error for which nothing was changed, and never will be under this name. From level 4 on
+ *                              From level 2 on
+ *          | 5 code:u8 text    the error for which nothing was changed, and never will be under this name. From level 2 on
  *          | 6 code:u8 text    as 4, of a request that had changed nothing then, but may have acted elsewhere, and was not done
  */
 import { type Format, FormatError, QueryError } from '@althing/engine';

@@ -1,7 +1,7 @@
 /** What nodes leave on their disks holds no secrets, however the requests were named that made them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEVEL_OF_CLIENTS } from '@althing/engine';
+import { LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RealCluster, type RealNode, until } from '../testing/index.js';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
   await until(async () => {
     const answers = await Promise.all(cluster.nodes.map((node) => node.probe('/status')));
-    return answers.every((answer) => JSON.parse(String(answer.body)).level >= LEVEL_OF_CLIENTS);
+    return answers.every((answer) => JSON.parse(String(answer.body)).level >= LEVEL_AFTER_0_1_0);
   }, 'requests can be named');
 });
 afterAll(async () => {

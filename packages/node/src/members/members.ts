@@ -1,6 +1,6 @@
 import {
   changeRoot,
-  LEVEL_OF_PROGRAMS,
+  LEVEL_AFTER_0_1_0,
   type MemberInfo,
   type RootEditor,
   type RootEvent,
@@ -61,7 +61,7 @@ export interface MembersOptions {
 /** How long what a member said of its level counts, in milliseconds: some hellos. */
 const LEVEL_HEARD_MS = 5 * HELLO_MS;
 
-/** The format of log segments that may be written from `LEVEL_OF_PROGRAMS` on. */
+/** The format of log segments that may be written from `LEVEL_AFTER_0_1_0` on. */
 const LOG_FORMAT = 2;
 
 /** Pause after something that did not work, in milliseconds. */
@@ -259,7 +259,7 @@ export class Members {
    */
   private tellLogFormat(): void {
     const { root, send } = this.options;
-    if (this.toldLogFormat || root().level < LEVEL_OF_PROGRAMS || this.session.hasUncommitted) return;
+    if (this.toldLogFormat || root().level < LEVEL_AFTER_0_1_0 || this.session.hasUncommitted) return;
     this.toldLogFormat = true;
     send({ kind: 'log_format', format: LOG_FORMAT });
   }

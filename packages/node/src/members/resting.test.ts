@@ -1,4 +1,4 @@
-import { LEVEL_FIRST, LEVEL_OF_PROGRAMS } from '@althing/engine';
+import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Membership, membershipOf } from 'raft-ts';
 import type { NodeId } from '../between/protocol.js';
@@ -20,7 +20,7 @@ const HELLO: Hello = {
   status: 'READY',
   committed: 40,
   stored: 30,
-  level: LEVEL_OF_PROGRAMS,
+  level: LEVEL_AFTER_0_1_0,
   zone: 0,
 };
 
@@ -106,7 +106,7 @@ describe('a node that stops where two vote', () => {
     const rest = world.rest();
     expect(await isOver(rest)).toBe(false);
     expect(world.asked).toEqual([]);
-    world.state.level = LEVEL_OF_PROGRAMS;
+    world.state.level = LEVEL_AFTER_0_1_0;
     await world.whenAsked();
     world.root.membership = RESTS;
     world.collections = [RESTS];
@@ -183,14 +183,14 @@ class World {
   readonly resting: Resting;
 
   constructor() {
-    this.state.level = LEVEL_OF_PROGRAMS;
+    this.state.level = LEVEL_AFTER_0_1_0;
     this.link(true);
     this.resting = new Resting({
       self: SELF,
       root: () => this.state,
       session: (): RootSession => this.root,
       memberships: () => this.collections,
-      levelOf: (node) => (node === SELF ? LEVEL_OF_PROGRAMS : this.peers.level(node, REST_MS)),
+      levelOf: (node) => (node === SELF ? LEVEL_AFTER_0_1_0 : this.peers.level(node, REST_MS)),
       peers: this.peers,
       calls: { call: (to, kind) => this.call(to, kind) },
       monotonic: () => performance.now(),

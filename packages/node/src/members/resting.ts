@@ -1,4 +1,4 @@
-import { LEVEL_OF_PROGRAMS, type RootGroup } from '@althing/engine';
+import { LEVEL_AFTER_0_1_0, type RootGroup } from '@althing/engine';
 import { isJoint, type Membership } from 'raft-ts';
 import { delayed } from '../base/timers.js';
 import { isResting } from '../between/membership.js';
@@ -100,15 +100,15 @@ export class Resting {
   /** Whether the leader is to be asked: the root group goes first, and the others follow it. */
   private get isDue(): boolean {
     const { self, root, session } = this.options;
-    return root().level >= LEVEL_OF_PROGRAMS && session().membership.voters.includes(self);
+    return root().level >= LEVEL_AFTER_0_1_0 && session().membership.voters.includes(self);
   }
 
   /** Whether the cluster works at a level that knows of rest, or will in a moment, since all members do. */
   private get isKnown(): boolean {
     const { root, levelOf } = this.options;
     const { level, members } = root();
-    const knows = (node: NodeId): boolean => (levelOf(node) ?? 0) >= LEVEL_OF_PROGRAMS;
-    return level >= LEVEL_OF_PROGRAMS || [...members.keys()].every(knows);
+    const knows = (node: NodeId): boolean => (levelOf(node) ?? 0) >= LEVEL_AFTER_0_1_0;
+    return level >= LEVEL_AFTER_0_1_0 || [...members.keys()].every(knows);
   }
 
   /** Whether this node votes in some group, or may: it does not know all of them yet. */

@@ -10,9 +10,6 @@ const KEEP_ALIVE_MS = 10_000;
 /** How long the last bytes may take to leave when a connection is ended, in milliseconds. */
 const END_MS = 500;
 
-/** Version of the protocol from which on frames have checks. */
-const CHECKED_SINCE = 3;
-
 /** Label of what the two sides of a TLS connection derive from it and nobody else can know. */
 const EXPORTER_LABEL = 'EXPORTER-althing-peers';
 
@@ -64,13 +61,9 @@ export class Channel {
     return this.checks;
   }
 
-  /**
-   * The other side has proved who it is: large frames are allowed.
-   *
-   * @param version of the protocol that is spoken from here on
-   */
-  trust(version: number): void {
-    this.checks = version >= CHECKED_SINCE && !(this.socket instanceof TLSSocket);
+  /** The other side has proved who it is: large frames are allowed. */
+  trust(): void {
+    this.checks = !this.isEncrypted;
     this.reader.bytesMax = FRAME_BYTES_MAX;
     this.reader.isChecked = this.checks;
   }

@@ -170,7 +170,7 @@ function greetOver(
     if (step.frame !== null) channel.send(step.frame.kind, step.frame.payload);
     if (step.kind === 'refused') finish({ kind: 'refused', refused: step.refused });
     if (step.kind === 'done') {
-      channel.trust(step.greeted.version);
+      channel.trust();
       finish({ kind: 'open', channel, greeted: step.greeted });
     }
   };

@@ -1,11 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { until } from '../testing/until.js';
 import { type Encryption, isToBeEncrypted } from './encryption.js';
 import { CLUSTER, introduce, TestNode } from './testing.js';
 import type { TransportOptions } from './transport.js';
 
-const OLD = { min: 1, max: 3 };
+const OLD = { min: PROTOCOL_VERSIONS.min, max: PROTOCOL_VERSIONS.min };
 const running: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const each of running.splice(0)) await each.close();
@@ -61,7 +62,7 @@ describe('two nodes', () => {
   );
 });
 
-describe('a node of an old version', () => {
+describe('a node of release 0.1.0', () => {
   test('is talked to in plain, and the log says so', async () => {
     const one = await start(1, 'on');
     const old = await start(2, 'off', { versions: OLD });

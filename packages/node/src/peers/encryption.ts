@@ -7,11 +7,11 @@
  * The dialer decides: TLS beyond loopback, or everywhere, or nowhere. The listener tells TLS from a plain
  * greeting by the first byte: 0x16 begins a handshake of TLS, and 0 the length of the first frame.
  *
- * Versions before 4 know no TLS with the secret. Such a listener ends a connection that begins with TLS
+ * Release 0.1.0 knows no TLS with the secret. Its listener ends a connection that begins with TLS
  * without a word; then it is greeted in plain, and the connection is used only if the other side proves, with
- * the secret, that it speaks no version from 4 on. In the same way a listener takes a plain greeting only of
+ * the secret, that it speaks no later version. In the same way a listener takes a plain greeting only of
  * those, and tells others that it wants TLS. What is proved covers the versions, so nobody in between can
- * make two nodes of version 4 talk in plain.
+ * make two later nodes talk in plain.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -20,9 +20,6 @@ import { isLoopback } from '../config/address.js';
 
 /** Where connections between nodes are encrypted: beyond loopback, everywhere, or nowhere. */
 export type Encryption = 'auto' | 'on' | 'off';
-
-/** The version of the protocol from which on nodes speak TLS with the secret. */
-export const ENCRYPTED_SINCE = 4;
 
 /** The first byte of a connection that speaks TLS. */
 const HANDSHAKE = 0x16;

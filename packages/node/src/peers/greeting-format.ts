@@ -52,7 +52,7 @@ export const Refusal = {
   Self: 7,
   /** Too much at a time. */
   Busy: 8,
-  /** The connection is in plain and has to be encrypted. Versions from 4 on are told so. */
+  /** The connection is in plain and has to be encrypted. Nodes of release 0.1.0 are not told so. */
   NeedsTls: 9,
 } as const;
 

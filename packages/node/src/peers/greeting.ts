@@ -8,7 +8,7 @@
  * state machines; sockets and time are elsewhere.
  */
 import { createHash, createHmac, scryptSync, timingSafeEqual } from 'node:crypto';
-import { ENCRYPTED_SINCE } from './encryption.js';
+import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import { FrameError, FrameKind } from './frame.js';
 import {
   decodeChallenge,
@@ -120,7 +120,7 @@ export class DialerGreeting {
     if (version < versions.min || version > versions.max) {
       throw new GreetingFormatError(`protocol version ${version} was chosen, which was not offered`);
     }
-    if (this.context.needsTls && version >= ENCRYPTED_SINCE) {
+    if (this.context.needsTls && version >= PROTOCOL_AFTER_0_1_0) {
       throw new GreetingFormatError('a node that speaks TLS answered in plain');
     }
     this.version = version;
@@ -182,7 +182,7 @@ export class ListenerGreeting {
     if (version < Math.max(open.min, versions.min)) {
       return this.refuse(Refusal.Version, null, { min: open.min, max: open.max });
     }
-    if (this.context.needsTls && open.max >= ENCRYPTED_SINCE) {
+    if (this.context.needsTls && open.max >= PROTOCOL_AFTER_0_1_0) {
       return this.refuse(Refusal.NeedsTls, null, { min: open.min, max: open.max });
     }
     this.version = version;

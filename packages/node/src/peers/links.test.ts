@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from 'raft-ts';
+import { PROTOCOL_AFTER_0_1_0, PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import type { Event } from '../between/protocol.js';
 import { encodeNumbered, FrameKind } from './frames.js';
 import { Links } from './links.js';
@@ -16,7 +17,7 @@ class Bench {
   waiting = 0;
   now = 0;
   /** Version of the protocol that is spoken with others. */
-  protocol = 4;
+  protocol: number = PROTOCOL_VERSIONS.min;
   private readonly id: number;
 
   constructor(id: number) {
@@ -205,8 +206,8 @@ describe('short calls of one callback', () => {
 
   function batching(): [Bench, Bench] {
     const [one, two] = pair();
-    one.protocol = 5;
-    two.protocol = 5;
+    one.protocol = PROTOCOL_AFTER_0_1_0;
+    two.protocol = PROTOCOL_AFTER_0_1_0;
     return [one, two];
   }
 
@@ -251,7 +252,7 @@ describe('short calls of one callback', () => {
 
   test('all come back when the node can not be reached', async () => {
     const one = new Bench(1);
-    one.protocol = 5;
+    one.protocol = PROTOCOL_AFTER_0_1_0;
     call(one, 7);
     call(one, 8);
     await Promise.resolve();

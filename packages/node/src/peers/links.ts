@@ -1,6 +1,7 @@
 import type { Message } from 'raft-ts';
 import { CodecError } from 'raft-ts';
 import { NumberTable } from '../base/number-table.js';
+import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import type { Command, Event, GroupId, NodeId } from '../between/protocol.js';
 import {
   decodeNumbered,
@@ -157,7 +158,7 @@ export class Links {
     return (
       protocolOf !== undefined &&
       payload.length < this.sizes.bulkBytes &&
-      protocolOf(to) >= PROTOCOL_WITH_BATCHES
+      protocolOf(to) >= PROTOCOL_AFTER_0_1_0
     );
   }
 
@@ -315,9 +316,6 @@ export class Links {
 }
 
 const NOTHING = new Uint8Array(0);
-
-/** The first version of the protocol between nodes in which calls, and returns, travel together. */
-const PROTOCOL_WITH_BATCHES = 5;
 
 /** Bytes from which on a buffer rather changes hands than is copied. */
 const GIVEN_BYTES_MIN = 64 * 1024;

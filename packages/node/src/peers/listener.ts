@@ -199,7 +199,7 @@ export class PeerListener {
       if (step.kind === 'send') return;
       done();
       if (step.kind === 'done') {
-        channel.trust(step.greeted.version);
+        channel.trust();
         channel.onEnd = () => {};
         if (context.needsTls) {
           const { name } = step.greeted.identity;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { until } from '../testing/until.js';
 import { encodeFrame, FrameKind } from './frame.js';
 import { encodeOpen } from './greeting-format.js';
@@ -499,7 +500,7 @@ class NoisyLine {
 }
 
 function opening(): Buffer {
-  return encodeFrame(FrameKind.Open, encodeOpen({ min: 1, max: 1, nonce: Buffer.alloc(32) }));
+  return encodeFrame(FrameKind.Open, encodeOpen({ ...PROTOCOL_VERSIONS, nonce: Buffer.alloc(32) }));
 }
 
 /** Sends bytes and gives back everything that comes until the other side closes. */

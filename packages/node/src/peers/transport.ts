@@ -20,6 +20,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { type Clock, systemClock } from '../base/clock.js';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import type { NetworkAddress, PeerAddress } from '../between/protocol.js';
 import type { Channel } from './channel.js';
 import { addressOf, type Credentials, type dial, type PeerTls } from './dial.js';
@@ -97,16 +98,6 @@ export interface TransportLimits extends OutboxLimits {
   readonly connectMs: number;
   readonly greetingMs: number;
 }
-
-/**
- * Versions of the protocol that this software speaks.
- *
- *   2   a forwarded request may have a name (requests/forwarding/format.ts)
- *   3   frames have checks (frame.ts)
- *   4   connections are encrypted with the secret (encryption.ts); what else each part adds stands with its format
- *   5   short calls travel together, and so do their answers (frames.ts); a forwarded request may have a key for salts
- */
-export const PROTOCOL_VERSIONS: VersionRange = { min: 1, max: 5 };
 
 /** Bytes of bulk that may wait for a node: entries as long as there is room for them, and the snapshots that are sent at once. */
 export const BULK_BYTES_MAX: number = 12 * 1024 * 1024;

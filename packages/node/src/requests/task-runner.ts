@@ -8,7 +8,7 @@ import {
   ErrorCode,
   type Group,
   isBeingFilled,
-  LEVEL_OF_PROGRAMS,
+  LEVEL_AFTER_0_1_0,
   type PasswordHash,
   QueryError,
   type RootEvent,
@@ -235,7 +235,7 @@ export class TaskRunner {
     const mustWait =
       owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led);
     // Who made it knew the level of the cluster, and what its code may do therefore: this node will.
-    if (mustWait || engine.root.level < LEVEL_OF_PROGRAMS) {
+    if (mustWait || engine.root.level < LEVEL_AFTER_0_1_0) {
       this.options.delay(RETRY_MS, () => this.again(due));
       return;
     }

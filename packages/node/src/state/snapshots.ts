@@ -3,7 +3,7 @@
  * chunk has come the consensus side is asked whether the snapshot is still wanted; if so, it becomes the state of the group in one step.
  */
 import { randomBytes } from 'node:crypto';
-import { ByteReader, ByteWriter, LEVEL_OF_PROGRAMS } from '@althing/engine';
+import { ByteReader, ByteWriter, LEVEL_AFTER_0_1_0 } from '@althing/engine';
 import {
   CHUNK_BYTES_DEFAULT,
   GroupBusyError,
@@ -210,7 +210,7 @@ export class Snapshots implements SnapshotEvents {
     try {
       assertWanted(outgoing);
       await this.options.ensureStored(session);
-      const format = this.options.level() >= LEVEL_OF_PROGRAMS ? 2 : 1;
+      const format = this.options.level() >= LEVEL_AFTER_0_1_0 ? 2 : 1;
       const source = await this.options.state.store.openSnapshot(session.id, format, CHUNK_TIMES);
       if (source === undefined) throw new Error(`nothing of group ${session.id} is stored`);
       try {

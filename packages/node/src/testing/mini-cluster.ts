@@ -1,5 +1,6 @@
 import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import type { EngineClock } from '../engine-side/ports.js';
 import { State } from '../groups/state.js';
@@ -16,9 +17,6 @@ export interface Message {
   readonly what: 'call' | 'return';
   readonly kind: CallKind;
 }
-
-/** Version of the protocol that the nodes speak with each other, unless a test says something else. */
-const PROTOCOL = 5;
 
 export interface MiniOptions {
   /** How long a request may wait at a node, in milliseconds. */
@@ -53,7 +51,7 @@ export class MiniCluster {
     const states = Array.from({ length: count }, emptyState);
     const cluster = new MiniCluster(await Promise.all(states), options);
     for (const { sessions } of cluster.nodes) await sessions.open();
-    cluster.speak(PROTOCOL);
+    cluster.speak(PROTOCOL_VERSIONS.max);
     cluster.log(ROOT_GROUP).lead(1);
     await cluster.settle();
     await cluster.node(1).bootstrap();

@@ -28,7 +28,7 @@ import { SnapshotRefusedError } from '../errors.js';
 import type { Applied } from './group-meta.js';
 import { copyNameLE, isName, NAME_AT, NAME_BYTES, type RecordName } from './keys.js';
 
-/** How a snapshot is written. Format 2 is read by software that knows level 4 of the cluster. */
+/** How a snapshot is written. Release 0.1.0 reads format 1 only. */
 export type SnapshotFormat = 1 | 2;
 
 export type SnapshotChunk = {

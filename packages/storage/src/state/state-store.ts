@@ -197,7 +197,7 @@ export class StateStore {
    * A consistent view of a group, to be sent to another node and closed. Undefined if nothing of the group is
    * stored.
    *
-   * @param format 2 costs less; software that knows only what was there before level 4 of the cluster can't read it
+   * @param format 2 costs less; release 0.1.0 can't read it
    * @param times how many times as large as usual its chunks may be
    */
   async openSnapshot(

@@ -1,7 +1,7 @@
 import {
   changeRoot,
   FormatError,
-  LEVEL_OF_PROGRAMS,
+  LEVEL_AFTER_0_1_0,
   Privilege,
   type RootEditor,
   type RootGroup,
@@ -97,7 +97,7 @@ export class Staging {
       return `there is a collection '${name}' already: an import makes a new one, so give another name, or rename or delete that one`;
     if (name !== null && root.collections.size >= maxCollections)
       return `there are ${root.collections.size} collections, the most that max_collections allows`;
-    return root.level < LEVEL_OF_PROGRAMS
+    return root.level < LEVEL_AFTER_0_1_0
       ? 'collections can be imported when all nodes of the cluster run a version that knows it'
       : null;
   }

@@ -9,9 +9,9 @@
  * pass for either side.
  */
 import { isFitSecret } from '../../between/cluster-secret.js';
-import { ENCRYPTED_SINCE } from '../encryption.js';
+import { PROTOCOL_AFTER_0_1_0, PROTOCOL_VERSIONS } from '../../between/peer-protocol.js';
 import { AskError } from '../questions.js';
-import { PROTOCOL_VERSIONS, Transport, type TransportOptions } from '../transport.js';
+import { Transport, type TransportOptions } from '../transport.js';
 import { decodeAnswer, decodeQuestion, encodeAnswer, encodeQuestion } from './formation-messages.js';
 
 /** The node that adopts, or is adopted, as its transport has it. */
@@ -129,7 +129,7 @@ function transportOf(
     secret,
     tls: null,
     encryption: 'on',
-    versions: { min: ENCRYPTED_SINCE, max: PROTOCOL_VERSIONS.max },
+    versions: { ...PROTOCOL_VERSIONS, min: PROTOCOL_AFTER_0_1_0 },
     heartbeatMs: ANSWER_MS,
     silenceMs: ANSWER_MS,
     onFrame: nothing,

@@ -4,9 +4,9 @@
  *
  *   request := version:u8 (1) flags:u8 group:varint incarnation:varint sequence:varint low:varint rootIndex:varint
  *              deadline:varint user:varint format:u8 scope key? id? client? saltKey? body
- *   flags   := 1 a key, 2 an id; since version 4 of the protocol between nodes also 4: the sender knows outcomes, 8: an earlier
- *              attempt may have made the change, 16: a client's name, and 32: the sender wants to know what code says by `log`;
- *              since version 5 also 64: a key for salts
+ *   flags   := 1 a key, 2 an id; to nodes later than release 0.1.0 also 4: the sender knows outcomes, 8: an earlier attempt
+ *              may have made the change, 16: a client's name, 32: the sender wants to know what code says by `log`, and
+ *              64: a key for salts
  *   scope   := 0 | 1 number:varint | 2 name:text         @thingsdb, a node (number + 1; 0 for none or a name: it goes to that node), a collection
  *   key     := key:text hash:16 bytes
  *   id      := text                                       the name of the request in logs
@@ -82,7 +82,7 @@ export interface ForwardedRequest {
   readonly name: Terms['name'];
   /** Null when it has none. */
   readonly id: string | null;
-  /** Whether the sender knows outcomes: those of protocol version 4 and later. */
+  /** Whether the sender knows outcomes: release 0.1.0 does not. */
   readonly knowsOutcomes: boolean;
   /**
    * Whether an earlier attempt may have made the change. Nothing is known of it for a sender that does not

@@ -3,6 +3,7 @@
  * first is still carried out gets the answer of the first.
  */
 import { ByteWriter, MsgpackWriter, QueryError, type RootGroup, type WireValues } from '@althing/engine';
+import { PROTOCOL_AFTER_0_1_0 } from '../../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import {
@@ -58,23 +59,6 @@ export interface ForwarderOptions {
   /** Called for each pending request of another node that ended. */
   readonly ended: (pending: PendingRequest) => void;
 }
-
-/**
- * The first version of the protocol between nodes in which a request may have a name: older ones refuse it.
- */
-const PROTOCOL_WITH_IDS = 2;
-
-/**
- * The first one in which a request may say what is known of earlier attempts, and its answer what became of
- * the change.
- */
-export const PROTOCOL_WITH_OUTCOMES = 4;
-
-/** The first one in which it may have a name that its client gave it by numbers. */
-const PROTOCOL_WITH_CLIENTS = 4;
-
-/** The first one in which it may have a key for the salts of passwords. */
-const PROTOCOL_WITH_SALT_KEYS = 5;
 
 /** Bytes of requests that are sent and not answered. */
 const SENT_BYTES_MAX = 128 * 1024 * 1024;
@@ -171,7 +155,7 @@ export class Forwarder implements SentRequestOwner {
   }
 
   private knowsOutcomes(node: NodeId): boolean {
-    return this.options.protocolOf(node) >= PROTOCOL_WITH_OUTCOMES;
+    return this.options.protocolOf(node) >= PROTOCOL_AFTER_0_1_0;
   }
 
   private call(
@@ -198,10 +182,10 @@ export class Forwarder implements SentRequestOwner {
   /** The request as it is sent, valid until the next one is; null when it can't be sent, and has ended. */
   private encode(pending: PendingRequest, group: GroupId, to: NodeId): Uint8Array | null {
     const knowsOutcomes = this.knowsOutcomes(to);
-    const { sequences, protocolOf, incarnation, monotonic, rootSession } = this.options;
+    const { sequences, incarnation, monotonic, rootSession } = this.options;
     const { request } = pending;
     const name = request.terms?.name ?? null;
-    if (name !== null && protocolOf(to) < PROTOCOL_WITH_CLIENTS) {
+    if (name !== null && !knowsOutcomes) {
       this.refuse(pending, group, oldLeader());
       return null;
     }
@@ -223,11 +207,11 @@ export class Forwarder implements SentRequestOwner {
       scope: request.scope,
       key: request.terms?.key ?? null,
       name,
-      id: protocolOf(to) >= PROTOCOL_WITH_IDS ? (request.id ?? null) : null,
+      id: request.id ?? null,
       knowsOutcomes,
       undecided: knowsOutcomes && pending.unknown,
       wantsLogs: request.logs !== undefined,
-      saltKey: protocolOf(to) >= PROTOCOL_WITH_SALT_KEYS ? (request.saltKey ?? null) : null,
+      saltKey: knowsOutcomes ? (request.saltKey ?? null) : null,
       body,
     };
     return encodeRequest(forwarded, this.writerFor(body.length));

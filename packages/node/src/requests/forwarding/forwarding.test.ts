@@ -1,4 +1,4 @@
-import { ErrorCode } from '@althing/engine';
+import { ErrorCode, LEVEL_NEWEST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../../groups/request.js';
 import { CallKind } from '../../members/calls.js';
@@ -418,18 +418,6 @@ describe('when there is no majority', () => {
     expect(outcome(await reply)).toBe(ErrorCode.NODE);
   });
 
-  test('the name of a request goes along only where the protocol knows of names', async () => {
-    const isNamed: boolean[] = [];
-    for (const protocol of [1, 2]) {
-      cluster.node(2).router.peerChanged(1, true, protocol);
-      const reply = cluster.node(2).query('stuff', '.x = 1;', { id: 'name-of-it' });
-      await cluster.settle();
-      expect(outcome(await reply)).toBe(1);
-      isNamed.push(Buffer.from(cluster.lastCall(2, 1) ?? []).includes('name-of-it'));
-    }
-    expect(isNamed).toEqual([false, true]);
-  });
-
   test('a client that is gone costs nothing more', async () => {
     cluster.log(cluster.stuff).depose();
     const client = { gone: false };
@@ -562,7 +550,7 @@ describe('Althing-Request', () => {
       expect(outcome(reply)).toBe(ErrorCode.NODE);
       expect(reply.outcome ?? 'none').toBe('none');
     }
-    cluster.level = 2;
+    cluster.level = LEVEL_NEWEST;
     expect(outcome(await send(2, 1, 1))).toBe(1);
   });
 

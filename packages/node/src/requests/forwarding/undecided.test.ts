@@ -1,4 +1,6 @@
+import { LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { PROTOCOL_VERSIONS } from '../../between/peer-protocol.js';
 import type { Reply } from '../../groups/request.js';
 import { statusOfReply } from '../../listen/http/reply.js';
 import { MiniCluster } from '../../testing/mini-cluster.js';
@@ -355,7 +357,7 @@ describe('a copy of the request may still be on its way', () => {
 
   test('a refusal is not certain before all nodes know of such entries: nobody knows', async () => {
     await value(1, '.y = 1;');
-    cluster.level = 3;
+    cluster.level = LEVEL_FIRST;
     const asked = await holdFirst('assert(.y == 0); .x = 5;');
     expect(asked.told).toBe('504 unknown');
     await value(3, '.y = 0;');
@@ -380,8 +382,8 @@ describe('a copy of the request may still be on its way', () => {
   }
 });
 
-describe('a leader that speaks an earlier version of the protocol', () => {
-  beforeEach(() => cluster.speak(3));
+describe('a leader of release 0.1.0', () => {
+  beforeEach(() => cluster.speak(PROTOCOL_VERSIONS.min));
 
   test('is not believed when it refuses what may have been done before', async () => {
     const asked = await proposeAndSuspend(2);
