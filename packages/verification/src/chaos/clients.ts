@@ -39,7 +39,12 @@ export interface ClientsOptions {
   readonly keyed: (client: number) => boolean;
   /** Attempts of an operation with a key. */
   readonly attempts: number;
+  /** Whether nodes of release 0.1.0 may answer, which know no tasks and futures, and do not tell outcomes. */
+  readonly asksOldNodes?: boolean;
 }
+
+/** Kinds of actions that release 0.1.0 does not know. */
+const NEW_KINDS: ReadonlySet<Action['kind']> = new Set(['task', 'recalled_task', 'future']);
 
 export class Clients {
   /** The collections that were used. */
@@ -90,7 +95,7 @@ export class Clients {
     const { access, attempts, draw, keyed } = this.options;
     this.used += 1;
     const id = this.nextId();
-    const action: Action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000));
+    const action = this.drawAction();
     const code = codeOf(action, id);
     const headers: Record<string, string> = keyed(client) ? { 'Idempotency-Key': `${id}` } : {};
     const begin = performance.now();
@@ -105,6 +110,14 @@ export class Clients {
     }
   }
 
+  private drawAction(): Action {
+    const { draw, asksOldNodes } = this.options;
+    for (;;) {
+      const action = drawAction(draw, () => `v${this.values++}`, Math.floor(Date.now() / 1000));
+      if (asksOldNodes !== true || !NEW_KINDS.has(action.kind)) return action;
+    }
+  }
+
   private record(
     known: Pick<Operation, 'id' | 'client' | 'collection' | 'action' | 'node' | 'begin'>,
     { outcome, isMade, value, index, error, flaw }: Response,
@@ -113,8 +126,8 @@ export class Clients {
     // What an earlier attempt did is not undone by a later one that was refused.
     const certain = outcome === 'failed' && attempt > 1 ? 'unknown' : outcome;
     const end = certain === 'unknown' ? Infinity : performance.now();
-    const { recorder } = this.options;
-    if (flaw !== undefined) recorder.finding(flaw);
+    const { recorder, asksOldNodes } = this.options;
+    if (flaw !== undefined && asksOldNodes !== true) recorder.finding(flaw);
     const made = isMade === true ? { isMade } : {};
     recorder.operation({ ...known, end, outcome: certain, answer: value, index, error, ...made });
     if (known.action.kind === 'append_and_fail' && outcome === 'ok')
