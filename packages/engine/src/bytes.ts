@@ -5,6 +5,7 @@
  *   zigzag   := varint of (n >= 0 ? 2n : -2n - 1); |n| < 2^52
  *   text     := varint length in bytes, UTF-8
  *   blob     := varint length, bytes
+ *   list     := varint count, items
  *   f64      := 8 bytes IEEE 754, big endian
  *   i64      := 8 bytes two's complement, big endian
  */
@@ -130,6 +131,15 @@ export class ByteWriter {
   blob(value: Uint8Array): void {
     this.varint(value.length);
     this.bytes(value);
+  }
+
+  list<T>(items: readonly T[], write: (item: T) => void): void {
+    this.varint(items.length);
+    for (const item of items) write(item);
+  }
+
+  varints(values: readonly number[]): void {
+    this.list(values, (value) => this.varint(value));
   }
 
   text(value: string): void {
@@ -271,6 +281,22 @@ export class ByteReader {
   /** A copy, free of the buffer that was read. */
   blob(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.bytes(this.varint()));
+  }
+
+  /** A view of a blob, not a copy. */
+  blobView(): Uint8Array {
+    return this.bytes(this.varint());
+  }
+
+  /** A list of items, each of which takes a byte at least. */
+  list<T>(read: () => T): T[] {
+    const count = this.varint();
+    if (count > this.remaining) throw new FormatError(`${count} items in ${this.remaining} bytes`);
+    return Array.from({ length: count }, read);
+  }
+
+  varints(): number[] {
+    return this.list(() => this.varint());
   }
 
   text(): string {

@@ -3,7 +3,7 @@
  *
  *   collection := id:varint name:text created:varint deep:u8 zone:text members:varint (node:varint)*
  */
-import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
+import type { ByteReader, ByteWriter } from '../bytes.js';
 
 export interface CollectionInfo {
   readonly id: number;
@@ -23,8 +23,7 @@ export function writeCollection(out: ByteWriter, collection: CollectionInfo): vo
   out.varint(collection.createdAt);
   out.u8(collection.deep);
   out.text(collection.timeZone);
-  out.varint(collection.members.length);
-  for (const node of collection.members) out.varint(node);
+  out.varints(collection.members);
 }
 
 /** @throws FormatError */
@@ -35,12 +34,6 @@ export function readCollection(input: ByteReader): CollectionInfo {
     createdAt: input.varint(),
     deep: input.u8(),
     timeZone: input.text(),
-    members: readNodes(input),
+    members: input.varints(),
   };
-}
-
-function readNodes(input: ByteReader): number[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} nodes in ${input.remaining} bytes`);
-  return Array.from({ length: count }, () => input.varint());
 }

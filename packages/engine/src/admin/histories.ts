@@ -10,9 +10,10 @@
  * `number` tells a history from an earlier one of the same scope; the ids are those of deleted entries. Record: HISTORY
  * (target) holds `history`.
  */
-import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, ByteWriter } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { type GroupPart, unknownEffect } from '../state/parts/part.js';
+import { effect, effectsOn } from '../state/effect.js';
+import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 
 /** The history of a scope. */
@@ -28,10 +29,8 @@ export interface History {
 /** Number of @thingsdb among the targets of histories. */
 export const ROOT_HISTORY = 0;
 
-const Effect = { SET: 0x50, REMOVE: 0x51 } as const;
-
 export class Histories implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, HistoryEffect);
   readonly kinds = [RecordKind.HISTORY];
   private readonly byTarget = new Map<number, History>();
   private readonly dirty: Dirty;
@@ -61,19 +60,9 @@ export class Histories implements GroupPart {
     this.dirty.put(RecordKind.HISTORY, target, 0, null);
   }
 
-  apply(operation: number, input: ByteReader): void {
-    if (operation === Effect.SET) this.put(readHistory(input));
-    else if (operation === Effect.REMOVE) this.remove(input.varint());
-    else throw unknownEffect(operation);
-  }
-
   load(_kind: RecordKind, _id: number, _part: number, value: Uint8Array): void {
     const history = readHistory(new ByteReader(value));
     this.byTarget.set(history.target, history);
-  }
-
-  flush(): void {
-    // Records are put when a history changes.
   }
 
   clear(): void {
@@ -86,27 +75,41 @@ export class Histories implements GroupPart {
   }
 }
 
-export function writeSetHistory(out: ByteWriter, history: History): void {
-  out.u8(Effect.SET);
-  writeHistory(out, history);
-}
+export const HistoryEffect = {
+  /** A scope has this history from now on. */
+  SET: effect<Histories, [history: History]>({
+    code: 0x50,
+    write: writeHistory,
+    read: (input) => [readHistory(input)],
+    apply: (histories, history) => histories.put(history),
+    inverse: (histories, { target }) => {
+      const old = histories.of(target);
+      return () => (old === undefined ? histories.remove(target) : histories.put(old));
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  REMOVE: effect<Histories, [target: number]>({
+    code: 0x51,
+    write: (out, target) => out.varint(target),
+    read: (input) => [input.varint()],
+    apply: (histories, target) => histories.remove(target),
+    inverse: (histories, target) => {
+      const old = histories.of(target);
+      return () => (old === undefined ? undefined : histories.put(old));
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+};
 
-export function writeRemoveHistory(out: ByteWriter, target: number): void {
-  out.u8(Effect.REMOVE);
-  out.varint(target);
-}
+/** How long it takes to take a change of a history back, in nanoseconds. */
+const NS_PER_UNDO = 2000;
 
 function writeHistory(out: ByteWriter, { target, number, deleted }: History): void {
   out.varint(target);
   out.varint(number);
-  out.varint(deleted.length);
-  for (const id of deleted) out.varint(id);
+  out.varints(deleted);
 }
 
 function readHistory(input: ByteReader): History {
-  const target = input.varint();
-  const number = input.varint();
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} deleted entries in ${input.remaining} bytes`);
-  return { target, number, deleted: Array.from({ length: count }, () => input.varint()) };
+  return { target: input.varint(), number: input.varint(), deleted: input.varints() };
 }

@@ -16,7 +16,8 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Dirty } from '../state/dirty.js';
-import { type GroupPart, unknownEffect } from '../state/parts/part.js';
+import { effect, effectsOn } from '../state/effect.js';
+import type { GroupPart } from '../state/parts/part.js';
 import { RecordKind } from '../state/records.js';
 import { Module } from '../value/module.js';
 
@@ -50,20 +51,18 @@ export const MODULE_CONF_BYTES_MAX = 1024 * 1024;
 export const MODULE_CODE_BYTES_MAX = 32 * 1024 * 1024;
 export const MODULES_CODE_BYTES_MAX = 128 * 1024 * 1024;
 
-const Effect = { PUT: 0x2d, DELETE: 0x2e, CODE: 0x2f } as const;
-
 /** Bytes of a slice of code in one record. */
 const SLICE_BYTES = 4 * 1024 * 1024;
 
 export class Modules implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, ModuleEffect);
   readonly kinds = [RecordKind.MODULE];
   readonly byId = new Map<number, ModuleInfo>();
   readonly byName = new Map<string, ModuleInfo>();
   /** Rises with every change. */
   version = 0;
-  /** Called with the id of each module that comes up. */
-  noteId: (id: number) => void = () => {};
+  /** Gives the ids of modules, with others; rises above each that comes up. */
+  ids = { nextId: 1 };
   /** What the names of modules mean as values. */
   private readonly values = new Map<number, Module>();
   /** Deployed code, in the slices of its records. */
@@ -127,24 +126,6 @@ export class Modules implements GroupPart {
     this.version += 1;
   }
 
-  apply(operation: number, input: ByteReader): void {
-    switch (operation) {
-      case Effect.PUT:
-        this.put(readModule(input));
-        break;
-      case Effect.DELETE:
-        this.delete(input.varint());
-        break;
-      case Effect.CODE: {
-        const id = input.varint();
-        this.setCode(id, slicesOf(input.bytes(input.varint())));
-        break;
-      }
-      default:
-        throw unknownEffect(operation);
-    }
-  }
-
   load(_kind: RecordKind, id: number, part: number, value: Uint8Array): void {
     if (part === 0) {
       this.index(readModule(new ByteReader(value)));
@@ -154,10 +135,6 @@ export class Modules implements GroupPart {
     slices[part - 1] = value.slice();
     this.codes.set(id, slices);
     this.version += 1;
-  }
-
-  flush(): void {
-    // Records are put when a module changes.
   }
 
   clear(): void {
@@ -179,7 +156,7 @@ export class Modules implements GroupPart {
     this.byId.set(module.id, module);
     this.byName.set(module.name, module);
     this.version += 1;
-    this.noteId(module.id);
+    this.ids.nextId = Math.max(this.ids.nextId, module.id + 1);
   }
 }
 
@@ -190,22 +167,60 @@ export function slicesOf(code: Uint8Array): readonly Uint8Array[] {
   return slices;
 }
 
-export function writePutModule(out: ByteWriter, module: ModuleInfo): void {
-  out.u8(Effect.PUT);
-  writeModule(out, module);
-}
+export const ModuleEffect = {
+  /** Makes a module, or changes its definition. */
+  PUT: effect<Modules, [module: ModuleInfo]>({
+    code: 0x2d,
+    write: writeModule,
+    read: (input) => [readModule(input)],
+    apply: (modules, module) => modules.put(module),
+    inverse: (modules, { id }) => {
+      const old = modules.byId.get(id);
+      const { nextId } = modules.ids;
+      return () => {
+        if (old !== undefined) return modules.put(old);
+        modules.delete(id);
+        modules.ids.nextId = nextId;
+      };
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  /** With its code. */
+  DELETE: effect<Modules, [id: number]>({
+    code: 0x2e,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (modules, id) => modules.delete(id),
+    inverse: (modules, id) => {
+      const old = modules.byId.get(id);
+      const code = modules.codeOf(id);
+      return () => {
+        if (old !== undefined) modules.put(old);
+        modules.setCode(id, code);
+      };
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  /** Sets the code of a module; no slices for none. */
+  CODE: effect<Modules, [id: number, slices: readonly Uint8Array[]]>({
+    code: 0x2f,
+    write: (out, id, slices) => {
+      out.varint(id);
+      out.varint(bytesOf(slices));
+      for (const slice of slices) out.bytes(slice);
+    },
+    read: (input) => [input.varint(), slicesOf(input.blobView())],
+    apply: (modules, id, slices) => modules.setCode(id, slices),
+    inverse: (modules, id) => {
+      const old = modules.codeOf(id);
+      return () => modules.setCode(id, old);
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+};
 
-export function writeDeleteModule(out: ByteWriter, id: number): void {
-  out.u8(Effect.DELETE);
-  out.varint(id);
-}
-
-export function writeModuleCode(out: ByteWriter, id: number, slices: readonly Uint8Array[]): void {
-  out.u8(Effect.CODE);
-  out.varint(id);
-  out.varint(bytesOf(slices));
-  for (const slice of slices) out.bytes(slice);
-}
+/** How long it takes to take a change of a module back, in nanoseconds. */
+const NS_PER_UNDO = 2000;
 
 function bytesOf(slices: readonly Uint8Array[]): number {
   return slices.reduce((bytes, { length }) => bytes + length, 0);
@@ -228,8 +243,7 @@ function writeModule(out: ByteWriter, module: ModuleInfo): void {
   }
   out.varint(module.confs);
   out.varint(module.starts);
-  out.varint(conf.length);
-  out.bytes(conf);
+  out.blob(conf);
 }
 
 function readModule(input: ByteReader): ModuleInfo {
@@ -242,7 +256,7 @@ function readModule(input: ByteReader): ModuleInfo {
     scope: readScope(input),
     confs: input.varint(),
     starts: input.varint(),
-    conf: input.bytes(input.varint()).slice(),
+    conf: input.blob(),
   };
 }
 

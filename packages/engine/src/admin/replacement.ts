@@ -5,18 +5,17 @@
  */
 import { ByteReader, ByteWriter } from '../bytes.js';
 import { lookupError, type QueryError } from '../error.js';
-import { writeRestore } from '../state/group.js';
+import { writeEffect } from '../state/effect.js';
+import { GroupEffect } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
-import { type Target, writeTarget } from './access-lists.js';
-import { writeCollection } from './collection-info.js';
-import { writeSetHistory } from './histories.js';
-import { type ModuleInfo, writePutModule } from './modules.js';
+import type { Target } from './access-lists.js';
+import { HistoryEffect } from './histories.js';
+import { ModuleEffect, type ModuleInfo } from './modules.js';
 import { Privilege } from './privileges.js';
 import type { BackupRecord, RootRestore } from './restore.js';
 import { RootEffect } from './root-effects.js';
 import type { RootGroup } from './root-group.js';
 import { type User, writeUser } from './user.js';
-import { type WhitelistName, type WhitelistRule, whitelistNumber, writeWhitelist } from './whitelist.js';
 
 export interface Replacement {
   readonly backup: RootRestore;
@@ -44,17 +43,14 @@ export function replacementEffects(live: RootGroup, replacement: Replacement): U
   const { backup, numbers, heir } = replacement;
   const { state } = backup;
   const out = new ByteWriter();
-  out.u8(RootEffect.REPLACE);
-  out.varint(numbers.size);
-  for (const id of numbers.values()) out.varint(id);
-  out.varint(state.nextId);
-  out.varint(state.changeCount);
-  writeDefaults(out, state);
+  writeEffect(out, RootEffect.REPLACE, [...numbers.values()], state.nextId, state.changeCount);
+  for (const scope of ['thingsdb', 'node'] as const) {
+    writeEffect(out, RootEffect.SET_DEFAULTS, scope, state.defaults[scope]);
+  }
   for (const info of state.collections.values()) {
     const id = numberOf(numbers, info.id);
     const { members } = live.collections.get(id) ?? missing(id);
-    out.u8(RootEffect.PUT_COLLECTION);
-    writeCollection(out, { ...info, id, members });
+    writeEffect(out, RootEffect.PUT_COLLECTION, { ...info, id, members });
   }
   if (heir === null) writeUsers(out, state, numbers);
   else writeHeir(out, live, heir, [...numbers.values()]);
@@ -62,55 +58,25 @@ export function replacementEffects(live: RootGroup, replacement: Replacement): U
   return out.take();
 }
 
-function writeDefaults(out: ByteWriter, { defaults }: RootGroup): void {
-  for (const [number, { deep, timeZone }] of [defaults.thingsdb, defaults.node].entries()) {
-    out.u8(RootEffect.SET_DEFAULTS);
-    out.u8(number);
-    out.u8(deep);
-    out.text(timeZone);
-  }
-}
-
 function writeUsers(out: ByteWriter, state: RootGroup, numbers: Replacement['numbers']): void {
   for (const user of state.users.values()) {
-    writePutUser(out, user);
-    for (const [list, rules] of state.whitelistsOf(user.id)) writeList(out, user, list, rules);
+    writeEffect(out, RootEffect.PUT_USER, user);
+    for (const entry of state.whitelistsOf(user.id))
+      writeEffect(out, RootEffect.SET_WHITELIST, user.id, ...entry);
     for (const [target, mask] of state.accessOf(user.id)) {
-      writeAccess(out, typeof target === 'number' ? numberOf(numbers, target) : target, user, mask);
+      const moved = typeof target === 'number' ? numberOf(numbers, target) : target;
+      writeEffect(out, RootEffect.SET_ACCESS, moved, user.id, mask);
     }
   }
 }
 
 /** What somebody may not ask for stays forbidden: whitelists are no privileges. */
 function writeHeir(out: ByteWriter, live: RootGroup, heir: User, collections: readonly number[]): void {
-  writePutUser(out, heir);
-  for (const [list, rules] of live.whitelistsOf(heir.id)) writeList(out, heir, list, rules);
+  writeEffect(out, RootEffect.PUT_USER, heir);
+  for (const entry of live.whitelistsOf(heir.id))
+    writeEffect(out, RootEffect.SET_WHITELIST, heir.id, ...entry);
   const targets: readonly Target[] = ['node', 'thingsdb', ...collections];
-  for (const target of targets) writeAccess(out, target, heir, Privilege.FULL);
-}
-
-function writePutUser(out: ByteWriter, user: User): void {
-  out.u8(RootEffect.PUT_USER);
-  writeUser(out, user);
-}
-
-function writeList(
-  out: ByteWriter,
-  { id }: User,
-  list: WhitelistName,
-  rules: readonly WhitelistRule[],
-): void {
-  out.u8(RootEffect.SET_WHITELIST);
-  out.varint(id);
-  out.u8(whitelistNumber(list));
-  writeWhitelist(out, rules);
-}
-
-function writeAccess(out: ByteWriter, target: Target, { id }: User, mask: number): void {
-  out.u8(RootEffect.SET_ACCESS);
-  writeTarget(out, target);
-  out.varint(id);
-  out.u8(mask);
+  for (const target of targets) writeEffect(out, RootEffect.SET_ACCESS, target, heir.id, Privilege.FULL);
 }
 
 /** Writes a record of what is no user and no collection; those that name a collection get its number. */
@@ -125,24 +91,25 @@ function writeRecord(
     case RecordKind.WHITELIST:
       return;
     case RecordKind.TASK:
-      if (takesTasks) writeRestore(out, record);
+      if (takesTasks) writeEffect(out, GroupEffect.RESTORE, record);
       return;
     case RecordKind.HISTORY: {
       const history = backup.state.histories.of(id);
       const target = numbers.get(id);
       if (history === undefined) return;
-      if (id === 0) writeSetHistory(out, history);
-      else if (target !== undefined) writeSetHistory(out, { ...history, target });
+      if (id === 0) writeEffect(out, HistoryEffect.SET, history);
+      else if (target !== undefined) writeEffect(out, HistoryEffect.SET, { ...history, target });
       return;
     }
     case RecordKind.MODULE: {
       const module = backup.state.modules.byId.get(id);
-      if (part === 0 && module !== undefined) writePutModule(out, movedModule(module, numbers));
-      else writeRestore(out, record);
+      if (part === 0 && module !== undefined)
+        writeEffect(out, ModuleEffect.PUT, movedModule(module, numbers));
+      else writeEffect(out, GroupEffect.RESTORE, record);
       return;
     }
     default:
-      writeRestore(out, record);
+      writeEffect(out, GroupEffect.RESTORE, record);
   }
 }
 

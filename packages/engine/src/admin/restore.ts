@@ -7,15 +7,14 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
-import { type GroupRecord, writeRestore } from '../state/group.js';
+import { writeEffect } from '../state/effect.js';
+import { GroupEffect, type GroupRecord } from '../state/group.js';
 import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
 import { ShapeTree } from '../value/shape.js';
-import { writeCollection } from './collection-info.js';
-import { writeRemoveHistory } from './histories.js';
+import { HistoryEffect } from './histories.js';
 import { LEVEL_FIRST, LevelError } from './level.js';
 import { RootEffect } from './root-effects.js';
 import { RootGroup } from './root-group.js';
-import { whitelistNumber } from './whitelist.js';
 
 /** A record of a group, as it lies on disk. */
 export type BackupRecord = GroupRecord;
@@ -23,7 +22,7 @@ export type BackupRecord = GroupRecord;
 /** Effects that take records over. */
 export function restoreEffects(records: Iterable<BackupRecord>): Uint8Array {
   const out = new ByteWriter();
-  for (const record of records) writeRestore(out, record);
+  for (const record of records) writeEffect(out, GroupEffect.RESTORE, record);
   return out.take();
 }
 
@@ -97,8 +96,7 @@ export function isBeingFilled({ collections }: RootGroup, id: number): boolean {
 /** Effect that notes that a backup is being restored; an empty name takes the note away. */
 export function restoringEffect(backup: string): Uint8Array {
   const out = new ByteWriter();
-  out.u8(RootEffect.SET_RESTORING);
-  out.text(backup);
+  writeEffect(out, RootEffect.SET_RESTORING, backup);
   return out.take();
 }
 
@@ -205,16 +203,11 @@ export class RootRestore {
   collectionEffects(live: RootGroup, members: readonly number[]): Uint8Array {
     const out = new ByteWriter();
     for (const id of live.collections.keys()) {
-      if (this.root.collections.has(id)) continue;
-      out.u8(RootEffect.DELETE_COLLECTION);
-      out.varint(id);
+      if (!this.root.collections.has(id)) writeEffect(out, RootEffect.DELETE_COLLECTION, id);
     }
     for (const collection of this.root.collections.values()) {
-      out.u8(RootEffect.PUT_COLLECTION);
-      writeCollection(out, {
-        ...collection,
-        members: live.collections.get(collection.id)?.members ?? members,
-      });
+      const nodes = live.collections.get(collection.id)?.members ?? members;
+      writeEffect(out, RootEffect.PUT_COLLECTION, { ...collection, members: nodes });
     }
     return out.take();
   }
@@ -228,29 +221,25 @@ export class RootRestore {
     const own = [...live.users.keys()];
     let out = new ByteWriter();
     for (const record of this.users) {
-      writeRestore(out, record);
+      writeEffect(out, GroupEffect.RESTORE, record);
       if (out.length <= RESTORE_BYTES_MAX) continue;
       yield out.take();
       out = new ByteWriter();
     }
     // Until now whoever began it can log in, should it have to be begun again.
     for (const id of own) {
-      if (this.root.users.has(id)) continue;
-      out.u8(RootEffect.DELETE_USER);
-      out.varint(id);
+      if (!this.root.users.has(id)) writeEffect(out, RootEffect.DELETE_USER, id);
     }
     for (const id of own) {
       for (const [list] of live.whitelistsOf(id)) {
         if (!this.root.users.has(id) || this.root.whitelistOf(id, list) !== undefined) continue;
-        out.u8(RootEffect.REMOVE_WHITELIST);
-        out.varint(id);
-        out.u8(whitelistNumber(list));
+        writeEffect(out, RootEffect.REMOVE_WHITELIST, id, list);
       }
     }
     for (const { target } of live.histories.all) {
-      if (this.root.histories.of(target) === undefined) writeRemoveHistory(out, target);
+      if (this.root.histories.of(target) === undefined) writeEffect(out, HistoryEffect.REMOVE, target);
     }
-    writeRestore(out, this.meta);
+    writeEffect(out, GroupEffect.RESTORE, this.meta);
     yield out.take();
   }
 }

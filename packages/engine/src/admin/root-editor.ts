@@ -1,27 +1,17 @@
-/**
- * Changes of the root scope's state: each applies a primitive of `RootGroup`, records it as an effect, and records its
- * inverse.
- */
-import type { ByteWriter } from '../bytes.js';
-import type { Undo } from '../state/transaction.js';
-import { type Target, writeTarget } from './access-lists.js';
-import { type CollectionInfo, writeCollection } from './collection-info.js';
-import { type History, writeRemoveHistory, writeSetHistory } from './histories.js';
-import { type Invitation, writeInvitation } from './invitation.js';
-import { type MemberInfo, writeMember } from './member.js';
-import { type ModuleInfo, writeDeleteModule, writeModuleCode, writePutModule } from './modules.js';
+/** Changes of the root scope's state: each makes one effect, and tells the audit log of it. */
+import { type EffectRow, perform, type Recorder } from '../state/effect.js';
+import type { Target } from './access-lists.js';
+import type { CollectionInfo } from './collection-info.js';
+import { type History, HistoryEffect } from './histories.js';
+import type { Invitation } from './invitation.js';
+import type { MemberInfo } from './member.js';
+import { ModuleEffect, type ModuleInfo } from './modules.js';
 import { RootEffect } from './root-effects.js';
 import { accessEvent, moduleEvent, type RootEvent, userEvents, whitelistEvent } from './root-event.js';
 import type { RootGroup } from './root-group.js';
 import type { ScopeDefaults } from './scope-defaults.js';
-import { type User, writeUser } from './user.js';
-import { type WhitelistName, type WhitelistRule, whitelistNumber, writeWhitelist } from './whitelist.js';
-
-/** Where effects and inverses are recorded: a `Transaction`, or less. */
-export interface Recorder {
-  readonly effects: ByteWriter;
-  onUndo(undo: Undo): void;
-}
+import type { User } from './user.js';
+import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
 export class RootEditor {
   readonly root: RootGroup;
@@ -33,220 +23,111 @@ export class RootEditor {
   }
 
   putUser(user: User): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.PUT_USER);
-    writeUser(effects, user);
-    const old = root.users.get(user.id);
-    const { nextId } = root;
-    for (const event of userEvents(old, user)) this.note(event);
-    root.putUser(user);
-    this.recorder.onUndo(() => {
-      if (old !== undefined) {
-        root.putUser(old);
-        return;
-      }
-      root.deleteUser(user.id);
-      root.nextId = nextId;
-    });
+    for (const event of userEvents(this.root.users.get(user.id), user)) this.note(event);
+    this.do(RootEffect.PUT_USER, user);
   }
 
-  deleteUser(user: User): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.DELETE_USER);
-    effects.varint(user.id);
-    this.note({ event: 'user_deleted', fields: { name: user.name } });
-    const lists = root.whitelistsOf(user.id);
-    const lost = root.deleteUser(user.id);
-    this.recorder.onUndo(() => {
-      root.putUser(user);
-      for (const [list, rules] of lists) root.setWhitelist(user.id, list, rules);
-      for (const [target, mask] of lost) root.setAccess(target, user.id, mask);
-    });
+  deleteUser({ id, name }: User): void {
+    this.note({ event: 'user_deleted', fields: { name } });
+    this.do(RootEffect.DELETE_USER, id);
   }
 
   putCollection(collection: CollectionInfo): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.PUT_COLLECTION);
-    writeCollection(effects, collection);
-    const old = root.collections.get(collection.id);
-    const { nextId } = root;
     const { name } = collection;
+    const old = this.root.collections.get(collection.id)?.name;
     if (old === undefined) this.note({ event: 'collection_made', fields: { name } });
-    else if (old.name !== name)
-      this.note({ event: 'collection_renamed', fields: { name: old.name, to: name } });
-    root.putCollection(collection);
-    this.recorder.onUndo(() => {
-      if (old !== undefined) {
-        root.putCollection(old);
-        return;
-      }
-      root.deleteCollection(collection.id);
-      root.nextId = nextId;
-    });
+    else if (old !== name) this.note({ event: 'collection_renamed', fields: { name: old, to: name } });
+    this.do(RootEffect.PUT_COLLECTION, collection);
   }
 
-  deleteCollection(collection: CollectionInfo): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.DELETE_COLLECTION);
-    effects.varint(collection.id);
-    this.note({ event: 'collection_deleted', fields: { name: collection.name } });
-    const history = root.histories.of(collection.id);
-    const lost = root.deleteCollection(collection.id);
-    this.recorder.onUndo(() => {
-      root.putCollection(collection);
-      if (history !== undefined) root.histories.put(history);
-      for (const [userId, mask] of lost) root.setAccess(collection.id, userId, mask);
-    });
+  deleteCollection({ id, name }: CollectionInfo): void {
+    this.note({ event: 'collection_deleted', fields: { name } });
+    this.do(RootEffect.DELETE_COLLECTION, id);
   }
 
   putMember(member: MemberInfo): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.PUT_MEMBER);
-    writeMember(effects, member);
-    const old = root.members.get(member.nodeId);
-    const { nextNumber } = root;
     const { number, name, host, port, leaving } = member;
+    const old = this.root.members.get(member.nodeId);
     if (old === undefined) this.note({ event: 'node_joined', fields: { node: number, name, host, port } });
     else if (leaving && !old.leaving) this.note({ event: 'node_leaving', fields: { node: number, name } });
-    root.putMember(member);
-    this.recorder.onUndo(() => {
-      if (old === undefined) root.deleteMember(member.nodeId);
-      else root.putMember(old);
-      root.nextNumber = nextNumber;
-    });
+    this.do(RootEffect.PUT_MEMBER, member);
+  }
+
+  deleteMember({ nodeId, number, name }: MemberInfo): void {
+    this.note({ event: 'node_removed', fields: { node: number, name } });
+    this.do(RootEffect.DELETE_MEMBER, nodeId);
   }
 
   putInvitation(invitation: Invitation): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.PUT_INVITATION);
-    writeInvitation(effects, invitation);
-    const { nextNumber } = root;
     const { number, host, port } = invitation;
     this.note({ event: 'node_invited', fields: { node: number, host, port } });
-    root.putInvitation(invitation);
-    this.recorder.onUndo(() => {
-      root.deleteInvitation(invitation.number);
-      root.nextNumber = nextNumber;
-    });
+    this.do(RootEffect.PUT_INVITATION, invitation);
   }
 
-  deleteInvitation(invitation: Invitation): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.DELETE_INVITATION);
-    effects.varint(invitation.number);
-    this.note({ event: 'invitation_deleted', fields: { node: invitation.number } });
-    root.deleteInvitation(invitation.number);
-    this.recorder.onUndo(() => root.putInvitation(invitation));
-  }
-
-  deleteMember(member: MemberInfo): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.DELETE_MEMBER);
-    effects.varint(member.nodeId);
-    this.note({ event: 'node_removed', fields: { node: member.number, name: member.name } });
-    root.deleteMember(member.nodeId);
-    this.recorder.onUndo(() => root.putMember(member));
+  deleteInvitation({ number }: Invitation): void {
+    this.note({ event: 'invitation_deleted', fields: { node: number } });
+    this.do(RootEffect.DELETE_INVITATION, number);
   }
 
   /** Sets the privileges of a user on a target; null removes its entry. */
   setAccess(target: Target, userId: number, mask: number | null): void {
     const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(mask === null ? RootEffect.REMOVE_ACCESS : RootEffect.SET_ACCESS);
-    writeTarget(effects, target);
-    effects.varint(userId);
-    if (mask !== null) effects.u8(mask);
-    const old = root.maskOf(target, userId) ?? null;
-    if (old !== mask) this.note(accessEvent(root, target, userId, mask));
-    root.setAccess(target, userId, mask);
-    this.recorder.onUndo(() => root.setAccess(target, userId, old));
+    if ((root.maskOf(target, userId) ?? null) !== mask) this.note(accessEvent(root, target, userId, mask));
+    if (mask === null) this.do(RootEffect.REMOVE_ACCESS, target, userId);
+    else this.do(RootEffect.SET_ACCESS, target, userId, mask);
   }
 
   /** Sets a whitelist of a user; null removes it. */
   setWhitelist(userId: number, list: WhitelistName, rules: readonly WhitelistRule[] | null): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(rules === null ? RootEffect.REMOVE_WHITELIST : RootEffect.SET_WHITELIST);
-    effects.varint(userId);
-    effects.u8(whitelistNumber(list));
-    if (rules !== null) writeWhitelist(effects, rules);
-    const old = root.whitelistOf(userId, list) ?? null;
-    this.note(whitelistEvent(root, userId, list, rules));
-    root.setWhitelist(userId, list, rules);
-    this.recorder.onUndo(() => root.setWhitelist(userId, list, old));
+    this.note(whitelistEvent(this.root, userId, list, rules));
+    if (rules === null) this.do(RootEffect.REMOVE_WHITELIST, userId, list);
+    else this.do(RootEffect.SET_WHITELIST, userId, list, rules);
   }
 
   /** Gives a scope this commit history. */
   setHistory(history: History): void {
-    const { histories } = this.root;
-    const old = histories.of(history.target);
-    writeSetHistory(this.recorder.effects, history);
-    histories.put(history);
-    this.recorder.onUndo(() => {
-      if (old === undefined) histories.remove(history.target);
-      else histories.put(old);
-    });
+    perform(this.recorder, HistoryEffect.SET, this.root.histories, history);
   }
 
   /** A scope has no commit history any more. */
   removeHistory(target: number): void {
-    const { histories } = this.root;
-    const old = histories.of(target);
-    if (old === undefined) return;
-    writeRemoveHistory(this.recorder.effects, target);
-    histories.remove(target);
-    this.recorder.onUndo(() => histories.put(old));
+    perform(this.recorder, HistoryEffect.REMOVE, this.root.histories, target);
   }
 
   /** Makes a module, or changes its definition. */
   putModule(module: ModuleInfo): void {
-    const { root } = this;
-    const { modules, nextId } = root;
-    const { id } = module;
-    const old = modules.byId.get(id);
-    writePutModule(this.recorder.effects, module);
-    this.note(moduleEvent(old, module));
-    modules.put(module);
-    this.recorder.onUndo(() => {
-      if (old !== undefined) {
-        modules.put(old);
-        return;
-      }
-      modules.delete(id);
-      root.nextId = nextId;
-    });
+    const { modules } = this.root;
+    this.note(moduleEvent(modules.byId.get(module.id), module));
+    perform(this.recorder, ModuleEffect.PUT, modules, module);
   }
 
-  deleteModule(module: ModuleInfo): void {
-    const { modules } = this.root;
-    const code = modules.codeOf(module.id);
-    writeDeleteModule(this.recorder.effects, module.id);
-    this.note({ event: 'module_deleted', fields: { name: module.name } });
-    modules.delete(module.id);
-    this.recorder.onUndo(() => {
-      modules.put(module);
-      modules.setCode(module.id, code);
-    });
+  deleteModule({ id, name }: ModuleInfo): void {
+    this.note({ event: 'module_deleted', fields: { name } });
+    perform(this.recorder, ModuleEffect.DELETE, this.root.modules, id);
   }
 
   /** Deploys the code of a module. */
-  setModuleCode(module: ModuleInfo, slices: readonly Uint8Array[]): void {
-    const { modules } = this.root;
-    const { id, name } = module;
-    const old = modules.codeOf(id);
-    writeModuleCode(this.recorder.effects, id, slices);
+  setModuleCode({ id, name }: ModuleInfo, slices: readonly Uint8Array[]): void {
     const bytes = slices.reduce((sum, { length }) => sum + length, 0);
     this.note({ event: 'module_deployed', fields: { name, bytes } });
-    modules.setCode(id, slices);
-    this.recorder.onUndo(() => modules.setCode(id, old));
+    perform(this.recorder, ModuleEffect.CODE, this.root.modules, id, slices);
+  }
+
+  /** The cluster is to work at a level that all of its members know. */
+  setLevel(level: number): void {
+    this.note({ event: 'level_raised', fields: { level } });
+    this.do(RootEffect.SET_LEVEL, level);
+  }
+
+  setDefaults(scope: 'thingsdb' | 'node', defaults: ScopeDefaults): void {
+    this.do(RootEffect.SET_DEFAULTS, scope, defaults);
+  }
+
+  private do<Args extends readonly unknown[], Result>(
+    row: EffectRow<RootGroup, Args, Result>,
+    ...args: Args
+  ): void {
+    perform(this.recorder, row, this.root, ...args);
   }
 
   /** Tells what a change does, unless it is taken back in time. */
@@ -256,29 +137,9 @@ export class RootEditor {
     this.recorder.onUndo(() => {
       const at = events.lastIndexOf(event);
       if (at !== -1) events.splice(at, 1);
-    });
-  }
-
-  /** The cluster is to work at a level that all of its members know. */
-  setLevel(level: number): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.SET_LEVEL);
-    effects.varint(level);
-    this.note({ event: 'level_raised', fields: { level } });
-    const old = root.writeLevel(level);
-    this.recorder.onUndo(() => root.writeLevel(old));
-  }
-
-  setDefaults(kind: 'thingsdb' | 'node', defaults: ScopeDefaults): void {
-    const { root } = this;
-    const { effects } = this.recorder;
-    effects.u8(RootEffect.SET_DEFAULTS);
-    effects.u8(kind === 'thingsdb' ? 0 : 1);
-    effects.u8(defaults.deep);
-    effects.text(defaults.timeZone);
-    const old = root.defaults[kind];
-    root.setDefaults(kind, defaults);
-    this.recorder.onUndo(() => root.setDefaults(kind, old));
+    }, NS_PER_EVENT);
   }
 }
+
+/** How long it takes to forget an event, in nanoseconds. */
+const NS_PER_EVENT = 2000;

@@ -22,21 +22,263 @@
  *               | 2d to 2f: modules, see `modules.ts`
  *               | 50 and 51: commit histories, see `histories.ts`
  */
+import type { ByteReader, ByteWriter } from '../bytes.js';
+import { committedEffect, effect } from '../state/effect.js';
+import { readTarget, type Target, writeTarget } from './access-lists.js';
+import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
+import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
+import { type MemberInfo, readMember, writeMember } from './member.js';
+import type { RootGroup } from './root-group.js';
+import type { ScopeDefaults } from './scope-defaults.js';
+import { readUser, type User, writeUser } from './user.js';
+import {
+  readWhitelist,
+  type WhitelistName,
+  type WhitelistRule,
+  whitelistNumber,
+  whitelistOfNumber,
+  writeWhitelist,
+} from './whitelist.js';
+
+/** How long it takes to take a change of the root scope back, in nanoseconds. */
+const NS_PER_UNDO = 2000;
+
+const writeNumber = (out: ByteWriter, number: number): void => out.varint(number);
+const readNumber = (input: ByteReader): [number] => [input.varint()];
+const cost = (): number => NS_PER_UNDO;
+
 export const RootEffect = {
-  PUT_USER: 0x40,
-  DELETE_USER: 0x41,
-  PUT_COLLECTION: 0x42,
-  DELETE_COLLECTION: 0x43,
-  SET_ACCESS: 0x44,
-  REMOVE_ACCESS: 0x45,
-  SET_DEFAULTS: 0x46,
-  PUT_MEMBER: 0x47,
-  DELETE_MEMBER: 0x48,
-  PUT_INVITATION: 0x49,
-  DELETE_INVITATION: 0x4a,
-  SET_RESTORING: 0x4b,
-  SET_LEVEL: 0x4c,
-  SET_WHITELIST: 0x4d,
-  REMOVE_WHITELIST: 0x4e,
-  REPLACE: 0x4f,
-} as const;
+  /** A new or changed user. */
+  PUT_USER: effect<RootGroup, [user: User]>({
+    code: 0x40,
+    write: writeUser,
+    read: (input) => [readUser(input)],
+    apply: (root, user) => root.putUser(user),
+    inverse: (root, { id }) => {
+      const old = root.users.get(id);
+      const { nextId } = root;
+      return () => {
+        if (old !== undefined) return root.putUser(old);
+        root.deleteUser(id);
+        root.nextId = nextId;
+      };
+    },
+    cost,
+  }),
+  /** With its access everywhere, and its whitelists. */
+  DELETE_USER: effect<RootGroup, [id: number], readonly (readonly [Target, number])[]>({
+    code: 0x41,
+    write: writeNumber,
+    read: readNumber,
+    apply: (root, id) => root.deleteUser(id),
+    inverse: (root, id) => {
+      const user = root.users.get(id);
+      const lists = root.whitelistsOf(id);
+      return (lost) => {
+        if (user !== undefined) root.putUser(user);
+        for (const [list, rules] of lists) root.setWhitelist(id, list, rules);
+        for (const [target, mask] of lost) root.setAccess(target, id, mask);
+      };
+    },
+    cost,
+  }),
+  /** A new or changed collection. */
+  PUT_COLLECTION: effect<RootGroup, [collection: CollectionInfo]>({
+    code: 0x42,
+    write: writeCollection,
+    read: (input) => [readCollection(input)],
+    apply: (root, collection) => root.putCollection(collection),
+    inverse: (root, { id }) => {
+      const old = root.collections.get(id);
+      const { nextId } = root;
+      return () => {
+        if (old !== undefined) return root.putCollection(old);
+        root.deleteCollection(id);
+        root.nextId = nextId;
+      };
+    },
+    cost,
+  }),
+  /** With the access to it. */
+  DELETE_COLLECTION: effect<RootGroup, [id: number], ReadonlyMap<number, number>>({
+    code: 0x43,
+    write: writeNumber,
+    read: readNumber,
+    apply: (root, id) => root.deleteCollection(id),
+    inverse: (root, id) => {
+      const collection = root.collections.get(id);
+      const history = root.histories.of(id);
+      return (lost) => {
+        if (collection !== undefined) root.putCollection(collection);
+        if (history !== undefined) root.histories.put(history);
+        for (const [userId, mask] of lost) root.setAccess(id, userId, mask);
+      };
+    },
+    cost,
+  }),
+  SET_ACCESS: effect<RootGroup, [target: Target, userId: number, mask: number]>({
+    code: 0x44,
+    write: (out, target, userId, mask) => {
+      writeTarget(out, target);
+      out.varint(userId);
+      out.u8(mask);
+    },
+    read: (input) => [readTarget(input), input.varint(), input.u8()],
+    apply: (root, target, userId, mask) => root.setAccess(target, userId, mask),
+    inverse: accessBack,
+    cost,
+  }),
+  REMOVE_ACCESS: effect<RootGroup, [target: Target, userId: number]>({
+    code: 0x45,
+    write: (out, target, userId) => {
+      writeTarget(out, target);
+      out.varint(userId);
+    },
+    read: (input) => [readTarget(input), input.varint()],
+    apply: (root, target, userId) => root.setAccess(target, userId, null),
+    inverse: accessBack,
+    cost,
+  }),
+  SET_DEFAULTS: effect<RootGroup, [scope: 'thingsdb' | 'node', defaults: ScopeDefaults]>({
+    code: 0x46,
+    write: (out, scope, { deep, timeZone }) => {
+      out.u8(scope === 'thingsdb' ? 0 : 1);
+      out.u8(deep);
+      out.text(timeZone);
+    },
+    read: (input) => [input.u8() === 0 ? 'thingsdb' : 'node', { deep: input.u8(), timeZone: input.text() }],
+    apply: (root, scope, defaults) => root.setDefaults(scope, defaults),
+    inverse: (root, scope) => {
+      const old = root.defaults[scope];
+      return () => root.setDefaults(scope, old);
+    },
+    cost,
+  }),
+  /** A new or changed member. */
+  PUT_MEMBER: effect<RootGroup, [member: MemberInfo]>({
+    code: 0x47,
+    write: writeMember,
+    read: (input) => [readMember(input)],
+    apply: (root, member) => root.putMember(member),
+    inverse: (root, { nodeId }) => {
+      const old = root.members.get(nodeId);
+      const { nextNumber } = root;
+      return () => {
+        if (old === undefined) root.deleteMember(nodeId);
+        else root.putMember(old);
+        root.nextNumber = nextNumber;
+      };
+    },
+    cost,
+  }),
+  DELETE_MEMBER: effect<RootGroup, [nodeId: number]>({
+    code: 0x48,
+    write: writeNumber,
+    read: readNumber,
+    apply: (root, nodeId) => root.deleteMember(nodeId),
+    inverse: (root, nodeId) => {
+      const old = root.members.get(nodeId);
+      return () => (old === undefined ? undefined : root.putMember(old));
+    },
+    cost,
+  }),
+  PUT_INVITATION: effect<RootGroup, [invitation: Invitation]>({
+    code: 0x49,
+    write: writeInvitation,
+    read: (input) => [readInvitation(input)],
+    apply: (root, invitation) => root.putInvitation(invitation),
+    inverse: (root, { number }) => {
+      const { nextNumber } = root;
+      return () => {
+        root.deleteInvitation(number);
+        root.nextNumber = nextNumber;
+      };
+    },
+    cost,
+  }),
+  DELETE_INVITATION: effect<RootGroup, [number: number]>({
+    code: 0x4a,
+    write: writeNumber,
+    read: readNumber,
+    apply: (root, number) => root.deleteInvitation(number),
+    inverse: (root, number) => {
+      const old = root.invitations.get(number);
+      return () => (old === undefined ? undefined : root.putInvitation(old));
+    },
+    cost,
+  }),
+  /** Notes that this backup is being restored; empty: none is. */
+  SET_RESTORING: committedEffect<RootGroup, [backup: string]>({
+    code: 0x4b,
+    write: (out, backup) => out.text(backup),
+    read: (input) => [input.text()],
+    apply: (root, backup) => {
+      root.restoring = backup;
+    },
+  }),
+  /** The cluster works at a level that all of its members know, from when this is committed. */
+  SET_LEVEL: {
+    ...effect<RootGroup, [level: number], number>({
+      code: 0x4c,
+      write: writeNumber,
+      read: readNumber,
+      apply: (root, level) => root.writeLevel(level),
+      inverse: (root) => (before) => root.writeLevel(before),
+      cost,
+    }),
+    // What is read from the log is committed.
+    repeat: (input: ByteReader, root: RootGroup): void => {
+      root.writeLevel(input.varint());
+      root.confirmLevel();
+    },
+  },
+  SET_WHITELIST: effect<RootGroup, [userId: number, list: WhitelistName, rules: readonly WhitelistRule[]]>({
+    code: 0x4d,
+    write: (out, userId, list, rules) => {
+      writeListName(out, userId, list);
+      writeWhitelist(out, rules);
+    },
+    read: (input) => [input.varint(), whitelistOfNumber(input.u8()), readWhitelist(input)],
+    apply: (root, userId, list, rules) => root.setWhitelist(userId, list, rules),
+    inverse: whitelistBack,
+    cost,
+  }),
+  REMOVE_WHITELIST: effect<RootGroup, [userId: number, list: WhitelistName]>({
+    code: 0x4e,
+    write: writeListName,
+    read: (input) => [input.varint(), whitelistOfNumber(input.u8())],
+    apply: (root, userId, list) => root.setWhitelist(userId, list, null),
+    inverse: whitelistBack,
+    cost,
+  }),
+  /** Everything but the nodes, and these collections, is removed; what a backup has follows. */
+  REPLACE: committedEffect<RootGroup, [kept: readonly number[], next: number, changes: number]>({
+    code: 0x4f,
+    write: (out, kept, next, changes) => {
+      out.varints(kept);
+      out.varint(next);
+      out.varint(changes);
+    },
+    read: (input) => [input.varints(), input.varint(), input.varint()],
+    apply: (root, kept, next, changes) => {
+      root.empty(new Set(kept));
+      root.nextId = Math.max(root.nextId, next);
+      root.changeCount = Math.max(root.changeCount, changes);
+    },
+  }),
+};
+
+function accessBack(root: RootGroup, target: Target, userId: number): () => void {
+  const old = root.maskOf(target, userId) ?? null;
+  return () => root.setAccess(target, userId, old);
+}
+
+function writeListName(out: ByteWriter, userId: number, list: WhitelistName): void {
+  out.varint(userId);
+  out.u8(whitelistNumber(list));
+}
+
+function whitelistBack(root: RootGroup, userId: number, list: WhitelistName): () => void {
+  const old = root.whitelistOf(userId, list) ?? null;
+  return () => root.setWhitelist(userId, list, old);
+}

@@ -4,11 +4,12 @@
  *
  * Long because: it is one state, and each of its primitives stands with its record and its effect.
  */
-import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, ByteWriter } from '../bytes.js';
 import { Dirty } from '../state/dirty.js';
+import { effectsOn } from '../state/effect.js';
 import { Group, type GroupRecord } from '../state/group.js';
 import { RecordKind } from '../state/records.js';
-import { AccessLists, readTarget, type Target } from './access-lists.js';
+import { AccessLists, type Target } from './access-lists.js';
 import { type CollectionInfo, readCollection, writeCollection } from './collection-info.js';
 import { Histories } from './histories.js';
 import { type Invitation, readInvitation, writeInvitation } from './invitation.js';
@@ -87,9 +88,8 @@ export class RootGroup extends Group {
     super(dirty, [histories, modules]);
     this.histories = histories;
     this.modules = modules;
-    modules.noteId = (id) => {
-      this.nextId = Math.max(this.nextId, id + 1);
-    };
+    modules.ids = this;
+    this.takeEffects(effectsOn(this, RootEffect));
     this.knownLevel = knownLevel;
     this.tasks.attach({ ids: this, owners: this, store: null });
   }
@@ -300,71 +300,6 @@ export class RootGroup extends Group {
     return this.tokenByPrefix(key.slice(0, TOKEN_PREFIX_LENGTH));
   }
 
-  protected override applyEffect(operation: number, input: ByteReader): boolean {
-    switch (operation) {
-      case RootEffect.PUT_USER:
-        this.putUser(readUser(input));
-        return true;
-      case RootEffect.DELETE_USER:
-        this.deleteUser(input.varint());
-        return true;
-      case RootEffect.PUT_COLLECTION:
-        this.putCollection(readCollection(input));
-        return true;
-      case RootEffect.DELETE_COLLECTION:
-        this.deleteCollection(input.varint());
-        return true;
-      case RootEffect.SET_ACCESS:
-        this.setAccess(readTarget(input), input.varint(), input.u8());
-        return true;
-      case RootEffect.REMOVE_ACCESS:
-        this.setAccess(readTarget(input), input.varint(), null);
-        return true;
-      case RootEffect.SET_DEFAULTS: {
-        const kind = input.u8() === 0 ? 'thingsdb' : 'node';
-        this.setDefaults(kind, { deep: input.u8(), timeZone: input.text() });
-        return true;
-      }
-      case RootEffect.PUT_MEMBER:
-        this.putMember(readMember(input));
-        return true;
-      case RootEffect.DELETE_MEMBER:
-        this.deleteMember(input.varint());
-        return true;
-      case RootEffect.PUT_INVITATION:
-        this.putInvitation(readInvitation(input));
-        return true;
-      case RootEffect.DELETE_INVITATION:
-        this.deleteInvitation(input.varint());
-        return true;
-      case RootEffect.SET_RESTORING:
-        this.restoring = input.text();
-        return true;
-      case RootEffect.SET_WHITELIST:
-        this.setWhitelist(input.varint(), whitelistOfNumber(input.u8()), readWhitelist(input));
-        return true;
-      case RootEffect.REMOVE_WHITELIST:
-        this.setWhitelist(input.varint(), whitelistOfNumber(input.u8()), null);
-        return true;
-      case RootEffect.REPLACE: {
-        const count = input.varint();
-        if (count > input.remaining)
-          throw new FormatError(`${count} collections in ${input.remaining} bytes`);
-        const kept = new Set(Array.from({ length: count }, () => input.varint()));
-        this.empty(kept);
-        this.nextId = Math.max(this.nextId, input.varint());
-        this.changeCount = Math.max(this.changeCount, input.varint());
-        return true;
-      }
-      case RootEffect.SET_LEVEL:
-        this.writeLevel(input.varint());
-        this.confirmLevel();
-        return true;
-      default:
-        return super.applyEffect(operation, input);
-    }
-  }
-
   override loadRecord(kind: number, id: number, value: Uint8Array, part = 0): void {
     if (kind === RecordKind.USER) this.indexUser(readUser(new ByteReader(value)));
     else if (kind === RecordKind.COLLECTION) this.indexCollection(readCollection(new ByteReader(value)));
@@ -377,7 +312,7 @@ export class RootGroup extends Group {
   }
 
   /** Removes everything but the nodes and some collections, for that of a backup to take its place. */
-  private empty(kept: ReadonlySet<number>): void {
+  empty(kept: ReadonlySet<number>): void {
     const { procedures, commits, tasks, modules, histories } = this;
     for (const id of [...this.collections.keys()]) if (!kept.has(id)) this.deleteCollection(id);
     for (const id of [...this.users.keys()]) this.deleteUser(id);
@@ -390,7 +325,7 @@ export class RootGroup extends Group {
   }
 
   /** The nodes of a cluster are its own: they and their numbers do not come from a backup. */
-  protected override restoreRecord(record: GroupRecord): void {
+  override restoreRecord(record: GroupRecord): void {
     const { kind, id, part, value } = record;
     if (kind === RecordKind.USER) {
       this.putUser(readUser(new ByteReader(value)));

@@ -62,14 +62,13 @@ export function writeUser(out: ByteWriter, user: User): void {
     out.varint(password.r);
     out.varint(password.p);
   }
-  out.varint(user.tokens.length);
-  for (const token of user.tokens) {
+  out.list(user.tokens, (token) => {
     out.text(token.prefix);
     out.blob(token.hash);
     out.varint(token.createdAt);
     out.varint(token.expiresAt === null ? 0 : token.expiresAt + 1);
     out.text(token.description);
-  }
+  });
 }
 
 export function readUser(input: ByteReader): User {
@@ -77,9 +76,7 @@ export function readUser(input: ByteReader): User {
   const name = input.text();
   const createdAt = input.varint();
   const password = input.u8() === 0 ? null : readPassword(input);
-  const tokens: Token[] = [];
-  for (let count = input.varint(); count > 0; count--) tokens.push(readToken(input));
-  return { id, name, createdAt, password, tokens };
+  return { id, name, createdAt, password, tokens: input.list(() => readToken(input)) };
 }
 
 function readPassword(input: ByteReader): PasswordHash {

@@ -67,24 +67,16 @@ export function whitelistOfNumber(number: number): WhitelistName {
 }
 
 export function writeWhitelist(out: ByteWriter, rules: readonly WhitelistRule[]): void {
-  out.varint(rules.length);
-  for (const rule of rules) {
-    if (typeof rule === 'string') {
-      out.u8(0);
-      out.text(rule);
-      continue;
-    }
-    out.u8(1);
-    out.text(rule.pattern);
-    out.text(rule.flags);
-  }
+  out.list(rules, (rule) => {
+    out.u8(typeof rule === 'string' ? 0 : 1);
+    out.text(typeof rule === 'string' ? rule : rule.pattern);
+    if (typeof rule !== 'string') out.text(rule.flags);
+  });
 }
 
 /** @throws FormatError */
 export function readWhitelist(input: ByteReader): readonly WhitelistRule[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} rules in ${input.remaining} bytes`);
-  return Array.from({ length: count }, () => readRule(input));
+  return input.list(() => readRule(input));
 }
 
 function readRule(input: ByteReader): WhitelistRule {

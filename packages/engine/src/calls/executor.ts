@@ -20,6 +20,7 @@ import { type Freshness, GroupNeeded, HashNeeded, NO_IDS, type Runtime, SliceOve
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
 import type { Scope } from '../state/scope.js';
+import { NS_PER_UNDO } from '../state/transaction/undo-costs.js';
 import { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
 import type { Future } from '../value/future.js';
@@ -130,7 +131,7 @@ export class Executor {
     group.changeCount += 1;
     transaction.onUndo(() => {
       group.changeCount -= 1;
-    });
+    }, NS_PER_UNDO);
     const { collectionEvents, events } = this.root;
     return {
       effects,

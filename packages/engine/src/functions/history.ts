@@ -6,7 +6,8 @@ import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { GroupNeeded, type Runtime } from '../run/runtime.js';
-import { type Commit, CommitEditor, type Commits } from '../state/parts/commits.js';
+import { perform } from '../state/effect.js';
+import { type Commit, CommitEffect, type Commits } from '../state/parts/commits.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { RegexValue } from '../value/regex-value.js';
@@ -40,15 +41,14 @@ export const HISTORY: readonly Entry[] = [
       if (message === '') throw valueError('the message of a commit can not be empty');
       if (rt.isCommitted) throw operationError('a query has one commit at most');
       const { commits } = rt.group;
-      const editor = new CommitEditor(commits, rt.transaction);
-      editor.delete(obsolete(commits, history));
+      deleteCommits(rt, obsolete(commits, history));
       if (commits.bytes >= HISTORY_BYTES_MAX) {
         throw quotaError(
           `the commit history of ${rt.scope.name} takes ${HISTORY_BYTES_MAX} bytes, which is the most; del_history() makes room`,
         );
       }
       rt.isCommitted = true;
-      editor.add({
+      perform(rt.transaction, CommitEffect.ADD, commits, {
         id: rt.scope.changeId,
         history: history.number,
         createdAt: rt.seconds(),
@@ -77,9 +77,7 @@ export const HISTORY: readonly Entry[] = [
         return null;
       }
       rt.editor.removeHistory(target);
-      if (target === ROOT_HISTORY) {
-        new CommitEditor(commits, rt.transaction).delete(commits.strangers(null));
-      }
+      if (target === ROOT_HISTORY) deleteCommits(rt, commits.strangers(null));
       return null;
     },
   }),
@@ -105,12 +103,17 @@ export const HISTORY: readonly Entry[] = [
       const { commits, history } = selected(rt, options);
       const ids = select(rt, commits, history, options).map(({ id }) => id);
       if (ids.length === 0) return 0;
-      if (history.target === ROOT_HISTORY) new CommitEditor(commits, rt.transaction).delete(ids);
+      if (history.target === ROOT_HISTORY) deleteCommits(rt, ids);
       else rt.editor.setHistory({ ...history, deleted: withDeleted(commits, history, ids) });
       return ids.length;
     },
   }),
 ];
+
+/** Deletes entries of the history that lies in the scope of the query. */
+function deleteCommits({ transaction, group }: Runtime, ids: readonly number[]): void {
+  if (ids.length > 0) perform(transaction, CommitEffect.DELETE, group.commits, ids);
+}
 
 /**
  * Asked before definitions are changed: with a commit history the query has to announce it first.

@@ -6,14 +6,12 @@ import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { type Dump, NoDumpError, readDump } from '../state/dump.js';
-import { ProcedureEditor } from '../state/parts/procedures.js';
+import { perform } from '../state/effect.js';
+import { ProcedureEffect } from '../state/parts/procedures.js';
 import { readTasks, TaskEditor } from '../state/parts/tasks.js';
-import { readContents, writeImport } from '../state/transfer.js';
+import { TransferEffect } from '../state/transfer.js';
 import type { Bytes } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
-
-/** How long it takes to take an import back, in nanoseconds for each byte. */
-const NS_PER_BYTE = 30;
 
 const CHANGES: ChangeRule = { scopes: In.COLLECTION };
 
@@ -38,10 +36,10 @@ export const IMPORT: readonly Entry[] = [
         throw quotaError(`the dump has ${procedures.length} procedures, more than max_procedures allows`);
       }
       rt.charge(contents.length);
-      writeImport(transaction.effects, contents);
-      transaction.onUndo(readContents(contents, group.store), NS_PER_BYTE * contents.length);
-      const editor = new ProcedureEditor(group.procedures, transaction);
-      for (const procedure of procedures) editor.put(procedure);
+      perform(transaction, TransferEffect.IMPORT, group.store, contents);
+      for (const procedure of procedures) {
+        perform(transaction, ProcedureEffect.PUT, group.procedures, procedure);
+      }
       importTasks(rt, group, tasks, takesTasks);
       return null;
     },

@@ -7,7 +7,8 @@ import { callClosure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
-import { type Procedure, ProcedureEditor } from '../state/parts/procedures.js';
+import { perform } from '../state/effect.js';
+import { type Procedure, ProcedureEffect } from '../state/parts/procedures.js';
 import { Closure } from '../value/closure.js';
 import { List } from '../value/containers.js';
 import { compareText } from '../value/scalar-compare.js';
@@ -32,7 +33,7 @@ export const PROCEDURES: readonly Entry[] = [
       if (procedures.size >= rt.quotas.procedures) {
         throw quotaError(`there are ${procedures.size} procedures, the most that max_procedures allows`);
       }
-      editorOf(rt).put({ name, closure: copy(closure), createdAt: rt.seconds() });
+      put(rt, name, closure);
       return name;
     },
   }),
@@ -45,7 +46,7 @@ export const PROCEDURES: readonly Entry[] = [
     run: (rt, name, given) => {
       procedureOf(rt, name);
       const closure = given();
-      editorOf(rt).put({ name, closure: copy(closure), createdAt: rt.seconds() });
+      put(rt, name, closure);
       return null;
     },
   }),
@@ -62,7 +63,7 @@ export const PROCEDURES: readonly Entry[] = [
       if (rt.scope.procedure(newName) !== undefined) {
         throw existsError(`there is a procedure '${newName}' already`);
       }
-      editorOf(rt).rename(name, newName);
+      perform(rt.transaction, ProcedureEffect.RENAME, rt.group.procedures, name, newName);
       return null;
     },
   }),
@@ -73,7 +74,7 @@ export const PROCEDURES: readonly Entry[] = [
     before: needCommit,
     params: [p.str('name')],
     run: (rt, name) => {
-      editorOf(rt).delete(procedureOf(rt, name));
+      perform(rt.transaction, ProcedureEffect.DELETE, rt.group.procedures, procedureOf(rt, name));
       return null;
     },
   }),
@@ -125,13 +126,11 @@ function procedureOf(rt: Runtime, name: string): Procedure {
   return procedure;
 }
 
-/** A closure of the procedure's own: what happens to the original does not matter to it. */
-function copy(closure: Closure): Closure {
-  return new Closure(closure.source, closure.unit, closure.store());
-}
-
-function editorOf({ group, transaction }: Runtime): ProcedureEditor {
-  return new ProcedureEditor(group.procedures, transaction);
+/** Puts a procedure with a closure of its own: what happens to the original does not matter to it. */
+function put(rt: Runtime, name: string, original: Closure): void {
+  const closure = new Closure(original.source, original.unit, original.store());
+  const { procedures } = rt.group;
+  perform(rt.transaction, ProcedureEffect.PUT, procedures, { name, closure, createdAt: rt.seconds() });
 }
 
 function docOf(procedure: Procedure): string {

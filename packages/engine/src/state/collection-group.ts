@@ -1,14 +1,15 @@
 import { ByteReader, type ByteWriter } from '../bytes.js';
 import type { ShapeTree } from '../value/shape.js';
 import { Thing } from '../value/thing.js';
-import { applyThingEffect } from './effects.js';
+import { effectsOn } from './effect.js';
+import { ThingEffect } from './effects.js';
 import type { RoomEvent } from './events.js';
 import { Group, type GroupRecord } from './group.js';
 import { Schema } from './parts/schema.js';
 import type { Owners } from './parts/tasks.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
 import { Store } from './store.js';
-import { IMPORT, readContents } from './transfer.js';
+import { TransferEffect } from './transfer.js';
 
 /** Where nobody asks for them. */
 const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
@@ -24,6 +25,8 @@ export class CollectionGroup extends Group {
     super(store.dirty, [new Schema(store), store.rooms]);
     this.id = id;
     this.store = store;
+    this.takeEffects(effectsOn(store, ThingEffect));
+    this.takeEffects(effectsOn(store, TransferEffect));
     this.tasks.attach({ ids: store, owners, store });
   }
 
@@ -51,15 +54,7 @@ export class CollectionGroup extends Group {
       : null;
   }
 
-  protected override applyEffect(operation: number, input: ByteReader): boolean {
-    if (operation === IMPORT) {
-      readContents(input.bytes(input.varint()), this.store);
-      return true;
-    }
-    return applyThingEffect(operation, input, this.store) || super.applyEffect(operation, input);
-  }
-
-  protected override restoreRecord(record: GroupRecord): void {
+  override restoreRecord(record: GroupRecord): void {
     const { kind, id, part, value } = record;
     if (kind === RecordKind.THING) this.store.restoreRecord(id, part, value);
     else super.restoreRecord(record);

@@ -17,158 +17,227 @@
  *                | 0c thing:varint key:text count:varint (gap:varint run:varint)*    remove runs of items from list;
  *                                                           a gap is the number of items between a run and the one before
  *
- * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`. Each effect has its writer here, and beside it the
- * reader that applies it; effects of parts have theirs in the files of the parts.
+ * `properties` is described in `thing-record.ts`, `value` in `value-codec.ts`. Effects of parts are in the files of the parts.
  */
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { effect } from './effect.js';
 import type { Run } from './list-edits.js';
+import { RoomEffect } from './parts/rooms.js';
+import { placesOf } from './places.js';
 import type { Store } from './store.js';
 import { readProperties } from './thing-record.js';
+import {
+  NS_PER_ITEM,
+  NS_PER_MEMBER,
+  NS_PER_MOVED_ITEM,
+  NS_PER_PROPERTY,
+  NS_PER_PUT_BACK,
+  NS_PER_THING,
+  NS_PER_UNDO,
+} from './transaction/undo-costs.js';
 import { readValue, writeReference, writeValue } from './value-codec.js';
 
-const Effect = {
-  NEW_THINGS: 0x01,
-  SET: 0x02,
-  DELETE: 0x03,
-  RENAME: 0x04,
-  CLEAR: 0x05,
-  RESTRICT: 0x06,
-  SPLICE: 0x07,
-  FILL: 0x08,
-  ADD_MEMBERS: 0x09,
-  REMOVE_MEMBERS: 0x0a,
-  REMOVE_THINGS: 0x0b,
-  REMOVE_ITEMS: 0x0c,
-} as const;
-
-/** Applies one effect on things. Returns false when the operation is not one of these. */
-export function applyThingEffect(operation: number, input: ByteReader, store: Store): boolean {
-  const apply = READERS[operation];
-  if (apply === undefined) return false;
-  apply(input, store);
-  return true;
-}
-
-type Apply = (input: ByteReader, store: Store) => void;
-
-const READERS: readonly (Apply | undefined)[] = readersOf({
-  [Effect.NEW_THINGS]: applyNewThings,
-  [Effect.SET]: applySet,
-  [Effect.DELETE]: applyDelete,
-  [Effect.RENAME]: applyRename,
-  [Effect.CLEAR]: applyClear,
-  [Effect.RESTRICT]: applyRestrict,
-  [Effect.SPLICE]: applySplice,
-  [Effect.FILL]: applyFill,
-  [Effect.ADD_MEMBERS]: applyAddMembers,
-  [Effect.REMOVE_MEMBERS]: applyRemoveMembers,
-  [Effect.REMOVE_THINGS]: applyRemoveThings,
-  [Effect.REMOVE_ITEMS]: applyRemoveItems,
-});
-
-function readersOf(readers: Readonly<Record<(typeof Effect)[keyof typeof Effect], Apply>>): Apply[] {
-  const list: Apply[] = [];
-  for (const [operation, apply] of Object.entries(readers)) list[Number(operation)] = apply;
-  return list;
-}
-
-/** Begins the effect of new things, with ids from `base` on: the properties of each follow, see `writeProperties` in `thing-record.ts`. */
-export function writeNewThings(out: ByteWriter, base: number, count: number): void {
-  out.u8(Effect.NEW_THINGS);
-  out.varint(base);
-  out.varint(count);
-}
-
-/** All new things exist before any gets its properties: they may refer to each other in any order. */
-function applyNewThings(input: ByteReader, store: Store): void {
-  const base = input.varint();
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} new things in ${input.remaining} bytes`);
-  const things: Thing[] = [];
-  for (let i = 0; i < count; i++) {
-    const thing = new Thing(0, store.shapes.empty(), []);
-    store.register(thing, base + i);
-    things.push(thing);
-  }
-  for (const thing of things) {
-    readProperties(input, thing, store);
-    store.adopt(thing);
-  }
-}
-
-export function writeSet(out: ByteWriter, thing: Thing, key: string, value: Value): void {
-  writeHead(out, Effect.SET, thing, key);
-  writeValue(out, value);
-}
-
-function applySet(input: ByteReader, store: Store): void {
-  const thing = thingAt(input, store);
-  const key = input.text();
-  store.put(thing, key, readValue(input, store));
-}
-
-export function writeDelete(out: ByteWriter, thing: Thing, key: string): void {
-  writeHead(out, Effect.DELETE, thing, key);
-}
-
-function applyDelete(input: ByteReader, store: Store): void {
-  store.drop(thingAt(input, store), input.text());
-}
-
-export function writeRename(out: ByteWriter, thing: Thing, from: string, to: string): void {
-  writeHead(out, Effect.RENAME, thing, from);
-  out.text(to);
-}
-
-function applyRename(input: ByteReader, store: Store): void {
-  store.rename(thingAt(input, store), input.text(), input.text());
-}
-
-export function writeClear(out: ByteWriter, thing: Thing): void {
-  out.u8(Effect.CLEAR);
-  out.varint(thing.id);
-}
-
-function applyClear(input: ByteReader, store: Store): void {
-  store.clear(thingAt(input, store));
-}
-
-/** The restriction is null for a thing that accepts everything again. */
-export function writeRestrict(out: ByteWriter, thing: Thing, restriction: Restriction | null): void {
-  out.u8(Effect.RESTRICT);
-  out.varint(thing.id);
-  out.text(restriction?.stored ?? '');
-}
-
-function applyRestrict(input: ByteReader, store: Store): void {
-  const thing = thingAt(input, store);
-  store.restrict(thing, Restriction.read(input.text(), store.schema));
-}
-
-/** Writes that `removed` items of a stored list from `start` on are replaced by others. */
-export function writeSplice(
-  out: ByteWriter,
-  list: List,
-  start: number,
-  removed: number,
-  items: readonly Value[],
-): void {
-  writeSpliceHead(out, list, start, removed, items.length);
-  for (const item of items) writeValue(out, item);
-}
-
-/** The same for one item at the end of the list. */
-export function writeAppend(out: ByteWriter, list: List, item: Value): void {
-  writeSpliceHead(out, list, list.length, 0, 1);
-  writeValue(out, item);
-}
+/**
+ * The effects on things. What a query does most often, `ThingChanges` and `ListChanges` do column by column, several of the
+ * same kind at once.
+ */
+export const ThingEffect = {
+  /** New things with ids from `base` on; the properties of each follow, which `read` takes up. */
+  NEW_THINGS: effect<Store, [base: number, count: number], number>({
+    code: 0x01,
+    write: (out, base, count) => {
+      out.varint(base);
+      out.varint(count);
+    },
+    read: (input, store) => {
+      const base = input.varint();
+      const count = input.varint();
+      if (count > input.remaining) throw new FormatError(`${count} new things in ${input.remaining} bytes`);
+      // All exist before any gets its properties: they may refer to each other in any order.
+      for (let i = 0; i < count; i++) store.register(new Thing(0, store.shapes.empty(), []), base + i);
+      for (let i = 0; i < count; i++) readProperties(input, store.thingOfId(base + i), store);
+      return [base, count];
+    },
+    apply: (store, base, count) => {
+      for (let id = base; id < base + count; id++) store.adopt(store.thingOfId(id));
+      return base + count;
+    },
+    // Takes all back that has ids from `base` on, rooms too. Things below an id have their references counted.
+    inverse: (store, base) => (adoptedBelow) => {
+      const { nextId, rooms } = store;
+      const ids = Array.from({ length: nextId - base }, (_, i) => base + i);
+      const things = ids.filter((id) => !rooms.byId.has(id));
+      for (const id of things) if (id < adoptedBelow) store.disown(store.thingOfId(id));
+      for (const id of things.toReversed()) store.unregister(store.thingOfId(id));
+      RoomEffect.PUT.inverse(
+        rooms,
+        ids.filter((id) => rooms.byId.has(id)),
+      )();
+      store.nextId = base;
+    },
+    cost: (_, __, count) => NS_PER_THING * count,
+  }),
+  SET: effect<Store, [thing: Thing, key: string, value: Value]>({
+    code: 0x02,
+    write: (out, thing, key, value) => {
+      writeProperty(out, thing, key);
+      writeValue(out, value);
+    },
+    read: (input, store) => [thingAt(input, store), input.text(), readValue(input, store)],
+    apply: (store, thing, key, value) => store.put(thing, key, value),
+    inverse: (store, thing, key) => {
+      const old = thing.get(key);
+      if (old !== undefined) return () => store.put(thing, key, old);
+      const places = placesOf(thing);
+      return () => store.unput(thing, key, places);
+    },
+    cost: (_, thing, key) => (thing.shape.index.has(key) ? NS_PER_PUT_BACK : NS_PER_UNDO),
+  }),
+  DELETE: effect<Store, [thing: Thing, key: string], Value | undefined>({
+    code: 0x03,
+    write: writeProperty,
+    read: (input, store) => [thingAt(input, store), input.text()],
+    apply: (store, thing, key) => store.drop(thing, key),
+    inverse: (store, thing, key) => {
+      const places = placesOf(thing);
+      const slot = slotOf(thing, key);
+      return (old) => {
+        if (old !== undefined) store.undrop(thing, key, old, slot, places);
+      };
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  RENAME: effect<Store, [thing: Thing, from: string, to: string]>({
+    code: 0x04,
+    write: (out, thing, from, to) => {
+      writeProperty(out, thing, from);
+      out.text(to);
+    },
+    read: (input, store) => [thingAt(input, store), input.text(), input.text()],
+    apply: (store, thing, from, to) => store.rename(thing, from, to),
+    inverse: (store, thing, from, to) => {
+      const places = placesOf(thing);
+      const slot = slotOf(thing, from);
+      return () => store.unrename(thing, from, to, slot, places);
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  CLEAR: effect<Store, [thing: Thing]>({
+    code: 0x05,
+    write: (out, thing) => out.varint(thing.id),
+    read: (input, store) => [thingAt(input, store)],
+    apply: (store, thing) => store.clear(thing),
+    inverse: (store, thing) => {
+      const places = placesOf(thing);
+      return () => store.unclear(thing, places);
+    },
+    cost: (_, { slots }) => NS_PER_THING + NS_PER_PROPERTY * slots.length,
+  }),
+  /** The restriction is null for a thing that accepts everything again. */
+  RESTRICT: effect<Store, [thing: Thing, restriction: Restriction | null]>({
+    code: 0x06,
+    write: (out, thing, restriction) => {
+      out.varint(thing.id);
+      out.text(restriction?.stored ?? '');
+    },
+    read: (input, store) => [thingAt(input, store), Restriction.read(input.text(), store.schema)],
+    apply: (store, thing, restriction) => store.restrict(thing, restriction),
+    inverse: (store, thing) => {
+      const { restriction } = thing.shape;
+      return () => store.restrict(thing, restriction);
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  /** Replaces `removed` items from `start` on by others, which is how items come and go. */
+  SPLICE: effect<Store, [list: List, start: number, removed: number, items: readonly Value[]], Value[]>({
+    code: 0x07,
+    write: (out, list, start, removed, items) => {
+      writeSpliceHead(out, list, start, removed, items.length);
+      for (const item of items) writeValue(out, item);
+    },
+    read: (input, store) => [
+      listAt(input, store),
+      input.varint(),
+      input.varint(),
+      input.list(() => readValue(input, store)),
+    ],
+    apply: (store, list, start, removed, items) => store.splice(list, start, removed, items),
+    inverse: (store, list, start, _, items) => (removed) => store.splice(list, start, items.length, removed),
+    cost: (_, list, start, removed, items) => nsOfSplice(list, start, removed, items.length),
+  }),
+  /** All items become one value. */
+  FILL: effect<Store, [list: List, item: Value], Value[]>({
+    code: 0x08,
+    write: (out, list, item) => {
+      writePlace(out, list);
+      writeValue(out, item);
+    },
+    read: (input, store) => [listAt(input, store), readValue(input, store)],
+    apply: (store, list, item) =>
+      store.splice(list, 0, list.length, new Array<Value>(list.length).fill(item)),
+    inverse: (store, list) => (removed) => store.splice(list, 0, removed.length, removed),
+    cost: (_, list) => nsOfSplice(list, 0, list.length, list.length),
+  }),
+  ADD_MEMBERS: effect<Store, [set: ThingSet, things: readonly Thing[]]>({
+    code: 0x09,
+    write: writeMembers,
+    read: (input, store) => [setAt(input, store), readThings(input, store)],
+    apply: (store, set, things) => store.addMembers(set, things),
+    inverse: (store, set, things) => () => store.removeMembers(set, things),
+    cost: (_, __, things) => nsOfMembers(things.length),
+  }),
+  REMOVE_MEMBERS: effect<Store, [set: ThingSet, things: readonly Thing[]]>({
+    code: 0x0a,
+    write: writeMembers,
+    read: (input, store) => [setAt(input, store), readThings(input, store)],
+    apply: (store, set, things) => store.removeMembers(set, things),
+    inverse: (store, set, things) => () => store.addMembers(set, things),
+    cost: (_, __, things) => nsOfMembers(things.length),
+  }),
+  /** Removes things to which nothing refers but each other. */
+  REMOVE_THINGS: effect<Store, [things: readonly Thing[]]>({
+    code: 0x0b,
+    write: writeThings,
+    read: (input, store) => [readThings(input, store)],
+    apply: (store, things) => {
+      // All must be in memory before the first goes: one that was read later would find others that are no more.
+      for (const thing of things) store.load(thing);
+      for (const thing of things) store.remove(thing);
+    },
+    inverse: (store, things) => () => {
+      for (const thing of things.toReversed()) store.revive(thing);
+    },
+    cost: (_, things) => NS_PER_UNDO * things.length,
+  }),
+  /** Takes the items of some runs, which are in order and apart from each other, out of a list. */
+  REMOVE_ITEMS: effect<Store, [list: List, runs: readonly Run[]], Value[]>({
+    code: 0x0c,
+    write: (out, list, runs) => {
+      writePlace(out, list);
+      let end = 0;
+      out.list(runs, ({ start, count }) => {
+        out.varint(start - end);
+        out.varint(count);
+        end = start + count;
+      });
+    },
+    read: (input, store) => {
+      const list = listAt(input, store);
+      return [list, readRuns(input, list)];
+    },
+    apply: (store, list, runs) => store.removeItems(list, runs),
+    inverse: (store, list, runs) => (removed) => store.restoreItems(list, runs, removed),
+    cost: (_, list, runs) => nsOfSplice(list, 0, countOf(runs), 0),
+  }),
+};
 
 /** Begins the effect of items that are put at the end of a list: they follow, and their number is the last byte of what is written here. */
 export function beginAppends(out: ByteWriter, list: List): void {
+  out.u8(ThingEffect.SPLICE.code);
   writeSpliceHead(out, list, list.length, 0, 0);
 }
 
@@ -180,131 +249,66 @@ export function writeAppendedThings(
   base: number,
   count: number,
 ): void {
+  out.u8(ThingEffect.SPLICE.code);
   writeSpliceHead(out, list, start, 0, count);
   for (let id = base; id < base + count; id++) writeReference(out, id);
 }
 
 function writeSpliceHead(out: ByteWriter, list: List, start: number, removed: number, added: number): void {
-  writePlace(out, Effect.SPLICE, list);
+  writePlace(out, list);
   out.varint(start);
   out.varint(removed);
   out.varint(added);
 }
 
-function applySplice(input: ByteReader, store: Store): void {
-  const list = listAt(input, store);
-  const start = input.varint();
-  const removed = input.varint();
-  store.splice(list, start, removed, readItems(input, store));
+/** How long it takes to take back that some items, from a place of a list on, became others, in nanoseconds. */
+export function nsOfSplice(list: List, start: number, removed: number, added: number): number {
+  const moved = removed === added ? 0 : list.length - removed + added - start;
+  return NS_PER_UNDO + NS_PER_MOVED_ITEM * moved + NS_PER_ITEM * (removed + added);
 }
 
-/** Writes that all items of a stored list become one value. */
-export function writeFill(out: ByteWriter, list: List, item: Value): void {
-  writePlace(out, Effect.FILL, list);
-  writeValue(out, item);
+/** How long it takes to take back that so many members came or went, in nanoseconds. */
+export function nsOfMembers(count: number): number {
+  return NS_PER_UNDO + NS_PER_MEMBER * count;
 }
 
-function applyFill(input: ByteReader, store: Store): void {
-  const list = listAt(input, store);
-  const value = readValue(input, store);
-  store.splice(list, 0, list.length, new Array<Value>(list.length).fill(value));
-}
-
-export function writeAddMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
-  writePlace(out, Effect.ADD_MEMBERS, set);
-  writeThings(out, things);
-}
-
-function applyAddMembers(input: ByteReader, store: Store): void {
-  store.addMembers(setAt(input, store), readThings(input, store));
-}
-
-export function writeRemoveMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
-  writePlace(out, Effect.REMOVE_MEMBERS, set);
-  writeThings(out, things);
-}
-
-function applyRemoveMembers(input: ByteReader, store: Store): void {
-  store.removeMembers(setAt(input, store), readThings(input, store));
-}
-
-/** Writes that things go away to which nothing refers but each other. */
-export function writeRemoveThings(out: ByteWriter, things: readonly Thing[]): void {
-  out.u8(Effect.REMOVE_THINGS);
-  writeThings(out, things);
-}
-
-/** All must be in memory before the first goes: one that was read later would find others that are no more. */
-function applyRemoveThings(input: ByteReader, store: Store): void {
-  const things = readThings(input, store);
-  for (const thing of things) store.load(thing);
-  for (const thing of things) store.remove(thing);
-}
-
-/** Writes that the items of some runs, which are in order and apart from each other, are taken out of a stored list. */
-export function writeRemoveItems(out: ByteWriter, list: List, runs: readonly Run[]): void {
-  writePlace(out, Effect.REMOVE_ITEMS, list);
-  out.varint(runs.length);
-  let end = 0;
-  for (const { start, count } of runs) {
-    out.varint(start - end);
-    out.varint(count);
-    end = start + count;
-  }
-}
-
-function applyRemoveItems(input: ByteReader, store: Store): void {
-  const list = listAt(input, store);
-  store.removeItems(list, readRuns(input, list));
-}
-
-function writeHead(out: ByteWriter, operation: number, thing: Thing, key: string): void {
-  out.u8(operation);
+function writeProperty(out: ByteWriter, thing: Thing, key: string): void {
   out.varint(thing.id);
   out.text(key);
 }
 
 /** The thing and the key of a list or set that is a property. */
-function writePlace(out: ByteWriter, operation: number, value: List | ThingSet): void {
+function writePlace(out: ByteWriter, value: List | ThingSet): void {
   if (value.owner === null) throw new Error('a stored list or set has an owner');
-  writeHead(out, operation, value.owner, value.key);
+  writeProperty(out, value.owner, value.key);
+}
+
+function writeMembers(out: ByteWriter, set: ThingSet, things: readonly Thing[]): void {
+  writePlace(out, set);
+  writeThings(out, things);
+}
+
+function writeThings(out: ByteWriter, things: readonly Thing[]): void {
+  out.list(things, (thing) => out.varint(thing.id));
 }
 
 function thingAt(input: ByteReader, store: Store): Thing {
   return store.thingOfId(input.varint());
 }
 
-function writeThings(out: ByteWriter, things: readonly Thing[]): void {
-  out.varint(things.length);
-  for (const thing of things) out.varint(thing.id);
-}
-
-function readItems(input: ByteReader, store: Store): Value[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} items in ${input.remaining} bytes`);
-  const items: Value[] = [];
-  for (let i = 0; i < count; i++) items.push(readValue(input, store));
-  return items;
-}
-
 function readThings(input: ByteReader, store: Store): Thing[] {
-  const count = input.varint();
-  const things: Thing[] = [];
-  for (let i = 0; i < count; i++) things.push(store.thingOfId(input.varint()));
-  return things;
+  return input.list(() => thingAt(input, store));
 }
 
 function readRuns(input: ByteReader, list: List): Run[] {
-  const count = input.varint();
-  const runs: Run[] = [];
-  for (let i = 0, end = 0; i < count; i++) {
+  let end = 0;
+  return input.list(() => {
     const start = end + input.varint();
-    const run = { start, count: input.varint() };
-    end = start + run.count;
+    const count = input.varint();
+    end = start + count;
     if (end > list.length) throw new FormatError('an effect removes items behind the end of a list');
-    runs.push(run);
-  }
-  return runs;
+    return { start, count };
+  });
 }
 
 function listAt(input: ByteReader, store: Store): List {
@@ -320,7 +324,17 @@ function setAt(input: ByteReader, store: Store): ThingSet {
 }
 
 function propertyAt(input: ByteReader, store: Store): Value | undefined {
-  const thing = store.thingOfId(input.varint());
+  const thing = thingAt(input, store);
   store.load(thing);
   return thing.get(input.text());
+}
+
+function slotOf(thing: Thing, key: string): number {
+  const slot = thing.shape.index.get(key);
+  if (slot === undefined) throw new Error(`no property '${key}'`);
+  return slot;
+}
+
+function countOf(runs: readonly Run[]): number {
+  return runs.reduce((sum, { count }) => sum + count, 0);
 }

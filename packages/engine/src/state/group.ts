@@ -17,9 +17,10 @@
 import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
 import type { Thing } from '../value/thing.js';
 import type { Dirty } from './dirty.js';
+import { type BoundEffect, committedEffect, effectsOn } from './effect.js';
 import type { RoomEvent } from './events.js';
 import { Commits } from './parts/commits.js';
-import { type GroupPart, GroupParts, unknownEffect } from './parts/part.js';
+import { claim, type GroupPart, GroupParts } from './parts/part.js';
 import { Procedures } from './parts/procedures.js';
 import { Tasks } from './parts/tasks.js';
 import { RecordKind, type RecordSink } from './records.js';
@@ -32,24 +33,20 @@ export interface GroupRecord {
   readonly value: Uint8Array;
 }
 
-const RESTORE = 0x30;
-
-/** Writes the effect that takes a record of a backup over. */
-export function writeRestore(out: ByteWriter, { kind, id, part, value }: GroupRecord): void {
-  out.u8(RESTORE);
-  out.u8(kind);
-  out.varint(id);
-  out.varint(part);
-  out.varint(value.length);
-  out.bytes(value);
-}
-
-function readRestore(input: ByteReader): GroupRecord {
-  const kind = input.u8();
-  const id = input.varint();
-  const part = input.varint();
-  return { kind, id, part, value: input.bytes(input.varint()).slice() };
-}
+export const GroupEffect = {
+  /** Takes a record of a backup over. */
+  RESTORE: committedEffect<Pick<Group, 'restoreRecord'>, [record: GroupRecord]>({
+    code: 0x30,
+    write: (out, { kind, id, part, value }) => {
+      out.u8(kind);
+      out.varint(id);
+      out.varint(part);
+      out.blob(value);
+    },
+    read: (input) => [{ kind: input.u8(), id: input.varint(), part: input.varint(), value: input.blob() }],
+    apply: (group, record) => group.restoreRecord(record),
+  }),
+};
 
 /**
  * The state of one Raft group: of the root scope, or of one collection. It changes by effects alone. `Transaction` and
@@ -64,6 +61,8 @@ export abstract class Group {
   readonly tasks: Tasks;
   /** What the group consists of, beside what only its kind of group has. */
   readonly parts: GroupParts;
+  /** All effects that the group knows, by code. */
+  private readonly effects = new Map<number, BoundEffect>();
 
   /** @param parts those that only this kind of group has */
   constructor(dirty: Dirty, parts: readonly GroupPart[] = []) {
@@ -72,30 +71,29 @@ export abstract class Group {
     this.commits = new Commits(dirty);
     this.tasks = new Tasks(dirty);
     this.parts = new GroupParts([this.procedures, this.commits, this.tasks, ...parts]);
+    this.takeEffects(effectsOn(this, GroupEffect));
+    for (const part of this.parts) this.takeEffects(part.effects);
     dirty.beforeFreeze = () => {
-      for (const part of this.parts) part.flush();
+      for (const part of this.parts) part.flush?.();
     };
+  }
+
+  /** Takes up effects that belong to no part. */
+  protected takeEffects(effects: readonly BoundEffect[]): void {
+    for (const effect of effects) claim(this.effects, effect.code, effect);
   }
 
   /** Applies the effects of one committed change. */
   apply(effects: Uint8Array): void {
     const input = new ByteReader(effects);
     while (input.remaining > 0) {
-      const operation = input.u8();
-      if (!this.applyEffect(operation, input)) throw unknownEffect(operation);
+      const code = input.u8();
+      const effect = this.effects.get(code);
+      // A node that skipped it would have another state than the leader from then on.
+      if (effect === undefined) throw new FormatError(`unknown effect ${code}`);
+      effect.repeat(input);
     }
     this.changeCount += 1;
-  }
-
-  /** Applies one effect; returns false when the operation is unknown. */
-  protected applyEffect(operation: number, input: ByteReader): boolean {
-    if (operation === RESTORE) {
-      this.restoreRecord(readRestore(input));
-      return true;
-    }
-    const part = this.parts.ofEffect(operation);
-    part?.apply(operation, input);
-    return part !== undefined;
   }
 
   /** What clients are to be told of, by changes that were applied since the last call. */
@@ -122,7 +120,7 @@ export abstract class Group {
   }
 
   /** Takes a record of a backup over. The counters come last. */
-  protected restoreRecord({ kind, id, part, value }: GroupRecord): void {
+  restoreRecord({ kind, id, part, value }: GroupRecord): void {
     this.loadRecord(kind, id, value, part);
     const owned = this.parts.ofKind(kind);
     if (owned !== undefined) this.dirty.put(owned.kind, id, part, value);

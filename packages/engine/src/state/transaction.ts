@@ -1,13 +1,15 @@
 import { eachThing } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
-import { writeRemoveThings } from './effects.js';
+import { perform, writeEffect } from './effect.js';
+import { ThingEffect } from './effects.js';
 import { encodeEvents, type Outbox, type RoomEvent } from './events.js';
-import { writeRemoveRooms, writeRoomEvents } from './parts/rooms.js';
+import { RoomEffect } from './parts/rooms.js';
 import type { Store } from './store.js';
 import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
 
-export { type Charge, takeBack, type Undo } from './transaction/journal.js';
+export type { Undo } from './effect.js';
+export { type Charge, takeBack } from './transaction/journal.js';
 export { toProperty } from './transaction/things.js';
 
 /**
@@ -45,7 +47,7 @@ export class Transaction extends ThingChanges {
    */
   finish(): Uint8Array | null {
     if (this.store !== null && this.store.orphans.size > 0) this.removeOrphans(this.store);
-    if (this.outbox !== null) writeRoomEvents(this.effects, encodeEvents(this.outbox.events));
+    if (this.outbox !== null) writeEffect(this.effects, RoomEffect.EVENTS, encodeEvents(this.outbox.events));
     if (this.store !== null && this.store.rooms.orphans.size > 0) this.removeRooms(this.store);
     return this.changed ? this.effects.take() : null;
   }
@@ -69,37 +71,34 @@ export class Transaction extends ThingChanges {
   /** Removes things that nothing reaches from the root, though they refer to each other. */
   removeGarbage(ids: readonly number[]): void {
     const store = this.needStore();
-    const things = ids.map((id) => store.thingOfId(id));
-    writeRemoveThings(this.effects, things);
-    for (const thing of things) store.load(thing);
-    for (const thing of things) {
-      store.remove(thing);
-      this.undoBy(() => store.revive(thing));
-    }
+    perform(
+      this,
+      ThingEffect.REMOVE_THINGS,
+      store,
+      ids.map((id) => store.thingOfId(id)),
+    );
   }
 
   private removeOrphans(store: Store): void {
     const removed: Thing[] = [];
+    this.undoBy(ThingEffect.REMOVE_THINGS.inverse(store, removed));
     for (let orphans = [...store.orphans]; orphans.length > 0; orphans = [...store.orphans]) {
       for (const thing of orphans) {
         store.remove(thing);
         removed.push(thing);
-        this.undoBy(() => store.revive(thing));
       }
     }
-    writeRemoveThings(this.effects, removed);
+    writeEffect(this.effects, ThingEffect.REMOVE_THINGS, removed);
+    this.undoTakes(ThingEffect.REMOVE_THINGS.cost(store, removed));
   }
 
   /** Removes rooms to which nothing refers. Who is in them is told of it behind the events of the change. */
   private removeRooms({ rooms }: Store): void {
-    const removed = [...rooms.orphans];
-    for (const room of removed) {
-      this.count(UNITS_PER_PROPERTY);
-      rooms.remove(room);
-      this.undoBy(() => rooms.revive(room));
-    }
-    const ids = removed.map(({ id }) => id);
-    writeRemoveRooms(this.effects, ids);
+    const ids = Array.from(rooms.orphans, ({ id }) => id);
+    this.count(UNITS_PER_PROPERTY * ids.length);
+    this.undoBy(RoomEffect.REMOVE.inverse(rooms, ids), RoomEffect.REMOVE.cost(rooms, ids));
+    for (const id of ids) rooms.remove(rooms.known(id));
+    writeEffect(this.effects, RoomEffect.REMOVE, ids);
     this.goneRooms = ids;
   }
 

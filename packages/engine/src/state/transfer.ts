@@ -21,13 +21,11 @@ import { Room } from '../value/room.js';
 import { Task } from '../value/task.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
+import { effect, type Undo } from './effect.js';
 import { readEnums, readTypes, writeEnums, writeTypes } from './parts/schema.js';
 import type { Store } from './store.js';
 import { readProperties, writeProperties } from './thing-record.js';
-import type { Charge, Undo } from './transaction.js';
-
-/** The effect that takes contents up. */
-export const IMPORT = 0x31;
+import type { Charge } from './transaction.js';
 
 /** Highest id that a thing may have, so that a collection never runs out of ids. */
 const ID_MAX = 2 ** 48;
@@ -63,12 +61,20 @@ export function writeContents(store: Store, charge: Charge): Uint8Array {
   return out.take();
 }
 
-/** Writes the effect that takes contents up. */
-export function writeImport(out: ByteWriter, contents: Uint8Array): void {
-  out.u8(IMPORT);
-  out.varint(contents.length);
-  out.bytes(contents);
-}
+/** How long it takes to take an import back, in nanoseconds for each byte. */
+const NS_PER_BYTE = 30;
+
+export const TransferEffect = {
+  /** Fills an empty collection. */
+  IMPORT: effect<Store, [contents: Uint8Array], Undo>({
+    code: 0x31,
+    write: (out, contents) => out.blob(contents),
+    read: (input) => [input.blobView()],
+    apply: (store, contents) => readContents(contents, store),
+    inverse: () => (back) => back(),
+    cost: (_, { length }) => NS_PER_BYTE * length,
+  }),
+};
 
 /**
  * Takes contents up in a collection in which there is nothing but the root.

@@ -9,11 +9,11 @@
  *
  * Record: COMMIT (id) holds `entry`.
  */
-import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
+import { ByteReader, ByteWriter } from '../../bytes.js';
 import type { Dirty } from '../dirty.js';
+import { effect, effectsOn } from '../effect.js';
 import { RecordKind } from '../records.js';
-import type { Transaction } from '../transaction.js';
-import { type GroupPart, unknownEffect } from './part.js';
+import type { GroupPart } from './part.js';
 
 /** A change that was announced. */
 export interface Commit {
@@ -30,13 +30,11 @@ export interface Commit {
   readonly code: string;
 }
 
-const Effect = { ADD: 0x23, DELETE: 0x24 } as const;
-
 /** What an entry takes in memory besides its texts, roughly. */
 const ENTRY_BYTES = 200;
 
 export class Commits implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, CommitEffect);
   readonly kinds = [RecordKind.COMMIT];
   /** By id; a rising order, as changes are numbered. */
   private entries = new Map<number, Commit>();
@@ -79,28 +77,8 @@ export class Commits implements GroupPart {
     this.dirty.put(RecordKind.COMMIT, id, 0, null);
   }
 
-  apply(operation: number, input: ByteReader): void {
-    switch (operation) {
-      case Effect.ADD:
-        this.add(readCommit(input));
-        break;
-      case Effect.DELETE: {
-        const count = input.varint();
-        if (count > input.remaining) throw new FormatError(`${count} entries in ${input.remaining} bytes`);
-        for (let i = 0; i < count; i++) this.delete(input.varint());
-        break;
-      }
-      default:
-        throw unknownEffect(operation);
-    }
-  }
-
   load(_kind: RecordKind, _id: number, _part: number, value: Uint8Array): void {
     this.index(readCommit(new ByteReader(value)));
-  }
-
-  flush(): void {
-    // Records are put when an entry comes or goes.
   }
 
   clear(): void {
@@ -130,41 +108,37 @@ export class Commits implements GroupPart {
   }
 }
 
-/** Changes a history in a query: applies, records the effect, and records the way back. */
-export class CommitEditor {
-  private readonly commits: Commits;
-  private readonly transaction: Transaction;
+export const CommitEffect = {
+  ADD: effect<Commits, [commit: Commit]>({
+    code: 0x23,
+    write: writeCommit,
+    read: (input) => [readCommit(input)],
+    apply: (commits, commit) => commits.add(commit),
+    inverse:
+      (commits, { id }) =>
+      () =>
+        commits.delete(id),
+    cost: () => NS_PER_UNDO,
+  }),
+  DELETE: effect<Commits, [ids: readonly number[]]>({
+    code: 0x24,
+    write: (out, ids) => out.varints(ids),
+    read: (input) => [input.varints()],
+    apply: (commits, ids) => {
+      for (const id of ids) commits.delete(id);
+    },
+    inverse: (commits, ids) => {
+      const deleted = ids.flatMap((id) => commits.find(id) ?? []);
+      return () => {
+        for (const commit of deleted) commits.add(commit);
+      };
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+};
 
-  constructor(commits: Commits, transaction: Transaction) {
-    this.commits = commits;
-    this.transaction = transaction;
-  }
-
-  add(commit: Commit): void {
-    const { commits, transaction } = this;
-    transaction.effects.u8(Effect.ADD);
-    writeCommit(transaction.effects, commit);
-    commits.add(commit);
-    transaction.onUndo(() => commits.delete(commit.id));
-  }
-
-  delete(ids: readonly number[]): void {
-    const { commits, transaction } = this;
-    if (ids.length === 0) return;
-    transaction.effects.u8(Effect.DELETE);
-    transaction.effects.varint(ids.length);
-    const deleted: Commit[] = [];
-    for (const id of ids) {
-      transaction.effects.varint(id);
-      const commit = commits.find(id);
-      if (commit !== undefined) deleted.push(commit);
-      commits.delete(id);
-    }
-    transaction.onUndo(() => {
-      for (const commit of deleted) commits.add(commit);
-    });
-  }
-}
+/** How long it takes to take a change of a history back, in nanoseconds. */
+const NS_PER_UNDO = 2000;
 
 function bytesOf({ by, message, code }: Commit): number {
   return ENTRY_BYTES + 2 * (by.length + message.length + code.length);

@@ -1,5 +1,5 @@
 /**
- * Procedures as a part of the state of a group: their effects, their records, and the hand that changes them on a leader.
+ * Procedures as a part of the state of a group with their effects and their records.
  *
  *   effect    := 20 procedure               new or modified procedure
  *              | 21 name:text               delete procedure
@@ -11,9 +11,9 @@
 import { ByteReader, ByteWriter } from '../../bytes.js';
 import { Closure } from '../../value/closure.js';
 import type { Dirty } from '../dirty.js';
+import { effect, effectsOn } from '../effect.js';
 import { RecordKind } from '../records.js';
-import type { Transaction } from '../transaction.js';
-import { type GroupPart, unknownEffect } from './part.js';
+import type { GroupPart } from './part.js';
 
 /** A procedure: a named closure in a scope. */
 export interface Procedure {
@@ -23,10 +23,8 @@ export interface Procedure {
   readonly createdAt: number;
 }
 
-const Effect = { PUT: 0x20, DELETE: 0x21, RENAME: 0x22 } as const;
-
 export class Procedures implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, ProcedureEffect);
   readonly kinds = [RecordKind.PROCEDURE];
   private readonly named = new Map<string, Procedure>();
   private readonly dirty: Dirty;
@@ -70,31 +68,11 @@ export class Procedures implements GroupPart {
     this.put({ ...procedure, name: to });
   }
 
-  apply(operation: number, input: ByteReader): void {
-    switch (operation) {
-      case Effect.PUT:
-        this.put(readProcedure(input));
-        break;
-      case Effect.DELETE:
-        this.delete(input.text());
-        break;
-      case Effect.RENAME:
-        this.rename(input.text(), input.text());
-        break;
-      default:
-        throw unknownEffect(operation);
-    }
-  }
-
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
     const procedure = readProcedure(new ByteReader(value));
     this.named.set(procedure.name, procedure);
     this.records.set(procedure.name, id);
     this.nextRecord = Math.max(this.nextRecord, id + 1);
-  }
-
-  flush(): void {
-    // Records are put when a procedure changes.
   }
 
   clear(): void {
@@ -112,49 +90,43 @@ export class Procedures implements GroupPart {
 /** How long it takes to take a change of a procedure back, in nanoseconds: its record is written again. */
 const NS_PER_UNDO = 10_000;
 
-/** Changes procedures in a query: applies, records the effect, and records the way back. */
-export class ProcedureEditor {
-  private readonly procedures: Procedures;
-  private readonly transaction: Transaction;
-
-  constructor(procedures: Procedures, transaction: Transaction) {
-    this.procedures = procedures;
-    this.transaction = transaction;
-  }
-
+export const ProcedureEffect = {
   /** Makes a procedure, or replaces the one of the same name. */
-  put(procedure: Procedure): void {
-    const { procedures, transaction } = this;
-    const { name } = procedure;
-    const old = procedures.byName.get(name);
-    transaction.effects.u8(Effect.PUT);
-    writeProcedure(transaction.effects, procedure);
-    procedures.put(procedure);
-    transaction.onUndo(() => {
-      if (old === undefined) procedures.delete(name);
-      else procedures.put(old);
-    }, NS_PER_UNDO);
-  }
-
-  /** Deletes a procedure that there is. */
-  delete(procedure: Procedure): void {
-    const { procedures, transaction } = this;
-    transaction.effects.u8(Effect.DELETE);
-    transaction.effects.text(procedure.name);
-    procedures.delete(procedure.name);
-    transaction.onUndo(() => procedures.put(procedure), NS_PER_UNDO);
-  }
-
-  /** Renames a procedure that there is to a name that is free. */
-  rename(from: string, to: string): void {
-    const { procedures, transaction } = this;
-    transaction.effects.u8(Effect.RENAME);
-    transaction.effects.text(from);
-    transaction.effects.text(to);
-    procedures.rename(from, to);
-    transaction.onUndo(() => procedures.rename(to, from), NS_PER_UNDO);
-  }
-}
+  PUT: effect<Procedures, [procedure: Procedure]>({
+    code: 0x20,
+    write: writeProcedure,
+    read: (input) => [readProcedure(input)],
+    apply: (procedures, procedure) => procedures.put(procedure),
+    inverse: (procedures, { name }) => {
+      const old = procedures.byName.get(name);
+      return () => (old === undefined ? procedures.delete(name) : procedures.put(old));
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  DELETE: effect<Procedures, [procedure: Pick<Procedure, 'name'>]>({
+    code: 0x21,
+    write: (out, { name }) => out.text(name),
+    read: (input) => [{ name: input.text() }],
+    apply: (procedures, { name }) => procedures.delete(name),
+    inverse: (procedures, { name }) => {
+      const old = procedures.byName.get(name);
+      return () => (old === undefined ? undefined : procedures.put(old));
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  /** Gives a procedure a name that is free. */
+  RENAME: effect<Procedures, [from: string, to: string]>({
+    code: 0x22,
+    write: (out, from, to) => {
+      out.text(from);
+      out.text(to);
+    },
+    read: (input) => [input.text(), input.text()],
+    apply: (procedures, from, to) => procedures.rename(from, to),
+    inverse: (procedures, from, to) => () => procedures.rename(to, from),
+    cost: () => NS_PER_UNDO,
+  }),
+};
 
 export function writeProcedure(out: ByteWriter, { name, createdAt, closure }: Procedure): void {
   out.text(name);

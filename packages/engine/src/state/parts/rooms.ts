@@ -1,5 +1,5 @@
 /**
- * Rooms as a part of the state of a collection: their effects, their records, and the hand that changes them on a leader.
+ * Rooms as a part of the state of a collection with their effects and their records.
  *
  *   effect := 29 count:varint id:varint*         new rooms, without names
  *           | 2a count:varint id:varint*         rooms go, to which nothing refers any more
@@ -13,18 +13,17 @@ import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import { quotaFatal } from '../../error.js';
 import { Room } from '../../value/room.js';
 import type { Dirty } from '../dirty.js';
+import { committedEffect, effect, effectsOn, perform } from '../effect.js';
 import { type RoomEvent, readEvents } from '../events.js';
 import { RecordKind } from '../records.js';
 import type { Transaction } from '../transaction.js';
-import { type GroupPart, unknownEffect } from './part.js';
-
-const Effect = { PUT: 0x29, REMOVE: 0x2a, NAME: 0x2b, EVENTS: 0x2c } as const;
+import type { GroupPart } from './part.js';
 
 /** Rooms that one collection may have: all of them are in memory. */
 export const ROOMS_MAX = 1_000_000;
 
 export class Rooms implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, RoomEffect);
   readonly kinds = [RecordKind.ROOM];
   /** Rooms whose last stored reference went away in this transaction. */
   readonly orphans = new Set<Room>();
@@ -121,34 +120,6 @@ export class Rooms implements GroupPart {
     return room;
   }
 
-  apply(operation: number, input: ByteReader): void {
-    switch (operation) {
-      case Effect.PUT:
-        for (const id of readIds(input)) this.register(new Room(), id);
-        break;
-      case Effect.REMOVE:
-        for (const id of readIds(input)) {
-          this.remove(this.known(id));
-          if (this.isHeard) this.heard.push({ kind: 'gone', room: id });
-        }
-        break;
-      case Effect.NAME: {
-        const room = this.known(input.varint());
-        const name = input.text();
-        this.rename(room, name === '' ? null : name);
-        break;
-      }
-      case Effect.EVENTS: {
-        const events = input.bytes(input.varint());
-        // Most nodes have nobody who listens, and what is not decoded costs nothing.
-        if (this.isHeard) this.heard.push(...readEvents(events.slice()));
-        break;
-      }
-      default:
-        throw unknownEffect(operation);
-    }
-  }
-
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
     const input = new ByteReader(value);
     const room = this.roomOf(id);
@@ -180,7 +151,8 @@ export class Rooms implements GroupPart {
     return null;
   }
 
-  private known(id: number): Room {
+  /** The room with this id, which there is. */
+  known(id: number): Room {
     const room = this.rooms.get(id);
     if (room === undefined) throw new FormatError(`there is no room ${id}`);
     return room;
@@ -195,45 +167,72 @@ export function roomRecord({ refs, name }: Room): Uint8Array {
   return out.take();
 }
 
-/** How long it takes to take the name of a room back, in nanoseconds. */
+/** How long it takes to take the name of a room back, and that a room comes or goes, in nanoseconds. */
 const NS_PER_NAME = 1000;
+const NS_PER_ROOM = 800;
 
-/** Writes that there are new rooms. */
-export function writePutRooms(out: ByteWriter, ids: readonly number[]): void {
-  writeIds(out, Effect.PUT, ids);
-}
+export const RoomEffect = {
+  /** New rooms, without names. */
+  PUT: effect<Rooms, [ids: readonly number[]]>({
+    code: 0x29,
+    write: (out, ids) => out.varints(ids),
+    read: (input) => [input.varints()],
+    apply: (rooms, ids) => {
+      for (const id of ids) rooms.register(new Room(), id);
+    },
+    inverse: (rooms, ids) => () => {
+      for (const id of ids.toReversed()) rooms.unregister(id);
+    },
+    cost: (_, ids) => NS_PER_ROOM * ids.length,
+  }),
+  /** Rooms go, to which nothing refers any more. */
+  REMOVE: effect<Rooms, [ids: readonly number[]]>({
+    code: 0x2a,
+    write: (out, ids) => out.varints(ids),
+    read: (input) => [input.varints()],
+    apply: (rooms, ids) => {
+      for (const id of ids) {
+        rooms.remove(rooms.known(id));
+        if (rooms.isHeard) rooms.heard.push({ kind: 'gone', room: id });
+      }
+    },
+    inverse: (rooms, ids) => {
+      const removed = ids.map((id) => rooms.known(id));
+      return () => {
+        for (const room of removed.toReversed()) rooms.revive(room);
+      };
+    },
+    cost: (_, ids) => NS_PER_ROOM * ids.length,
+  }),
+  /** The name must be free; null for none. */
+  NAME: effect<Rooms, [id: number, name: string | null]>({
+    code: 0x2b,
+    write: (out, id, name) => {
+      out.varint(id);
+      out.text(name ?? '');
+    },
+    read: (input) => [input.varint(), input.text() || null],
+    apply: (rooms, id, name) => rooms.rename(rooms.known(id), name),
+    inverse: (rooms, id) => {
+      const room = rooms.known(id);
+      const { name } = room;
+      return () => rooms.rename(room, name);
+    },
+    cost: () => NS_PER_NAME,
+  }),
+  /** Events, which alter no state. */
+  EVENTS: committedEffect<Rooms, [events: Uint8Array]>({
+    code: 0x2c,
+    write: (out, events) => out.blob(events),
+    read: (input) => [input.blobView()],
+    apply: (rooms, events) => {
+      // Most nodes have nobody who listens, and what is not decoded costs nothing.
+      if (rooms.isHeard) rooms.heard.push(...readEvents(events.slice()));
+    },
+  }),
+};
 
-/** Writes that rooms go. */
-export function writeRemoveRooms(out: ByteWriter, ids: readonly number[]): void {
-  writeIds(out, Effect.REMOVE, ids);
-}
-
-/** Writes events. */
-export function writeRoomEvents(out: ByteWriter, events: Uint8Array): void {
-  out.u8(Effect.EVENTS);
-  out.varint(events.length);
-  out.bytes(events);
-}
-
-/** Gives a stored room a name in a query: applies, records the effect, and records the way back. The name must be free. */
+/** Gives a stored room a name in a query. The name must be free. */
 export function nameRoom(rooms: Rooms, transaction: Transaction, room: Room, name: string | null): void {
-  const before = room.name;
-  if (before === name) return;
-  transaction.effects.u8(Effect.NAME);
-  transaction.effects.varint(room.id);
-  transaction.effects.text(name ?? '');
-  rooms.rename(room, name);
-  transaction.onUndo(() => rooms.rename(room, before), NS_PER_NAME);
-}
-
-function writeIds(out: ByteWriter, operation: number, ids: readonly number[]): void {
-  out.u8(operation);
-  out.varint(ids.length);
-  for (const id of ids) out.varint(id);
-}
-
-function readIds(input: ByteReader): number[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} rooms in ${input.remaining} bytes`);
-  return Array.from({ length: count }, () => input.varint());
+  if (room.name !== name) perform(transaction, RoomEffect.NAME, rooms, room.id, name);
 }

@@ -1,5 +1,5 @@
 /**
- * Types and enums as a part of the state of a collection: their effects, their records, and the hand that changes them on a leader.
+ * Types and enums as a part of the state of a collection with their effects and their records.
  *
  *   effect := 10 type                         new or changed type; `type` as in `schema/type.ts`
  *           | 11 id:varint name:text          the type is deleted, or the name of a deleted type changes; instances become plain
@@ -13,71 +13,36 @@
 import { ByteReader, ByteWriter, FormatError } from '../../bytes.js';
 import type { Catalog, EnumState, TypeState } from '../../schema/catalog.js';
 import type { EnumDef } from '../../schema/enum.js';
-import { ENUMS_MAX, type FieldDef, TYPES_MAX, type Type, type TypeDef } from '../../schema/type.js';
+import {
+  ENUMS_MAX,
+  type FieldDef,
+  type Rescue,
+  TYPES_MAX,
+  type Type,
+  type TypeDef,
+} from '../../schema/type.js';
 import type { Thing } from '../../value/thing.js';
+import { type BoundEffect, effect, effectsOn, perform, type Undo } from '../effect.js';
 import { bringBack } from '../migrate.js';
+import { placesOf } from '../places.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
-import type { Transaction } from '../transaction.js';
-import { type GroupPart, unknownEffect } from './part.js';
+import { NS_PER_PROPERTY, NS_PER_THING } from '../transaction/undo-costs.js';
+import type { Charge, Transaction } from '../transaction.js';
+import type { GroupPart } from './part.js';
 import { readEnum, readType, writeEnum, writeType } from './schema-codec.js';
-
-const Effect = {
-  PUT_TYPE: 0x10,
-  DROP_TYPE: 0x11,
-  PUT_ENUM: 0x12,
-  DROP_ENUM: 0x13,
-  CONVERT: 0x14,
-} as const;
 
 const KINDS = [RecordKind.TYPE, RecordKind.ENUM, RecordKind.INSTANCES, RecordKind.MEMBER_REFS] as const;
 
 /** The state itself is the catalog of the store, which things can not be read without. */
 export class Schema implements GroupPart {
-  readonly effects = Object.values(Effect);
+  readonly effects: readonly BoundEffect[];
   readonly kinds = KINDS;
   private readonly store: Store;
 
   constructor(store: Store) {
     this.store = store;
-  }
-
-  apply(operation: number, input: ByteReader): void {
-    const { store } = this;
-    const { schema } = store;
-    switch (operation) {
-      case Effect.PUT_TYPE: {
-        const { id, state } = readType(input, store);
-        putType(schema, id, state, store.changedTypes);
-        break;
-      }
-      case Effect.DROP_TYPE: {
-        const id = input.varint();
-        const name = input.text();
-        const type = schema.type(id);
-        store.makePlain(type);
-        putType(schema, id, { gone: name, generation: type.generation }, store.changedTypes);
-        break;
-      }
-      case Effect.PUT_ENUM: {
-        const { id, state } = readEnum(input, store);
-        store.setEnum(id, state);
-        break;
-      }
-      case Effect.DROP_ENUM: {
-        const id = input.varint();
-        store.setEnum(id, { gone: input.text() });
-        break;
-      }
-      case Effect.CONVERT: {
-        const thing = store.thingOfId(input.varint());
-        const type = input.varint();
-        store.convert(thing, type === 0 ? null : schema.type(type - 1));
-        break;
-      }
-      default:
-        throw unknownEffect(operation);
-    }
+    this.effects = effectsOn(store, SchemaEffect);
   }
 
   load(kind: RecordKind, id: number, part: number, value: Uint8Array): void {
@@ -129,13 +94,6 @@ export class Schema implements GroupPart {
   }
 }
 
-/** Writes that a plain thing becomes an instance of a type, or an instance plain. */
-export function writeConvert(out: ByteWriter, thing: Thing, type: Type | null): void {
-  out.u8(Effect.CONVERT);
-  out.varint(thing.id);
-  out.varint(type === null ? 0 : type.id + 1);
-}
-
 /** Writes all types, those that are gone too: their ids are not given again. */
 export function writeTypes(out: ByteWriter, { schema }: Store): void {
   writeStates(out, schema.nextType, (id) => schema.stateOfType(id), writeType);
@@ -171,7 +129,7 @@ export function readTypes(input: ByteReader, store: Store): () => void {
   const ids = readStates(input, TYPES_MAX, () => {
     const { id, state } = readType(input, store);
     assertNew(id, TYPES_MAX, schema.stateOfType(id));
-    putType(schema, id, state, store.changedTypes);
+    putType(store, id, state);
     return id;
   });
   return () => {
@@ -213,17 +171,127 @@ function assertNew(id: number, max: number, state: object | undefined): void {
   if (id >= max || state !== undefined) throw new FormatError(`the id ${id} of a type or enum can not be`);
 }
 
-function putType(schema: Catalog, id: number, state: TypeState, changed: Set<number>): void {
-  schema.setType(id, state);
-  changed.add(id);
-}
-
 /** What a query pays whenever a type changes, and for each of its fields and methods; and for each member of an enum. */
 const UNITS_PER_TYPE = 2048;
 const UNITS_PER_FIELD = 64;
 const UNITS_PER_MEMBER = 16;
 
-/** Changes types and enums in a query: applies, records the effect, and records the way back. */
+/** A type or enum with its id; `state` is what becomes of it. */
+interface Put<State> {
+  readonly id: number;
+  readonly state: NonNullable<State>;
+}
+
+export const SchemaEffect = {
+  /** A new or changed type. What is dropped from its instances is the result: it goes back with the change. */
+  PUT_TYPE: effect<Store, [put: Put<TypeState>], Rescue | null>({
+    code: 0x10,
+    write: (out, { id, state }) => writeType(out, id, state),
+    read: (input, store) => [readType(input, store)],
+    apply: (store, { id, state }) => putType(store, id, state),
+    inverse: (store, { id, state }) => backTo(store, id, state),
+    cost: ({ schema }, { id }) => nsOfType(schema, id),
+  }),
+  /** Deletes a type, whose instances become plain things; or gives a deleted type another name. */
+  DROP_TYPE: effect<Store, [id: number, name: string, charge?: Charge], DroppedType>({
+    code: 0x11,
+    write: writeNamed,
+    read: (input) => [input.varint(), input.text()],
+    apply: (store, id, name, charge) => {
+      const type = store.schema.type(id);
+      const undo = store.makePlain(type, charge);
+      return { undo, rescue: putType(store, id, { gone: name, generation: type.generation }) };
+    },
+    inverse: (store, id, name) => {
+      const back = backTo(store, id, { gone: name, generation: store.schema.type(id).generation });
+      return ({ undo, rescue }) => {
+        back(rescue);
+        undo();
+      };
+    },
+    cost: ({ schema }, id) =>
+      nsOfType(schema, id) + NS_PER_TYPE + NS_PER_INSTANCE * schema.type(id).instances.size,
+  }),
+  /** A new or changed enum. */
+  PUT_ENUM: effect<Store, [put: Put<EnumState>]>({
+    code: 0x12,
+    write: (out, { id, state }) => writeEnum(out, id, state),
+    read: (input, store) => [readEnum(input, store)],
+    apply: (store, { id, state }) => store.setEnum(id, state),
+    inverse: (store, { id }) => enumBack(store, id),
+    cost: ({ schema }, { id }) => nsOfEnum(schema, id),
+  }),
+  DROP_ENUM: effect<Store, [id: number, name: string]>({
+    code: 0x13,
+    write: writeNamed,
+    read: (input) => [input.varint(), input.text()],
+    apply: (store, id, name) => store.setEnum(id, { gone: name }),
+    inverse: enumBack,
+    cost: ({ schema }, id) => nsOfEnum(schema, id),
+  }),
+  /** A plain thing becomes an instance of a type, or an instance plain. */
+  CONVERT: effect<Store, [thing: Thing, type: Type | null]>({
+    code: 0x14,
+    write: (out, thing, type) => {
+      out.varint(thing.id);
+      out.varint(type === null ? 0 : type.id + 1);
+    },
+    read: (input, store) => {
+      const thing = store.thingOfId(input.varint());
+      const type = input.varint();
+      return [thing, type === 0 ? null : store.schema.type(type - 1)];
+    },
+    apply: (store, thing, type) => store.convert(thing, type),
+    inverse: (store, thing) => {
+      const places = placesOf(thing);
+      return () => store.unconvert(thing, places);
+    },
+    cost: (_, { slots }) => NS_PER_THING + NS_PER_PROPERTY * slots.length,
+  }),
+};
+
+/** What has to go back into the instances of a type that was deleted. */
+interface DroppedType {
+  readonly undo: Undo;
+  readonly rescue: Rescue | null;
+}
+
+function putType({ schema, changedTypes }: Store, id: number, state: TypeState): Rescue | null {
+  const rescue = schema.setType(id, state);
+  changedTypes.add(id);
+  return rescue;
+}
+
+/** The way back from a state that a type gets. */
+function backTo(store: Store, id: number, state: TypeState): (rescue: Rescue | null) => void {
+  const { schema } = store;
+  const before = schema.stateOfType(id);
+  const { nextType } = schema;
+  return (rescue) => {
+    for (const { mark } of addedFields(before, state)) mark.isUndone = true;
+    putType(store, id, before);
+    schema.nextType = nextType;
+    // What was dropped goes back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
+    if (rescue !== null) bringBack(rescue, schema.type(id), store);
+  };
+}
+
+function enumBack(store: Store, id: number): Undo {
+  const { schema } = store;
+  const before = schema.stateOfEnum(id);
+  const { nextEnum } = schema;
+  return () => {
+    store.setEnum(id, before);
+    schema.nextEnum = nextEnum;
+  };
+}
+
+function writeNamed(out: ByteWriter, id: number, name: string): void {
+  out.varint(id);
+  out.text(name);
+}
+
+/** Changes types and enums in a query. */
 export class SchemaEditor {
   private readonly store: Store;
   private readonly transaction: Transaction;
@@ -235,75 +303,32 @@ export class SchemaEditor {
 
   /** Makes a new type, or replaces what is known of one. */
   putType(def: TypeDef): void {
-    const { transaction } = this;
+    const { store, transaction } = this;
     transaction.chargeUnits(UNITS_PER_TYPE + UNITS_PER_FIELD * (def.fields.length + def.methods.size));
-    transaction.effects.u8(Effect.PUT_TYPE);
-    writeType(transaction.effects, def.id, def);
-    this.set(def.id, def);
+    perform(transaction, SchemaEffect.PUT_TYPE, store, { id: def.id, state: def });
   }
 
   /** Deletes a type, whose instances become plain things; or gives a deleted type another name. */
-  dropType(type: Type, name: string): void {
+  dropType({ id }: Type, name: string): void {
     const { store, transaction } = this;
-    transaction.effects.u8(Effect.DROP_TYPE);
-    transaction.effects.varint(type.id);
-    transaction.effects.text(name);
-    const instances = type.instances.size;
-    const back = store.makePlain(type, (units) => transaction.chargeUnits(units));
-    transaction.onUndo(back, NS_PER_TYPE + NS_PER_INSTANCE * instances);
-    this.set(type.id, { gone: name, generation: type.generation });
+    perform(transaction, SchemaEffect.DROP_TYPE, store, id, name, (units) => transaction.chargeUnits(units));
   }
 
   putEnum(def: EnumDef): void {
-    const { transaction } = this;
+    const { store, transaction } = this;
     transaction.chargeUnits(UNITS_PER_MEMBER * def.members.length);
     transaction.storeValues(def.members.map(({ value }) => value));
-    transaction.effects.u8(Effect.PUT_ENUM);
-    writeEnum(transaction.effects, def.id, def);
-    this.setEnum(def.id, def);
+    this.noteMembers(def.id);
+    perform(transaction, SchemaEffect.PUT_ENUM, store, { id: def.id, state: def });
   }
 
   dropEnum(id: number, name: string): void {
-    const { transaction } = this;
-    transaction.effects.u8(Effect.DROP_ENUM);
-    transaction.effects.varint(id);
-    transaction.effects.text(name);
-    this.setEnum(id, { gone: name });
+    this.noteMembers(id);
+    perform(this.transaction, SchemaEffect.DROP_ENUM, this.store, id, name);
   }
 
-  private set(id: number, state: TypeState): void {
-    const { store, transaction } = this;
-    const { schema } = store;
-    const before = schema.stateOfType(id);
-    const { nextType } = schema;
-    const rescue = schema.setType(id, state);
-    store.changedTypes.add(id);
-    const back = (): void => {
-      for (const { mark } of addedFields(before, state)) mark.isUndone = true;
-      schema.setType(id, before);
-      schema.nextType = nextType;
-      store.changedTypes.add(id);
-      // What was dropped goes back at once: nobody holds it behind this, and a checkpoint saves the fields that an instance has.
-      if (rescue !== null) bringBack(rescue, schema.type(id), store);
-    };
-    const def = defIn(before);
-    const fields = def === null ? 0 : def.fields.length + def.methods.size;
-    transaction.onUndo(back, NS_PER_TYPE + NS_PER_FIELD * fields);
-  }
-
-  private setEnum(id: number, state: EnumState): void {
-    const { store, transaction } = this;
-    const { schema } = store;
-    const before = schema.stateOfEnum(id);
-    const { nextEnum } = schema;
-    if (before !== undefined) transaction.noteDroppedMembers();
-    store.setEnum(id, state);
-    const back = (): void => {
-      store.setEnum(id, before);
-      schema.nextEnum = nextEnum;
-    };
-    const members = before !== undefined && 'members' in before ? before.members.length : 0;
-    transaction.onUndo(back, NS_PER_TYPE + NS_PER_ENUM_MEMBER * members);
+  private noteMembers(id: number): void {
+    if (this.store.schema.stateOfEnum(id) !== undefined) this.transaction.noteDroppedMembers();
   }
 }
 
@@ -322,6 +347,19 @@ const NS_PER_TYPE = 2000;
 const NS_PER_FIELD = 1400;
 const NS_PER_INSTANCE = 600;
 const NS_PER_ENUM_MEMBER = 120;
+
+function nsOfType(schema: Catalog, id: number): number {
+  const def = defIn(schema.stateOfType(id));
+  return NS_PER_TYPE + NS_PER_FIELD * (def === null ? 0 : def.fields.length + def.methods.size);
+}
+
+function nsOfEnum(schema: Catalog, id: number): number {
+  const before = schema.stateOfEnum(id);
+  return (
+    NS_PER_TYPE +
+    NS_PER_ENUM_MEMBER * (before !== undefined && 'members' in before ? before.members.length : 0)
+  );
+}
 
 function flushSchema(store: Store): void {
   const { schema, dirty, changedTypes, changedEnums, changedMembers } = store;

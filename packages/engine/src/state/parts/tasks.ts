@@ -19,13 +19,12 @@ import { Task } from '../../value/task.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import type { Dirty } from '../dirty.js';
+import { effect, effectsOn, perform } from '../effect.js';
 import { RecordKind } from '../records.js';
 import type { Store } from '../store.js';
 import type { Transaction } from '../transaction.js';
 import { type References, readValue, writeValue } from '../value-codec.js';
-import { type GroupPart, unknownEffect } from './part.js';
-
-const Effect = { PUT: 0x25, DELETE: 0x26, SCHEDULE: 0x27 } as const;
+import type { GroupPart } from './part.js';
 
 /** The last second that a task can start at. */
 export const START_MAX = 4_294_967_295;
@@ -56,7 +55,7 @@ export interface TaskScope {
 }
 
 export class Tasks implements GroupPart, TaskBook {
-  readonly effects = Object.values(Effect);
+  readonly effects = effectsOn(this, TaskEffect);
   readonly kinds = [RecordKind.TASK];
   readonly locked = new Set<number>();
   /** Called with each task that comes, goes or changes, also when that is taken back. */
@@ -152,34 +151,11 @@ export class Tasks implements GroupPart, TaskBook {
     this.onChange?.(id);
   }
 
-  apply(operation: number, input: ByteReader): void {
-    switch (operation) {
-      case Effect.PUT:
-        this.put(readTask(input, this.references));
-        break;
-      case Effect.DELETE:
-        this.delete(input.varint());
-        break;
-      case Effect.SCHEDULE: {
-        const state = this.states.get(input.varint());
-        const schedule = readSchedule(input);
-        if (state !== undefined) this.put({ ...state, ...schedule });
-        break;
-      }
-      default:
-        throw unknownEffect(operation);
-    }
-  }
-
   load(_kind: RecordKind, id: number, _part: number, value: Uint8Array): void {
     const state = readTask(new ByteReader(value), this.references);
     this.keep(id, state);
     // The references of its arguments are counted already, in the records of things.
     this.scope?.store?.hold(state.args);
-  }
-
-  flush(): void {
-    // Records are put when a task changes.
   }
 
   clear(): void {
@@ -200,7 +176,8 @@ export class Tasks implements GroupPart, TaskBook {
     if ((state?.startAt ?? 0) !== 0) this.scheduledCount += 1;
   }
 
-  private get references(): References {
+  /** What arguments may refer to. */
+  get references(): References {
     return this.scope?.store ?? NO_REFERENCES;
   }
 
@@ -213,7 +190,49 @@ export class Tasks implements GroupPart, TaskBook {
 /** How long it takes to take a change of a task back, in nanoseconds: its record is written again. */
 const NS_PER_UNDO = 10_000;
 
-/** Changes tasks in a query or run: applies, records the effect, and records the way back. */
+const TaskEffect = {
+  PUT: effect<Tasks, [state: TaskState]>({
+    code: 0x25,
+    write: writeTask,
+    read: (input, { references }) => [readTask(input, references)],
+    apply: (tasks, state) => tasks.put(state),
+    inverse: (tasks, { id }) => {
+      const before = tasks.stateOf(id);
+      return () => (before === undefined ? tasks.delete(id) : tasks.put(before));
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  DELETE: effect<Tasks, [id: number]>({
+    code: 0x26,
+    write: (out, id) => out.varint(id),
+    read: (input) => [input.varint()],
+    apply: (tasks, id) => tasks.delete(id),
+    inverse: (tasks, id) => {
+      const before = tasks.stateOf(id);
+      return () => before !== undefined && tasks.put(before);
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+  SCHEDULE: effect<Tasks, [id: number, schedule: Schedule]>({
+    code: 0x27,
+    write: (out, id, schedule) => {
+      out.varint(id);
+      writeSchedule(out, schedule);
+    },
+    read: (input) => [input.varint(), readSchedule(input)],
+    apply: (tasks, id, schedule) => {
+      const state = tasks.stateOf(id);
+      if (state !== undefined) tasks.put({ ...state, ...schedule });
+    },
+    inverse: (tasks, id) => {
+      const before = tasks.stateOf(id);
+      return () => before !== undefined && tasks.put(before);
+    },
+    cost: () => NS_PER_UNDO,
+  }),
+};
+
+/** Changes tasks in a query or run. */
 export class TaskEditor {
   private readonly tasks: Tasks;
   private readonly transaction: Transaction;
@@ -233,7 +252,7 @@ export class TaskEditor {
     this.put({ ...state, id });
     transaction.onUndo(() => {
       ids.nextId = id;
-    });
+    }, NS_PER_UNDO);
     return new Task(id, tasks);
   }
 
@@ -250,34 +269,18 @@ export class TaskEditor {
 
   /** Says when a task that there is runs next, and how it ran last. */
   schedule(state: TaskState, schedule: Schedule): void {
-    const { tasks, transaction } = this;
-    transaction.effects.u8(Effect.SCHEDULE);
-    transaction.effects.varint(state.id);
-    writeSchedule(transaction.effects, schedule);
-    transaction.onUndo(() => tasks.put(state), NS_PER_UNDO);
-    tasks.put({ ...state, ...schedule });
+    perform(this.transaction, TaskEffect.SCHEDULE, this.tasks, state.id, schedule);
   }
 
-  delete(state: TaskState): void {
-    const { tasks, transaction } = this;
-    transaction.effects.u8(Effect.DELETE);
-    transaction.effects.varint(state.id);
-    transaction.onUndo(() => tasks.put(state), NS_PER_UNDO);
-    tasks.delete(state.id);
+  delete({ id }: TaskState): void {
+    perform(this.transaction, TaskEffect.DELETE, this.tasks, id);
   }
 
   private put(state: TaskState): void {
     const { tasks, transaction } = this;
-    const before = tasks.stateOf(state.id);
     const { length } = transaction.effects;
-    transaction.effects.u8(Effect.PUT);
-    writeTask(transaction.effects, state);
+    perform(transaction, TaskEffect.PUT, tasks, state);
     transaction.chargeUnits(transaction.effects.length - length);
-    transaction.onUndo(() => {
-      if (before === undefined) tasks.delete(state.id);
-      else tasks.put(before);
-    }, NS_PER_UNDO);
-    tasks.put(state);
   }
 }
 
@@ -290,15 +293,12 @@ export function taskRecord(state: TaskState): Uint8Array {
 
 /** Writes tasks for a dump: without their owners, who are not known where it is read. */
 export function writeTasks(out: ByteWriter, states: readonly TaskState[]): void {
-  out.varint(states.length);
-  for (const state of states) writeTask(out, { ...state, owner: 0 });
+  out.list(states, (state) => writeTask(out, { ...state, owner: 0 }));
 }
 
 /** Reads what `writeTasks` wrote. */
 export function readTasks(input: ByteReader, known: References): TaskState[] {
-  const count = input.varint();
-  if (count > input.remaining) throw new FormatError(`${count} tasks in ${input.remaining} bytes`);
-  return Array.from({ length: count }, () => readTask(input, known));
+  return input.list(() => readTask(input, known));
 }
 
 const STATUSES: readonly TaskStatus[] = ['nil', 'ok', 'err'];

@@ -1,6 +1,7 @@
 import type { ByteWriter } from '../../bytes.js';
 import type { List } from '../../value/containers.js';
-import { beginAppends, writeAppendedThings, writeNewThings } from '../effects.js';
+import { writeEffect } from '../effect.js';
+import { beginAppends, ThingEffect, writeAppendedThings } from '../effects.js';
 import type { Store } from '../store.js';
 import type { Appended } from './storing.js';
 
@@ -33,7 +34,7 @@ export class AppendRun {
     this.step = step;
     this.start = list.length;
     this.base = store.nextId;
-    if (isOfNew) writeNewThings(out, this.base, 0);
+    if (isOfNew) writeEffect(out, ThingEffect.NEW_THINGS, this.base, 0);
     else beginAppends(out, list);
     this.countAt = out.length - 1;
   }

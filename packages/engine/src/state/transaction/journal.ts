@@ -4,11 +4,10 @@ import { type Labels, NO_LABELS } from '../../schema/definition.js';
 import { List, ThingSet } from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
+import type { Undo } from '../effect.js';
 import type { Store } from '../store.js';
 import type { AppendRun } from './append-run.js';
-
-/** Takes one step of a change back. Steps are taken back in reverse order. */
-export type Undo = () => void;
+import { NS_PER_UNDO } from './undo-costs.js';
 
 /** Counts work, about a byte or item each; throws when the query has had its share. */
 export type Charge = (units: number) => void;
@@ -74,7 +73,7 @@ export class Journal {
   }
 
   /** Records the inverse of a modification that was made elsewhere, on state that is not things. */
-  onUndo(undo: Undo, ns = NS_PER_FOREIGN_UNDO): void {
+  onUndo(undo: Undo, ns: number): void {
     this.undoBy(undo, ns);
   }
 
@@ -183,20 +182,6 @@ export class Journal {
 export function takeBack(undos: readonly Undo[]): void {
   for (let i = undos.length - 1; i >= 0; i--) (undos[i] as Undo)();
 }
-
-/**
- * How long it takes to take things back, in nanoseconds, as measured on a slow machine, since a query that ends too late
- * holds all others up: the inverse of a small change of things, and of one of other state; an item or member that comes or
- * goes again; an item of a list that moves; a thing that is unstored.
- */
-export const NS_PER_UNDO = 400;
-const NS_PER_FOREIGN_UNDO = 2000;
-export const NS_PER_PUT_BACK = 80;
-export const NS_PER_ITEM = 35;
-export const NS_PER_MOVED_ITEM = 1;
-export const NS_PER_MEMBER = 200;
-export const NS_PER_THING = 800;
-export const NS_PER_PROPERTY = 100;
 
 /** Units that are charged together. */
 const CHARGED_AT_ONCE = 1024;

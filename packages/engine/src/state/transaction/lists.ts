@@ -4,13 +4,14 @@ import { Closure } from '../../value/closure.js';
 import { assertInnerItems, assertItems, List, toItem } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
-import { writeAppend, writeFill, writeRemoveItems, writeSplice } from '../effects.js';
+import { perform, type Undo, writeEffect } from '../effect.js';
+import { nsOfSplice, ThingEffect } from '../effects.js';
 import { putRuns, type Run, spliceItems, takeRuns } from '../list-edits.js';
 import type { Store } from '../store.js';
 import { writeValue } from '../value-codec.js';
 import { AppendRun } from './append-run.js';
-import { NS_PER_ITEM, NS_PER_MOVED_ITEM, NS_PER_THING, NS_PER_UNDO, type Undo } from './journal.js';
 import { type Appended, isFlat, isScalar, Storing } from './storing.js';
+import { NS_PER_ITEM, NS_PER_THING } from './undo-costs.js';
 
 /** Changes of lists. */
 export class ListChanges extends Storing {
@@ -26,10 +27,9 @@ export class ListChanges extends Storing {
     const items = this.toItems(values, list);
     const added = items.length;
     if (!stored) {
+      const ns = nsOfSplice(list, start, count, added);
       const removed = spliceItems(list, start, count, items);
-      if (this.isDetached(list)) {
-        this.undoBy(() => spliceItems(list, start, added, removed), nsOfSplice(list, start, count, added));
-      }
+      if (this.isDetached(list)) this.undoBy(() => spliceItems(list, start, added, removed), ns);
       return removed.slice();
     }
     this.assertWritable(list);
@@ -37,15 +37,13 @@ export class ListChanges extends Storing {
     const store = this.needStore();
     this.storeItems(items);
     const { length } = this.effects;
-    writeSplice(this.effects, list, start, count, items);
+    writeEffect(this.effects, ThingEffect.SPLICE, list, start, count, items);
     this.countWritten(length);
     const isAppended = start === list.length;
+    const ns = ThingEffect.SPLICE.cost(store, list, start, count, items);
     const removed = store.splice(list, start, count, items);
     if (isAppended) this.undoAppend(store, list, start, added);
-    else {
-      const ns = nsOfSplice(list, start, count, added);
-      this.undoBy(() => store.splice(list, start, added, removed), ns);
-    }
+    else this.undoBy(() => store.splice(list, start, added, removed), ns);
     return removed.slice();
   }
 
@@ -105,7 +103,7 @@ export class ListChanges extends Storing {
     const start = list.length;
     this.storeItems([value]);
     const { length } = this.effects;
-    writeAppend(this.effects, list, value);
+    writeEffect(this.effects, ThingEffect.SPLICE, list, start, 0, [value]);
     this.countWritten(length);
     store.append(list, value);
     this.undoAppend(store, list, start, 1);
@@ -137,9 +135,8 @@ export class ListChanges extends Storing {
     this.count(count);
     if (!stored) {
       const removed = spliceItems(list, 0, count, items);
-      if (this.isDetached(list)) {
-        this.undoBy(() => spliceItems(list, 0, count, removed), nsOfSplice(list, 0, count, count));
-      }
+      const ns = nsOfSplice(list, 0, count, count);
+      if (this.isDetached(list)) this.undoBy(() => spliceItems(list, 0, count, removed), ns);
       return;
     }
     this.assertWritable(list);
@@ -147,10 +144,8 @@ export class ListChanges extends Storing {
     const store = this.needStore();
     this.storeAll(item);
     const { length } = this.effects;
-    writeFill(this.effects, list, item);
+    perform(this, ThingEffect.FILL, store, list, item);
     this.countWritten(length);
-    const removed = store.splice(list, 0, count, items);
-    this.undoBy(() => store.splice(list, 0, count, removed), nsOfSplice(list, 0, count, count));
   }
 
   /**
@@ -163,18 +158,13 @@ export class ListChanges extends Storing {
     const runs = runsOf(positions);
     this.count(list.length);
     if (!list.stored) {
+      const ns = nsOfSplice(list, 0, positions.length, 0);
       const removed = takeRuns(list, runs);
-      if (this.isDetached(list)) {
-        this.undoBy(() => putRuns(list, runs, removed), nsOfSplice(list, 0, removed.length, 0));
-      }
+      if (this.isDetached(list)) this.undoBy(() => putRuns(list, runs, removed), ns);
       return removed.slice();
     }
     this.assertWritable(list);
-    const store = this.needStore();
-    writeRemoveItems(this.effects, list, runs);
-    const removed = store.removeItems(list, runs);
-    this.undoBy(() => store.restoreItems(list, runs, removed), nsOfSplice(list, 0, removed.length, 0));
-    return removed.slice();
+    return perform(this, ThingEffect.REMOVE_ITEMS, this.needStore(), list, runs).slice();
   }
 
   protected checkItems(rule: ItemRule, values: readonly Value[]): void {
@@ -205,12 +195,6 @@ export class ListChanges extends Storing {
     this.count(values.length + made.inner);
     return made.items;
   }
-}
-
-/** How long it takes to take back that some items, from a place of a list on, became others, in nanoseconds. */
-function nsOfSplice(list: List, start: number, count: number, added: number): number {
-  const moved = count === added ? 0 : list.length - start;
-  return NS_PER_UNDO + NS_PER_MOVED_ITEM * moved + NS_PER_ITEM * (count + added);
 }
 
 function undoOfAppend(store: Store, step: Appended, start: number): Undo {

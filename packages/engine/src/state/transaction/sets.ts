@@ -1,8 +1,8 @@
 import { assertMembers, type ThingSet } from '../../value/containers.js';
 import type { Thing } from '../../value/thing.js';
-import { writeAddMembers, writeRemoveMembers } from '../effects.js';
+import { perform } from '../effect.js';
+import { nsOfMembers, ThingEffect } from '../effects.js';
 import type { Relations } from '../relations.js';
-import { NS_PER_MEMBER, NS_PER_UNDO } from './journal.js';
 import { ListChanges } from './lists.js';
 
 /** Changes of sets, which may be one side of a relation. */
@@ -36,9 +36,7 @@ export abstract class SetChanges extends ListChanges {
     if (added.length === 0) return 0;
     const store = this.needStore();
     this.storeThings(added);
-    writeAddMembers(this.effects, set, added);
-    store.addMembers(set, added);
-    this.undoBy(() => store.removeMembers(set, added), nsOfMembers(added.length));
+    perform(this, ThingEffect.ADD_MEMBERS, store, set, added);
     return added.length;
   }
 
@@ -67,11 +65,8 @@ export abstract class SetChanges extends ListChanges {
     }
     this.assertWritable(set);
     if (removed.length === 0) return removed;
-    const store = this.needStore();
-    writeRemoveMembers(this.effects, set, removed);
     this.keepMemberOrder(set);
-    store.removeMembers(set, removed);
-    this.undoBy(() => store.addMembers(set, removed), nsOfMembers(removed.length));
+    perform(this, ThingEffect.REMOVE_MEMBERS, this.needStore(), set, removed);
     return removed.slice();
   }
 
@@ -85,11 +80,6 @@ export abstract class SetChanges extends ListChanges {
     );
     this.addMembers(set, members);
   }
-}
-
-/** How long it takes to take back that so many members came or went, in nanoseconds. */
-function nsOfMembers(count: number): number {
-  return NS_PER_UNDO + NS_PER_MEMBER * count;
 }
 
 function addAll(set: ThingSet, things: readonly Thing[]): void {

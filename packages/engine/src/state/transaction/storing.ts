@@ -7,11 +7,13 @@ import { Room } from '../../value/room.js';
 import { Float } from '../../value/scalars.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
-import { writeNewThings } from '../effects.js';
-import { writePutRooms } from '../parts/rooms.js';
+import { type Undo, writeEffect } from '../effect.js';
+import { ThingEffect } from '../effects.js';
+import { RoomEffect } from '../parts/rooms.js';
 import type { Store } from '../store.js';
 import { writeProperties } from '../thing-record.js';
-import { Journal, NS_PER_THING, UNITS_PER_PROPERTY, type Undo } from './journal.js';
+import { Journal, UNITS_PER_PROPERTY } from './journal.js';
+import { NS_PER_THING, NS_PER_UNDO } from './undo-costs.js';
 
 /** How loose things and rooms become stored: when something stored refers to them, with all that they refer to. */
 export class Storing extends Journal {
@@ -109,7 +111,7 @@ export class Storing extends Journal {
     }
     const end = store.nextId;
     if (rooms.length > 0) this.storeRooms(store, rooms);
-    writeNewThings(this.effects, base, end - base);
+    writeEffect(this.effects, ThingEffect.NEW_THINGS, base, end - base);
     for (let id = base; id < end; id++) this.adopt(store, store.thingOfId(id));
   }
 
@@ -121,7 +123,7 @@ export class Storing extends Journal {
     }
     const store = this.needStore();
     this.undoStoring(store);
-    writeNewThings(this.effects, store.nextId, 1);
+    writeEffect(this.effects, ThingEffect.NEW_THINGS, store.nextId, 1);
     this.register(store, thing);
     this.adopt(store, thing);
   }
@@ -152,7 +154,7 @@ export class Storing extends Journal {
       this.undoTakes(NS_PER_THING);
       this.count(UNITS_PER_PROPERTY);
     }
-    writePutRooms(this.effects, ids);
+    writeEffect(this.effects, RoomEffect.PUT, ids);
   }
 
   /** A room that was stored before this change, and is no more, becomes one that never was: it may not have its name again. */
@@ -163,7 +165,7 @@ export class Storing extends Journal {
       room.id = id;
       room.name = name;
       room.gone = true;
-    });
+    }, NS_PER_UNDO);
   }
 
   private register(store: Store, thing: Thing): void {
@@ -192,7 +194,12 @@ export class Storing extends Journal {
   }
 
   private undoOfStoring(store: Store, base: number): Undo {
-    return () => this.unstoreThings(store, base);
+    const back = ThingEffect.NEW_THINGS.inverse(store, base, 0);
+    return () => {
+      // Behind the next id there was a task, perhaps with things behind it, which are taken back already.
+      back(Math.min(this.adoptedBelow, store.nextId));
+      this.adoptedBelow = Math.min(this.adoptedBelow, base);
+    };
   }
 
   /** Whether the last steps back unstore things, and perhaps take back what was appended to a list since. */
@@ -203,22 +210,6 @@ export class Storing extends Journal {
       this.storedPlace === length - 1 ||
       (this.storedPlace === length - 2 && this.appended?.place === length - 1)
     );
-  }
-
-  /** Takes back that the things and rooms from an id on were stored. */
-  private unstoreThings(store: Store, base: number): void {
-    const { rooms } = store;
-    // Behind the next id there was a task, perhaps with things behind it, which are taken back already.
-    const end = Math.min(this.adoptedBelow, store.nextId);
-    for (let id = base; id < end; id++) {
-      if (!rooms.byId.has(id)) store.disown(store.thingOfId(id));
-    }
-    for (let id = store.nextId - 1; id >= base; id--) {
-      if (rooms.byId.has(id)) rooms.unregister(id);
-      else store.unregister(store.thingOfId(id));
-    }
-    this.adoptedBelow = Math.min(this.adoptedBelow, base);
-    store.nextId = base;
   }
 
   /** Puts the loose things that a thing refers to on a stack, so that the first comes out first; its loose rooms go behind others. */

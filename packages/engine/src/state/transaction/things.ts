@@ -11,13 +11,15 @@ import type { Shape } from '../../value/shape.js';
 import { isReservedKey, Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { attach, attachAll, detach } from '../attach.js';
-import { writeClear, writeDelete, writeRename, writeRestrict, writeSet } from '../effects.js';
-import { writeConvert } from '../parts/schema.js';
+import { perform } from '../effect.js';
+import { ThingEffect } from '../effects.js';
+import { SchemaEffect } from '../parts/schema.js';
 import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
 import type { Store } from '../store.js';
-import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING, UNITS_PER_PROPERTY, type Undo } from './journal.js';
+import { UNITS_PER_PROPERTY } from './journal.js';
 import { SetChanges } from './sets.js';
+import { NS_PER_PROPERTY, NS_PER_PUT_BACK, NS_PER_THING } from './undo-costs.js';
 
 /** Changes of properties of things, which must fit restrictions and the definitions of types. */
 export class ThingChanges extends SetChanges {
@@ -157,7 +159,7 @@ export class ThingChanges extends SetChanges {
       return own;
     }
     const store = this.recordSet(thing, key, own);
-    const undo = undoOfNewKey(store, thing, key);
+    const undo = ThingEffect.SET.inverse(store, thing, key, own);
     store.put(thing, key, own);
     this.undoBy(undo);
     return own;
@@ -174,9 +176,10 @@ export class ThingChanges extends SetChanges {
       return own;
     }
     const store = this.recordSet(thing, key, own);
+    const undo = ThingEffect.SET.inverse(store, thing, key, own);
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
-    this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
+    this.undoBy(undo, NS_PER_PUT_BACK);
     return own;
   }
 
@@ -193,8 +196,10 @@ export class ThingChanges extends SetChanges {
     this.assertWritable(thing);
     const store = this.needStore();
     this.storeAll(own);
-    const { length } = this.effects;
-    writeSet(this.effects, thing, key, own);
+    const { effects } = this;
+    const { length } = effects;
+    effects.u8(ThingEffect.SET.code);
+    ThingEffect.SET.write(effects, thing, key, own);
     this.countWritten(length);
     return store;
   }
@@ -222,14 +227,9 @@ export class ThingChanges extends SetChanges {
       return old;
     }
     this.assertWritable(thing);
-    const store = this.needStore();
-    writeDelete(this.effects, thing, key);
     this.keepOrder(thing);
-    const places = placesOf(thing);
-    const slot = slotOf(thing, key);
-    store.drop(thing, key);
+    perform(this, ThingEffect.DELETE, this.needStore(), thing, key);
     this.noteDetached(old);
-    this.undoBy(() => store.undrop(thing, key, old, slot, places));
     return old;
   }
 
@@ -244,13 +244,8 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
-    const store = this.needStore();
-    writeRename(this.effects, thing, from, to);
     this.keepOrder(thing);
-    const places = placesOf(thing);
-    const slot = slotOf(thing, from);
-    store.rename(thing, from, to);
-    this.undoBy(() => store.unrename(thing, from, to, slot, places));
+    perform(this, ThingEffect.RENAME, this.needStore(), thing, from, to);
   }
 
   /** Deletes all properties. */
@@ -265,29 +260,21 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
-    const store = this.needStore();
-    writeClear(this.effects, thing);
-    const places = placesOf(thing);
     thing.forEach((_, value) => {
       this.noteDetached(value);
     });
-    store.clear(thing);
-    this.undoBy(() => store.unclear(thing, places), NS_PER_THING + NS_PER_PROPERTY * thing.slots.length);
+    perform(this, ThingEffect.CLEAR, this.needStore(), thing);
   }
 
   /** Restricts which values a plain thing accepts. The present values must have been checked. */
   restrict(thing: Thing, restriction: Restriction | null): void {
-    const old = thing.shape.restriction;
-    if (old?.stored === restriction?.stored) return;
+    if (thing.shape.restriction?.stored === restriction?.stored) return;
     if (thing.id === 0) {
       thing.shape = thing.shape.restricted(restriction);
       return;
     }
     this.assertWritable(thing);
-    const store = this.needStore();
-    writeRestrict(this.effects, thing, restriction);
-    this.undoBy(() => store.restrict(thing, old));
-    store.restrict(thing, restriction);
+    perform(this, ThingEffect.RESTRICT, this.needStore(), thing, restriction);
   }
 
   /** Makes a plain thing an instance, or an instance plain. It must have the properties of the type, with values that fit. */
@@ -306,10 +293,7 @@ export class ThingChanges extends SetChanges {
       return;
     }
     this.assertWritable(thing);
-    writeConvert(this.effects, thing, type);
-    const places = placesOf(thing);
-    store.convert(thing, type);
-    this.undoBy(() => store.unconvert(thing, places), NS_PER_THING + NS_PER_PROPERTY * thing.slots.length);
+    perform(this, SchemaEffect.CONVERT, store, thing, type);
   }
 
   /** Sets a property whatever its definition says: for a definition that is about to change. */
@@ -334,22 +318,6 @@ export function toProperty(value: Value): Value {
   }
   if (value instanceof Closure) value.store();
   return value instanceof Future || value instanceof Module ? null : value;
-}
-
-/** To be called before: it remembers the places of the thing's values. */
-function undoOfNewKey(store: Store, thing: Thing, key: string): Undo {
-  const places = placesOf(thing);
-  return () => store.unput(thing, key, places);
-}
-
-function undoOfPut(store: Store, thing: Thing, key: string, old: Value): Undo {
-  return () => store.put(thing, key, old);
-}
-
-function slotOf(thing: Thing, key: string): number {
-  const slot = thing.shape.index.get(key);
-  if (slot === undefined) throw new Error(`no property '${key}'`);
-  return slot;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
