@@ -46,3 +46,21 @@ test('says what privileges on the root scope are', () => {
   expect(text).toContain('deletes and renames any collection');
   expect(text).toContain('password of any of them, also of admin');
 });
+
+test('functions_info tells of every function and method as data', () => {
+  expect(
+    harness.run(
+      "functions_info().load().filter(|f| f.name == 'sort').map(|f| [f.on, f.params.map(|p| p.name), f.rest])",
+    ),
+  ).toEqual([[['list', 'tuple'], ['closure or descending', 'descending'], null]]);
+  expect(harness.run("functions_info().load().find(|f| f.name == 'new_user')")).toMatchObject({
+    on: null,
+    scopes: ['thingsdb'],
+    changes: 'yes',
+    doc: expect.stringContaining('Takes the privilege GRANT'),
+  });
+  expect(harness.run("return functions_info().load().find(|f| f.name == 'push'), 3")).toMatchObject({
+    rest: { name: 'value', type: 'anything' },
+    changes: 'modifies stored',
+  });
+});

@@ -37,7 +37,6 @@ const CATALOGUE: Catalogue = {
   procedures: [{ name: 'add_user', arguments: ['name', 'age'], doc: 'Adds a user.' }],
   types: [{ name: 'User', fields: ['name', 'age'] }],
   enums: [{ name: 'Color', members: ['RED', 'GREEN'] }],
-  constants: ['FULL'],
   keys: (path) => (path.length === 0 ? ['users', 'orders'] : path.join('.') === 'users' ? ['ann'] : null),
   texts: (call, argument) => (call === 'type_info' && argument === 0 ? ['User'] : []),
 };

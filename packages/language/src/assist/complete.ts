@@ -26,7 +26,6 @@ export interface Catalogue {
   }[];
   readonly types: readonly { readonly name: string; readonly fields: readonly string[] }[];
   readonly enums: readonly { readonly name: string; readonly members: readonly string[] }[];
-  readonly constants: readonly string[];
   /** Names of properties of the thing at a path from the collection's root, and of what else stands there; null if not known. */
   keys(path: readonly string[]): readonly string[] | null;
   /** Names that a call takes as a text in that argument (users, rooms, collections, ...); empty if not known. */
@@ -100,6 +99,7 @@ export function signature({ name, params, rest }: Pick<FunctionInfo, 'name' | 'p
 }
 
 const KEYWORDS = ['if', 'else', 'for', 'in', 'return', 'break', 'continue'];
+const CONSTANTS = ['true', 'false', 'nil', 'inf', 'nan'];
 
 function candidates(context: Context, catalogue: Catalogue): Completion[] {
   const { wanted } = context;
@@ -133,7 +133,7 @@ function names({ variables }: Context, catalogue: Catalogue): Completion[] {
     })),
     ...catalogue.functions.filter(({ on }) => on === null).map((info) => callable(info, 'function')),
     ...KEYWORDS.map((label) => plain(label, 'keyword')),
-    ...catalogue.constants.map((label) => plain(label, 'constant')),
+    ...CONSTANTS.map((label) => plain(label, 'constant')),
   ];
 }
 
