@@ -1,16 +1,19 @@
-/** The exact form of values on the wire, in both formats. */
-export { floatText, parseJson, stringifyJson } from './json.js';
-export { decodeMessagePack, encodeMessagePack } from './msgpack.js';
-export { showValue } from './show.js';
-export { encodePackage, type Package, PackageDecoder, PackageType } from './socket/package.js';
-export {
-  openStream,
-  type PackageChannel,
-  SocketClient,
-  SocketError,
-  type SocketEvent,
-  type SocketOptions,
-  type SocketPlace,
-} from './socket/socket-client.js';
+/**
+ * The client of Althing, for Node.js.
+ *
+ * @example
+ * import { connect } from '@althing/client';
+ *
+ * const db = connect('http://127.0.0.1:9210', { token });
+ * const adults = await db.stuff.query`.guests.filter(|g| g.age >= ${18})`;
+ * await db.stuff.procs.add_guest('Ann', 31);
+ * await db.$close();
+ */
+export { connect } from './connect/node.js';
+export * from './public.js';
+export type { PackageChannel, SocketEvent } from './socket/connection.js';
+/** The native protocol by hand: for tests and tools. */
+export { type Package, PackageDecoder, PackageType } from './socket/package.js';
+export { encodePackage, SocketClient, SocketError, type SocketOptions } from './socket/socket-client.js';
+export { openStream, type SocketPlace } from './socket/tcp.js';
 export { clientFrame, serverFrame, WebSocketChannel } from './socket/websocket-channel.js';
-export { isWireBytes, isWireList, isWireMap, WireError, type WireValue, wireMap } from './value.js';

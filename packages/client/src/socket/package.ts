@@ -7,6 +7,7 @@
  *   check   := type XOR 0xff
  *   data    := one MessagePack value, or nothing
  */
+import { joined } from '../wire/joined.js';
 
 const HEADER_BYTES = 8;
 
@@ -40,10 +41,11 @@ export interface Package {
 }
 
 /** The bytes of a package. */
-export function encodePackage(type: number, id: number, data: Uint8Array = new Uint8Array()): Buffer {
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + data.length);
-  bytes.writeUInt32LE(data.length, 0);
-  bytes.writeUInt16LE(id, 4);
+export function packageBytes(type: number, id: number, data: Uint8Array = new Uint8Array()): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + data.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, data.length, true);
+  view.setUint16(4, id, true);
   bytes[6] = type;
   bytes[7] = type ^ 0xff;
   bytes.set(data, HEADER_BYTES);
@@ -52,27 +54,48 @@ export function encodePackage(type: number, id: number, data: Uint8Array = new U
 
 /** Takes packages out of bytes that come in pieces of any size. */
 export class PackageDecoder {
-  private rest: Buffer = Buffer.alloc(0);
+  readonly #bytesMax: number;
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+  /** Bytes that are needed before there is something new to read. */
+  #needed = HEADER_BYTES;
+
+  /** @param bytesMax of the data of a package */
+  constructor(bytesMax = Number.POSITIVE_INFINITY) {
+    this.#bytesMax = bytesMax;
+  }
 
   /**
    * The packages that are complete with the next bytes.
    *
-   * @throws Error for what is no package
+   * @throws Error for what is no package, and for one that is too large
    */
   push(bytes: Uint8Array): Package[] {
-    const all = this.rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.rest, bytes]);
+    this.#parts.push(bytes);
+    this.#bytes += bytes.length;
+    // Joined once there is enough, so that a long package is not copied for each of its pieces.
+    if (this.#bytes < this.#needed) return [];
+    const all = joined(this.#parts, this.#bytes);
+    const view = new DataView(all.buffer, all.byteOffset, all.length);
     const packages: Package[] = [];
     let at = 0;
+    this.#needed = HEADER_BYTES;
     while (all.length - at >= HEADER_BYTES) {
-      const length = all.readUInt32LE(at);
-      const type = all[at + 6] ?? 0;
-      if (all[at + 7] !== (type ^ 0xff)) throw new Error('the other end sent what is no package');
+      const length = view.getUint32(at, true);
+      const type = view.getUint8(at + 6);
+      if (view.getUint8(at + 7) !== (type ^ 0xff)) throw new Error('the other end sent what is no package');
+      if (length > this.#bytesMax)
+        throw new Error(`a package of ${length} bytes came, and ${this.#bytesMax} are taken`);
       const end = at + HEADER_BYTES + length;
-      if (end > all.length) break;
-      packages.push({ type, id: all.readUInt16LE(at + 4), data: all.subarray(at + HEADER_BYTES, end) });
+      if (end > all.length) {
+        this.#needed = HEADER_BYTES + length;
+        break;
+      }
+      packages.push({ type, id: view.getUint16(at + 4, true), data: all.subarray(at + HEADER_BYTES, end) });
       at = end;
     }
-    this.rest = all.subarray(at);
+    this.#parts = at === all.length ? [] : [all.subarray(at)];
+    this.#bytes = all.length - at;
     return packages;
   }
 }

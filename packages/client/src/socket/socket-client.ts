@@ -1,22 +1,12 @@
-/**
- * A client of the native protocol on one connection: requests are matched with answers by their ids, and events are told
- * to who wants to know. It connects once, and does not connect again: that is for what is built on it.
- */
-import { connect as connectTcp, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { decodeMessagePack, encodeMessagePack } from '../msgpack.js';
-import { isWireMap, WireError, type WireValue, wireMap } from '../value.js';
-import { encodePackage, type Package, PackageDecoder, PackageType } from './package.js';
+import { decodeMessagePack, encodeMessagePack } from '../wire/msgpack.js';
+import { isWireMap, WireError, type WireValue, wireMap } from '../wire/value.js';
+import { PackageConnection } from './connection.js';
+import { type Package, PackageType, packageBytes } from './package.js';
+import { openStream, type SocketPlace, StreamChannel } from './tcp.js';
 
-/** Where a node is reached: `path` is that of a Unix socket. */
-export type SocketPlace =
-  | { readonly host: string; readonly port: number; readonly tls?: ConnectionOptions }
-  | { readonly path: string };
-
-/** An event of the node. */
-export interface SocketEvent {
-  readonly type: number;
-  readonly data: WireValue;
+/** The bytes of a package. */
+export function encodePackage(type: number, id: number, data?: Uint8Array): Buffer {
+  return Buffer.from(packageBytes(type, id, data).buffer);
 }
 
 /** The fourth element of QUERY and RUN: how a request is to be carried out. */
@@ -45,32 +35,8 @@ export class SocketError extends Error {
   }
 }
 
-interface Waiting {
-  readonly resolve: (answer: Package) => void;
-  readonly reject: (error: Error) => void;
-}
-
-const IDS = 0xffff;
-
-/** A way for packages: a stream of bytes, or messages. */
-export interface PackageChannel {
-  send(bytes: Uint8Array): void;
-  /** Sets who is told of bytes, in pieces of any size, and of the end. */
-  listen(received: (bytes: Uint8Array) => void, ended: (error: Error) => void): void;
-  close(): void;
-}
-
-export class SocketClient {
-  /** Told of each event. */
-  onEvent: (event: SocketEvent) => void = () => {};
-  /** Settles when the connection has ended. */
-  readonly ended: Promise<void>;
-  private readonly channel: PackageChannel;
-  private readonly decoder = new PackageDecoder();
-  private readonly waiting = new Map<number, Waiting>();
-  private lastId = 0;
-  private failure: Error | null = null;
-
+/** A client of the native protocol on one connection, for tests and tools: it connects once, and does not connect again. */
+export class SocketClient extends PackageConnection {
   /**
    * Connects to a node, without logging in.
    *
@@ -78,19 +44,6 @@ export class SocketClient {
    */
   static async connect(place: SocketPlace): Promise<SocketClient> {
     return new SocketClient(new StreamChannel(await openStream(place)));
-  }
-
-  constructor(channel: PackageChannel) {
-    this.channel = channel;
-    this.ended = new Promise((resolve) => {
-      channel.listen(
-        (bytes) => this.received(bytes),
-        (error) => {
-          this.end(error);
-          resolve();
-        },
-      );
-    });
   }
 
   /** Logs in with a token, or a name and a password. */
@@ -164,52 +117,7 @@ export class SocketClient {
     if (answer.type === PackageType.ERROR) throw errorOf(answer);
     return answer.data.length === 0 ? null : decodeMessagePack(answer.data);
   }
-
-  /** Sends a package under an id of its own; gives the package that answers it. */
-  send(type: number, data: Uint8Array): Promise<Package> {
-    if (this.failure !== null) return Promise.reject(this.failure);
-    if (this.waiting.size >= IDS) return Promise.reject(new Error('all ids are in use'));
-    do this.lastId = (this.lastId + 1) % IDS;
-    while (this.waiting.has(this.lastId));
-    const id = this.lastId;
-    return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      this.channel.send(encodePackage(type, id, data));
-    });
-  }
-
-  close(): void {
-    this.channel.close();
-  }
-
-  private received(bytes: Uint8Array): void {
-    try {
-      for (const each of this.decoder.push(bytes)) this.take(each);
-    } catch (error) {
-      this.end(error instanceof Error ? error : new Error(String(error)));
-      this.channel.close();
-    }
-  }
-
-  private take(each: Package): void {
-    if (each.type < FIRST_ANSWER) {
-      this.onEvent({ type: each.type, data: decodeMessagePack(each.data) });
-      return;
-    }
-    const waiting = this.waiting.get(each.id);
-    this.waiting.delete(each.id);
-    waiting?.resolve(each);
-  }
-
-  private end(error: Error): void {
-    this.failure ??= error;
-    for (const { reject } of this.waiting.values()) reject(this.failure);
-    this.waiting.clear();
-  }
 }
-
-/** Events have lower types. */
-const FIRST_ANSWER = 16;
 
 function optionsOf(options: SocketOptions | undefined): WireValue[] {
   if (options === undefined) return [];
@@ -226,45 +134,4 @@ function errorOf({ data }: Package): SocketError {
     String(map.get('error_msg')),
     typeof outcome === 'string' ? outcome : null,
   );
-}
-
-class StreamChannel implements PackageChannel {
-  private readonly socket: Socket;
-
-  constructor(socket: Socket) {
-    this.socket = socket;
-  }
-
-  send(bytes: Uint8Array): void {
-    this.socket.write(bytes);
-  }
-
-  listen(received: (bytes: Uint8Array) => void, ended: (error: Error) => void): void {
-    let failure = new Error('the connection has ended');
-    this.socket.on('data', received);
-    this.socket.on('error', (error) => {
-      failure = error;
-    });
-    this.socket.once('close', () => ended(failure));
-  }
-
-  close(): void {
-    this.socket.destroy();
-  }
-}
-
-/** Opens a connection. */
-export function openStream(place: SocketPlace): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const isTls = 'tls' in place && place.tls !== undefined;
-    const socket = isTls
-      ? connectTls({ host: place.host, port: place.port, ...place.tls })
-      : connectTcp('path' in place ? { path: place.path } : { host: place.host, port: place.port });
-    socket.setNoDelay(true);
-    socket.once('error', reject);
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
 }

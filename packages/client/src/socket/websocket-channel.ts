@@ -1,10 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { openStream, type PackageChannel, type SocketPlace } from './socket-client.js';
+import type { PackageChannel } from './connection.js';
+import { openStream, type SocketPlace } from './tcp.js';
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const BINARY = 2;
 const CLOSE = 8;
+
+interface OpeningOptions {
+  /** The header of that name. */
+  readonly host?: string;
+  /** Gives it up while there is no connection. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Packages in the messages of a WebSocket (RFC 6455), for programs on Node.js: one in each message. Pings of the node are
@@ -23,12 +31,13 @@ export class WebSocketChannel implements PackageChannel {
     place: SocketPlace,
     path = '/',
     headers: readonly string[] = [],
+    { host = 'host' in place ? place.host : 'localhost', signal }: OpeningOptions = {},
   ): Promise<WebSocketChannel> {
-    const socket = await openStream(place);
+    const socket = await openStream(place, signal);
     const key = randomBytes(16).toString('base64');
     const lines = [
       `GET ${path} HTTP/1.1`,
-      `Host: ${'host' in place ? place.host : 'localhost'}`,
+      `Host: ${host}`,
       'Upgrade: websocket',
       'Connection: Upgrade',
       `Sec-WebSocket-Key: ${key}`,

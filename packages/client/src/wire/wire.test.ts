@@ -9,7 +9,7 @@ import {
   WireError,
   type WireValue,
   wireMap,
-} from './index.js';
+} from '../index.js';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 

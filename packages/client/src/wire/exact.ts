@@ -47,7 +47,8 @@ export function pack(value: Writable): Buffer {
  * @throws {Error} of msgpackr's, when the bytes are cut off or more than a value
  */
 export function unpack(bytes: Uint8Array): unknown {
-  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // A view of its own, since a property is put on it.
+  const source = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return unpackr.unpack(Object.assign(source, { dataView: new TellingView(source) }));
 }
 

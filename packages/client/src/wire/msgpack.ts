@@ -28,7 +28,7 @@ const UINT32_MAX = 2n ** 32n - 1n;
  * @throws {WireError} for ints beyond 64 bits and for nesting that is too deep
  */
 export function encodeMessagePack(value: WireValue): Buffer {
-  return pack(writable(value, 0));
+  return pack(writableWire(value));
 }
 
 /**
@@ -46,16 +46,23 @@ export function decodeMessagePack(bytes: Uint8Array): WireValue {
   return wireValue(read, 0);
 }
 
-function writable(value: WireValue, depth: number): Writable {
+/** What msgpackr is to write for a value. */
+export function writableWire(value: WireValue, depth = 0): Writable {
   if (depth > nestingMax) throw new WireError(`more than ${nestingMax} nested levels`);
   if (typeof value === 'bigint') return writableInt(value);
-  if (typeof value === 'number') return Number.isInteger(value) ? literal(0xcb, 'setFloat64', value) : value;
+  if (typeof value === 'number') return writableFloat(value);
   if (value === null || typeof value !== 'object' || isWireBytes(value)) return value;
-  if (isWireList(value)) return value.map((item) => writable(item, depth + 1));
-  return new Map(Array.from(value, ([key, item]) => [key, writable(item, depth + 1)]));
+  if (isWireList(value)) return value.map((item) => writableWire(item, depth + 1));
+  return new Map(Array.from(value, ([key, item]) => [key, writableWire(item, depth + 1)]));
 }
 
-function writableInt(value: bigint): Writable {
+/** A float, which msgpackr would write as an int where it is whole. */
+export function writableFloat(value: number): Writable {
+  return Number.isInteger(value) ? literal(0xcb, 'setFloat64', value) : value;
+}
+
+/** @throws {WireError} for ints beyond 64 bits */
+export function writableInt(value: bigint): Writable {
   if (value < INT64_MIN || value > UINT64_MAX) throw new WireError(`${value} has more than 64 bits`);
   if (value >= INT32_MIN && value <= UINT32_MAX) return Number(value);
   return value < 0n ? literal(0xd3, 'setBigInt64', value) : literal(0xcf, 'setBigUint64', value);

@@ -1,6 +1,7 @@
 /**
  * A value for people: like JSON, indented, and with what JSON lacks.
  */
+import { base64Of } from './base64.js';
 import { floatText } from './json.js';
 import { isWireBytes, isWireList, type WireValue } from './value.js';
 
@@ -29,7 +30,7 @@ export function showValue(value: WireValue, indent = ''): string {
 function showScalar(value: WireValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') return showFloat(value);
-  if (isWireBytes(value)) return `bytes(${JSON.stringify(Buffer.from(value).toString('base64'))})`;
+  if (isWireBytes(value)) return `bytes(${JSON.stringify(base64Of(value))})`;
   return String(value);
 }
 

@@ -1,0 +1,219 @@
+/** All that the scopes of one database share: how calls are made, and how it is closed. */
+
+import type { Room, Variables } from '../api/database.js';
+import type { CallOptions, ConnectOptions, Credentials } from '../api/options.js';
+import type { Program, Transport } from '../request/attempt.js';
+import { Caller } from '../request/caller.js';
+import { checkedCredentials, Login } from '../request/login.js';
+import { type NodeAddress, NodeList } from '../request/node-list.js';
+import type { Surroundings } from '../request/surroundings.js';
+import { RoomHub } from '../rooms/room-hub.js';
+import type { ScopeName } from '../scope.js';
+import type { Dial } from '../socket/session.js';
+import { readValue, type Value } from '../values/from-wire.js';
+import type { Int } from '../values/numbers.js';
+import { writableOf } from '../values/to-wire.js';
+import type { Writable } from '../wire/exact.js';
+import { decodeMessagePack, writableWire } from '../wire/msgpack.js';
+import type { WireValue } from '../wire/value.js';
+import { type Places, placesOf } from './places.js';
+
+/** What Node.js and browsers do differently. */
+export interface Platform {
+  readonly surroundings: Surroundings;
+  /** What relative URLs are relative to; undefined for nothing. */
+  readonly base?: string;
+  makeTransport(options: ConnectOptions, parts: TransportParts): Transport;
+  /** Opens the connections for rooms. */
+  roomDial(options: ConnectOptions): Dial;
+  /** All addresses of a node, for names that have several; null where the platform finds them by itself. */
+  readonly addressesOf: ((url: URL) => Promise<readonly string[]>) | null;
+}
+
+export interface TransportParts {
+  readonly surroundings: Surroundings;
+  readonly requestsMax: number;
+  readonly answerBytesMax: number;
+}
+
+const REQUESTS_MAX = 64;
+const WAITING_MAX = 1000;
+const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
+const NESTING_MAX = 1000;
+const EVENTS_MAX = 1000;
+const ROOM_TIMEOUT_MS = 30_000;
+
+export class Client {
+  readonly nestingMax: number;
+  readonly #rooms: RoomHub;
+  readonly #caller: Caller;
+  readonly #transport: Transport;
+
+  constructor(urls: string | readonly string[], options: ConnectOptions, platform: Platform) {
+    const places = placesOf(urls, platform.base);
+    const { limits = {}, hooks = {} } = options;
+    const { surroundings } = platform;
+    const requestsMax = positive(limits.requests ?? REQUESTS_MAX, 'limits.requests');
+    const answerBytesMax = positive(limits.answerBytes ?? ANSWER_BYTES_MAX, 'limits.answerBytes');
+    this.nestingMax = positive(limits.nesting ?? NESTING_MAX, 'limits.nesting');
+    const nodes = new NodeList(placesWithoutAddress(places), surroundings.random);
+    const addresses = new Addresses(places.urls, nodes, platform);
+    this.#transport = platform.makeTransport(options, { surroundings, requestsMax, answerBytesMax });
+    const login = loginOf(options, places);
+    this.#caller = new Caller({
+      surroundings,
+      nodes,
+      refreshNodes: () => addresses.refresh(),
+      transport: this.#transport,
+      login,
+      hooks,
+      requestsMax,
+      waitingMax: positive(limits.waiting ?? WAITING_MAX, 'limits.waiting', 0),
+    });
+    this.#rooms = new RoomHub({
+      surroundings,
+      nodes: new NodeList(placesWithoutAddress(places), surroundings.random),
+      login,
+      dial: platform.roomDial(options),
+      answerBytesMax,
+      eventsMax: positive(limits.events ?? EVENTS_MAX, 'limits.events'),
+      reading: { ints: options.ints ?? 'auto', nestingMax: this.nestingMax },
+      timeoutMs: options.timeoutMs ?? ROOM_TIMEOUT_MS,
+    });
+  }
+
+  query(
+    scope: ScopeName,
+    code: string,
+    vars: Variables | undefined,
+    options: CallOptions,
+  ): Promise<Value | WireValue> {
+    const entries = vars instanceof Map ? vars : vars === undefined ? null : new Map(Object.entries(vars));
+    const values = entries === null || entries.size === 0 ? null : this.#writable(entries, options);
+    return this.#call(scope, { kind: 'query', text: code, values }, options);
+  }
+
+  /** @param args by position, or by name */
+  run(
+    scope: ScopeName,
+    procedure: string,
+    args: readonly unknown[] | object,
+    options: CallOptions,
+  ): Promise<Value | WireValue> {
+    const isEmpty = Array.isArray(args) ? args.length === 0 : Object.keys(args).length === 0;
+    const values = isEmpty ? null : this.#writable(args, options);
+    return this.#call(scope, { kind: 'run', text: procedure, values }, options);
+  }
+
+  room(scope: ScopeName, room: string | Int, options: CallOptions): Room {
+    if (scope.collection === null) throw new TypeError(`there are no rooms in ${scope.text}`);
+    return {
+      events: ({ signal } = {}) => this.#rooms.listen(scope, room, signal ?? options.signal),
+      emit: async (event, ...args) => {
+        const names = args.map((_, i) => `arg${i}`);
+        const vars = new Map<string, unknown>([
+          ['room', room],
+          ['event', event],
+          ...args.map((arg, i) => [`arg${i}`, arg] as const),
+        ]);
+        await this.query(
+          scope,
+          `room(${['room', 'event', ...names].join(', ').replace(', ', ').emit(')});`,
+          vars,
+          options,
+        );
+      },
+    };
+  }
+
+  close(): void {
+    this.#rooms.close();
+    this.#caller.close();
+    this.#transport.close();
+  }
+
+  #writable(values: unknown, { exact = false }: CallOptions): Writable {
+    return exact ? exactlyWritable(values) : writableOf(values, this.nestingMax);
+  }
+
+  #call(scope: ScopeName, program: Program, options: CallOptions): Promise<Value | WireValue> {
+    const { ints = 'auto', exact = false } = options;
+    const reading = { ints, nestingMax: this.nestingMax };
+    return this.#caller.call(scope, program, options, (body) =>
+      exact ? decodeMessagePack(body) : readValue(body, reading),
+    );
+  }
+}
+
+function loginOf({ token, user, password, credentials }: ConnectOptions, places: Places): Login {
+  const given = [token, user, credentials].filter((each) => each !== undefined);
+  if (given.length > 1) throw new TypeError('give one of token, user with password, and credentials');
+  if ((user === undefined) !== (password === undefined)) throw new TypeError('user and password go together');
+  if (credentials !== undefined) return new Login(null, credentials);
+  const known: Credentials | null =
+    token !== undefined
+      ? { token }
+      : user !== undefined && password !== undefined
+        ? { user, password }
+        : places.credentials;
+  return new Login(known === null ? null : checkedCredentials(known), null);
+}
+
+function placesWithoutAddress({ urls }: Places): NodeAddress[] {
+  return urls.map((url) => ({ url, address: null }));
+}
+
+/** Values as on the wire, in what holds them. */
+function exactlyWritable(values: unknown): Writable {
+  if (Array.isArray(values)) return values.map((value: WireValue) => writableWire(value));
+  const entries = values instanceof Map ? [...values] : Object.entries(Object(values));
+  return new Map(entries.map(([name, value]) => [String(name), writableWire(value)]));
+}
+
+function positive(value: number, name: string, min = 1): number {
+  if (!(value >= min)) throw new RangeError(`${name} must be ${min} or more`);
+  return value;
+}
+
+/** How long a list of addresses is good for, in milliseconds. */
+const ADDRESSES_MS = 60_000;
+
+/** Finds names with several addresses: each is a node. */
+class Addresses {
+  readonly #urls: readonly URL[];
+  readonly #nodes: NodeList;
+  readonly #platform: Platform;
+  #until = 0;
+  #isFirst = true;
+  #finding: Promise<void> | null = null;
+
+  constructor(urls: readonly URL[], nodes: NodeList, platform: Platform) {
+    this.#urls = urls;
+    this.#nodes = nodes;
+    this.#platform = platform;
+  }
+
+  /** Finds them again when that is due; gives a promise only when there are none yet. */
+  refresh(): Promise<void> | null {
+    const { addressesOf, surroundings } = this.#platform;
+    if (addressesOf === null || surroundings.clock.now() < this.#until)
+      return this.#isFirst ? this.#finding : null;
+    this.#until = surroundings.clock.now() + ADDRESSES_MS;
+    this.#finding ??= this.#find(addressesOf);
+    return this.#isFirst ? this.#finding : null;
+  }
+
+  async #find(addressesOf: (url: URL) => Promise<readonly string[]>): Promise<void> {
+    const places = await Promise.all(
+      this.#urls.map(async (url): Promise<NodeAddress[]> => {
+        const addresses = await addressesOf(url);
+        return addresses.length < 2
+          ? [{ url, address: null }]
+          : addresses.map((address) => ({ url, address }));
+      }),
+    );
+    this.#isFirst = false;
+    this.#finding = null;
+    this.#nodes.replace(places.flat());
+  }
+}

@@ -1,0 +1,90 @@
+/** One attempt of a request at one node, and how it can end: between the logic of requests and the transports. */
+import type { Credentials } from '../api/options.js';
+import type { ChangeOutcome, CodePlace } from '../errors/query-errors.js';
+import type { ScopeName } from '../scope.js';
+import type { Writable } from '../wire/exact.js';
+import type { NodeAddress } from './node-list.js';
+
+/** A request, as it is sent once. */
+export interface Attempt {
+  readonly node: NodeAddress;
+  readonly scope: ScopeName;
+  /** As the transport made it of the program: the same bytes in each attempt. */
+  readonly body: Uint8Array;
+  readonly credentials: Credentials | null;
+  /** `CLIENT.SEQUENCE.LOW`; null for none. */
+  readonly request: string | null;
+  /** The caller's own name for it; null for none. */
+  readonly idempotencyKey: string | null;
+  readonly isStale: boolean;
+  /** 0 for none. */
+  readonly minIndex: number;
+  readonly timeoutMs: number;
+  /** Of hooks. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it must not go on a connection that was used before. */
+  readonly isFresh: boolean;
+}
+
+/** An error in an answer. */
+export interface Failure {
+  readonly code: number;
+  readonly name?: string | undefined;
+  readonly message: string;
+  readonly outcome: ChangeOutcome;
+  readonly at: CodePlace | null;
+  readonly procedure: string | null;
+}
+
+/** What a node answered. */
+export interface Reply {
+  /** HTTP status, or the one that stands for the same. */
+  readonly status: number;
+  /** The bytes of the value, or of the error. */
+  readonly body: Uint8Array;
+  /** Null for a value. A `malformed` answer is none of a node. */
+  readonly failure: Failure | 'malformed' | null;
+  /** The index that the answer reflects; 0 where nothing tells. */
+  readonly index: number;
+  /** What the node asks to wait; null for nothing. */
+  readonly retryAfterMs: number | null;
+  /** Whether the node ends its connections. */
+  readonly closes: boolean;
+  readonly node: string | null;
+  readonly requestId: string | null;
+}
+
+export type AttemptEnd =
+  | { readonly kind: 'answered'; readonly reply: Reply }
+  /** There was no connection: nothing was sent. */
+  | { readonly kind: 'unsent'; readonly error: unknown }
+  /** There was a connection, and no whole answer. `wasReused`: it had been used before, and died before the first byte of an answer. */
+  | { readonly kind: 'lost'; readonly error: unknown; readonly wasReused: boolean }
+  /** The answer has more bytes than are taken. */
+  | { readonly kind: 'too_large'; readonly bytesMax: number };
+
+/** An attempt under way. */
+export interface Sent {
+  /** Never rejects. */
+  readonly end: Promise<AttemptEnd>;
+  /** Gives it up: `end` settles soon. */
+  cancel(): void;
+}
+
+/** What a request asks for. */
+export interface Program {
+  readonly kind: 'query' | 'run';
+  /** Code, or the name of a procedure. */
+  readonly text: string;
+  /** Variables or arguments; null for none. */
+  readonly values: Writable | null;
+}
+
+/** A way to nodes. */
+export interface Transport {
+  /** The bytes that stand for a program, the same for each attempt. */
+  bodyOf(scope: ScopeName, program: Program): Uint8Array;
+  send(attempt: Attempt): Sent;
+  /** Ends all connections. */
+  close(): void;
+}

@@ -1,0 +1,369 @@
+/** Carries calls out: waits for a place, chooses a node, tries, judges, and tries again until there is an answer or no more time. */
+import type { CallOptions, HookCall, Hooks } from '../api/options.js';
+import {
+  AbortError,
+  AlthingError,
+  AnswerLostError,
+  ConnectionError,
+  OutcomeUnknownError,
+  ProtocolError,
+  QueueFullError,
+} from '../errors/errors.js';
+import { queryErrorOf } from '../errors/query-errors.js';
+import type { ScopeName } from '../scope.js';
+import { Admission } from './admission.js';
+import type { Attempt, AttemptEnd, Program, Reply, Transport } from './attempt.js';
+import { Interruption } from './interruption.js';
+import type { Login } from './login.js';
+import type { NodeAddress, NodeList } from './node-list.js';
+import { type RequestName, RequestNames } from './request-names.js';
+import { RetryBudget } from './retry-budget.js';
+import { SeenIndexes } from './seen-indexes.js';
+import type { Surroundings } from './surroundings.js';
+import { verdictOf } from './verdict.js';
+
+export interface CallerOptions {
+  readonly surroundings: Surroundings;
+  readonly nodes: NodeList;
+  /** Brings the list of nodes up to date; null when it is. */
+  readonly refreshNodes: () => Promise<void> | null;
+  readonly transport: Transport;
+  readonly login: Login;
+  readonly hooks: Hooks;
+  readonly requestsMax: number;
+  readonly waitingMax: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const ATTEMPT_TIMEOUT_MS = 12_000;
+
+export class Caller {
+  readonly #options: CallerOptions;
+  readonly #admission: Admission;
+  readonly #names: RequestNames;
+  readonly #budget: RetryBudget;
+  readonly #seen = new SeenIndexes();
+  readonly #open = new Set<Interruption>();
+  #isClosed = false;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+    this.#admission = new Admission(options.requestsMax, options.waitingMax);
+    this.#names = new RequestNames(options.surroundings.newClientName);
+    this.#budget = new RetryBudget(options.requestsMax);
+  }
+
+  /**
+   * Sends a program until there is an answer.
+   *
+   * @param read makes the value of a good answer
+   * @throws {AlthingError} as `Query` tells
+   */
+  async call<T>(
+    scope: ScopeName,
+    program: Program,
+    options: CallOptions,
+    read: (body: Uint8Array) => T,
+  ): Promise<T> {
+    const { surroundings, hooks } = this.#options;
+    const { clock } = surroundings;
+    const interruption = new Interruption(clock, options.timeoutMs ?? TIMEOUT_MS, options.signal);
+    const hookCall: HookCall = {
+      scope: scope.text,
+      kind: program.kind,
+      procedure: program.kind === 'run' ? program.text : null,
+    };
+    const state = new CallState(clock.now());
+    if (this.#isClosed) interruption.interrupt({ kind: 'closed' });
+    this.#open.add(interruption);
+    try {
+      const headers = hooks.request?.(hookCall) ?? NO_HEADERS;
+      if (!this.#admission.enter()) await this.#queue(interruption, state);
+      try {
+        const reply = await this.#attempts(scope, program, options, interruption, state, hookCall, headers);
+        const value = this.#valueOf(reply, state, read);
+        this.#tell(hookCall, state, null);
+        return value;
+      } finally {
+        this.#admission.leave();
+      }
+    } catch (error) {
+      this.#tell(hookCall, state, error);
+      throw error;
+    } finally {
+      interruption.end();
+      this.#open.delete(interruption);
+      state.name?.end();
+    }
+  }
+
+  /** Gives up all calls, and refuses those to come. */
+  close(): void {
+    this.#isClosed = true;
+    for (const interruption of this.#open) interruption.interrupt({ kind: 'closed' });
+  }
+
+  async #queue(interruption: Interruption, state: CallState): Promise<void> {
+    const { waiting } = this.#admission;
+    let isFull = false;
+    const hasEntered = await interruption.waitInTime((done) => {
+      const leave = this.#admission.queue(done);
+      isFull = leave === null;
+      if (isFull) done();
+      return leave ?? (() => {});
+    });
+    if (isFull) throw new QueueFullError(waiting);
+    if (!hasEntered) throw this.#givenUp(interruption, state);
+  }
+
+  /** Tries until there is an answer that stands. */
+  async #attempts(
+    scope: ScopeName,
+    program: Program,
+    options: CallOptions,
+    interruption: Interruption,
+    state: CallState,
+    hookCall: HookCall,
+    requestHeaders: Readonly<Record<string, string>>,
+  ): Promise<Reply> {
+    const { surroundings, nodes, transport, login, hooks, refreshNodes } = this.#options;
+    const { clock, random } = surroundings;
+    const { idempotencyKey = null } = options;
+    const body = transport.bodyOf(scope, program);
+    this.#budget.earn();
+    if (idempotencyKey === null && !scope.isNode) state.name = this.#names.begin(scope.text, clock.now());
+    state.key = idempotencyKey;
+    const isStale = options.consistency === 'stale';
+    for (;;) {
+      const refreshing = refreshNodes();
+      if (refreshing !== null) await interruption.inTime(refreshing);
+      const known = login.current();
+      const credentials =
+        known instanceof Promise ? ((await interruption.inTime(known))?.value ?? null) : known;
+      const leftMs = interruption.leftMs;
+      if (interruption.interrupted !== null || leftMs <= 0) throw this.#givenUp(interruption, state);
+      const node = state.stays ?? nodes.choose(clock.now(), state.tried);
+      const isFresh = state.stays !== null;
+      state.begin(node);
+      const attempt: Attempt = {
+        node,
+        scope,
+        body,
+        credentials,
+        request: state.name?.header() ?? null,
+        idempotencyKey,
+        isStale,
+        minIndex: isStale ? this.#seen.of(scope.text) : 0,
+        timeoutMs: Math.min(options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS, leftMs),
+        headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, attemptInfo(state, node, body)) },
+        isFresh,
+      };
+      const end = await this.#endOf(attempt, interruption);
+      state.tried.add(node);
+      this.#note(scope, node, end);
+      const verdict = verdictOf(
+        end,
+        {
+          failures: state.failures,
+          triedAll: nodes.areAllIn(state.tried),
+          isNamed: state.name !== null || idempotencyKey !== null,
+          canRenew: login.canRenew && !state.hasRenewed,
+        },
+        random,
+      );
+      if (verdict.kind === 'final') return finalReply(end, state);
+      state.fail(end);
+      if (verdict.kind === 'in_doubt' || verdict.inDoubt) state.isInDoubt = true;
+      const isOver =
+        interruption.interrupted !== null ||
+        state.attempts >= (options.attemptsMax ?? Number.POSITIVE_INFINITY);
+      if (isOver || verdict.kind === 'in_doubt') throw this.#givenUp(interruption, state);
+      if (verdict.renews) {
+        login.refused(credentials);
+        state.hasRenewed = true;
+      }
+      if (verdict.where === 'same') state.stays = node;
+      else nodes.failed(node, clock.now(), verdict.avoidMs);
+      await interruption.pause(verdict.pauseMs);
+      if (verdict.pauseMs > 0 && nodes.areAllIn(state.tried)) state.tried.clear();
+      if (verdict.costs) await this.#takeRepeat(interruption);
+    }
+  }
+
+  /** Waits until the budget allows one more repeat. */
+  async #takeRepeat(interruption: Interruption): Promise<void> {
+    const { clock } = this.#options.surroundings;
+    for (let waitMs = this.#budget.take(clock.now()); waitMs > 0; waitMs = this.#budget.take(clock.now())) {
+      await interruption.pause(waitMs);
+      if (interruption.interrupted !== null || interruption.leftMs <= 0) return;
+    }
+  }
+
+  async #endOf(attempt: Attempt, interruption: Interruption): Promise<AttemptEnd> {
+    const sent = this.#options.transport.send(attempt);
+    await interruption.wait((done) => {
+      sent.end.then(done);
+      return () => sent.cancel();
+    });
+    return sent.end;
+  }
+
+  /** Remembers what an attempt tells of its node and scope. */
+  #note(scope: ScopeName, node: NodeAddress, end: AttemptEnd): void {
+    if (end.kind !== 'answered') return;
+    const { nodes, surroundings } = this.#options;
+    const { reply } = end;
+    if (reply.index > 0) this.#seen.note(scope.text, reply.index);
+    if (reply.status !== 503 && reply.status !== 429 && reply.failure !== 'malformed') nodes.served(node);
+    if (reply.closes) nodes.leaves(node, surroundings.clock.now());
+  }
+
+  /** @throws {AlthingError} for an answer that is an error, or none */
+  #valueOf<T>(reply: Reply, state: CallState, read: (body: Uint8Array) => T): T {
+    const { failure, status, node, requestId } = reply;
+    const { login } = this.#options;
+    state.answerBytes = reply.body.length;
+    if (failure === null) {
+      try {
+        return read(reply.body);
+      } catch (error) {
+        throw new ProtocolError(`the answer is no value: ${messageOf(error)}`, 'unknown');
+      }
+    }
+    if (failure === 'malformed') {
+      const outcome = status >= 500 || state.isInDoubt ? 'unknown' : 'none';
+      throw new ProtocolError(
+        `${state.where} answered with HTTP status ${status}, and no error of a node`,
+        outcome,
+      );
+    }
+    const message = login.redacted(failure.message);
+    if (failure.outcome === 'made' && status === 500) throw new AnswerLostError(message, failure.code);
+    // An earlier attempt may still come to a node, and succeed there.
+    const outcome = state.isInDoubt && failure.outcome === 'none' ? 'unknown' : failure.outcome;
+    throw queryErrorOf({ ...failure, message, outcome, requestId, node });
+  }
+
+  /** The error for a call without an answer. */
+  #givenUp(interruption: Interruption, state: CallState): AlthingError {
+    const { interrupted } = interruption;
+    const outcome = state.isInDoubt ? 'unknown' : 'not_sent';
+    if (interrupted?.kind === 'aborted')
+      return new AbortError('the call was aborted', outcome, interrupted.reason);
+    if (interrupted?.kind === 'closed') return new AbortError('the client was closed', outcome);
+    const { lastReply, lastError } = state;
+    const name = state.name?.text ?? state.key;
+    const why = lastError === null ? '' : `: ${this.#options.login.redacted(messageOf(lastError))}`;
+    if (state.isInDoubt) {
+      const said = lastReply === null ? why : `: status ${lastReply.status}`;
+      return new OutcomeUnknownError(
+        `nobody knows whether the request took effect${said}`,
+        name,
+        lastError ?? undefined,
+      );
+    }
+    if (lastReply !== null && lastReply.failure !== null && lastReply.failure !== 'malformed') {
+      const { node, requestId, failure } = lastReply;
+      return queryErrorOf({
+        ...failure,
+        message: this.#options.login.redacted(failure.message),
+        requestId,
+        node,
+      });
+    }
+    if (lastReply !== null)
+      return new ConnectionError(`${state.where} answered with status ${lastReply.status}`);
+    if (state.attempts === 0)
+      return new ConnectionError('the time was over before the request could be sent');
+    return new ConnectionError(`${state.where} can't be reached${why}`, lastError ?? undefined);
+  }
+
+  #tell(call: HookCall, state: CallState, error: unknown): void {
+    const { answer } = this.#options.hooks;
+    if (answer === undefined) return;
+    const { clock } = this.#options.surroundings;
+    try {
+      answer(call, {
+        durationMs: clock.now() - state.begunAt,
+        attempts: state.attempts,
+        node: state.node === null ? null : state.where,
+        bytes: state.answerBytes,
+        outcome: error === null ? 'ok' : error instanceof AlthingError ? error.outcome : 'none',
+        error: error === null ? null : error instanceof Error ? error.name : 'Error',
+      });
+    } catch (defect) {
+      // The call has ended, and must not end otherwise: the defect of the hook becomes an uncaught error.
+      queueMicrotask(() => {
+        throw defect;
+      });
+    }
+  }
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** What has come of one call so far. */
+class CallState {
+  readonly begunAt: number;
+  name: RequestName | null = null;
+  key: string | null = null;
+  attempts = 0;
+  /** Attempts that failed, for the length of pauses. */
+  failures = 0;
+  /** Nodes that were tried since the last pause. */
+  readonly tried = new Set<NodeAddress>();
+  /** The node to ask again on a new connection; null to choose one. */
+  stays: NodeAddress | null = null;
+  node: NodeAddress | null = null;
+  /** Whether an attempt may have been carried out, or may yet be. */
+  isInDoubt = false;
+  hasRenewed = false;
+  lastError: unknown = null;
+  lastReply: Reply | null = null;
+  answerBytes = 0;
+
+  constructor(begunAt: number) {
+    this.begunAt = begunAt;
+  }
+
+  /** Where the last attempt went, for messages. */
+  get where(): string {
+    return this.node === null ? 'the node' : addressOf(this.node);
+  }
+
+  begin(node: NodeAddress): void {
+    this.attempts += 1;
+    this.node = node;
+    this.stays = null;
+  }
+
+  fail(end: AttemptEnd): void {
+    this.failures += 1;
+    this.lastReply = end.kind === 'answered' ? end.reply : null;
+    this.lastError = end.kind === 'lost' || end.kind === 'unsent' ? end.error : null;
+  }
+}
+
+function attemptInfo(
+  state: CallState,
+  node: NodeAddress,
+  body: Uint8Array,
+): Parameters<NonNullable<Hooks['attempt']>>[1] {
+  return { attempt: state.attempts, node: addressOf(node), bytes: body.length };
+}
+
+function addressOf({ url, address }: NodeAddress): string {
+  return address === null ? url.origin : `${url.origin} (${address})`;
+}
+
+function finalReply(end: AttemptEnd, state: CallState): Reply {
+  if (end.kind === 'answered') return end.reply;
+  if (end.kind !== 'too_large') throw new TypeError(`an attempt that is ${end.kind} has no answer`);
+  throw new ProtocolError(
+    `${state.where} answered with more than ${end.bytesMax} bytes (limits.answerBytes)`,
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

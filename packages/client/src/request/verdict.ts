@@ -1,0 +1,88 @@
+/** What the end of an attempt means for its call. A pure decision: the table of `README.md`, "Requests that fail". */
+
+import type { AttemptEnd } from './attempt.js';
+import { pauseMs, spreadMs } from './backoff.js';
+
+/** What came before in the same call. */
+export interface Past {
+  /** Attempts that failed, and rounds over all nodes in which none could be reached. */
+  readonly failures: number;
+  /** Whether every node was tried since the last pause. */
+  readonly triedAll: boolean;
+  /** Whether repeating can do no harm: it has a name at the nodes. */
+  readonly isNamed: boolean;
+  /** Whether credentials can be asked for again, and were not yet. */
+  readonly canRenew: boolean;
+}
+
+export type Verdict =
+  /** The answer stands, value or error. */
+  | { readonly kind: 'final' }
+  /** It was sent, may be carried out, and must not be sent again. */
+  | { readonly kind: 'in_doubt' }
+  | Repeat;
+
+export interface Repeat {
+  readonly kind: 'repeat';
+  readonly pauseMs: number;
+  /** `same`: at the same node, which has not failed. */
+  readonly where: 'same' | 'elsewhere';
+  /** Whether this attempt may have been carried out, or may yet be. */
+  readonly inDoubt: boolean;
+  /** Whether the node did work for it, which the budget of repeats is there for. */
+  readonly costs: boolean;
+  /** Milliseconds for which the node asks to be left alone. */
+  readonly avoidMs: number;
+  readonly renews: boolean;
+}
+
+const AGAIN: Repeat = {
+  kind: 'repeat',
+  pauseMs: 0,
+  where: 'elsewhere',
+  inDoubt: false,
+  costs: true,
+  avoidMs: 0,
+  renews: false,
+};
+const FINAL: Verdict = { kind: 'final' };
+
+export function verdictOf(end: AttemptEnd, past: Past, random: () => number): Verdict {
+  switch (end.kind) {
+    case 'unsent':
+      // The next node at once; when none is left, a pause.
+      return { ...AGAIN, costs: false, pauseMs: past.triedAll ? pauseMs(past.failures, random) : 0 };
+    case 'lost':
+      if (!past.isNamed) return { kind: 'in_doubt' };
+      // The node closed a connection that was idle, and has nothing against a new one.
+      if (end.wasReused) return { ...AGAIN, where: 'same', inDoubt: true };
+      return { ...AGAIN, inDoubt: true, pauseMs: pauseMs(past.failures, random) };
+    case 'too_large':
+      return FINAL;
+    case 'answered':
+      return ofReply(end, past, random);
+  }
+}
+
+function ofReply(
+  { reply }: Extract<AttemptEnd, { kind: 'answered' }>,
+  past: Past,
+  random: () => number,
+): Verdict {
+  const { failure, status, retryAfterMs } = reply;
+  if (failure === null) return FINAL;
+  // An error of a proxy in front tells by its status alone.
+  const outcome =
+    failure === 'malformed' ? (status === 502 || status === 504 ? 'unknown' : 'none') : failure.outcome;
+  if (outcome === 'made') return FINAL;
+  if (outcome === 'unknown') {
+    if (!past.isNamed) return { kind: 'in_doubt' };
+    return { ...AGAIN, inDoubt: true, pauseMs: pauseMs(past.failures, random) };
+  }
+  if (status === 503 || status === 429) {
+    const wait = retryAfterMs === null ? pauseMs(past.failures, random) : spreadMs(retryAfterMs, random);
+    return { ...AGAIN, pauseMs: wait, avoidMs: wait };
+  }
+  if (status === 401 && past.canRenew) return { ...AGAIN, where: 'same', costs: false, renews: true };
+  return FINAL;
+}

@@ -1,0 +1,114 @@
+/** A request and its answer over HTTP: what both transports for it, that of Node.js and that of browsers, have in common. */
+import type { Credentials } from '../api/options.js';
+import type { ChangeOutcome, CodePlace } from '../errors/query-errors.js';
+import type { Attempt, Failure, Program, Reply } from '../request/attempt.js';
+import { base64Of } from '../wire/base64.js';
+import { pack, type Writable } from '../wire/exact.js';
+import { decodeMessagePack } from '../wire/msgpack.js';
+import { isWireMap, type WireValue } from '../wire/value.js';
+
+export const CONTENT_TYPE = 'application/msgpack';
+
+/** `{type: "query", code, vars?}` or `{type: "run", name, args?}`. */
+export function httpBody({ kind, text, values }: Program): Uint8Array {
+  const isQuery = kind === 'query';
+  const body = new Map<string, Writable>([
+    ['type', kind],
+    [isQuery ? 'code' : 'name', text],
+  ]);
+  if (values !== null) body.set(isQuery ? 'vars' : 'args', values);
+  return pack(body);
+}
+
+/** The headers of an attempt, but for its length. */
+export function httpHeaders(attempt: Attempt): Record<string, string> {
+  const { credentials, request, idempotencyKey, isStale, minIndex, headers } = attempt;
+  const all: Record<string, string> = { ...headers, 'Content-Type': CONTENT_TYPE };
+  if (credentials !== null) all.Authorization = authorizationOf(credentials);
+  if (request !== null) all['Althing-Request'] = request;
+  if (idempotencyKey !== null) all['Idempotency-Key'] = idempotencyKey;
+  if (isStale) all.Consistency = 'stale';
+  if (isStale && minIndex > 0) all['Althing-Min-Index'] = String(minIndex);
+  return all;
+}
+
+/** The header by which who asks logs in. */
+export function authorizationOf(credentials: Credentials): string {
+  if ('token' in credentials) return `Bearer ${credentials.token}`;
+  const { user, password } = credentials;
+  return `Basic ${base64Of(new TextEncoder().encode(`${user}:${password}`))}`;
+}
+
+/** The path of a request at a node, whose URL may have a path in front of the scopes. */
+export function httpPath(url: URL, path: string): string {
+  return url.pathname === '/' ? path : url.pathname.replace(/\/+$/, '') + path;
+}
+
+/** @param header reads a header of the answer by its name in lower case */
+export function httpReply(status: number, header: (name: string) => string | null, body: Uint8Array): Reply {
+  return {
+    status,
+    body,
+    failure: status === 200 ? null : failureIn(body),
+    index: Number(header('althing-index') ?? 0) || 0,
+    retryAfterMs: retryAfterOf(header('retry-after')),
+    closes: header('connection') === 'close',
+    node: header('althing-node'),
+    requestId: header('x-request-id'),
+  };
+}
+
+/** Seconds, or a date (RFC 9110, section 10.2.3). A day at most: what asks for more is no node. */
+function retryAfterOf(text: string | null): number | null {
+  if (text === null) return null;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), 86_400_000);
+}
+
+/** Reads `{error: {code, name, message, outcome, at?, in?}}`. */
+function failureIn(body: Uint8Array): Failure | 'malformed' {
+  const error = decoded(body)?.get('error');
+  if (!isWireMap(error)) return 'malformed';
+  const code = error.get('code');
+  if (typeof code !== 'bigint') return 'malformed';
+  const name = error.get('name');
+  return {
+    code: Number(code),
+    ...(typeof name === 'string' ? { name } : {}),
+    message: textOf(error.get('message')),
+    outcome: outcomeOf(error.get('outcome')),
+    at: placeOf(error.get('at')),
+    procedure: textOf(error.get('in')) || null,
+  };
+}
+
+/** What an error says of the changes. Without a word of it nobody knows. */
+export function outcomeOf(value: WireValue | undefined): ChangeOutcome {
+  return value === 'none' || value === 'made' ? value : 'unknown';
+}
+
+export function placeOf(value: WireValue | undefined): CodePlace | null {
+  if (!isWireMap(value)) return null;
+  const [line, column, offset, length] = ['line', 'column', 'offset', 'length'].map((key) => value.get(key));
+  if (typeof line !== 'bigint' || typeof column !== 'bigint') return null;
+  return {
+    line: Number(line),
+    column: Number(column),
+    offset: Number(offset ?? 0),
+    length: Number(length ?? 0),
+  };
+}
+
+function decoded(body: Uint8Array): ReadonlyMap<string, WireValue> | undefined {
+  try {
+    const value = decodeMessagePack(body);
+    return isWireMap(value) ? value : undefined;
+  } catch {
+    // A proxy in front answered, not a node: the caller judges by the status.
+    return undefined;
+  }
+}
+
+function textOf(value: WireValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
