@@ -13,7 +13,7 @@ import { finished } from './work.js';
 
 export const restoreCommand: CommandDefinition = {
   name: 'restore',
-  summary: 'Put a backup into a new, empty cluster',
+  summary: 'Put a backup into a cluster with empty collections',
   async configure(command, io, finish) {
     const { verifyBackup, BackupError } = await import('./node.js');
     const isExpected = (error: unknown): boolean => error instanceof BackupError;
@@ -27,11 +27,10 @@ export const restoreCommand: CommandDefinition = {
 };
 
 const help = `
-The cluster must be new: without collections of its own, things, procedures, or users besides admin. The file is
-verified first. From the beginning to the end of the restore the nodes refuse all other requests. When it is
-interrupted, the same backup can be restored again; anything else needs a new cluster.
+The collections of the cluster must be empty. The file is verified first. The cluster serves meanwhile, and has either
+all of the backup or all that it had: an interrupted restore changes nothing.
 
-Users, passwords and tokens are then those of the backup, also for whoever restores it. The nodes stay what they are.
+Users, passwords and tokens are then those of the backup, also for the user who restores it. The nodes stay what they are.
 
 Examples:
   althing restore althing.backup --user admin

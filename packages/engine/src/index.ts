@@ -33,7 +33,6 @@ export {
   RootRestore,
   raisedCounters,
   restoreEffects,
-  restoringEffect,
 } from './admin/restore.js';
 export { changeRoot } from './admin/root-change.js';
 export type { RootEditor } from './admin/root-editor.js';

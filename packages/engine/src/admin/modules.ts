@@ -47,9 +47,12 @@ export const MODULES_MAX = 100;
 /** Bytes of a packed configuration at most. */
 export const MODULE_CONF_BYTES_MAX = 1024 * 1024;
 
-/** Bytes of the deployed code of one module, and of all together, at most: each node keeps them in memory. */
+/**
+ * Bytes of the deployed code of one module, and of all together, at most: each node keeps them in memory, and a restore puts all of
+ * them into one change (64 MiB).
+ */
 export const MODULE_CODE_BYTES_MAX = 32 * 1024 * 1024;
-export const MODULES_CODE_BYTES_MAX = 128 * 1024 * 1024;
+export const MODULES_CODE_BYTES_MAX = 48 * 1024 * 1024;
 
 /** Bytes of a slice of code in one record. */
 const SLICE_BYTES = 4 * 1024 * 1024;

@@ -1,19 +1,14 @@
 /**
- * The state of a backup as changes of an empty cluster: first a note that it is being restored, with which nobody can do
- * anything else; then its collections; then, with the records of each, what lies in them; and at last its users and
- * counters, which take the note away.
- *
- * The same backup may be restored again when that was not completed: what is there already is put there once more.
+ * Records of a backup on their way into a cluster: those of collections become changes of new collections (`restoreEffects`), those
+ * of the root scope are gathered (`RootRestore`) until one change replaces everything (`replacement.ts`).
  */
-import { ByteReader, ByteWriter, FormatError } from '../bytes.js';
+import { ByteReader, ByteWriter } from '../bytes.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { writeEffect } from '../state/effect.js';
 import { GroupEffect, type GroupRecord } from '../state/group.js';
 import { EMPTY_SOURCE, RecordKind } from '../state/records.js';
 import { ShapeTree } from '../value/shape.js';
-import { HistoryEffect } from './histories.js';
 import { LEVEL_FIRST, LevelError } from './level.js';
-import { RootEffect } from './root-effects.js';
 import { RootGroup } from './root-group.js';
 
 /** A record of a group, as it lies on disk. */
@@ -93,13 +88,6 @@ export function isBeingFilled({ collections }: RootGroup, id: number): boolean {
   return name !== undefined && importerOf(name) !== null;
 }
 
-/** Effect that notes that a backup is being restored; an empty name takes the note away. */
-export function restoringEffect(backup: string): Uint8Array {
-  const out = new ByteWriter();
-  writeEffect(out, RootEffect.SET_RESTORING, backup);
-  return out.take();
-}
-
 /** Bytes of records in one change at most; a record that is larger goes alone. */
 export const RESTORE_BYTES_MAX = 1024 * 1024;
 
@@ -107,7 +95,7 @@ export const RESTORE_BYTES_MAX = 1024 * 1024;
 export class RootRestore {
   private readonly root = new RootGroup();
   private readonly users: BackupRecord[] = [];
-  private meta: BackupRecord | null = null;
+  private hasCounters = false;
   /** The level of the cluster that it was taken of. */
   private level = LEVEL_FIRST;
 
@@ -129,7 +117,7 @@ export class RootRestore {
         this.users.push(record);
         break;
       case RecordKind.META:
-        this.meta = record;
+        this.hasCounters = true;
         break;
       case RecordKind.COLLECTION:
         break;
@@ -165,7 +153,7 @@ export class RootRestore {
   /** What is wrong with it as a backup; null when nothing is. */
   get problem(): string | null {
     if (this.level > this.root.knownLevel) return new LevelError(this.level, this.root.knownLevel).message;
-    if (this.meta === null || this.root.users.size === 0) return 'it has no users';
+    if (!this.hasCounters || this.root.users.size === 0) return 'it has no users';
     return this.root.restoring === '' ? null : 'it was taken while a backup was being restored';
   }
 
@@ -173,73 +161,5 @@ export class RootRestore {
   levelProblem(live: RootGroup): string | null {
     if (this.level <= live.level) return null;
     return `it was taken of a cluster at level ${this.level}, and this one works at level ${live.level}: it can take it when all of its nodes run the newer version`;
-  }
-
-  /** Why this can not be restored into a cluster whose collections are empty; null when it can. */
-  conflict(live: RootGroup): string | null {
-    const others = [...live.users.values()].filter(({ name }) => name !== 'admin');
-    if (others.length > 0) return `it has the user '${others[0]?.name}'`;
-    for (const part of live.parts) {
-      const contents = part.contents();
-      if (contents !== null) return `it has ${contents} in the scope @thingsdb`;
-    }
-    return null;
-  }
-
-  /** Why this can not be restored there whatever is deleted: numbers of collections are never given twice. */
-  numberConflict(live: RootGroup): string | null {
-    for (const { id, name } of this.root.collections.values()) {
-      if (id < live.nextId && !live.collections.has(id))
-        return `the collection '${name}' has the number ${id} in the backup, which was given to a user or a collection of this cluster before`;
-    }
-    return null;
-  }
-
-  /**
-   * Effects that replace the collections by those of the backup.
-   *
-   * @param members the nodes that new groups begin with
-   */
-  collectionEffects(live: RootGroup, members: readonly number[]): Uint8Array {
-    const out = new ByteWriter();
-    for (const id of live.collections.keys()) {
-      if (!this.root.collections.has(id)) writeEffect(out, RootEffect.DELETE_COLLECTION, id);
-    }
-    for (const collection of this.root.collections.values()) {
-      const nodes = live.collections.get(collection.id)?.members ?? members;
-      writeEffect(out, RootEffect.PUT_COLLECTION, { ...collection, members: nodes });
-    }
-    return out.take();
-  }
-
-  /**
-   * Effects that replace users, access, defaults and procedures by those of the backup, in several changes that must be
-   * made in this order; with the last one the restore is complete.
-   */
-  *userEffects(live: RootGroup): Generator<Uint8Array, void, undefined> {
-    if (this.meta === null) throw new FormatError('the backup has no counters of the root scope');
-    const own = [...live.users.keys()];
-    let out = new ByteWriter();
-    for (const record of this.users) {
-      writeEffect(out, GroupEffect.RESTORE, record);
-      if (out.length <= RESTORE_BYTES_MAX) continue;
-      yield out.take();
-      out = new ByteWriter();
-    }
-    // Until now whoever began it can log in, should it have to be begun again.
-    for (const id of own) {
-      if (!this.root.users.has(id)) writeEffect(out, RootEffect.DELETE_USER, id);
-    }
-    for (const id of own) {
-      for (const [list] of live.whitelistsOf(id)) {
-        if (!this.root.users.has(id) || this.root.whitelistOf(id, list) !== undefined) continue;
-        writeEffect(out, RootEffect.REMOVE_WHITELIST, id, list);
-      }
-    }
-    for (const { target } of live.histories.all) {
-      if (this.root.histories.of(target) === undefined) writeEffect(out, HistoryEffect.REMOVE, target);
-    }
-    writeEffect(out, GroupEffect.RESTORE, this.meta);
-    yield out.take();
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { rootLines } from '../admin/describe.js';
 import { LEVEL_NEWEST } from '../admin/level.js';
+import { replacementConflict, replacementEffects } from '../admin/replacement.js';
 import { RootRestore } from '../admin/restore.js';
 import { RootGroup } from '../admin/root-group.js';
 import { badDataError } from '../error.js';
@@ -117,12 +118,13 @@ describe('definitions of modules', () => {
     for (const [kind, id, part, value] of disk.records.values()) restore.add({ kind, id, part, value });
     const other = new Harness();
     const { root } = other.engine;
-    expect(restore.conflict(root)).toBeNull();
-    for (const effects of restore.userEffects(root)) root.apply(effects);
+    expect(replacementConflict(root)).toBeNull();
+    const numbers = new Map([...root.collections.keys()].map((id) => [id, id]));
+    root.apply(replacementEffects(root, { backup: restore, numbers, heir: null, takesTasks: true }));
     const modules = (from: RootGroup) => rootLines(from).filter((line) => /"folder"|^code of/.test(line));
     expect(modules(root)).toEqual(modules(db.engine.root));
     expect(modules(root)).toHaveLength(3);
-    expect(restore.conflict(root)).toMatch(/module/);
+    expect(replacementConflict(root)?.message).toMatch(/module/);
   });
 
   test('show their configuration to those who may change it, and to nobody else', () => {

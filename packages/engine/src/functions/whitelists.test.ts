@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { replacementEffects } from '../admin/replacement.js';
 import { RootRestore } from '../admin/restore.js';
 import { WHITELIST_PATTERN_MAX, WHITELIST_RULES_MAX } from '../admin/whitelist.js';
 import { takeBack } from '../state/transaction.js';
@@ -85,7 +86,8 @@ describe('a whitelist', () => {
     backup.add({ kind: 1, id: 0, part: 0, value: db.engine.root.encodeMeta() });
     change("whitelist_add('iris', 'procedures', 'a')");
     const live = reloaded(db.engine.root);
-    for (const effects of backup.userEffects(live)) live.apply(effects);
+    const numbers = new Map([...live.collections.keys()].map((id) => [id, id]));
+    live.apply(replacementEffects(live, { backup, numbers, heir: null, takesTasks: true }));
     const iris = live.usersByName.get('iris');
     expect(live.whitelistsOf(iris?.id ?? 0)).toEqual([]);
   });

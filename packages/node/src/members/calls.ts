@@ -15,7 +15,6 @@ export const CallKind = {
   Handover: 3,
   NodeRequest: 4,
   Member: 5,
-  Restore: 6,
   StateCheck: 7,
   Leave: 8,
   Import: 9,

@@ -412,12 +412,7 @@ export class TaskRunner {
 
   /** Users may have gone, with whom their tasks go. */
   private rootChanged(session: GroupSession): void {
-    const { accessVersion, restoring, replacements } = this.options.engine.root;
-    if (restoring !== '') {
-      for (const led of this.groups.values()) led.isHeld = true;
-      this.accessVersion = -1;
-      return;
-    }
+    const { accessVersion, replacements } = this.options.engine.root;
     // A user that is gone may be back, as long as that is not committed.
     if (session.hasUncommitted || accessVersion === this.accessVersion) return;
     this.accessVersion = accessVersion;
@@ -432,8 +427,7 @@ export class TaskRunner {
 
   /** Whether the tasks of a group have to wait: it is being filled from a backup, which has what they need. */
   private isHeld({ session: { id } }: Pick<Led, 'session'>): boolean {
-    const { root } = this.options.engine;
-    return root.restoring !== '' || isBeingFilled(root, id);
+    return isBeingFilled(this.options.engine.root, id);
   }
 
   private removeOrphans(led: Led): void {

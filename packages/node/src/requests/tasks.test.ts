@@ -1,4 +1,4 @@
-import { LEVEL_NEWEST, RecordKind, restoreEffects, restoringEffect } from '@althing/engine';
+import { LEVEL_NEWEST } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { MiniCluster } from '../testing/mini-cluster.js';
@@ -47,30 +47,6 @@ describe.each([
     const before = group.changeCount;
     await pass(cluster, 5);
     expect(group.changeCount).toBe(before);
-  });
-
-  test('that come as records of a backup wait until that is restored, and run then', async () => {
-    const cluster = await MiniCluster.begin(nodes);
-    await value(cluster, 1, '.runs = 0;');
-    const id = Number(await value(cluster, 1, `.t = ${COUNT} .t.id();`));
-    const [leader, root] = [cluster.stuff, ROOT_GROUP].map((group) => {
-      const node = cluster.nodes.find(({ id }) => cluster.node(id).session(group).leading);
-      if (node === undefined) throw new Error(`nobody leads group ${group}`);
-      return cluster.node(node.id).session(group);
-    });
-    if (leader === undefined || root === undefined) throw new Error('there are two groups');
-    const record = leader.group.dirty.pending(RecordKind.TASK, id, 0)?.value ?? new Uint8Array(0);
-    await value(cluster, 1, '.t.del();');
-    root.impose(restoringEffect('a backup'), () => {});
-    await pass(cluster, 1);
-    leader.impose(restoreEffects([{ kind: RecordKind.TASK, id, part: 0, value: record }]), () => {});
-    await pass(cluster, 1);
-    const before = leader.group.changeCount;
-    await pass(cluster, 5);
-    expect(leader.group.changeCount).toBe(before);
-    root.impose(restoringEffect(''), () => {});
-    await pass(cluster, 5);
-    expect(Number(await value(cluster, nodes, '.runs;'))).toBeGreaterThan(0);
   });
 
   test('that are deleted with their owner leave nothing', async () => {

@@ -1,8 +1,10 @@
 /**
  * The certificates that the settings name, read and checked, so that what is wrong with them is told in time.
  */
+
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { messageOf } from '../../base/failures.js';
 import { type Config, ConfigurationError } from '../../config/index.js';
 
 /** Certificates and keys of a node, as PEM texts. */
@@ -112,8 +114,4 @@ function endOf(certificate: X509Certificate): number {
 
 function unfit(key: string, path: string, problem: string): ConfigurationError {
   return new ConfigurationError([{ key, message: `${key} = ${path}: ${problem}` }]);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

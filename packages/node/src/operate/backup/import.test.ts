@@ -109,7 +109,7 @@ describe('an export', () => {
 
   test('is no backup', async () => {
     const own = await from.post('/@restore', file);
-    expect([own.verdict, own.error.message]).toEqual(['422 -63', expect.stringContaining('althing import')]);
+    expect([own.verdict, own.error.message]).toEqual(['400 -53', expect.stringContaining('althing import')]);
   });
 });
 

@@ -69,7 +69,7 @@ export class Imports {
   /** Deletes what an import or a restore left that came to no end. To be called now and then. */
   consider(): void {
     const { root, nodeId, session, staging, onFailure } = this.options;
-    if (staging.isBusy || this.isClearing || root.restoring !== '') return;
+    if (staging.isBusy || this.isClearing) return;
     const leads = session(ROOT_GROUP)?.leading === true;
     for (const { name } of root.collections.values()) {
       const importer = importerOf(name);

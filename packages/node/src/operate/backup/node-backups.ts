@@ -13,7 +13,6 @@ import type { Logger } from '../../telemetry/logger.js';
 import { Backups } from './backup.js';
 import { Imports } from './import.js';
 import { Replacements } from './replace.js';
-import { Restores } from './restore.js';
 import { Schedule } from './schedule.js';
 import { ScheduledBackups, type ScheduledEvent } from './scheduled.js';
 import { Staging } from './staging.js';
@@ -102,7 +101,6 @@ export class NodeBackups {
     this.transfers = new Transfers({
       root,
       backups,
-      restores: this.makeRestores(),
       imports: this.imports,
       replacements: this.replacements,
       freshenRoot,
@@ -135,20 +133,6 @@ export class NodeBackups {
       sessions: () => sessions.complete,
       ended: (outcome, begunAt) => this.backedUp(outcome, begunAt),
       now: Date.now,
-      delay,
-    });
-  }
-
-  private makeRestores(): Restores {
-    const { nodeId, root, calls, sessions } = this.options;
-    return new Restores({
-      nodeId,
-      root,
-      calls,
-      session: (group) => sessions.ofGroup(group),
-      voters: () => sessions.voters,
-      unload: (session) => this.unload(session),
-      monotonic: () => performance.now(),
       delay,
     });
   }

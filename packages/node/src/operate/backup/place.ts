@@ -3,10 +3,11 @@
  * and nothing is overwritten or deleted there but what was put there as a backup.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, realpathSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { syncFolder } from '@althing/storage';
+import { messageOf } from '../../base/failures.js';
 import { BACKUP_MAGIC, BackupError } from './format.js';
 
 /**
@@ -86,6 +87,23 @@ export function openBelow(folder: string, path: string): { readonly fd: number; 
   } catch (error) {
     if (fd !== null) closeSync(fd);
     throw error instanceof BackupError ? error : missing(wanted);
+  }
+}
+
+/**
+ * The bytes of a file below a folder.
+ *
+ * @throws BackupError as `openBelow`, and when it can't be read
+ */
+export async function* readBelow(folder: string, path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const { fd, size } = openBelow(folder, path);
+  const source = createReadStream('', { fd, start: 0, end: Math.max(0, size - 1) });
+  try {
+    for await (const bytes of source) yield bytes;
+  } catch (error) {
+    throw new BackupError('damaged', `the file can not be read: ${messageOf(error)}`);
+  } finally {
+    source.destroy();
   }
 }
 

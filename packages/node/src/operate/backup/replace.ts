@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, createReadStream, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import {
   ByteWriter,
   CollectionGroup,
@@ -16,19 +16,21 @@ import {
   RootRestore,
   replacementConflict,
   replacementEffects,
+  type User,
 } from '@althing/engine';
+import { messageOf } from '../../base/failures.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 import { ANY_BODY, encodeEntry, type IdempotencyKey, plainHead } from '../../groups/entry.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import { encodeReply } from '../../groups/kept-reply.js';
 import { CHANGE_BYTES_MAX } from '../../groups/limits.js';
+import type { ClientNames } from '../../groups/names.js';
 import { UnfinishedError } from '../../groups/request.js';
 import { CallKind } from '../../members/calls.js';
-import type { RestoreRequest } from '../../requests/restoring.js';
 import { type BackupSummary, backupContents } from './contents.js';
 import { BackupError, headAtStart } from './format.js';
 import { ImportRun, type RunLimits, restoredWith } from './import-run.js';
-import { openBelow } from './place.js';
+import { openBelow, readBelow } from './place.js';
 import { type Replace, readReplace, writeReplace } from './replace-format.js';
 import type { Staging, Verdict } from './staging.js';
 
@@ -43,6 +45,18 @@ export interface ReplacementsOptions {
   readonly session: (group: GroupId) => GroupSession | undefined;
 }
 
+/** Who asks for a restore, and for what of a backup. */
+export interface ReplacementRequest {
+  readonly user: User;
+  /** Whether users and access stay behind, and who asks is the only user then. */
+  readonly takesAccess: boolean;
+  readonly takesTasks: boolean;
+  /** By which it takes effect once. */
+  readonly names: ClientNames;
+  /** The answer that is kept for a repetition. */
+  readonly result: string | Uint8Array;
+}
+
 /** Bytes of a file that are looked at before a restore is begun. */
 const LOOK_BYTES = 64 * 1024;
 
@@ -50,7 +64,7 @@ const LOOK_BYTES = 64 * 1024;
 const EFFECTS_BYTES_MAX = CHANGE_BYTES_MAX - 1024 * 1024;
 
 /**
- * Puts a backup in the place of all that a cluster holds, while it serves: the function `restore`. The collections of the backup are
+ * Puts a backup in the place of all that a cluster holds, while it serves: the function `restore`, and `POST /@restore`. The collections of the backup are
  * filled beside the present ones, which are empty, under names that nothing can reach; when the whole file was read and found right,
  * one change of the root scope replaces everything. Whatever happens, the cluster has all that it had or all of the backup;
  * what was filled in vain is deleted as that of an import is.
@@ -79,24 +93,24 @@ export class Replacements implements RestoresView {
     }
   }
 
+  /** The bytes of a backup that lies below the folder of this node; see `readBelow`. */
+  read(file: string): AsyncIterable<Uint8Array> {
+    return readBelow(this.options.folder, file);
+  }
+
   /**
    * Restores a backup; resolves when this node serves what was in it.
    *
-   * @throws QueryError; an UnfinishedError when it is not known whether it was made
+   * @throws BackupError, QueryError; an UnfinishedError when it is not known whether it was made
    */
-  restore(request: RestoreRequest, read: (bytes: number) => void): Promise<BackupSummary> {
-    const { folder, staging } = this.options;
-    return staging.alone(async () => {
-      const { fd, size } = openBelow(folder, request.order.file);
+  restore(request: ReplacementRequest, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
+    return this.options.staging.alone(async () => {
       const run = new Run(request);
-      const source = createReadStream('', { fd, start: 0, end: Math.max(0, size - 1) });
       try {
-        return await this.replaceAll(run, counted(source, read));
+        return await this.replaceAll(run, source);
       } catch (error) {
         await this.giveUp(run, error);
         return run.summary;
-      } finally {
-        source.destroy();
       }
     });
   }
@@ -104,6 +118,7 @@ export class Replacements implements RestoresView {
   private async replaceAll(run: Run, source: AsyncIterable<Uint8Array>): Promise<BackupSummary> {
     const { staging, limits } = this.options;
     await staging.freshen(ROOT_GROUP);
+    await staging.awaitLevel();
     this.assertFits(run);
     await this.assertEmpty(run);
     let current: ImportRun | null = null;
@@ -142,9 +157,9 @@ export class Replacements implements RestoresView {
     const info = run.backup.state.collections.get(group);
     if (info === undefined)
       throw new BackupError('damaged', `the backup is damaged: nothing is known of group ${group}`);
-    const { user, order } = run.request;
+    const { user, takesTasks } = run.request;
     const staged = importingName(this.options.nodeId, run.token, info.name);
-    const own = new ImportRun(staged, info.name, user.id, restoredWith(order.takesTasks));
+    const own = new ImportRun(staged, info.name, user.id, restoredWith(takesTasks));
     run.staged.set(group, own);
     return own;
   }
@@ -224,14 +239,14 @@ export class Replacements implements RestoresView {
   }
 
   private replaceOf({ backup, staged, request, key }: Run, root: RootGroup): Replace {
-    const { order, names, result } = request;
+    const { takesAccess, takesTasks, names, result } = request;
     const numbers = new Map([...staged].map(([number, { group }]) => [number, group]));
-    const heir = order.takesAccess ? (root.users.get(request.user.id) ?? null) : null;
-    const effects = replacementEffects(root, { backup, numbers, heir, takesTasks: order.takesTasks });
+    const heir = takesAccess ? (root.users.get(request.user.id) ?? null) : null;
+    const effects = replacementEffects(root, { backup, numbers, heir, takesTasks });
     if (effects.length > EFFECTS_BYTES_MAX) {
       throw new BackupError(
         'refused',
-        `users, procedures, modules and history of the scope @thingsdb take ${effects.length} bytes in the backup, more than one change may have (${EFFECTS_BYTES_MAX}): restore it into a new cluster, by althing restore`,
+        `users, procedures, modules and history of the scope @thingsdb take ${effects.length} bytes in the backup, more than one change may have (${EFFECTS_BYTES_MAX}): althing import takes its collections, one by one`,
       );
     }
     const head = { ...plainHead(0), elapsed: 0, key, client: names.client, reply: encodeReply(result) };
@@ -311,7 +326,7 @@ export class Replacements implements RestoresView {
 
 /** One restore: how far it is. */
 class Run {
-  readonly request: RestoreRequest;
+  readonly request: ReplacementRequest;
   readonly token = randomBytes(6).toString('hex');
   /** By which the log knows that it was made. */
   readonly key: IdempotencyKey;
@@ -323,7 +338,7 @@ class Run {
   /** Whether the last change may have been made. */
   isAsked = false;
 
-  constructor(request: RestoreRequest) {
+  constructor(request: ReplacementRequest) {
     this.request = request;
     const { names, user } = request;
     this.key = names.key ?? { user: user.id, key: `restore ${this.token}`, body: ANY_BODY };
@@ -354,25 +369,4 @@ function assertWhole(collection: string | undefined): void {
     'damaged',
     `this is no backup but the export of the collection '${collection}' alone: althing import takes it`,
   );
-}
-
-async function* counted(
-  source: AsyncIterable<Buffer>,
-  count: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytes = source[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await bytes.next().catch((error: unknown) => {
-      throw new BackupError('damaged', `the file can not be read: ${messageOf(error)}`);
-    });
-    if (next.done === true) return;
-    count(next.value.length);
-    yield next.value;
-  }
-}
-
-function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error
-    ? String(error.message)
-    : String(error);
 }

@@ -1,4 +1,5 @@
 import { type BackupInfo, type BackupOrder, type BackupsView, ErrorCode, QueryError } from '@althing/engine';
+import { messageOf } from '../../base/failures.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import { deleteBelow, pathOf, writeBelow } from './place.js';
@@ -213,10 +214,4 @@ function resultOf(error: unknown, begunMs: number): NonNullable<BackupInfo['resu
   if (error === null) return { code: 0, message: `success - ${when}` };
   const code = error instanceof BackupError && error.reason === 'busy' ? ErrorCode.NODE : ErrorCode.OPERATION;
   return { code, message: `${messageOf(error)} - ${when}` };
-}
-
-function messageOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'message' in error
-    ? String(error.message)
-    : String(error);
 }

@@ -33,6 +33,9 @@ export interface StagingOptions {
 const WAIT_MS = 60_000;
 const PAUSE_MS = 50;
 
+/** How long a restore waits for the level of a new cluster, in milliseconds. */
+const LEVEL_WAIT_MS = 10_000;
+
 const CALL_TIMEOUT_MS = 10_000;
 
 /** What became of a step; `later` when it is not known, or could not be done now. */
@@ -159,13 +162,25 @@ export class Staging {
 
   /** Tries something until it is done. */
   async insist(attempt: () => Promise<boolean>): Promise<void> {
+    if (await this.isDoneWithin(WAIT_MS, attempt)) return;
+    throw new BackupError('busy', 'the cluster has no majority: try again');
+  }
+
+  /** A new cluster gets to its level as soon as its nodes have told each other what they know: waits for that, a while. */
+  async awaitLevel(): Promise<void> {
+    const { root } = this.options;
+    await this.isDoneWithin(LEVEL_WAIT_MS, async () => root.level >= root.knownLevel);
+  }
+
+  private async isDoneWithin(ms: number, attempt: () => Promise<boolean>): Promise<boolean> {
     const { monotonic } = this.options;
-    const end = monotonic() + WAIT_MS;
+    const end = monotonic() + ms;
     while (!(await attempt())) {
       if (this.isStopped) throw new BackupError('busy', 'the node is shutting down');
-      if (monotonic() > end) throw new BackupError('busy', 'the cluster has no majority: try again');
+      if (monotonic() > end) return false;
       await this.pause();
     }
+    return true;
   }
 
   /** Waits until the state of a group here has everything that was acknowledged. */

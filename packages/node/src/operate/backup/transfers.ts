@@ -7,12 +7,10 @@ import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import type { Imports } from './import.js';
 import type { Replacements } from './replace.js';
-import type { Restores } from './restore.js';
 
 export interface TransfersOptions {
   readonly root: RootGroup;
   readonly backups: Backups;
-  readonly restores: Restores;
   readonly imports: Imports;
   readonly replacements: Replacements;
   /**
@@ -59,21 +57,24 @@ export class Transfers implements TransferHandler {
     });
   }
 
-  /** The target is empty, or has nobody who may use it. */
+  /** A backup with its users and tasks takes the place of everything. */
   restore(request: TransferRequest, source: AsyncIterable<Uint8Array>): Promise<string> {
-    const { restores } = this.options;
+    const { replacements } = this.options;
+    const asked = { user: request.user, takesAccess: false, takesTasks: true, names: NO_NAMES, result: '' };
     return this.told('restore', request, async (count) => {
       await this.require(request, Privilege.FULL);
-      const { head, records } = await restores.restore(counted(source, count));
+      const { head, records } = await replacements.restore(asked, counted(source, count));
       return JSON.stringify({ collections: head.groups - 1, records });
     });
   }
 
-  /** A backup of this node takes the place of everything; who may was checked where it was asked for. */
-  replace(request: RestoreRequest): Promise<void> {
+  /** A backup of this node takes the place of everything; the privileges were checked where it was asked for. */
+  replace({ order, ...request }: RestoreRequest): Promise<void> {
     const { replacements } = this.options;
+    const { takesAccess, takesTasks } = order;
     return this.told('restore', request, async (count) => {
-      await replacements.restore(request, count);
+      const source = counted(replacements.read(order.file), count);
+      await replacements.restore({ ...request, takesAccess, takesTasks }, source);
     });
   }
 
@@ -164,6 +165,8 @@ export class Transfers implements TransferHandler {
     }
   }
 }
+
+const NO_NAMES = { key: null, client: null };
 
 const CODES = {
   damaged: ErrorCode.BAD_DATA,

@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Deferred } from '../../base/deferred.js';
+import { messageOf } from '../../base/failures.js';
 import { delayed } from '../../base/timers.js';
 import type { Config } from '../../config/index.js';
 import type { GracePeriod } from './grace-period.js';
@@ -113,8 +114,4 @@ function ordinalIn(content: string): number | null {
   if (text === '') return null;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new Error(`${JSON.stringify(text.slice(0, SHOWN_MAX))} is no number`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
