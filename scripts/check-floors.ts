@@ -11,10 +11,12 @@ const BASE = [...TELEMETRY, 'base'];
 const BETWEEN = [...BASE, 'between'];
 const PEERS = [...BETWEEN, 'peers'];
 const CONSENSUS = [...PEERS, 'consensus'];
-const GROUPS = [...BETWEEN, 'groups'];
+const CALLS = [...BETWEEN, 'calls'];
+const GROUPS = [...CALLS, 'groups'];
 const MEMBERS = [...GROUPS, 'members'];
 const STATE = [...MEMBERS, 'state'];
-const REQUESTS = [...STATE, 'requests'];
+const BACKUP = [...STATE, 'backup'];
+const REQUESTS = [...BACKUP, 'requests'];
 const EVENTS = [...REQUESTS, 'events'];
 const LISTEN = [...EVENTS, 'listen'];
 
@@ -29,10 +31,12 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   consensus: PEERS,
   // The engine thread.
   modules: BASE,
-  groups: BETWEEN,
+  calls: BETWEEN,
+  groups: CALLS,
   members: GROUPS,
   state: MEMBERS,
-  requests: STATE,
+  backup: STATE,
+  requests: BACKUP,
   events: REQUESTS,
   'engine-side': EVENTS,
   listen: EVENTS,

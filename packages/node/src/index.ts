@@ -1,7 +1,7 @@
+export { type BackupSummary, verifyBackup } from './backup/contents.js';
+export { BackupError, BackupWriter } from './backup/format.js';
 export * from './config/index.js';
 export { type StartNode, type StartOptions, startNode } from './main.js';
-export { type BackupSummary, verifyBackup } from './operate/backup/contents.js';
-export { BackupError, BackupWriter } from './operate/backup/format.js';
 export { isMendedByOthers, othersOf } from './operate/recovery/others.js';
 export { inspectFolder, recoverFolder } from './operate/recovery/recover.js';
 export type { GroupSurvey, Survey } from './operate/recovery/survey.js';

@@ -3,6 +3,8 @@
  * The parts of the two sides are put together in `EngineSide` and `ConsensusSide`; those around them are in
  * their folders of `operate` and `listen`.
  */
+
+import { NodeBackups } from './backup/node-backups.js';
 import { systemClock } from './base/clock.js';
 import { systemEnvironment } from './base/environment.js';
 import { describe, isDamage } from './base/failures.js';
@@ -18,7 +20,6 @@ import { Doors } from './listen/doors/doors.js';
 import type { Certificates } from './listen/tls/certificates.js';
 import type { NodeCertificates } from './listen/tls/node-certificates.js';
 import { ModuleManager } from './modules/manager.js';
-import { NodeBackups } from './operate/backup/node-backups.js';
 import { Publisher } from './operate/metrics/publisher.js';
 import { REJECTION_OF } from './operate/metrics/rejections.js';
 import { engineReports } from './operate/reports/engine-reports.js';

@@ -24,6 +24,7 @@ export {
   type PeerAddress,
   ROOT_GROUP,
 } from './between/protocol.js';
+export { CallKind } from './calls/calls.js';
 export { ExitCode } from './config/exit-codes.js';
 export { ConsensusSide } from './consensus/consensus-side.js';
 export type { GroupHost } from './consensus/group-host.js';
@@ -41,7 +42,6 @@ export { State } from './groups/state.js';
 export { statusOfReply } from './listen/http/reply.js';
 export { NativeListener, type NativeOptions } from './listen/native/listener.js';
 export { SharedLimits } from './listen/shared/shared-limits.js';
-export { CallKind } from './members/calls.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';
 export { LAG_LOW_MS } from './operate/status/lagging.js';
 export { FrameKind, readRaftFrame } from './peers/frames.js';

@@ -1,8 +1,8 @@
 import { type Engine, isBeingFilled, type QueryError } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
+import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type RoomsOfGroups, Sessions } from '../groups/sessions.js';
-import type { Calls } from '../members/calls.js';
 import { Checkpointer } from '../state/checkpointer.js';
 import type { DiskKeeper } from '../state/disk-keeper.js';
 import { GarbageCollector } from '../state/garbage-collector.js';

@@ -1,6 +1,6 @@
 import type { MemberInfo } from '@althing/engine';
 import type { Command, NodeId } from '../between/protocol.js';
-import { CallKind, type Calls } from './calls.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 
 export interface HandoversOptions {
   readonly send: (command: Command) => void;

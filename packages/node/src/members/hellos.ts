@@ -1,5 +1,5 @@
 import type { RootGroup } from '@althing/engine';
-import { CallKind, type Calls } from './calls.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import { encodeHello, type Hello } from './hello.js';
 import type { PeerTable } from './peer-table.js';
 

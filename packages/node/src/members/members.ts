@@ -9,8 +9,8 @@ import {
 import type { Membership } from 'raft-ts';
 import type { Founder } from '../between/cluster-record.js';
 import { type Command, type Event, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import { Admissions } from './admissions.js';
-import { CallKind, type Calls } from './calls.js';
 import { Handovers } from './handovers.js';
 import { decodeHello, type Hello } from './hello.js';
 import { HELLO_MS, Hellos } from './hellos.js';

@@ -2,7 +2,7 @@ import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type Membership, membershipOf } from 'raft-ts';
 import type { NodeId } from '../between/protocol.js';
-import { CallKind } from './calls.js';
+import { CallKind } from '../calls/calls.js';
 import type { Hello } from './hello.js';
 import { PeerTable } from './peer-table.js';
 import { Resting } from './resting.js';

@@ -3,7 +3,7 @@ import { isJoint, type Membership } from 'raft-ts';
 import { delayed } from '../base/timers.js';
 import { isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
-import { CallKind, type Calls } from './calls.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import type { PeerTable } from './peer-table.js';
 import type { RootSession } from './root-session.js';
 

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from 'raft-ts';
 import type { NodeId } from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
-import { CallKind, type Calls } from '../members/calls.js';
 
 export interface NamesBarrierOptions {
   readonly calls: Pick<Calls, 'call' | 'serve'>;

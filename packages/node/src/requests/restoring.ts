@@ -1,18 +1,7 @@
 /** A query that restores a backup: its answer waits until that is done, however long it takes. */
-import { ErrorCode, QueryError, type RestoreOrder, type User } from '@althing/engine';
-import type { ClientNames } from '../groups/names.js';
+import { ErrorCode, QueryError } from '@althing/engine';
+import type { RestoreRequest } from '../backup/transfers.js';
 import { type Reply, UnfinishedError } from '../groups/request.js';
-
-export interface RestoreRequest {
-  readonly order: RestoreOrder;
-  readonly user: User;
-  /** By which the log knows the request. */
-  readonly id: string;
-  /** By which it takes effect once. */
-  readonly names: ClientNames;
-  /** The answer when it is done. */
-  readonly result: string | Uint8Array;
-}
 
 /**
  * Restores a backup.

@@ -15,9 +15,9 @@ import {
   type Target,
 } from '@althing/engine';
 import { type GroupId, type NodeId, type PreparedAnswer, ROOT_GROUP } from '../between/protocol.js';
+import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, Reply, Request, RequestBody, Respond } from '../groups/request.js';
-import type { Calls } from '../members/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, parsingMs, programOf, readsOf, StaleRefusal } from './checks.js';

@@ -15,10 +15,10 @@ import {
 } from '@althing/storage';
 import { isDamage } from '../base/failures.js';
 import type { Applied, Consensus, GroupId, NodeId } from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import { decodeApplied } from '../groups/applied.js';
 import type { GroupSession, SnapshotEvents } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
-import { CallKind, type Calls } from '../members/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { BEGIN, chunkHead, encodeBegin, messageFor, readTransfer, snapshotOf } from './snapshot-calls.js';
 

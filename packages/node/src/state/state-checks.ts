@@ -14,9 +14,9 @@
 import { ByteReader, ByteWriter } from '@althing/engine';
 import { isDamage } from '../base/failures.js';
 import type { GroupId, NodeId } from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
-import { CallKind, type Calls } from '../members/calls.js';
 import type { Checkpointer } from './checkpointer.js';
 import { DIGEST_VERSION, stateDigest } from './state-digest.js';
 

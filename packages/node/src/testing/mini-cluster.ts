@@ -2,9 +2,9 @@ import type { ModuleAnswer, ModuleAsk } from '@althing/engine';
 import { MemoryDisk, MemoryStore, StateStore } from '@althing/storage';
 import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { CallKind } from '../calls/calls.js';
 import type { EngineClock } from '../engine-side/ports.js';
 import { State } from '../groups/state.js';
-import type { CallKind } from '../members/calls.js';
 import { MiniLog } from './mini-log.js';
 import { MiniNode } from './mini-node.js';
 

@@ -4,13 +4,13 @@ import { bootstrap, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/
 import { newSalt } from '../base/password-salts.js';
 import type { Founder } from '../between/cluster-record.js';
 import { type Command, type GroupId, type NodeEvent, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { CallKind } from '../calls/calls.js';
 import { PreparedAnswers } from '../consensus/prepared-answers.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { EnginePorts } from '../engine-side/ports.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { type Client, ORDINARY_TERMS, type Reply, type Terms } from '../groups/request.js';
 import type { State } from '../groups/state.js';
-import type { CallKind } from '../members/calls.js';
 import type { Router } from '../requests/router.js';
 import type { MiniCluster } from './mini-cluster.js';
 import { engineOf, READY, roomyDisk, silentReports, stillEnvironment } from './still-ports.js';

@@ -1,5 +1,6 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
 import type { QueryError } from '@althing/engine';
+import type { Transfers } from '../../backup/transfers.js';
 import type { ProgramRequest, Respond } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
@@ -7,7 +8,6 @@ import type { Authenticator } from '../auth/authenticator.js';
 import type { SharedLimits } from '../shared/shared-limits.js';
 import type { SocketData, TlsFiles } from './apps.js';
 import type { SitesOptions } from './sites.js';
-import type { TransferHandler } from './transfers.js';
 
 export interface HttpOptions {
   readonly authenticator: Authenticator;
@@ -23,7 +23,7 @@ export interface HttpOptions {
   /** Puts off that a large body of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   /** Takes backups, and the restores of them. */
-  readonly transfers: TransferHandler;
+  readonly transfers: Transfers;
   /** Null while requests are served, else why not. */
   readonly refusal: () => QueryError | null;
   /** Why nobody can be logged in, for now; null: they can. */

@@ -1,11 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-
-/** The client went away before it had everything. */
-export class ClientGoneError extends Error {
-  constructor() {
-    super('the client went away');
-  }
-}
+import { ClientGoneError } from '../../backup/transfers.js';
 
 /**
  * The body of a response that is written piece by piece. uWebSockets.js closes the connection when the client

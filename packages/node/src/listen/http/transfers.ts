@@ -9,47 +9,11 @@
  *
  * None has a deadline as long as bytes go over: a connection where they do not for ten seconds is closed.
  */
-import type { User } from '@althing/engine';
+import { ClientGoneError, type TransferRequest, type Transfers } from '../../backup/transfers.js';
 import type { Exchange } from './exchange.js';
 import type { Transfer } from './path.js';
-import { ClientGoneError, type Pieces } from './pieces.js';
+import type { Pieces } from './pieces.js';
 import type { Upload } from './upload.js';
-
-/** The user that asks. */
-export interface TransferRequest {
-  readonly user: User;
-  readonly id: string;
-}
-
-export interface TransferHandler {
-  /**
-   * @param write takes bytes; resolves when it wants more
-   * @throws QueryError
-   */
-  backUp(request: TransferRequest, write: (bytes: Uint8Array) => Promise<void>): Promise<void>;
-  /**
-   * @returns the answer
-   * @throws QueryError; an UnfinishedError when something may have been restored
-   */
-  restore(request: TransferRequest, source: AsyncIterable<Uint8Array>): Promise<string>;
-  /** As `backUp`, of one collection. */
-  exportCollection(
-    request: TransferRequest,
-    collection: string,
-    write: (bytes: Uint8Array) => Promise<void>,
-  ): Promise<void>;
-  /**
-   * Makes a collection of what was exported, or lies in a backup under the same name.
-   *
-   * @returns the answer
-   * @throws QueryError; an UnfinishedError when it is not known whether it is there
-   */
-  importCollection(
-    request: TransferRequest,
-    asked: Pick<Transfer & { readonly transfer: 'import' }, 'collection' | 'takesTasks'>,
-    source: AsyncIterable<Uint8Array>,
-  ): Promise<string>;
-}
 
 /** Does what a request asks for, and answers it. Throws only as long as nothing was answered. */
 export function transferred(
@@ -57,17 +21,17 @@ export function transferred(
   upload: Upload,
   request: TransferRequest,
   asked: Transfer,
-  handler: TransferHandler,
+  transfers: Transfers,
 ): Promise<void> {
   switch (asked.transfer) {
     case 'backup':
-      return sent(exchange, upload, (write) => handler.backUp(request, write));
+      return sent(exchange, upload, (write) => transfers.backUp(request, write));
     case 'export':
-      return sent(exchange, upload, (write) => handler.exportCollection(request, asked.collection, write));
+      return sent(exchange, upload, (write) => transfers.exportCollection(request, asked.collection, write));
     case 'restore':
-      return taken(exchange, () => handler.restore(request, upload));
+      return taken(exchange, () => transfers.restore(request, upload));
     case 'import':
-      return taken(exchange, () => handler.importCollection(request, asked, upload));
+      return taken(exchange, () => transfers.importCollection(request, asked, upload));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { ClientGoneError } from '../../backup/transfers.js';
 import type { Bytes } from '../limits/byte-budget.js';
-import { ClientGoneError } from './pieces.js';
 
 /** Bytes that wait to be read, from which on the client has to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCHEDULE_FILE_NAMES } from '../../backup/schedule.js';
 import { CLUSTER_FILE_NAMES } from '../../between/cluster-record.js';
 import { SECRET_FILE_NAMES } from '../../between/cluster-secret.js';
-import { SCHEDULE_FILE_NAMES } from '../backup/schedule.js';
 
 /** Data that the folder no longer works with, and that are kept. */
 export const REMOVED_NAME = 'removed';

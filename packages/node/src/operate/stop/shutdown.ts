@@ -1,5 +1,6 @@
 import type { QueryError } from '@althing/engine';
 import type { DataFolder } from '@althing/storage';
+import type { NodeBackups } from '../../backup/node-backups.js';
 import { delayed } from '../../base/timers.js';
 import { Phase, type SharedStatus } from '../../between/shared-status.js';
 import { type Config, ExitCode } from '../../config/index.js';
@@ -8,7 +9,6 @@ import type { State } from '../../groups/state.js';
 import type { Doors } from '../../listen/doors/doors.js';
 import type { ModuleManager } from '../../modules/manager.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { NodeBackups } from '../backup/node-backups.js';
 import { STOPPING, type StopReason } from '../start/running-node.js';
 import type { NodeConsensus } from '../thread/node-consensus.js';
 import type { Ending } from './ending.js';

@@ -5,6 +5,7 @@
 import { ByteWriter, MsgpackWriter, QueryError, type RootGroup, type WireValues } from '@althing/engine';
 import { PROTOCOL_AFTER_0_1_0 } from '../../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
+import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../../calls/calls.js';
 import type { GroupSession } from '../../groups/group-session.js';
 import {
   type Client,
@@ -14,7 +15,6 @@ import {
   type Request,
   type RequestBody,
 } from '../../groups/request.js';
-import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../../members/calls.js';
 import {
   decodeAnswer,
   decodeRequest,

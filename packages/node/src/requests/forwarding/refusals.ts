@@ -1,7 +1,7 @@
 /** Replies where another node did not answer a request, or could not be asked. */
 import { ErrorCode, QueryError } from '@althing/engine';
+import type { CallError } from '../../calls/calls.js';
 import type { FailedReply } from '../../groups/request.js';
-import type { CallError } from '../../members/calls.js';
 
 export const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
 

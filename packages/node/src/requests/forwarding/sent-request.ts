@@ -1,5 +1,5 @@
 import type { GroupId } from '../../between/protocol.js';
-import type { Asker, CallError } from '../../members/calls.js';
+import type { Asker, CallError } from '../../calls/calls.js';
 import type { PendingRequest } from './pending-request.js';
 
 /** Who sent requests, and is told what came of each of them. */

@@ -1,6 +1,6 @@
 import type { ByteWriter } from '@althing/engine';
 import type { PreparedAnswer } from '../../between/protocol.js';
-import type { OpenCall } from '../../members/calls.js';
+import type { OpenCall } from '../../calls/calls.js';
 import { encodePrepared } from './format.js';
 import type { EarlyAnswer } from './pending-request.js';
 

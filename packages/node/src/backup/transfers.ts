@@ -1,12 +1,42 @@
-import { ErrorCode, missingPrivilege, Privilege, QueryError, type RootGroup } from '@althing/engine';
-import { UnfinishedError } from '../../groups/request.js';
-import { ClientGoneError } from '../../listen/http/pieces.js';
-import type { TransferHandler, TransferRequest } from '../../listen/http/transfers.js';
-import type { RestoreRequest } from '../../requests/restoring.js';
+import {
+  ErrorCode,
+  missingPrivilege,
+  Privilege,
+  QueryError,
+  type RestoreOrder,
+  type RootGroup,
+  type User,
+} from '@althing/engine';
+import type { ClientNames } from '../groups/names.js';
+import { UnfinishedError } from '../groups/request.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import type { Imports } from './import.js';
 import type { Replacements } from './replace.js';
+
+/** The user that asks for a transfer, and the name of the request in logs. */
+export interface TransferRequest {
+  readonly user: User;
+  readonly id: string;
+}
+
+/** A query that restores a backup of this node. */
+export interface RestoreRequest extends TransferRequest {
+  readonly order: RestoreOrder;
+  /** By which it takes effect once. */
+  readonly names: ClientNames;
+  /** The answer when it is done. */
+  readonly result: string | Uint8Array;
+}
+
+/** The client of a transfer went away. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+
+  constructor() {
+    super('the client went away');
+  }
+}
 
 export interface TransfersOptions {
   readonly root: RootGroup;
@@ -37,7 +67,7 @@ export interface TransferEvent extends TransferRequest {
 }
 
 /** Backups, restores, exports and imports over the API: who may, and what a client is told. */
-export class Transfers implements TransferHandler {
+export class Transfers {
   private readonly options: TransfersOptions;
 
   constructor(options: TransfersOptions) {

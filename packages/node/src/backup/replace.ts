@@ -18,15 +18,15 @@ import {
   replacementEffects,
   type User,
 } from '@althing/engine';
-import { messageOf } from '../../base/failures.js';
-import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import { ANY_BODY, encodeEntry, type IdempotencyKey, plainHead } from '../../groups/entry.js';
-import type { GroupSession } from '../../groups/group-session.js';
-import { encodeReply } from '../../groups/kept-reply.js';
-import { CHANGE_BYTES_MAX } from '../../groups/limits.js';
-import type { ClientNames } from '../../groups/names.js';
-import { UnfinishedError } from '../../groups/request.js';
-import { CallKind } from '../../members/calls.js';
+import { messageOf } from '../base/failures.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { CallKind } from '../calls/calls.js';
+import { ANY_BODY, encodeEntry, type IdempotencyKey, plainHead } from '../groups/entry.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { encodeReply } from '../groups/kept-reply.js';
+import { CHANGE_BYTES_MAX } from '../groups/limits.js';
+import type { ClientNames } from '../groups/names.js';
+import { UnfinishedError } from '../groups/request.js';
 import { type BackupSummary, backupContents } from './contents.js';
 import { BackupError, headAtStart } from './format.js';
 import { ImportRun, type RunLimits, restoredWith } from './import-run.js';

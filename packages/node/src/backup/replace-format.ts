@@ -7,8 +7,8 @@
  *              entry                                        of the log, with the effects; see `groups/entry.ts`
  */
 import { ByteReader, ByteWriter, FormatError, type User } from '@althing/engine';
-import type { GroupId } from '../../between/protocol.js';
-import { type ChangeEntry, decodeEntry } from '../../groups/entry.js';
+import type { GroupId } from '../between/protocol.js';
+import { type ChangeEntry, decodeEntry } from '../groups/entry.js';
 
 export interface Replace {
   readonly staged: readonly { readonly group: GroupId; readonly name: string }[];

@@ -1,7 +1,7 @@
 /** Collections that are moved as files, between clusters that serve. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { basic, RealCluster, RealNode, until } from '../../testing/index.js';
-import { seededBytes } from '../../testing/random.js';
+import { basic, RealCluster, RealNode, until } from '../testing/index.js';
+import { seededBytes } from '../testing/random.js';
 import { verifyBackup } from './contents.js';
 
 const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));

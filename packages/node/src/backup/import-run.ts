@@ -12,7 +12,7 @@ import {
   restoreEffects,
 } from '@althing/engine';
 import type { StateRecord } from '@althing/storage';
-import type { GroupId } from '../../between/protocol.js';
+import type { GroupId } from '../between/protocol.js';
 import type { BackupSummary } from './contents.js';
 import { BackupError, type BackupHead } from './format.js';
 

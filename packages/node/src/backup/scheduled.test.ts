@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { RealNode, until } from '../../testing/index.js';
+import { RealNode, until } from '../testing/index.js';
 import { verifyBackup } from './contents.js';
 import { BackupError } from './format.js';
 import { pathOf } from './place.js';

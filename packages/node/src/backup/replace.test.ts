@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Answer, basic, RealCluster, RealNode, until } from '../../testing/index.js';
-import { seededBytes } from '../../testing/random.js';
+import { type Answer, basic, RealCluster, RealNode, until } from '../testing/index.js';
+import { seededBytes } from '../testing/random.js';
 
 const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));
 

@@ -6,10 +6,10 @@ import {
   type RootEditor,
   type RootGroup,
 } from '@althing/engine';
-import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import type { GroupSession } from '../../groups/group-session.js';
-import { DISK_FULL, DISK_LOW } from '../../groups/refusals.js';
-import { CallError, CallKind, type Calls } from '../../members/calls.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { CallError, CallKind, type Calls } from '../calls/calls.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { DISK_FULL, DISK_LOW } from '../groups/refusals.js';
 import { BackupError } from './format.js';
 import { type ImportRun, NOTHING, type Order, readOrder, Step, writeOrder } from './import-run.js';
 

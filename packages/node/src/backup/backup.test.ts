@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RecordKind } from '@althing/engine';
 import type { StateRecord } from '@althing/storage';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Answer, basic, RealCluster, RealNode, until } from '../../testing/index.js';
+import { type Answer, basic, RealCluster, RealNode, until } from '../testing/index.js';
 import { backupContents, verifyBackup } from './contents.js';
 
 const ACCOUNTS = 10;

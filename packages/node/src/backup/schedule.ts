@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupInfo, BackupOrder } from '@althing/engine';
-import { ExitCode } from '../../config/index.js';
+import { ExitCode } from '../config/index.js';
 
 /** A backup that this node takes. */
 export interface Backup extends Omit<BackupInfo, 'nextRun'> {

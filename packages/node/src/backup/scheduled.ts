@@ -1,5 +1,5 @@
 import { type BackupInfo, type BackupOrder, type BackupsView, ErrorCode, QueryError } from '@althing/engine';
-import { messageOf } from '../../base/failures.js';
+import { messageOf } from '../base/failures.js';
 import type { Backups } from './backup.js';
 import { BackupError } from './format.js';
 import { deleteBelow, pathOf, writeBelow } from './place.js';

@@ -1,6 +1,6 @@
 import type { SnapshotChunk } from '@althing/storage';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { seededBytes } from '../../testing/random.js';
+import { seededBytes } from '../testing/random.js';
 import { BackupError, type BackupFrame, BackupWriter, readBackup } from './format.js';
 
 const randomBytes = seededBytes(Number(process.env.ALTHING_TEST_SEED));

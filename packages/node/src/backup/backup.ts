@@ -1,8 +1,8 @@
 import type { CollectionInfo, RootGroup } from '@althing/engine';
 import type { SnapshotSource } from '@althing/storage';
-import type { GroupSession } from '../../groups/group-session.js';
-import type { State } from '../../groups/state.js';
-import type { Checkpointer } from '../../state/checkpointer.js';
+import type { GroupSession } from '../groups/group-session.js';
+import type { State } from '../groups/state.js';
+import type { Checkpointer } from '../state/checkpointer.js';
 import { BackupError, BackupWriter } from './format.js';
 
 export interface BackupsOptions {

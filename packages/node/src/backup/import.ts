@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { FormatError, importerOf, importingName, type RootGroup, RootRestore } from '@althing/engine';
-import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
-import type { GroupSession } from '../../groups/group-session.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
 import { type BackupSummary, backupContents } from './contents.js';
 import { BackupError } from './format.js';
 import { ImportRun, importedWith, type RunLimits } from './import-run.js';
