@@ -1,6 +1,11 @@
 import type { Group } from './group.js';
 import { RecordKind, type RecordSink } from './records.js';
 
+/** Deletes the records of a thing that was removed. */
+export function deleteThing([id, parts]: readonly [number, readonly number[]], sink: RecordSink): void {
+  for (const part of parts) sink.delete(RecordKind.THING, id, part);
+}
+
 /**
  * Writes what changed in a group since its last checkpoint, in one go; a node that serves requests meanwhile does the same in slices.
  * The caller makes it durable and says so: `group.dirty.release()`, or `group.abandonCheckpoint()` when it could not.
@@ -12,7 +17,7 @@ export function writeCheckpoint(group: Group, sink: RecordSink): void {
     if (value === null) sink.delete(kind, id, part);
     else sink.put(kind, id, part, value);
   }
-  for (const id of changes.removed) sink.delete(RecordKind.THING, id, 0);
+  for (const removed of changes.removed) deleteThing(removed, sink);
   for (const id of changes.things) {
     const thing = dirty.frozenThing(id);
     if (thing === undefined) continue;

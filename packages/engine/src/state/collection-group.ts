@@ -99,4 +99,9 @@ export class CollectionGroup extends Group {
   override saveThingAgain(thing: Thing): void {
     this.store.saveAgain(thing);
   }
+
+  override abandonCheckpoint(): void {
+    super.abandonCheckpoint();
+    this.store.abandonRest();
+  }
 }

@@ -54,8 +54,8 @@ export interface Changes {
    * things would cost several times as much where many are stored at once.
    */
   readonly things: IdRuns;
-  /** Ids of removed things. */
-  readonly removed: Set<number>;
+  /** Ids of removed things, with the numbers of all their records. */
+  readonly removed: Map<number, readonly number[]>;
   readonly records: Map<string, SmallRecord>;
 }
 
@@ -107,11 +107,11 @@ export class Dirty {
     this.add(thing);
   }
 
-  /** Must be called before a thing is removed. */
-  remove(thing: Thing): void {
+  /** Must be called before a thing is removed. `parts` are the numbers of its records. */
+  remove(thing: Thing, parts: readonly number[]): void {
     this.thaw(thing);
     this.take(thing);
-    this.current.removed.add(thing.id);
+    this.current.removed.set(thing.id, parts);
   }
 
   /**
@@ -208,7 +208,7 @@ export class Dirty {
       if ((thing.bits & this.bit) === 0) this.add(thing);
       again(thing);
     }
-    for (const id of removed) if (!this.isPut(id)) now.removed.add(id);
+    for (const [id, parts] of removed) if (!this.isPut(id)) now.removed.set(id, parts);
     for (const [key, record] of records) if (!now.records.has(key)) now.records.set(key, record);
     this.release();
   }
@@ -239,5 +239,5 @@ export class Dirty {
 }
 
 function noChanges(): Changes {
-  return { things: new IdRuns(), removed: new Set(), records: new Map() };
+  return { things: new IdRuns(), removed: new Map(), records: new Map() };
 }

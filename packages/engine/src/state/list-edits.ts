@@ -1,36 +1,25 @@
 /** Taking items out of lists and putting them in, for stored lists and loose ones. */
-import { List, noteAdded, noteRemoved } from '../value/containers.js';
-import type { Thing } from '../value/thing.js';
+import { type List, noteAdded, noteRemoved } from '../value/containers.js';
 import type { Value } from '../value/value.js';
-import { Pieces } from './pieces.js';
 
-/** Replaces `count` items of a list from `start` on by others; returns the removed ones. */
+/** Replaces `count` items of a loose list from `start` on by others; returns the removed ones. */
 export function spliceItems(list: List, start: number, count: number, added: readonly Value[]): Value[] {
+  becomeWhole(list);
+  return replaceItems(list, start, count, added);
+}
+
+/** The same for any list where the items are in memory. */
+export function replaceItems(list: List, start: number, count: number, added: readonly Value[]): Value[] {
   const removed = spliceArray(list.held, start, count, added);
   noteRemoved(list, removed);
   noteAdded(list, added);
   return removed;
 }
 
-/** The same for a stored list, which may lie in pieces. */
-export function spliceItemsOf(list: List, start: number, count: number, added: readonly Value[]): Value[] {
-  if (!isPieced(list)) return spliceItems(list, start, count, added);
-  return list.backing.splice(start, count, added.length, () => spliceItems(list, start, count, added));
-}
-
-/** Puts a value that holds no others at the end of a stored list, which may lie in pieces. */
-export function appendItem(list: List, value: Value): void {
-  if (isPieced(list)) list.backing.append(value);
-  else list.held.push(value);
-}
-
-/** The highest number of a piece of one of a thing's lists; 0 for none. */
-export function lastListPart(owner: Thing): number {
-  let last = 0;
-  owner.forEach((_, value) => {
-    if (isPieced(value)) last = Math.max(last, value.backing.lastPart);
-  });
-  return last;
+/** Makes a list that was a property independent of the pages that it lay in. */
+function becomeWhole(list: List): void {
+  list.backing?.fill();
+  list.backing = null;
 }
 
 /** Neighbouring items of a list: the first, and how many. */
@@ -41,6 +30,7 @@ export interface Run {
 
 /** Takes the items of some runs, which are in order and apart from each other, out of a list. */
 export function takeRuns(list: List, runs: readonly Run[]): Value[] {
+  becomeWhole(list);
   const { items } = list;
   const removed: Value[] = [];
   let end = runs[0]?.start ?? items.length;
@@ -58,6 +48,7 @@ export function takeRuns(list: List, runs: readonly Run[]): Value[] {
 
 /** Puts items back that `takeRuns` took. */
 export function putRuns(list: List, runs: readonly Run[], removed: readonly Value[]): void {
+  becomeWhole(list);
   const { items } = list;
   const kept = items.slice();
   let keptFrom = 0;
@@ -94,11 +85,3 @@ function spliceArray(items: Value[], start: number, count: number, added: readon
 
 /** Arguments of one call at most; more could overflow the stack. */
 const SPREAD_MAX = 10_000;
-
-/** A list that lies in pieces. */
-export type PiecedList = List & { readonly backing: Pieces };
-
-/** Whether a value is a list that lies in pieces. */
-export function isPieced(value: Value): value is PiecedList {
-  return value instanceof List && value.backing instanceof Pieces;
-}

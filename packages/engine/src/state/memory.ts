@@ -2,6 +2,7 @@ import { ByteWriter, FormatError } from '../bytes.js';
 import { Catalog } from '../schema/catalog.js';
 import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
+import type { List } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Room } from '../value/room.js';
 import { Float } from '../value/scalars.js';
@@ -13,8 +14,10 @@ import { Apart, type PartSink } from './apart.js';
 import { attach, detach } from './attach.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
-import { isPieced, lastListPart } from './list-edits.js';
 import { migrate } from './migrate.js';
+import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
+import type { Unfinished } from './pages/page-table.js';
+import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
 import { PropertyPieces } from './property-pieces.js';
 import { RecordKind, type RecordSink, type RecordSource } from './records.js';
@@ -59,8 +62,11 @@ export class ThingMemory implements Loader {
   protected readonly aparts = new Map<number, Apart>();
   /** Of the things in memory that lie in pieces, by id. */
   protected readonly pieces = new Map<number, PropertyPieces>();
-  /** Those of which the checkpoint under way has some still to write. */
-  readonly unfinished = new Set<PropertyPieces>();
+  /** Of the things in memory that have lists in pages. */
+  protected readonly paged = new Map<Thing, ThingPages>();
+  /** Pages that the checkpoint under way has still to write. */
+  readonly unfinished = new Set<Unfinished>();
+  private writer = new ByteWriter(SCRATCH_BYTES);
   /** Whether every node of the cluster knows things in pieces. */
   mayCutThings: () => boolean = () => true;
 
@@ -120,7 +126,7 @@ export class ThingMemory implements Loader {
     if (!thing.slots.some(isObject)) return;
     thing.forEach((key, value) => {
       attach(thing, key, value);
-      if (!isPieced(value)) this.hold(value);
+      if (!isPagedList(value)) this.hold(value);
     });
   }
 
@@ -132,21 +138,22 @@ export class ThingMemory implements Loader {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
-      if (isPieced(value)) value.backing.eachPresent((item) => this.letGo(item));
+      if (isPagedList(value)) value.backing.eachPresent((item) => this.letGo(item));
       else this.letGo(value);
       detach(value);
     });
     this.aparts.delete(thing.id);
     this.pieces.delete(thing.id);
+    this.paged.delete(thing);
     thing.shape = this.stub;
     thing.slots = NO_SLOTS;
     thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
   }
 
-  /** Takes pieces of the large lists of a thing out of memory that were not asked for since the last call. */
+  /** Takes pages of the large lists of a thing out of memory that were not asked for since the last call. */
   rest(thing: Thing): void {
     thing.forEach((_, value) => {
-      if (isPieced(value)) value.backing.rest((item) => this.letGo(item));
+      if (isPagedList(value)) value.backing.leave((item) => this.letGo(item));
     });
   }
 
@@ -171,9 +178,32 @@ export class ThingMemory implements Loader {
     return this.pins.size > 0 && this.pins.has(thing);
   }
 
-  /** A piece of a large list of a thing, or a large value. */
-  readPart(owner: Thing, part: number): Uint8Array {
-    return this.records.value(owner.id, part);
+  /** The record of a page of a thing. */
+  readPart(id: number, part: number): Uint8Array {
+    return this.records.value(id, part);
+  }
+
+  /** For encoding one page, until the next call. */
+  get scratch(): ByteWriter {
+    if (this.writer.length > SCRATCH_BYTES) this.writer = new ByteWriter(SCRATCH_BYTES);
+    return this.writer;
+  }
+
+  /** Where the pages of a thing belong. */
+  pagesOf(thing: Thing): ThingPages {
+    let pages = this.paged.get(thing);
+    if (pages === undefined) {
+      pages = new ThingPages(thing.id, this);
+      this.paged.set(thing, pages);
+    }
+    return pages;
+  }
+
+  /** The pages of a list of a stored thing; null while it is small enough for none. */
+  listPagesOf(list: List, owner: Thing): ListPages | null {
+    if (list.backing instanceof ListPages) return list.backing;
+    if (list.length <= PAGED_ITEMS_MIN && !ListPages.isHeavy(list)) return null;
+    return ListPages.cut(list, this.pagesOf(owner));
   }
 
   /** The large values of a thing, as they are stored; undefined when it had none so far. */
@@ -201,13 +231,14 @@ export class ThingMemory implements Loader {
       this.aparts.delete(id);
       this.pieces.get(id)?.touchAll();
       this.pieces.delete(id);
+      this.paged.delete(known);
     }
     this.dirty.putThing(id, part, value);
   }
 
   /**
-   * Writes a thing, and the pieces of its lists and the large values that changed, to a checkpoint. If it lies in pieces itself,
-   * those that changed follow by `saveRest`, or when they are about to change again.
+   * Writes a thing, and the large values that changed, to a checkpoint. Pages that changed follow by `saveRest`, or when they are about
+   * to change again.
    */
   save(thing: Thing, sink: RecordSink): void {
     const out = new ByteWriter(64);
@@ -215,6 +246,7 @@ export class ThingMemory implements Loader {
       put: (part, value) => this.records.write(sink, thing.id, part, value),
       delete: (part) => this.records.delete(sink, thing.id, part),
     };
+    this.paged.get(thing)?.numbers.freeze(parts);
     const pieces = this.piecesOf(thing);
     if (pieces?.suits === true) {
       pieces.begin(out, parts);
@@ -225,40 +257,32 @@ export class ThingMemory implements Loader {
     this.records.write(sink, thing.id, 0, out.view());
   }
 
-  /** Writes what `save` left, a piece at each step. */
+  /** Writes what `save` left, a page at each step. */
   *saveRest(): Generator<void, void, undefined> {
-    for (const pieces of this.unfinished) yield* pieces.rest();
+    for (const pages of this.unfinished) yield* pages.rest();
+  }
+
+  /** Gives up what `save` left. */
+  abandonRest(): void {
+    for (const pages of this.unfinished) pages.again();
   }
 
   /** Notes that what was saved of a thing last did not become durable. */
   saveAgain(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) === 0) return;
     thing.forEach((_, value) => {
-      if (isPieced(value)) value.backing.rewrite();
+      if (isPagedList(value)) value.backing.again();
     });
+    this.paged.get(thing)?.numbers.again();
     this.aparts.get(thing.id)?.again();
     this.pieces.get(thing.id)?.again();
   }
 
-  /**
-   * Gives numbers for new pieces of one list of a thing, at each call another that is not in use. For as long as no other list of the
-   * thing gets any: what numbers there are is looked for once.
-   */
-  partNumbers(owner: Thing): () => number {
-    const pieces = this.pieces.get(owner.id);
-    if (pieces !== undefined) return () => pieces.newListPart();
-    let last = -1;
-    return () => {
-      if (last < 0) last = lastListPart(owner);
-      last += 1;
-      return last;
-    };
-  }
-
   /** The record of a piece is not needed any more. */
   freePart(owner: Thing, part: number): void {
-    this.records.free(owner.id, part);
-    this.dirty.put(RecordKind.THING, owner.id, part, null);
+    for (const each of this.records.partsOf(owner.id, [part])) {
+      this.dirty.put(RecordKind.THING, owner.id, each, null);
+    }
   }
 
   /** Must be called before any change to a stored thing. */
@@ -319,7 +343,7 @@ export class ThingMemory implements Loader {
       return;
     }
     thing.forEach((_, value) => {
-      if (isPieced(value)) value.backing.visitThings(visit);
+      if (isPagedList(value)) value.backing.visitThings(visit);
       else eachThing(value, (child) => visit(child.id));
     });
   }
@@ -352,6 +376,8 @@ const NO_SLOTS: Value[] = [];
 function isObject(value: Value): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Float);
 }
+
+const SCRATCH_BYTES = 256 * 1024;
 
 /** What is charged for a list or set, beside its items. */
 const UNITS_PER_LIST = 64;

@@ -7,7 +7,7 @@ import { PersistedCollection } from '../testing/persisted.js';
 import { List } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { Pieces } from './pieces.js';
+import { ListPages } from './pages/list-pages.js';
 import { PIECED_PROPERTIES_MIN } from './property-pieces.js';
 import { sharedThing } from './thing-record.js';
 import type { Transaction } from './transaction.js';
@@ -335,7 +335,8 @@ function countOf({ big }: Fixture): number {
   let parts = 0;
   big.forEach((_, value) => {
     if (typeof value === 'string' && value.length > 1000) parts += 1;
-    if (value instanceof List && value.backing instanceof Pieces) parts += value.backing.parts.length;
+    if (value instanceof List && value.backing instanceof ListPages)
+      parts += value.backing.recordNumbers.length;
   });
   return 1 + parts + (big.shape.size > PIECED_PROPERTIES_MIN ? Math.ceil(big.slots.length / 128) : 0);
 }

@@ -18,7 +18,6 @@ import type { Shape } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { Apart, PartSink } from './apart.js';
-import { lastListPart } from './list-edits.js';
 import type { ThingMemory } from './memory.js';
 import { type ReadPart, readStored, sharedProperties, visitStored, writeStored } from './stored-value.js';
 
@@ -63,9 +62,6 @@ export class PropertyPieces {
   /** Number of records there are when the last checkpoint is durable, and how many there may be if it is not. */
   private stored = 0;
   private storedBefore = 0;
-  /** The last number that a piece of a list of the thing got; 0 while that is not known. */
-  private lastListPart = 0;
-
   constructor(thing: Thing, store: ThingMemory) {
     this.thing = thing;
     this.store = store;
@@ -92,7 +88,7 @@ export class PropertyPieces {
     pieces.stored = piecesOf(end);
     for (let piece = 0; piece < pieces.stored; piece++) {
       const apart = (): Apart => store.makeApart(thing).ofPiece(piece);
-      const record = new PieceReader(store.readPart(thing, FIRST_PART + piece), piece);
+      const record = new PieceReader(store.readPart(thing.id, FIRST_PART + piece), piece);
       for (let slot = record.next(); slot !== -1; slot = record.next()) {
         const key = record.input.text();
         shape.place(key, slot);
@@ -187,15 +183,6 @@ export class PropertyPieces {
   get parts(): number[] {
     const count = Math.max(this.stored, this.storedBefore);
     return Array.from({ length: count }, (_, piece) => FIRST_PART + piece);
-  }
-
-  /** A number for a new piece of one of the lists of the thing. */
-  newListPart(): number {
-    if (this.lastListPart === 0 || this.lastListPart + 1 >= FIRST_PART) {
-      this.lastListPart = lastListPart(this.thing);
-    }
-    this.lastListPart += 1;
-    return this.lastListPart;
   }
 
   /** Deletes the records of pieces that are not there any more. */

@@ -1,16 +1,18 @@
 import type { EnumState } from '../schema/catalog.js';
 import type { Type } from '../schema/type.js';
-import { eachThing } from '../value/kinds.js';
+import { List } from '../value/containers.js';
+import { eachThing, type VisitOther } from '../value/kinds.js';
 import { Member } from '../value/member.js';
 import type { Room } from '../value/room.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attach, detach } from './attach.js';
 import { bytesOf } from './evictor.js';
-import { isPieced } from './list-edits.js';
 import type { Marking } from './marking.js';
 import { ThingMemory } from './memory.js';
 import { migrate } from './migrate.js';
+import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
+import type { ThingPages } from './pages/thing-pages.js';
 
 /**
  * Which things there are, and what refers to what: a thing becomes stored and is removed, the references to it and to members of enums
@@ -27,6 +29,8 @@ export class References extends ThingMemory {
   readonly orphans = new Set<Thing>();
   /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
   readonly suspects = new Set<number>();
+  /** The pages of things that were removed, for taking that back. */
+  private readonly removed = new WeakMap<Thing, ThingPages>();
   /** The search for garbage that is under way. */
   marking: Marking | null = null;
 
@@ -45,7 +49,7 @@ export class References extends ThingMemory {
     if (hasObjects(thing.slots)) {
       thing.forEach((key, value) => {
         attach(thing, key, value);
-        this.retain(value);
+        this.enter(thing, value);
       });
     }
     if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
@@ -56,7 +60,7 @@ export class References extends ThingMemory {
   disown(thing: Thing): void {
     if (thing.shape.stale !== null) migrate(thing, this);
     thing.forEach((_, value) => {
-      this.release(value);
+      this.leave(value);
     });
     if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
   }
@@ -70,6 +74,7 @@ export class References extends ThingMemory {
     this.aparts.delete(thing.id);
     this.pieces.get(thing.id)?.again();
     this.pieces.delete(thing.id);
+    this.paged.delete(thing);
     this.thingCount -= 1;
     thing.id = 0;
   }
@@ -77,18 +82,20 @@ export class References extends ThingMemory {
   /** Removes a thing that nothing stored refers to, with its references to others. */
   remove(thing: Thing): void {
     this.load(thing);
-    this.dirty.remove(thing);
+    this.dirty.thaw(thing);
     const pieces = this.pieces.get(thing.id);
     pieces?.touchAll();
     thing.forEach((_, value) => {
-      this.release(value);
-      if (isPieced(value)) value.backing.dissolve();
+      this.leave(value);
     });
+    const paged = this.paged.get(thing);
+    this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(paged?.numbers.all ?? [])]));
+    if (paged !== undefined) this.removed.set(thing, paged);
+    this.paged.delete(thing);
     for (const part of pieces?.parts ?? []) this.freePart(thing, part);
     this.pieces.delete(thing.id);
     for (const part of this.aparts.get(thing.id)?.parts ?? []) this.freePart(thing, part);
     this.aparts.delete(thing.id);
-    this.records.free(thing.id, 0);
     if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
     this.suspects.delete(thing.id);
     this.table.delete(thing.id);
@@ -102,8 +109,10 @@ export class References extends ThingMemory {
     thing.bits &= ~ThingBit.GONE;
     this.table.set(thing.id, thing);
     this.dirty.restore(thing);
+    const paged = this.removed.get(thing);
+    if (paged !== undefined) this.paged.set(thing, paged);
     thing.forEach((_, value) => {
-      this.retain(value);
+      this.enter(thing, value);
     });
     if (thing.shape.type !== null) this.index(thing.shape.type, thing.id);
     this.thingCount += 1;
@@ -139,12 +148,26 @@ export class References extends ThingMemory {
   /** Counts a new reference from stored data to every thing in a value. */
   retain(value: Value): void {
     if (value instanceof Thing) this.retainThing(value);
-    else
-      eachThing(
-        value,
-        (thing) => this.retainThing(thing),
-        (other) => this.countOther(other, 1),
-      );
+    else eachReference(value, this.countIn, this.countOtherIn);
+  }
+
+  private readonly countIn = (thing: Thing): void => this.retainThing(thing);
+  private readonly countOtherIn = (other: Member | Room): void => this.countOther(other, 1);
+  private readonly countOut = (thing: Thing): void => this.releaseThing(thing);
+  private readonly countOtherOut = (other: Member | Room): void => this.countOther(other, -1);
+
+  /** A value becomes that of a property of a stored thing, or is again after that was taken back. */
+  protected enter(thing: Thing, value: Value): void {
+    this.retain(value);
+    if (isPagedList(value)) value.backing.restore();
+    else if (value instanceof List && value.length > PAGED_ITEMS_MIN)
+      ListPages.cut(value, this.pagesOf(thing));
+  }
+
+  /** Takes `enter` back. */
+  protected leave(value: Value): void {
+    this.release(value);
+    if (isPagedList(value)) value.backing.drop();
   }
 
   protected retainThing(thing: Thing): void {
@@ -174,24 +197,29 @@ export class References extends ThingMemory {
 
   /** Takes `retain` back. A thing that keeps other references may be part of a circle that nothing else refers to. */
   release(value: Value): void {
-    const forget = (other: Member | Room): void => this.countOther(other, -1);
-    const letGo = (thing: Thing): void => {
-      const gone = (thing.bits & ThingBit.GONE) !== 0;
-      if (!gone) this.touch(thing);
-      thing.refs -= 1;
-      thing.holders -= 1;
-      if (gone) return;
-      if (thing.refs === 0) this.orphans.add(thing);
-      else this.suspects.add(thing.id);
-    };
-    eachThing(value, letGo, forget);
+    eachReference(value, this.countOut, this.countOtherOut);
+  }
+
+  private releaseThing(thing: Thing): void {
+    const gone = (thing.bits & ThingBit.GONE) !== 0;
+    if (!gone) this.touch(thing);
+    thing.refs -= 1;
+    thing.holders -= 1;
+    if (gone) return;
+    if (thing.refs === 0) this.orphans.add(thing);
+    else this.suspects.add(thing.id);
   }
 
   protected discard(old: Value): void {
-    this.release(old);
-    if (isPieced(old)) old.backing.dissolve();
+    this.leave(old);
     detach(old);
   }
+}
+
+/** The same as `eachThing`; pages of a list that refer to nothing stay where they are. */
+export function eachReference(value: Value, visit: (thing: Thing) => void, visitOther?: VisitOther): void {
+  if (isPagedList(value)) value.backing.eachReference(visit, visitOther);
+  else eachThing(value, visit, visitOther);
 }
 
 function hasObjects(values: readonly Value[]): boolean {

@@ -4,7 +4,8 @@ import type { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attach, attachAll, ownerOf } from './attach.js';
-import { appendItem, isPieced, putRuns, type Run, spliceItemsOf, takeRuns } from './list-edits.js';
+import { putRuns, type Run, replaceItems, takeRuns } from './list-edits.js';
+import { isPagedList, PAGED_ITEMS_MIN } from './pages/list-pages.js';
 import { type Places, reshape } from './places.js';
 import { References } from './references.js';
 
@@ -19,7 +20,7 @@ export class Store extends References {
   /** Sets a property of a stored thing. The value is one of the thing's own: see `Transaction.setProperty`. */
   put(thing: Thing, key: string, value: Value): void {
     this.touchProperty(thing, key);
-    this.retain(value);
+    this.enter(thing, value);
     const old = thing.put(key, value);
     if (old !== undefined) this.discard(old);
     attach(thing, key, value);
@@ -28,7 +29,7 @@ export class Store extends References {
   /** The same for a property that there is, at its slot. */
   putAt(thing: Thing, slot: number, key: string, value: Value): void {
     this.touchProperty(thing, key);
-    this.retain(value);
+    this.enter(thing, value);
     const old = thing.slots[slot] as Value;
     thing.slots[slot] = value;
     this.discard(old);
@@ -72,8 +73,11 @@ export class Store extends References {
   splice(list: List, start: number, count: number, items: readonly Value[]): Value[] {
     this.touchOwner(list);
     for (const item of items) this.retain(item);
-    const removed = spliceItemsOf(list, start, count, items);
+    const removed = isPagedList(list)
+      ? list.backing.splice(start, count, items)
+      : replaceItems(list, start, count, items);
     for (const item of removed) this.release(item);
+    this.cutIfLarge(list);
     return removed;
   }
 
@@ -86,16 +90,20 @@ export class Store extends References {
   /** The same where the owner of the list was touched and nothing stored has changed since but this list. */
   appendNext(list: List, value: Value): void {
     if (value instanceof Thing) this.retainThing(value);
-    if (list.backing === null) list.held.push(value);
-    else appendItem(list, value);
+    if (isPagedList(list)) list.backing.append(value);
+    else {
+      list.held.push(value);
+      this.cutIfLarge(list);
+    }
   }
 
   /** Removes the items of some runs from a list; returns them. */
   removeItems(list: List, runs: readonly Run[]): Value[] {
     this.touchOwner(list);
-    if (isPieced(list)) list.backing.dissolve();
+    this.makeWhole(list);
     const removed = takeRuns(list, runs);
     for (const item of removed) this.release(item);
+    this.cutIfLarge(list);
     return removed;
   }
 
@@ -103,8 +111,20 @@ export class Store extends References {
   restoreItems(list: List, runs: readonly Run[], removed: readonly Value[]): void {
     this.touchOwner(list);
     for (const item of removed) this.retain(item);
-    if (isPieced(list)) list.backing.dissolve();
+    this.makeWhole(list);
     putRuns(list, runs, removed);
+    this.cutIfLarge(list);
+  }
+
+  /** Brings a list into memory, where it does not lie in pages any more. */
+  private makeWhole(list: List): void {
+    if (!isPagedList(list)) return;
+    list.backing.fill();
+    list.backing.drop();
+  }
+
+  private cutIfLarge(list: List): void {
+    if (list.backing === null && list.held.length > PAGED_ITEMS_MIN) this.listPagesOf(list, ownerOf(list));
   }
 
   /** Adds things to a stored set; they must not be in it. */
@@ -137,7 +157,7 @@ export class Store extends References {
   /** Takes `drop` back: the value was in this slot. */
   undrop(thing: Thing, key: string, value: Value, slot: number, places: Places): void {
     this.touchProperty(thing, key);
-    this.retain(value);
+    this.enter(thing, value);
     places.restore(thing);
     thing.reinsert(key, value, slot);
     this.touchProperty(thing, key);

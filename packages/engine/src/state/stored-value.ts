@@ -2,7 +2,7 @@
  * The value of a property as it stands in a record of its thing:
  *
  *   stored   := value                 as in `value-codec.ts`
- *             | 18 list               a list in pieces, see `pieces.ts`
+ *             | 18 list | 1a list2     a list in pages, see `pages/list-pages.ts`
  *             | 19 part:varint        a large value, see `apart.ts`
  */
 import { ByteReader, ByteWriter } from '../bytes.js';
@@ -11,11 +11,12 @@ import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { APART, type Apart, liesApart, type PartSink } from './apart.js';
 import type { ThingMemory } from './memory.js';
-import { Pieces, readTable } from './pieces.js';
+import { ListPages, readListHead, visitItems } from './pages/list-pages.js';
 import { isSetNext, readValue, visitThings, writeListHead, writeSetOf, writeValue } from './value-codec.js';
 
-/** The code of a list in pieces, beside those of values. */
-const PIECES = 0x18;
+/** The codes of a list in pages, beside those of values: of the first form, and of the second. */
+const LIST = 0x18;
+const LIST2 = 0x1a;
 
 /** Gives the record of a part of the thing that is being read. */
 export type ReadPart = (part: number) => Uint8Array;
@@ -35,10 +36,11 @@ export function writeStored(
   apart: () => Apart,
   sink: PartSink,
 ): boolean {
-  const pieces = value instanceof List ? piecesOf(value, thing, store) : null;
-  if (pieces !== null) {
-    out.u8(PIECES);
-    pieces.write(out, sink);
+  const pages = value instanceof List ? store.listPagesOf(value, thing) : null;
+  if (pages !== null) {
+    const isMarked = store.mayCutThings();
+    out.u8(isMarked ? LIST2 : LIST);
+    pages.write(out, isMarked, sink);
     return true;
   }
   if (liesApart(value)) {
@@ -58,13 +60,13 @@ export function readStored(
   apart: () => Apart,
 ): Value {
   switch (input.peek()) {
-    case PIECES:
-      input.u8();
-      return Pieces.read(input, thing, store);
+    case LIST:
+    case LIST2:
+      return ListPages.read(input, input.u8() === LIST2, store.pagesOf(thing));
     case APART: {
       input.u8();
       const part = input.varint();
-      const value = readValue(new ByteReader(store.readPart(thing, part)), store);
+      const value = readValue(new ByteReader(store.readPart(thing.id, part)), store);
       apart().found(key, part, value);
       return value;
     }
@@ -80,25 +82,24 @@ export function visitStored(input: ByteReader, visit: (id: number) => void, read
       input.u8();
       input.varint();
       return;
-    case PIECES:
-      input.u8();
-      for (const part of readTable(input).parts) {
-        const piece = new ByteReader(readPart(part));
-        while (piece.remaining > 0) visitThings(piece, visit);
-      }
+    case LIST:
+    case LIST2: {
+      const { pages } = readListHead(input, input.u8() === LIST2);
+      for (const { number, refers } of pages) if (refers) visitItems(new ByteReader(readPart(number)), visit);
       return;
+    }
     default:
       visitThings(input, visit);
   }
 }
 
-/** Where a value lies: in the record, in one of its own, or in pieces; of a set whose members are not in order, these in order. */
+/** Where a value lies: in the record, in one of its own, or in pages; of a set whose members are not in order, these in order. */
 export type PlaceOfValue =
   | { readonly kind: 'inside'; readonly start: number; readonly end: number }
   | { readonly kind: 'set'; readonly start: number; readonly ids: readonly number[] }
   | { readonly kind: 'apart'; readonly start: number; readonly part: number }
   | {
-      readonly kind: 'pieces';
+      readonly kind: 'pages';
       readonly start: number;
       readonly parts: readonly number[];
       readonly items: number;
@@ -111,9 +112,12 @@ export function placeOfValue(input: ByteReader): PlaceOfValue {
     case APART:
       input.u8();
       return { kind: 'apart', start, part: input.varint() };
-    case PIECES:
-      input.u8();
-      return { kind: 'pieces', start, ...readTable(input) };
+    case LIST:
+    case LIST2: {
+      const { pages } = readListHead(input, input.u8() === LIST2);
+      const items = pages.reduce((sum, { entries }) => sum + entries, 0);
+      return { kind: 'pages', start, parts: pages.map(({ number }) => number), items };
+    }
     default: {
       const members: number[] | null = isSetNext(input) ? [] : null;
       let isInOrder = true;
@@ -152,7 +156,7 @@ export function* sharedValue(
       yield out.take();
       return;
     }
-    case 'pieces': {
+    case 'pages': {
       const head = new ByteWriter(16);
       writeListHead(head, place.items);
       yield head.take();
@@ -183,10 +187,4 @@ export function* sharedProperties(
     start = input.offset;
   }
   yield record.subarray(start);
-}
-
-/** The pieces of a list that has or should have them, else null. */
-function piecesOf(list: List, owner: Thing, store: ThingMemory): Pieces | null {
-  if (list.backing instanceof Pieces) return list.backing;
-  return Pieces.suit(list) ? Pieces.cut(list, owner, store) : null;
 }

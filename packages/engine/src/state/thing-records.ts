@@ -64,13 +64,12 @@ export class ThingRecords implements RecordSource {
     sink.delete(RecordKind.THING, id, part);
   }
 
-  /** Notes that a record goes away, with its slices. */
-  free(id: number, part: number): void {
-    if (this.slices.size === 0) return;
-    const name = `${id}:${part}`;
-    for (let i = (this.slices.get(name) ?? 0) - 1; i >= 0; i--) {
-      this.dirty.put(RecordKind.THING, id, slicePart(part, i), null);
-    }
-    this.slices.delete(name);
+  /** These records of a thing, and their slices as far as they are known. */
+  partsOf(id: number, parts: readonly number[]): readonly number[] {
+    if (this.slices.size === 0) return parts;
+    return parts.flatMap((part) => {
+      const count = this.slices.get(`${id}:${part}`) ?? 0;
+      return [part, ...Array.from({ length: count }, (_, i) => slicePart(part, i))];
+    });
   }
 }

@@ -1,9 +1,9 @@
-import { eachThing } from '../value/kinds.js';
 import type { Thing } from '../value/thing.js';
 import { perform, writeEffect } from './effect.js';
 import { ThingEffect } from './effects.js';
 import { encodeEvents, type Outbox, type RoomEvent } from './events.js';
 import { RoomEffect } from './parts/rooms.js';
+import { eachReference } from './references.js';
 import type { Store } from './store.js';
 import { takeBack, UNITS_PER_PROPERTY } from './transaction/journal.js';
 import { ThingChanges } from './transaction/things.js';
@@ -110,7 +110,7 @@ export class Transaction extends ThingChanges {
       this.count(UNITS_PER_PROPERTY * (thing.shape.size + 1));
       store.load(thing);
       thing.forEach((_, value) => {
-        eachThing(value, (child) => {
+        eachReference(value, (child) => {
           store.load(child);
           const refs = (left.get(child) ?? child.refs) - 1;
           left.set(child, refs);

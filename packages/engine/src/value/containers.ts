@@ -27,10 +27,12 @@ export const INNER_ITEMS_MAX = 1 << 24;
 /** What is charged for an item that comes into memory: reading it takes some 150 ns. */
 export const UNITS_PER_READ_ITEM = 32;
 
-/** How a large stored list lies on disk: in pieces, of which some may not be in memory. See `state/pieces.ts`. */
+/** How a large stored list lies on disk: in pages, of which some may not be in memory. See `state/pages/list-pages.ts`. */
 export interface Backing {
   /** What it would take to bring every item into memory, in units of `Runtime.charge`; 0 when they are there. */
   readonly unitsToFill: number;
+  /** The same for what must be read before the list goes: items that refer to something. */
+  readonly unitsToDrop: number;
   /** Brings every item into memory; called whenever the items are asked for. */
   fill(): void;
   /** Brings the items from `start` up to but not including `end` into memory, and as few others as possible. */
@@ -44,7 +46,7 @@ export interface Backing {
  * (`owner`, `key`), and stored when its owner is.
  */
 export class List {
-  /** The items, with holes where a piece is not in memory. For `state/` alone; everybody else uses `items`. */
+  /** The items, with holes where a page is not in memory. For `state/` alone; everybody else uses `items`. */
   held: Value[];
   backing: Backing | null = null;
   readonly tuple: boolean;
@@ -178,6 +180,11 @@ export function listOfItems(items: Value[], source: List): List {
 /** What it would take to bring a list into memory, in units of `Runtime.charge`; 0 for everything else. */
 export function unitsToFill(value: Value): number {
   return value instanceof List && value.backing !== null ? value.backing.unitsToFill : 0;
+}
+
+/** What it would take to let go of a value that goes, in the same units. */
+export function unitsToDrop(value: Value): number {
+  return value instanceof List && value.backing !== null ? value.backing.unitsToDrop : 0;
 }
 
 /** Number of things and items that a walk over a value meets. */

@@ -389,6 +389,13 @@ function eachReferenceOfList(list: List, visit: Visit, visitOther?: VisitOther):
   for (const item of list.items) eachThing(item, visit, visitOther);
 }
 
+/** Whether a value has no parts and refers to nothing, and is stored as it is. Not all that are, but those that are frequent. */
+export function isScalar(value: Value): boolean {
+  return (
+    typeof value !== 'object' || value === null || value instanceof Float || value instanceof DateTimeValue
+  );
+}
+
 /** Estimated bytes of a value in memory, without those of the things in it. */
 export function bytesOfValue(value: Value): number {
   switch (typeof value) {

@@ -1,4 +1,4 @@
-import { RecordKind, type RecordSink, type SmallRecord } from '@althing/engine';
+import { deleteThing, RecordKind, type RecordSink, type SmallRecord } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
 import type { Applied, Consensus } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
@@ -264,7 +264,7 @@ export class Checkpointer {
     // behind it. A collection that is being filled has many records, and no such things.
     if (!changes.things.isEmpty) for (const record of changes.records.values()) put(record);
     else await this.sliced(changes.records.values(), pace, put);
-    await this.sliced(changes.removed, pace, (id) => sink.delete(RecordKind.THING, id, 0));
+    await this.sliced(changes.removed, pace, (removed) => deleteThing(removed, sink));
     await this.sliced(changes.things, pace, (id) => {
       const thing = dirty.frozenThing(id);
       if (thing === undefined) return;

@@ -2,6 +2,7 @@ import type { QueryError } from '../../error.js';
 import { type ItemRule, itemRefusal } from '../../schema/rule.js';
 import { Closure } from '../../value/closure.js';
 import { assertInnerItems, assertItems, List, toItem } from '../../value/containers.js';
+import { isScalar } from '../../value/kinds.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { perform, type Undo, writeEffect } from '../effect.js';
@@ -10,7 +11,7 @@ import { putRuns, type Run, spliceItems, takeRuns } from '../list-edits.js';
 import type { Store } from '../store.js';
 import { writeValue } from '../value-codec.js';
 import { AppendRun } from './append-run.js';
-import { type Appended, isFlat, isScalar, Storing } from './storing.js';
+import { type Appended, isFlat, Storing } from './storing.js';
 import { NS_PER_ITEM, NS_PER_THING } from './undo-costs.js';
 
 /** Changes of lists. */

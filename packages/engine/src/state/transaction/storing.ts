@@ -1,10 +1,8 @@
 import { operationError } from '../../error.js';
 import { type List, sizeOf } from '../../value/containers.js';
-import { DateTimeValue } from '../../value/datetime-value.js';
-import { eachThing, type VisitOther } from '../../value/kinds.js';
+import { eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
 import { Member } from '../../value/member.js';
 import { Room } from '../../value/room.js';
-import { Float } from '../../value/scalars.js';
 import { Thing } from '../../value/thing.js';
 import type { Value } from '../../value/value.js';
 import { type Undo, writeEffect } from '../effect.js';
@@ -257,13 +255,6 @@ export function isFlat(thing: Thing): boolean {
   if (thing.shape.stale !== null) return false;
   for (const value of thing.slots) if (!isScalar(value)) return false;
   return true;
-}
-
-/** Whether a value has no parts and refers to nothing, and is stored as it is. Not all that are, but those that are frequent. */
-export function isScalar(value: Value): boolean {
-  return (
-    typeof value !== 'object' || value === null || value instanceof Float || value instanceof DateTimeValue
-  );
 }
 
 /** Turns what lies on a stack above a place upside down. */

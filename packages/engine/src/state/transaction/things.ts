@@ -4,7 +4,15 @@ import { Restriction } from '../../schema/restriction.js';
 import { inWords, refusal } from '../../schema/rule.js';
 import type { Field, Type } from '../../schema/type.js';
 import { Closure } from '../../value/closure.js';
-import { assertMembers, copyList, List, sizeOf, ThingSet, unitsToFill } from '../../value/containers.js';
+import {
+  assertMembers,
+  copyList,
+  List,
+  sizeOf,
+  ThingSet,
+  unitsToDrop,
+  unitsToFill,
+} from '../../value/containers.js';
 import { Future } from '../../value/future.js';
 import { Module } from '../../value/module.js';
 import type { Shape } from '../../value/shape.js';
@@ -70,11 +78,11 @@ export class ThingChanges extends SetChanges {
     return this.placeAt(thing, slot, field.name, value);
   }
 
-  /** Throws unless a property may go. A list that goes comes into memory for that, to let go of its items, which is charged before. */
+  /** Throws unless a property may go. Items of a list that refer to something come into memory for that, which is charged before. */
   private assertReplaceable(old: Value | undefined): void {
     if (!(old instanceof List || old instanceof ThingSet)) return;
     if (old.lock !== 0) throw operationError('the list or set of this property is in use');
-    this.count(unitsToFill(old));
+    this.count(unitsToDrop(old));
   }
 
   /**
@@ -311,7 +319,8 @@ export class ThingChanges extends SetChanges {
 export function toProperty(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof List) {
-    return value.shared || value.tuple || value.owner !== null ? copyList(value) : value;
+    const isOwn = !value.shared && !value.tuple && value.owner === null && value.backing === null;
+    return isOwn ? value : copyList(value);
   }
   if (value instanceof ThingSet) {
     return value.shared || value.owner !== null ? new ThingSet(value.members) : value;

@@ -1,8 +1,8 @@
 /** Lists that are not in memory: what comes into memory is charged before, and single items come alone. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Harness } from '../testing/harness.js';
-import { writeCheckpoint } from './checkpoint.js';
-import { RecordKind } from './records.js';
+import { Harness } from '../../testing/harness.js';
+import { writeCheckpoint } from '../checkpoint.js';
+import { RecordKind } from '../records.js';
 
 const ITEMS = 400_000;
 
@@ -73,8 +73,6 @@ describe('a large list that is not in memory', () => {
     'for (x in .l) { break; }',
     '.l.clear()',
     '.l.splice(0, 400000)',
-    ".del('l')",
-    '.l = nil',
     '.n = .l',
     '.a.extend(.l)',
     '.a[0:1] = .l',
@@ -88,5 +86,24 @@ describe('a large list that is not in memory', () => {
   ])('%s is refused before it is read when that takes longer than a query may', (code) => {
     expect(cold.db.failure(code).message).toContain('query_duration_limit_ms');
     expect(cold.reads).toBeLessThan(12);
+  });
+
+  test.each(['.x = .l.len();', ".del('x'); .del('l'); nil;", '.m = nil;'])('%s reads heads only', (code) => {
+    cold.db.run(code);
+    expect(cold.reads).toBe(1);
+  });
+});
+
+describe('a large list of things that is not in memory', () => {
+  test('is read as far as it refers to something when it goes, and nothing else remains', () => {
+    const db = new Cold();
+    db.db.run('.l = range(3000); .l.push({}); .l.extend(range(3000)); nil;');
+    db.reopen();
+    db.db.run(".del('l'); nil;");
+    // The head, the one page that holds the thing, and the thing.
+    expect(db.reads).toBe(3);
+    expect(db.db.collection.store.thingCount).toBe(1);
+    db.reopen();
+    expect(db.db.run(".has('l')")).toBe(false);
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PersistedCollection } from '../testing/persisted.js';
-import { List } from '../value/containers.js';
-import { Thing } from '../value/thing.js';
-import { PIECED_MIN } from './pieces.js';
+import { PersistedCollection } from '../../testing/persisted.js';
+import { List } from '../../value/containers.js';
+import { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import type { Transaction } from '../transaction.js';
+import { ListPages, PAGED_ITEMS_MIN } from './list-pages.js';
 
 /** A collection with a list of ints under `.list`. */
 class Fixture extends PersistedCollection {
@@ -152,8 +154,8 @@ describe('a large list', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(splice, other), { maxLength: 20 }), (steps) => {
-        const fixture = new Fixture(PIECED_MIN + 1000);
-        let expected = Array.from({ length: PIECED_MIN + 1000 }, (_, i) => i);
+        const fixture = new Fixture(PAGED_ITEMS_MIN + 1000);
+        let expected = Array.from({ length: PAGED_ITEMS_MIN + 1000 }, (_, i) => i);
         let stored = expected;
         let next = 1_000_000;
         fixture.checkpoint();
@@ -185,6 +187,150 @@ describe('a large list', () => {
           expect(fixture.list.length).toBe(expected.length);
         }
         expect(fixture.list.items).toEqual(expected);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('a checkpoint of a large list that is encoded in steps', () => {
+  type Step =
+    | { readonly kind: 'splice'; readonly at: number; readonly remove: number; readonly add: number }
+    | { readonly kind: 'append' }
+    | { readonly kind: 'drop' }
+    | { readonly kind: 'copy' }
+    | { readonly kind: 'filter' };
+
+  /** Makes a change of the list; gives what it holds then, null for nothing. */
+  function make(
+    transaction: Transaction,
+    fixture: Fixture,
+    step: Step,
+    items: readonly Value[],
+  ): Value[] | null {
+    const { root } = fixture.group.store;
+    if (step.kind === 'drop') {
+      transaction.deleteProperty(root, 'list');
+      return null;
+    }
+    const { list } = fixture;
+    if (step.kind === 'append') {
+      for (let i = 0; i < 300; i++) transaction.append(list, -1 - i);
+      return [...items, ...Array.from({ length: 300 }, (_, i) => -1 - i)];
+    }
+    if (step.kind === 'copy') {
+      const copy = items.slice(0, 1500);
+      transaction.setProperty(root, 'list', new List(copy.slice()));
+      return copy;
+    }
+    if (step.kind === 'filter') {
+      transaction.removeItems(
+        list,
+        Array.from({ length: Math.floor(items.length / 3) }, (_, i) => 3 * i),
+      );
+      return items.filter((_, i) => i % 3 !== 0 || i >= 3 * Math.floor(items.length / 3));
+    }
+    const start = Math.floor(step.at * items.length);
+    const remove = Math.min(step.remove, items.length - start);
+    const added = Array.from({ length: step.add }, (_, i) => `${step.at}-${i}`);
+    transaction.spliceList(list, start, remove, added);
+    return items.toSpliced(start, remove, ...added);
+  }
+
+  test('has the list as it was when it began, though it changes, goes and comes back, pages leave memory, and others fail', () => {
+    const step: fc.Arbitrary<Step> = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constant('splice' as const),
+          at: fc.double({ min: 0, max: 1, noNaN: true }),
+          remove: fc.constantFrom(0, 1, 300, 700),
+          add: fc.constantFrom(0, 1, 600),
+        }),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.constantFrom<Step>(
+          { kind: 'append' },
+          { kind: 'drop' },
+          { kind: 'copy' },
+          { kind: 'filter' },
+        ),
+      },
+    );
+    const change = fc.record({ step, fails: fc.boolean(), encoded: fc.nat(4) });
+    const episode = fc.record({
+      before: fc.array(change, { maxLength: 3 }),
+      between: fc.array(change, { maxLength: 4 }),
+      succeeds: fc.boolean(),
+      after: fc.constantFrom('rest' as const, 'reopen' as const, 'nothing' as const),
+      takenBackLater: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(episode, { minLength: 1, maxLength: 5 }), (episodes) => {
+        const fixture = new Fixture(3000);
+        fixture.checkpoint();
+        let items: Value[] | null = fixture.list.items.slice();
+        let durable: Value[] | null = items;
+        const look = (): Value[] | null => {
+          const { store } = fixture.group;
+          store.load(store.root);
+          const list = store.root.get('list');
+          return list instanceof List ? list.items.slice() : null;
+        };
+        const change = ({ step, fails }: { readonly step: Step; readonly fails: boolean }): void => {
+          if (items === null) {
+            items = [1, 2, 3];
+            const { root } = fixture.group.store;
+            fixture.change((t) => t.setProperty(root, 'list', new List([1, 2, 3])));
+            return;
+          }
+          const before = items;
+          let after: Value[] | null = null;
+          const transaction = fixture.change((t) => {
+            after = make(t, fixture, step, before);
+          });
+          if (fails) transaction.rollback();
+          else items = after;
+        };
+        for (const { before, between, succeeds, after, takenBackLater } of episodes) {
+          before.forEach(change);
+          // What is uncommitted is taken back while the checkpoint that holds it is under way, which comes to nothing then.
+          const late = takenBackLater && items !== null;
+          const uncommitted = late
+            ? fixture.change((t) => make(t, fixture, { kind: 'drop' }, items ?? []))
+            : null;
+          const begun: Value[] | null = items;
+          fixture.begin();
+          if (uncommitted === null) {
+            for (const each of between) {
+              fixture.encode(each.encoded);
+              change(each);
+            }
+          } else {
+            fixture.encode(2);
+            uncommitted.rollback();
+          }
+          const isDurable = succeeds && uncommitted === null;
+          fixture.finish(isDurable);
+          if (isDurable) durable = begun;
+          if (after === 'reopen') {
+            fixture.reopen();
+            items = durable;
+          } else if (after === 'rest') {
+            for (let i = 0; i < 2; i++) fixture.group.store.rest(fixture.group.store.root);
+          }
+          if (after !== 'rest') expect(look()).toEqual(items);
+        }
+        expect(look()).toEqual(items);
+        fixture.checkpoint();
+        fixture.reopen();
+        expect(look()).toEqual(items);
+        const { store } = fixture.group;
+        const list = store.root.get('list');
+        const pages =
+          list instanceof List && list.backing instanceof ListPages ? list.backing.recordNumbers.length : 0;
+        expect(fixture.records.size).toBe(1 + pages);
       }),
       { numRuns: 150 },
     );

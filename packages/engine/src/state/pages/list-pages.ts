@@ -1,0 +1,398 @@
+/**
+ * Large lists. A stored list of more than `PAGED_ITEMS_MIN` items, or of several items and more than `PAGED_BYTES_MIN` bytes, lies in
+ * pages of some hundred items, so that a change writes a page and not the list, and only what is touched must be in memory. What
+ * stands in the record of the thing is the head, from which all is known but the items:
+ *
+ *   list   := nesting:varint inner:varint count:varint (number:varint entries:varint)*
+ *   list2  := nesting:varint inner:varint count:varint (number:varint marked:varint)*     marked = 2 * entries + (1 if it must be read)
+ *   page   := value*          as in `value-codec.ts`
+ *
+ * A page must be read before it goes if it refers to things, rooms or members of enums, which are counted, or if it may be so large
+ * that its record lies in slices. Of lists of the first form that is taken for granted.
+ */
+import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+import { type Backing, List, UNITS_PER_READ_ITEM } from '../../value/containers.js';
+import { bytesOfValue, eachThing, isScalar, type VisitOther } from '../../value/kinds.js';
+import type { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { replaceItems } from '../list-edits.js';
+import { readValue, visitThings, writeValue } from '../value-codec.js';
+import { type Page, type PageSink, PageState, PageTable } from './page-table.js';
+import type { ThingPages } from './thing-pages.js';
+
+/** Lists of more items than this are stored in pages. */
+export const PAGED_ITEMS_MIN = 1024;
+
+/** And those of more bytes than this, if they have several items. */
+const PAGED_BYTES_MIN = 256 * 1024;
+
+/** Items of a page when it is made; it may grow to twice as many. */
+const PAGE_ITEMS = 256;
+
+/** Bytes of a page beyond which it is cut, if it has several items. */
+const PAGE_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a page, as they are estimated, beyond which its record may lie in slices. */
+const SLICED_BYTES_MIN = 4 * 1024 * 1024;
+
+interface ListPage extends Page {
+  /** Bytes of the items, or more: estimated in memory, and without those that are scalars of a few bytes. */
+  bytes: number;
+  /** Whether items may refer to something. */
+  refers: boolean;
+}
+
+/** The pages of one list, in order. */
+export class ListPages extends PageTable<ListPage> implements Backing {
+  declare protected readonly home: ThingPages;
+  private readonly list: List;
+  /** The items, for pages that are frozen while the list went elsewhere; null as long as it is where it was. */
+  private frozenItems: readonly Value[] | null = null;
+  /** Whether the list is no property any more, which may be taken back. */
+  private isDropped = false;
+  /** Whether the items were asked for since the last call of `rest`. */
+  private isUsed = true;
+  /** A page, and the position of its first item. */
+  private cursor = 0;
+  private cursorStart = 0;
+
+  private constructor(list: List, home: ThingPages, pages: ListPage[]) {
+    super(home, home.numbers, pages);
+    this.list = list;
+    list.backing = this;
+  }
+
+  /** Cuts a list that is in memory as a whole, and a property of a stored thing. */
+  static cut(list: List, home: ThingPages): ListPages {
+    return new ListPages(list, home, pagesOf(list.held, 0, list.held.length));
+  }
+
+  /** Whether a list that is about to be written has to be cut for its bytes. */
+  static isHeavy(list: List): boolean {
+    return list.length > 1 && bytesOfValue(list) > PAGED_BYTES_MIN;
+  }
+
+  /** Reads the head of a list. None of its items is in memory then. */
+  static read(input: ByteReader, isMarked: boolean, home: ThingPages): List {
+    const { nesting, inner, pages } = readListHead(input, isMarked);
+    let items = 0;
+    for (const page of pages) {
+      items += page.entries;
+      home.numbers.take(page.number);
+    }
+    const list = new List(new Array<Value>(items).fill(null));
+    list.nesting = nesting;
+    list.inner = inner;
+    list.backing = new ListPages(list, home, pages);
+    return list;
+  }
+
+  get unitsToFill(): number {
+    return this.unitsOf(() => true);
+  }
+
+  get unitsToDrop(): number {
+    return this.unitsOf(mustBeRead);
+  }
+
+  private unitsOf(counts: (page: ListPage) => boolean): number {
+    if (!this.hasAbsent) return 0;
+    let items = 0;
+    for (const page of this.pages) if (page.state === PageState.ABSENT && counts(page)) items += page.entries;
+    return UNITS_PER_READ_ITEM * items;
+  }
+
+  fill(): void {
+    this.isUsed = true;
+    if (this.hasAbsent) for (let i = 0; i < this.pages.length; i++) this.load(i);
+  }
+
+  fillRange(start: number, end: number): void {
+    this.isUsed = true;
+    if (!this.hasAbsent) return;
+    let index = this.seek(start);
+    for (let next = this.cursorStart; next < end && index < this.pages.length; index++) {
+      this.load(index);
+      next += this.page(index).entries;
+    }
+  }
+
+  at(position: number): Value {
+    this.isUsed = true;
+    if (this.hasAbsent) this.load(this.seek(position));
+    return this.list.held[position] as Value;
+  }
+
+  /** Replaces `count` items from `start` on, for which only the pages that they lie in come into memory; returns them. */
+  splice(start: number, count: number, added: readonly Value[]): Value[] {
+    this.isUsed = true;
+    const first = this.seek(start);
+    const firstStart = this.cursorStart;
+    let last = first;
+    for (let reached = firstStart; ; last++) {
+      this.load(last);
+      this.touch(last);
+      reached += this.page(last).entries;
+      if (reached >= start + count || last === this.pages.length - 1) break;
+    }
+    this.cursor = first;
+    this.cursorStart = firstStart;
+    const removed = replaceItems(this.list, start, count, added);
+    let left = count;
+    for (let i = first; left > 0; i++) {
+      const page = this.page(i);
+      const taken = Math.min(left, i === first ? firstStart + page.entries - start : page.entries);
+      page.entries -= taken;
+      left -= taken;
+    }
+    for (let i = last; i > first; i--) if (this.page(i).entries === 0) this.replace(i, 1, []);
+    const page = this.page(first);
+    for (const item of added) noteItem(page, item);
+    if (page.entries === 0 && this.pages.length > 1) {
+      this.replace(first, 1, []);
+      this.rewind();
+    } else if (isTooLarge(page)) this.cutAgain(first);
+    return removed;
+  }
+
+  /** Puts a value at the end of the list. Only the last page must come into memory. */
+  append(value: Value): void {
+    this.isUsed = true;
+    const last = this.pages.length - 1;
+    const page = this.page(last);
+    if (page.state !== PageState.DIRTY) {
+      this.load(last);
+      this.touch(last);
+    }
+    this.list.held.push(value);
+    noteItem(page, value);
+    if (isTooLarge(page)) this.cutAgain(last);
+  }
+
+  /** Writes the head, and freezes the pages that changed. */
+  write(out: ByteWriter, isMarked: boolean, sink: PageSink): void {
+    this.freeze(sink);
+    out.varint(this.list.nesting);
+    out.varint(this.list.inner);
+    out.varint(this.pages.length);
+    for (const page of this.pages) {
+      out.varint(page.number);
+      out.varint(isMarked ? 2 * page.entries + (mustBeRead(page) ? 1 : 0) : page.entries);
+    }
+  }
+
+  /**
+   * The list is no property any more, and its records go with the next checkpoint. Until then pages can be read still, which is never
+   * later: between queries nobody holds such a list but for taking the change back.
+   */
+  drop(): void {
+    if (this.isDropped) throw new Error('a list was dropped twice');
+    if (this.isFrozen) this.frozenItems = this.list.held.slice();
+    this.freeNumbers();
+    this.isDropped = true;
+    if (!this.hasAbsent) this.list.backing = null;
+  }
+
+  /** Takes `drop` back. */
+  restore(): void {
+    if (!this.isDropped) return;
+    this.finish();
+    this.again();
+    this.keepNumbers();
+    this.frozenItems = null;
+    this.isDropped = false;
+  }
+
+  /** Calls `visit` for each item that is in memory. */
+  eachPresent(visit: (value: Value) => void): void {
+    this.eachItem(({ state }) => state !== PageState.ABSENT, visit);
+  }
+
+  /** The same as `eachThing` of the list. Pages that refer to nothing stay where they are. */
+  eachReference(visit: (thing: Thing) => void, visitOther?: VisitOther): void {
+    if (this.hasAbsent)
+      for (let i = 0; i < this.pages.length; i++) if (mustBeRead(this.page(i))) this.load(i);
+    this.eachItem(mustBeRead, (item) => eachThing(item, visit, visitOther));
+  }
+
+  /** Calls `visit` with the id of each thing in the list, without bringing anything into memory. */
+  visitThings(visit: (id: number) => void): void {
+    this.eachPresent((item) => eachThing(item, ({ id }) => visit(id)));
+    for (const page of this.pages) {
+      if (page.state === PageState.ABSENT && page.refers)
+        visitItems(new ByteReader(this.home.read(page.number)), visit);
+    }
+  }
+
+  /**
+   * Takes pages out of memory that are as they are on disk, unless the items were asked for since the last time.
+   *
+   * @param forget is called for each item that leaves
+   */
+  leave(forget: (value: Value) => void): void {
+    if (this.isUsed) {
+      this.isUsed = false;
+      return;
+    }
+    const { held } = this.list;
+    let start = 0;
+    for (let i = 0; i < this.pages.length; i++) {
+      const { state, entries } = this.page(i);
+      if (state === PageState.CLEAN || state === PageState.SAVED) {
+        this.evict(i);
+        for (let j = start; j < start + entries; j++) {
+          forget(held[j] as Value);
+          held[j] = null;
+        }
+      }
+      start += entries;
+    }
+  }
+
+  protected encode(index: number, out: ByteWriter): void {
+    const start = this.startOf(index);
+    const items = this.frozenItems ?? this.list.held;
+    for (let i = start, end = start + this.page(index).entries; i < end; i++)
+      writeValue(out, items[i] as Value);
+  }
+
+  protected decode(index: number, input: ByteReader): void {
+    const { store } = this.home;
+    const { held } = this.list;
+    const page = this.page(index);
+    const start = this.startOf(index);
+    page.bytes = input.remaining;
+    page.refers = false;
+    for (let i = start; i < start + page.entries; i++) {
+      const value = readValue(input, store);
+      held[i] = value;
+      if (isScalar(value)) continue;
+      page.refers = true;
+      store.hold(value);
+    }
+    if (input.remaining > 0) throw new FormatError('a page of a list is longer than its head says');
+  }
+
+  private eachItem(isMeant: (page: ListPage) => boolean, visit: (value: Value) => void): void {
+    const { held } = this.list;
+    let start = 0;
+    for (const page of this.pages) {
+      if (isMeant(page)) for (let i = start; i < start + page.entries; i++) visit(held[i] as Value);
+      start += page.entries;
+    }
+  }
+
+  /** Makes several pages of one that was touched. */
+  private cutAgain(index: number): void {
+    const { number, entries } = this.page(index);
+    const start = this.startOf(index);
+    const pages = pagesOf(this.list.held, start, start + entries);
+    (pages[0] as ListPage).number = number;
+    this.replace(index, 1, pages);
+  }
+
+  /** Places the cursor at the page that a position lies in: at the last one for the end of the list. */
+  private seek(position: number): number {
+    const last = this.pages.length - 1;
+    const lastStart = this.list.held.length - this.page(last).entries;
+    if (position >= lastStart) {
+      this.cursor = last;
+      this.cursorStart = lastStart;
+      return last;
+    }
+    if (position < this.cursorStart) this.rewind();
+    for (;;) {
+      const end = this.cursorStart + this.page(this.cursor).entries;
+      if (position < end) return this.cursor;
+      this.cursor += 1;
+      this.cursorStart = end;
+    }
+  }
+
+  /** The position of the first item of a page. */
+  private startOf(index: number): number {
+    if (index < this.cursor) this.rewind();
+    while (this.cursor < index) {
+      this.cursorStart += this.page(this.cursor).entries;
+      this.cursor += 1;
+    }
+    return this.cursorStart;
+  }
+
+  private rewind(): void {
+    this.cursor = 0;
+    this.cursorStart = 0;
+  }
+}
+
+/** A list that lies in pages. */
+export type PagedList = List & { readonly backing: ListPages };
+
+/** Whether a value is a list that lies in pages. */
+export function isPagedList(value: Value): value is PagedList {
+  return value instanceof List && value.backing instanceof ListPages;
+}
+
+/** Reads the head of a list: its pages, none of which is in memory. */
+export function readListHead(
+  input: ByteReader,
+  isMarked: boolean,
+): { readonly nesting: number; readonly inner: number; readonly pages: ListPage[] } {
+  const nesting = input.varint();
+  const inner = input.varint();
+  const pages: ListPage[] = [];
+  for (let count = input.varint(); count > 0; count--) {
+    const number = input.varint();
+    const marked = input.varint();
+    const entries = isMarked ? Math.floor(marked / 2) : marked;
+    const refers = !isMarked || marked % 2 === 1;
+    pages.push({ number, entries, state: PageState.ABSENT, bytes: 0, refers });
+  }
+  return { nesting, inner, pages };
+}
+
+/** Calls `visit` with the id of each thing that the record of a page of a list refers to. */
+export function visitItems(input: ByteReader, visit: (id: number) => void): void {
+  while (input.remaining > 0) visitThings(input, visit);
+}
+
+/** New pages for the items from `start` up to but not including `end`; at least one. */
+function pagesOf(items: readonly Value[], start: number, end: number): ListPage[] {
+  const pages: ListPage[] = [];
+  let page = newPage();
+  pages.push(page);
+  for (let i = start; i < end; i++) {
+    const item = items[i] as Value;
+    const bytes = bytesIn(item);
+    if (page.entries === PAGE_ITEMS || (page.entries > 0 && page.bytes + bytes > PAGE_BYTES_MAX)) {
+      page = newPage();
+      pages.push(page);
+    }
+    noteItem(page, item, bytes);
+  }
+  return pages;
+}
+
+function newPage(): ListPage {
+  return { number: 0, entries: 0, state: PageState.DIRTY, bytes: 0, refers: false };
+}
+
+/** Counts an item of a page. */
+function noteItem(page: ListPage, item: Value, bytes = bytesIn(item)): void {
+  page.entries += 1;
+  page.bytes += bytes;
+  if (!isScalar(item)) page.refers = true;
+}
+
+function bytesIn(item: Value): number {
+  return typeof item === 'number' ? 0 : bytesOfValue(item);
+}
+
+function isTooLarge({ entries, bytes }: ListPage): boolean {
+  return entries > 2 * PAGE_ITEMS || (bytes > PAGE_BYTES_MAX && entries > 1);
+}
+
+/** Whether a page must come into memory before its list goes. */
+function mustBeRead({ refers, bytes }: ListPage): boolean {
+  return refers || bytes > SLICED_BYTES_MIN;
+}

@@ -1,0 +1,314 @@
+/**
+ * Pages: how an object that is too large for one record lies in several. This is the only file that knows of pages that differ from
+ * their records, and of checkpoints that are under way or came to nothing. A page is in one of five states:
+ *
+ *   ABSENT --load--> CLEAN --touch--> DIRTY --freeze--> FROZEN --save--> SAVED --touch--> DIRTY
+ *
+ * A checkpoint freezes the dirty pages of an object when it writes its head, and saves them one by one while changes go on; a frozen
+ * page that is about to change is saved first, as it was. A page that was saved is dirty again if the checkpoint comes to nothing
+ * (`again`), and may leave memory (`evict`) when none is under way.
+ *
+ * What the entries of a page are, how many fit in one, and where they are in memory is known to the kinds of tables alone.
+ */
+import { ByteReader, type ByteWriter, FormatError } from '../../bytes.js';
+
+export const PageState = {
+  /** Its record alone has the entries. */
+  ABSENT: 0,
+  /** In memory, as its durable record. */
+  CLEAN: 1,
+  /** In memory, as the record that the last checkpoint wrote, perhaps in vain. */
+  SAVED: 2,
+  /** In memory, and different from its record, or there is none. */
+  DIRTY: 3,
+  /** In memory, and still to be written by the checkpoint that is under way. */
+  FROZEN: 4,
+} as const;
+
+export type PageState = (typeof PageState)[keyof typeof PageState];
+
+export interface Page {
+  /** Number of its record; 0 until a checkpoint comes to it for the first time. */
+  number: number;
+  /** Number of entries in it. */
+  entries: number;
+  state: PageState;
+}
+
+/** Writes and deletes the records of one object's pages in a checkpoint. */
+export interface PageSink {
+  put(number: number, record: Uint8Array): void;
+  delete(number: number): void;
+}
+
+/** Of what the checkpoint that is under way has pages still to write. */
+export interface Unfinished {
+  /** Writes them, one at each step. */
+  rest(): Generator<void, void, undefined>;
+  /** The checkpoint came to nothing. */
+  again(): void;
+}
+
+/** Where the pages of one object belong. */
+export interface PageHome {
+  readonly unfinished: Set<Unfinished>;
+  /** For encoding one page at a time. */
+  readonly scratch: ByteWriter;
+  /** The record of a page. Throws `DamagedStateError` when there is none. */
+  read(number: number): Uint8Array;
+}
+
+/**
+ * The numbers of the records of one object, or of one kind of them. A number that is given up is not used again before the checkpoint
+ * that deletes its record is durable: until then, giving it up may be taken back.
+ */
+export class PageNumbers implements Unfinished {
+  private readonly first: number;
+  private readonly count: number;
+  private readonly unfinished: Set<Unfinished>;
+  /** A bit for each number under which there may be a record. */
+  private taken = new Uint32Array(4);
+  /** Those whose records the next checkpoint deletes, and those that the last one deleted, perhaps in vain. */
+  private freed = new Set<number>();
+  private deleting = new Set<number>();
+  /** The place of the number that was given out last. */
+  private last = -1;
+  private sink: PageSink | null = null;
+
+  /** @param last the highest number that may be used */
+  constructor(first: number, last: number, unfinished: Set<Unfinished>) {
+    this.first = first;
+    this.count = last - first + 1;
+    this.unfinished = unfinished;
+  }
+
+  /** All numbers under which there may be a record. */
+  get all(): number[] {
+    const all: number[] = [];
+    for (let place = 0; place < 32 * this.taken.length; place++) {
+      if (this.isTaken(place)) all.push(this.first + place);
+    }
+    return all;
+  }
+
+  allocate(): number {
+    do this.last = this.last + 1 === this.count ? 0 : this.last + 1;
+    while (this.isTaken(this.last));
+    this.setTaken(this.last);
+    return this.first + this.last;
+  }
+
+  /** Notes that a number is in use: a record has it, or giving it up was taken back. */
+  take(number: number): void {
+    const place = number - this.first;
+    if (!this.freed.delete(number) && !this.deleting.delete(number)) {
+      if (place < 0 || place >= this.count || this.isTaken(place))
+        throw new FormatError(`a second page has the number ${number}`);
+      this.setTaken(place);
+    }
+  }
+
+  free(number: number): void {
+    if (!this.isTaken(number - this.first) || this.freed.has(number) || this.deleting.has(number))
+      throw new Error(`no page has the number ${number}`);
+    this.freed.add(number);
+  }
+
+  /** Begins to delete the records that were given up: `rest` does. To be called in each checkpoint that writes the object. */
+  freeze(sink: PageSink): void {
+    for (const number of this.deleting) this.clearTaken(number - this.first);
+    this.deleting = this.freed;
+    this.freed = new Set();
+    if (this.deleting.size === 0) return;
+    this.sink = sink;
+    this.unfinished.add(this);
+  }
+
+  *rest(): Generator<void, void, undefined> {
+    let count = 0;
+    for (const number of this.deleting) {
+      this.sink?.delete(number);
+      count += 1;
+      if (count % DELETED_AT_ONCE === 0) yield;
+    }
+    this.sink = null;
+    this.unfinished.delete(this);
+  }
+
+  again(): void {
+    for (const number of this.deleting) this.freed.add(number);
+    this.deleting = new Set();
+    this.sink = null;
+    this.unfinished.delete(this);
+  }
+
+  private isTaken(place: number): boolean {
+    return ((this.taken[place >> 5] ?? 0) & (1 << (place & 31))) !== 0;
+  }
+
+  private setTaken(place: number): void {
+    const word = place >> 5;
+    if (word >= this.taken.length) {
+      const taken = new Uint32Array(Math.max(word + 1, 2 * this.taken.length));
+      taken.set(this.taken);
+      this.taken = taken;
+    }
+    this.taken[word] = (this.taken[word] as number) | (1 << (place & 31));
+  }
+
+  private clearTaken(place: number): void {
+    this.taken[place >> 5] = (this.taken[place >> 5] as number) & ~(1 << (place & 31));
+  }
+}
+
+/** Records that are deleted in one step. */
+const DELETED_AT_ONCE = 256;
+
+/** The pages of one object, or of a part of it. */
+export abstract class PageTable<P extends Page = Page> implements Unfinished {
+  protected pages: P[];
+  protected readonly home: PageHome;
+  private readonly numbers: PageNumbers;
+  /** Number of pages that are absent. */
+  private absentCount: number;
+  /** Where the checkpoint under way writes frozen pages; null when there are none. */
+  private sink: PageSink | null = null;
+  /** The page from which on there may be frozen ones. */
+  private firstFrozen = 0;
+
+  /** @param numbers of the records of these pages */
+  constructor(home: PageHome, numbers: PageNumbers, pages: P[]) {
+    this.home = home;
+    this.numbers = numbers;
+    this.pages = pages;
+    this.absentCount = pages.filter(({ state }) => state === PageState.ABSENT).length;
+  }
+
+  /** Writes the entries of a page. */
+  protected abstract encode(index: number, out: ByteWriter): void;
+
+  /** Brings the entries of a page into memory. */
+  protected abstract decode(index: number, input: ByteReader): void;
+
+  /** Numbers of the records of the pages. */
+  get recordNumbers(): number[] {
+    return this.pages.map(({ number }) => number).filter((number) => number !== 0);
+  }
+
+  get hasAbsent(): boolean {
+    return this.absentCount > 0;
+  }
+
+  protected get isFrozen(): boolean {
+    return this.sink !== null;
+  }
+
+  protected page(index: number): P {
+    const page = this.pages[index];
+    if (page === undefined) throw new Error(`there is no page ${index}`);
+    return page;
+  }
+
+  protected load(index: number): void {
+    const page = this.page(index);
+    if (page.state !== PageState.ABSENT) return;
+    this.decode(index, new ByteReader(this.home.read(page.number)));
+    page.state = PageState.CLEAN;
+    this.absentCount -= 1;
+  }
+
+  /** Must be called before the entries of a page change, which must be in memory. */
+  protected touch(index: number): void {
+    const page = this.page(index);
+    if (page.state === PageState.ABSENT) throw new Error('a page that is not in memory can not change');
+    if (page.state === PageState.FROZEN) this.save(index);
+    page.state = PageState.DIRTY;
+  }
+
+  /** Replaces pages by others. What a checkpoint has still to write of them is written. */
+  protected replace(index: number, count: number, pages: readonly P[]): void {
+    const before = this.pages;
+    const gone = before.slice(index, index + count);
+    if (pages.length < SPREAD_MAX) before.splice(index, count, ...pages);
+    else this.pages = [...before.slice(0, index), ...pages, ...before.slice(index + count)];
+    for (const { number, state } of gone) {
+      if (state === PageState.ABSENT || state === PageState.FROZEN)
+        throw new Error('a page goes that is absent or frozen');
+      if (number !== 0 && !pages.some((page) => page.number === number)) this.numbers.free(number);
+    }
+    this.firstFrozen = 0;
+  }
+
+  /** Freezes what differs from its record: `rest` writes it. To be called when the head of the object is written. */
+  protected freeze(sink: PageSink): void {
+    if (this.sink !== null) throw new Error('a checkpoint is under way already');
+    for (const page of this.pages) {
+      if (page.state === PageState.DIRTY) {
+        page.state = PageState.FROZEN;
+        if (page.number === 0) page.number = this.numbers.allocate();
+        this.sink = sink;
+      } else if (page.state === PageState.SAVED) page.state = PageState.CLEAN;
+    }
+    this.firstFrozen = 0;
+    if (this.sink !== null) this.home.unfinished.add(this);
+  }
+
+  /** Writes the frozen pages, one at each step. */
+  *rest(): Generator<void, void, undefined> {
+    while (this.firstFrozen < this.pages.length) {
+      const index = this.firstFrozen++;
+      if (this.page(index).state !== PageState.FROZEN) continue;
+      this.save(index);
+      yield;
+    }
+    this.sink = null;
+    this.home.unfinished.delete(this);
+  }
+
+  /** Writes the frozen pages at once. */
+  finish(): void {
+    if (this.sink !== null) for (const _ of this.rest());
+  }
+
+  /** Notes that what was written last did not become durable. */
+  again(): void {
+    for (const page of this.pages) {
+      if (page.state === PageState.FROZEN || page.state === PageState.SAVED) page.state = PageState.DIRTY;
+    }
+    this.sink = null;
+    this.home.unfinished.delete(this);
+  }
+
+  /** Notes that the entries of a page leave memory. No checkpoint may be under way. */
+  protected evict(index: number): void {
+    const page = this.page(index);
+    if (page.state === PageState.DIRTY || page.state === PageState.FROZEN || page.number === 0)
+      throw new Error('a page leaves memory that differs from its record');
+    page.state = PageState.ABSENT;
+    this.absentCount += 1;
+  }
+
+  /** Gives the records of all pages up; `keepNumbers` takes that back. */
+  protected freeNumbers(): void {
+    for (const { number } of this.pages) if (number !== 0) this.numbers.free(number);
+  }
+
+  protected keepNumbers(): void {
+    for (const { number } of this.pages) if (number !== 0) this.numbers.take(number);
+  }
+
+  private save(index: number): void {
+    const { sink } = this;
+    const page = this.page(index);
+    if (sink === null || page.state !== PageState.FROZEN || page.number === 0)
+      throw new Error('a page is saved that is not frozen');
+    const { scratch } = this.home;
+    scratch.rewind();
+    this.encode(index, scratch);
+    sink.put(page.number, scratch.take());
+    page.state = PageState.SAVED;
+  }
+}
+
+/** Arguments of one call at most; more could overflow the stack. */
+const SPREAD_MAX = 10_000;
