@@ -14,6 +14,8 @@ interface Asked {
   readonly gone?: () => boolean;
   /** Milliseconds after its end when it is asked for again; never by default. */
   readonly againMs?: number;
+  /** Whether it can't be stopped, as a task. */
+  readonly isWhole?: boolean;
 }
 
 /** A scheduler on an event loop that a test turns, with requests that take as long as it says. */
@@ -45,7 +47,10 @@ class Track {
   ask(afterMs: number, asked: Asked): void {
     const at = this.now + afterMs;
     this.loop.arrive(at, () => {
-      if (!this.scheduler.takes(asked.program, asked.user)) this.run(asked, at, Number.POSITIVE_INFINITY);
+      const waits = asked.isWhole
+        ? this.scheduler.isClosedNow
+        : this.scheduler.takes(asked.program, asked.user);
+      if (!waits) this.run(asked, at, Number.POSITIVE_INFINITY);
       else this.enter(asked, at);
     });
   }
@@ -72,7 +77,18 @@ class Track {
     const expire = (): void => {
       this.events.push(`${name} expired`);
     };
-    this.scheduler.enter({ userId: user, program, canStop: true, gone, run, expire }, ranMs);
+    const isWhole = asked.isWhole === true;
+    this.scheduler.enter(
+      {
+        userId: user,
+        program: isWhole ? null : program,
+        canStop: !isWhole,
+        gone,
+        run: isWhole ? () => this.run(asked, at, Number.POSITIVE_INFINITY) : run,
+        expire: isWhole ? null : expire,
+      },
+      ranMs,
+    );
   }
 
   private run(asked: Asked, at: number, sliceMs: number): void {
@@ -223,6 +239,25 @@ describe('the scheduler', () => {
       'second',
       'third expired',
     ]);
+  });
+
+  test('begins no task before what was served during the last one can be committed', async () => {
+    const track = new Track();
+    for (let i = 0; i < 3; i++)
+      track.ask(0, { name: `task ${i}`, program: null, user: i, ms: 600, isWhole: true });
+    track.ask(300, { name: 'change', program: QUICK, user: 99, ms: 0.1 });
+    await track.pass(4000);
+    expect(track.events).toEqual(['task 0', 'change', 'task 1', 'task 2']);
+    expect(track.waits.get('task 1')).toBeGreaterThan(600 + 600 + 5);
+  });
+
+  test('begins a task within a second even if others have something to do in every turn', async () => {
+    const track = new Track();
+    track.ask(0, { name: 'slow', program: {}, user: 1, ms: 600 });
+    track.ask(10, { name: 'task', program: null, user: 2, ms: 50, isWhole: true });
+    for (let at = 10; at < 3000; at += 2) track.ask(at, { name: 'quick', program: QUICK, user: 99, ms: 0.1 });
+    await track.pass(4000);
+    expect(track.waits.get('task')).toBeLessThan(600 + 1000);
   });
 
   test('forgets everything after a minute without a slow run', async () => {

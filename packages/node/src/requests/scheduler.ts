@@ -20,7 +20,7 @@ const TURN_MS = 40;
 const TURN_LOOK_MS = 16;
 
 /** Milliseconds for those who wait at the door in a turn; each gets its share of it, but never less than the second number. */
-const SERVED_MS = 50;
+const SERVED_MS = 35;
 const SLICE_MIN_MS = 2;
 
 /** Time for others behind a slow run, as a multiple of its duration. */
@@ -35,6 +35,13 @@ const QUIET_MAX_MS = 60;
 
 /** That is longer by this factor with each time that a program ran up to its time limit. */
 const QUIET_FACTOR = 4;
+
+/**
+ * No long run begins so many milliseconds after others were served: what they changed may not be committed yet, and they would have to wait
+ * for it. Where others always have something to do, it begins after the second number.
+ */
+const SETTLE_MS = 10;
+const HELD_MAX_MS = 500;
 
 /** How long what was learnt is remembered, in milliseconds: behind a slow run, and behind a turn that was full. */
 const MEMORY_MS = 60_000;
@@ -80,6 +87,8 @@ interface Entry {
   readonly needsMs: number;
   /** Those with smaller ranks go first. */
   rank: number;
+  /** Until when it is held back at most, so that others are told first; 0 for what is not. */
+  heldUntil: number;
 }
 
 export class Scheduler {
@@ -102,6 +111,8 @@ export class Scheduler {
   private longMs = 0;
   /** When others have had their time. */
   private restUntil = 0;
+  /** When those know what became of their requests who were served last. */
+  private settlesAt = 0;
   /** For how long nothing may have come of others for their time to be over earlier. */
   private quietMs = 0;
   private looking = false;
@@ -151,7 +162,7 @@ export class Scheduler {
     const { userId, program } = work;
     const needsMs = work.knownMs ?? 2 * ranMs;
     const until = work.expire === null ? Number.POSITIVE_INFINITY : now + waitMaxMs;
-    const entry: Entry = { work, until, needsMs, rank: 0 };
+    const entry: Entry = { work, until, needsMs, rank: 0, heldUntil: 0 };
     const isSlow = ranMs > 0 || (work.knownMs === undefined && this.costs.isSlow(program, userId, now));
     if (isSlow) {
       if (this.others > 0) this.others -= 1;
@@ -234,24 +245,34 @@ export class Scheduler {
       this.turn += 1;
       this.spentMs = 0;
       if (this.door.length > 0) this.serve();
-      if (this.door.length > 0 || !this.hasPolled) this.endTurn();
+      if ((this.door[0]?.heldUntil ?? 0) > 0) this.options.delay(SETTLE_MS, () => this.endTurn());
+      else if (this.door.length > 0 || !this.hasPolled) this.endTurn();
     });
+  }
+
+  /** Whether a long run has to wait until others know what became of their requests. */
+  private holdsBack(entry: Entry, now: number): boolean {
+    if (now >= this.settlesAt) return false;
+    if (entry.heldUntil === 0) entry.heldUntil = now + HELD_MAX_MS;
+    return now < entry.heldUntil;
   }
 
   /** Runs those who wait at the door, as long as there is time in this turn. */
   private serve(): void {
     const waiting = this.ranked(this.door);
     this.door = [];
+    const { now } = this.options;
     let left = SERVED_MS;
     let at = 0;
     for (; at < waiting.length && left > 0; at++) {
       const entry = waiting[at];
       if (entry === undefined) break;
-      if (!entry.work.canStop && entry.work.knownMs === undefined && (!this.hasPolled || left < SERVED_MS))
-        break;
+      const mayBeLong = !entry.work.canStop && entry.work.knownMs === undefined;
+      if (mayBeLong && (!this.hasPolled || left < SERVED_MS || this.holdsBack(entry, now()))) break;
       const ms = this.start(entry, this.sliceFor(entry, left / (waiting.length - at)));
       left -= ms;
       if (ms >= SLOW_MS) left = 0;
+      if (!mayBeLong) this.settlesAt = now() + SETTLE_MS;
     }
     // Those who came meanwhile stand behind.
     this.door = [...waiting.slice(at), ...this.door];
@@ -314,6 +335,7 @@ export class Scheduler {
     for (const entry of this.ranked(this.lane)) {
       const sliceMs = this.laneSliceOf(entry, now);
       if (sliceMs === 0) continue;
+      if (sliceMs > SERVED_MS && this.holdsBack(entry, now)) return;
       this.lane.splice(this.lane.indexOf(entry), 1);
       this.start(entry, sliceMs);
       return;

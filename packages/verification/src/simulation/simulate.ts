@@ -12,7 +12,8 @@ import { Draw } from './random.js';
 import { compareStates } from './same-state.js';
 import { Violation } from './watcher.js';
 import { READ_ALL } from './workload.js';
-import { World, type WorldOptions } from './world.js';
+import { World } from './world.js';
+import type { WorldOptions } from './world-options.js';
 
 export interface SimulationReport {
   readonly seed: number;
@@ -142,7 +143,7 @@ function isSettled(world: World): boolean {
 }
 
 /** What is not as it should be; null when all is well. */
-function unsettled(world: World): string | null {
+export function unsettled(world: World): string | null {
   const processes = world.present.map(({ process }) => process);
   const groups = new Set<number>([ROOT_GROUP]);
   for (const process of processes) {

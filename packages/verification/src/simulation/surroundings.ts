@@ -7,6 +7,7 @@ import type { Process } from './process.js';
 import type { Draw } from './random.js';
 import type { Scheduler } from './scheduler.js';
 import type { Swarm } from './swarm.js';
+import type { Thread } from './thread.js';
 
 /** What a process has to do with the world around it. */
 export interface Surroundings {
@@ -15,6 +16,10 @@ export interface Surroundings {
   /** Random numbers of a machine, for one purpose. */
   readonly drawFor: (machine: Machine, purpose: string) => Draw;
   readonly planted: Planted;
+  /** Whether an error that ends a task is none of the node's. */
+  readonly tasksMayFail: boolean;
+  /** Makes the thread of a process that runs queries. */
+  readonly engineThread: () => Thread;
   readonly send: (from: Process, to: NodeId, frame: Frame) => void;
   /** The ids of all nodes that there are. */
   readonly nodes: () => readonly NodeId[];

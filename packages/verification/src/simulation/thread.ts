@@ -5,13 +5,18 @@ import type { Scheduler } from './scheduler.js';
  * paused. Work that became due meanwhile runs in order when it goes on.
  */
 export class Thread {
-  private readonly scheduler: Scheduler;
+  protected readonly scheduler: Scheduler;
   private held: (() => void)[] | null = null;
   private pausedAt = 0;
-  private alive = true;
+  protected alive = true;
 
   constructor(scheduler: Scheduler) {
     this.scheduler = scheduler;
+  }
+
+  /** Its time in milliseconds: that of all, unless what it does now takes some. */
+  get now(): number {
+    return this.scheduler.now;
   }
 
   get isPaused(): boolean {
@@ -38,6 +43,11 @@ export class Thread {
     return () => {
       wanted = false;
     };
+  }
+
+  /** Does something behind the next look at what has come in; `workedMs` were spent until now. */
+  soon(workedMs: number, work: () => void): void {
+    this.after(workedMs, work);
   }
 
   /** Does something again and again. What could not run in time because of a pause is done once. */

@@ -6,7 +6,7 @@ import { formatTrace, membersOf, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
 import { voteIn } from './consensus-side.js';
 import { Contents } from './contents.js';
-import { type Cut, cutSwarm, Decisions, WHOLE } from './cut.js';
+import { cutSwarm, Decisions, WHOLE } from './cut.js';
 import { isDamage, lieNoticedBy } from './damage.js';
 import { Drains } from './drains.js';
 import { eventText } from './event-text.js';
@@ -23,21 +23,11 @@ import { Scheduler } from './scheduler.js';
 import { SocketClients } from './sockets/socket-clients.js';
 import type { Surroundings } from './surroundings.js';
 import { drawSwarm, type Swarm } from './swarm.js';
-import { type Happening, rolesOf } from './table.js';
+import { rolesOf } from './table.js';
+import { Thread } from './thread.js';
 import { Violation, Watcher } from './watcher.js';
 import { COLLECTIONS } from './workload.js';
-
-export interface WorldOptions {
-  readonly seed: number;
-  /** Names of planted bugs. */
-  readonly mutants?: ReadonlySet<string>;
-  /** What is left out. */
-  readonly cut?: Cut;
-  /** Called with everything that happens. */
-  readonly log?: (happening: Happening) => void;
-  /** Called with the name and the kind of each fault and of each operation of a client. */
-  readonly onDecision?: (name: string, kind: string) => void;
-}
+import type { WorldOptions } from './world-options.js';
 
 /** Time between two questions of a node that wants to join, and between two looks at who was removed, in milliseconds. */
 const JOIN_MS = 300;
@@ -95,7 +85,7 @@ export class World {
     this.seed = seed;
     this.options = options;
     const cut = options.cut ?? WHOLE;
-    this.swarm = cutSwarm(drawSwarm(seed), cut);
+    this.swarm = cutSwarm(options.swarm ?? drawSwarm(seed), cut);
     this.decisions = new Decisions(cut, (name, kind) => options.onDecision?.(name, kind));
     const { scheduler, swarm } = this;
     this.watcher = new Watcher(swarm.raft.maxPendingEntries ?? Number.MAX_SAFE_INTEGER);
@@ -113,6 +103,8 @@ export class World {
       swarm,
       drawFor: ({ nodeId }, purpose) => new Draw(seed, `${purpose} ${nodeId}`, scheduler),
       planted,
+      tasksMayFail: options.tasksMayFail === true,
+      engineThread: () => options.engineThread?.(scheduler) ?? new Thread(scheduler),
       nodes: () => this.present.map(({ nodeId }) => nodeId),
       heard: (by, from) => this.heard(by, from),
       join: (process) => new Promise((resolve) => this.join(process, resolve)),

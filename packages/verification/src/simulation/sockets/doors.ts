@@ -1,5 +1,6 @@
 /** The door of a simulated node for connections of the native protocol: the listener, sessions and sockets' wires of a real one. */
 import type { Socket } from 'node:net';
+import type { RootGroup, User } from '@althing/engine';
 import { NativeListener, SharedLimits } from '@althing/node/parts';
 import type { NodeMutant } from '../node-mutants.js';
 import type { Process } from '../process.js';
@@ -36,11 +37,12 @@ export class Doors {
     this.listener = new NativeListener({
       // Who logs in is believed: passwords and tokens are not what is simulated.
       authenticator: {
-        known: (authorization) => root.usersByName.get(nameIn(authorization)) ?? null,
+        known: (authorization) => userOf(root, authorization),
         login: (_authorization, _address, { done }) => done({ kind: 'refused' }),
       },
       root,
       handle: (request, respond) => router.handle(request, respond),
+      readsLater: (userId, bytes, read) => router.readsLater(userId, bytes, read),
       rooms: roomsWithBugs(rooms, planted, (ms, work) => clock.after(ms, work)),
       refusal: () => null,
       stale: () => null,
@@ -82,8 +84,10 @@ export class Doors {
   }
 }
 
-/** The user's name in credentials as a header has them. */
-function nameIn(authorization: string): string {
-  const text = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString('latin1');
-  return text.split(':')[0] ?? '';
+/** The user of a token, or whom credentials name as a header has them. */
+function userOf(root: RootGroup, authorization: string): User | null {
+  const [kind, text = ''] = authorization.split(' ');
+  if (kind === 'Bearer') return root.tokenByKey(text)?.user ?? null;
+  const [name = ''] = Buffer.from(text, 'base64').toString('latin1').split(':');
+  return root.usersByName.get(name) ?? null;
 }

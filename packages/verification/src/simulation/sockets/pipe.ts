@@ -32,19 +32,23 @@ type Piece = Uint8Array | PipeEnd;
 
 /** Pieces on their way in one direction: none overtakes another. */
 class Track {
-  private readonly options: Pick<PipeOptions, 'draw' | 'delayMs' | 'scheduler'>;
+  private readonly options: Pick<PipeOptions, 'draw' | 'delayMs'>;
+  private readonly sender: { readonly now: number };
   private readonly plan: (time: number, work: () => void) => void;
   private readonly arrive: (piece: Piece) => void;
   private pieces: Piece[] = [];
   private lastTime = 0;
   private isCut = false;
 
+  /** @param sender the clock of who sends */
   constructor(
-    options: Pick<PipeOptions, 'draw' | 'delayMs' | 'scheduler'>,
+    options: Pick<PipeOptions, 'draw' | 'delayMs'>,
+    sender: { readonly now: number },
     plan: (time: number, work: () => void) => void,
     arrive: (piece: Piece) => void,
   ) {
     this.options = options;
+    this.sender = sender;
     this.plan = plan;
     this.arrive = arrive;
   }
@@ -54,7 +58,7 @@ class Track {
   }
 
   send(piece: Piece): void {
-    const { draw, delayMs, scheduler } = this.options;
+    const { draw, delayMs } = this.options;
     if (this.isCut) return;
     if (typeof piece !== 'string' && piece.length > 1 && draw.int(0, 99) < CUT_PERCENT) {
       const at = draw.int(1, piece.length - 1);
@@ -63,7 +67,7 @@ class Track {
       return;
     }
     this.pieces.push(piece);
-    this.lastTime = Math.max(this.lastTime, scheduler.now + draw.exponential(delayMs));
+    this.lastTime = Math.max(this.lastTime, this.sender.now + draw.exponential(delayMs));
     this.plan(this.lastTime, () => {
       const next = this.pieces.shift();
       if (next !== undefined) this.arrive(next);
@@ -107,11 +111,13 @@ export class Pipe {
     });
     this.toNode = new Track(
       options,
+      scheduler,
       (time, work) => thread.at(time, work),
       (piece) => this.nodeEnd.arrive(piece),
     );
     this.toClient = new Track(
       options,
+      thread,
       (time, work) => scheduler.at(time, work),
       (piece) => this.arrive(piece),
     );

@@ -81,8 +81,8 @@ export class Session {
     return this.waiting.length > 0 || this.pings.size > 0;
   }
 
-  /** Sends a request: an array that begins with a scope, or what AUTH takes. */
-  ask(type: number, data: readonly WireValue[], done: Answered): void {
+  /** Sends a request: an array that begins with a scope, or what AUTH takes, which may be a token. */
+  ask(type: number, data: readonly WireValue[] | string, done: Answered): void {
     if (this.isOver) return done(null);
     this.lastId = (this.lastId + 1) % PINGS_FROM;
     const id = this.lastId;

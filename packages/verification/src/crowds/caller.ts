@@ -1,0 +1,53 @@
+import { PackageType, type WireValue } from '@althing/client';
+import type { Process } from '../simulation/process.js';
+import type { Draw } from '../simulation/random.js';
+import { RoomWitness } from '../simulation/room-witness.js';
+import { Pipe } from '../simulation/sockets/pipe.js';
+import { type Answered, Session } from '../simulation/sockets/session.js';
+import type { World } from '../simulation/world.js';
+
+/** A package that a client sends: its type, and its data. */
+export type Sent = readonly [type: number, ...data: WireValue[]];
+
+/** A client of the native protocol that logs in at one node: by a token, or as the administrator. */
+export class Caller {
+  private readonly session: Session;
+
+  constructor(world: World, process: Process, token: string | null, draw: Draw) {
+    const { scheduler } = world;
+    const session = new Session({
+      who: 'a caller',
+      witness: new RoomWitness(),
+      now: () => scheduler.now,
+      onProblem: (text) => world.violate(new Error(text)),
+      onReached: () => {},
+    });
+    session.pipe = new Pipe({
+      scheduler,
+      thread: process.engineThread,
+      draw,
+      delayMs: 0.1,
+      windowBytes: 64 * 1024,
+      address: '192.0.2.1',
+      received: (bytes) => session.received(bytes),
+      ended: (how) => session.ended(how),
+    });
+    this.session = session;
+    process.doors.accept(session.pipe);
+    session.ask(PackageType.AUTH, token ?? ['admin', 'none'], () => {});
+  }
+
+  get isOver(): boolean {
+    return this.session.isOver;
+  }
+
+  /** Sends a package; answers come in the order of the packages. */
+  send([type, ...data]: Sent, answered: Answered): void {
+    this.session.ask(type, data, answered);
+  }
+
+  /** Reads nothing more. */
+  hold(): void {
+    this.session.pipe?.hold();
+  }
+}

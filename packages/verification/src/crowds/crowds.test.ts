@@ -1,0 +1,25 @@
+/** A few crowds; `npm run crowds` tries as many as one likes. A failure names the seed: `npm run crowds -- --seed N` shows it. */
+import { expect, test } from '@jest/globals';
+import { Draw } from '../simulation/random.js';
+import { drawCrowd } from './crowd.js';
+import { isFair, meet } from './meeting.js';
+
+const SEED = Number(process.env.ALTHING_TEST_SEED);
+
+test.each([
+  [1, 6],
+  [3, 3],
+])(
+  'with %i nodes nobody waits for longer than the query of another takes, whatever crowd comes',
+  async (nodes, crowds) => {
+    const factor = Number(process.env.ALTHING_TEST_RUNS_FACTOR);
+    let ended = 0;
+    for (let seed = SEED; seed < SEED + crowds * factor; seed++) {
+      const met = await meet(seed, nodes, drawCrowd(new Draw(seed, 'crowd'), nodes));
+      if (!isFair(met)) throw new Error(`seed ${seed}: ${JSON.stringify(met.longest)}`);
+      ended += met.ended;
+    }
+    expect(ended).toBeGreaterThan(0);
+  },
+  600_000,
+);

@@ -1,0 +1,117 @@
+/** `npm run crowds`: looks for crowds of requests that keep others waiting. */
+import { parseArgs } from 'node:util';
+import { durationOf, isWrongUsage, USAGE_EXIT_CODE, wholeIn } from '../harness/usage.js';
+import { deltaDebug } from '../simulation/delta-debug.js';
+import { Draw } from '../simulation/random.js';
+import { type Asker, drawCrowd } from './crowd.js';
+import { isFair, type Met, meet, type Wait } from './meeting.js';
+
+const HELP = `Crowds of requests of all kinds come to a simulated cluster, in which queries take time. Whoever asks something quick
+meanwhile may wait for one query of somebody else on each node that runs it, and for a tenth of a second in each of its turns.
+
+  npm run crowds                    100 crowds
+  npm run crowds -- --for 30m       as many as there is time for (s, m, h)
+  npm run crowds -- --nodes 3       a cluster of three (default: one node)
+  npm run crowds -- --seed 42       one crowd; when it keeps somebody waiting, it is made small
+  npm run crowds -- --from 1000     the first seed (default: 1)
+`;
+
+const CROWDS = 100;
+
+/** The part of the excess that has to be left when a crowd is made small. */
+const WORTH_SHOWING = 0.7;
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', default: false },
+      for: { type: 'string' },
+      nodes: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      from: { type: 'string', default: '1' },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const nodes = wholeIn('--nodes', values.nodes, 1, 9);
+  if (values.seed !== undefined) return await showOne(wholeIn('--seed', values.seed, 1, 2 ** 31), nodes);
+  const from = wholeIn('--from', values.from, 1, 2 ** 31);
+  const until = values.for === undefined ? null : performance.now() + durationOf('--for', values.for);
+  let failed = 0;
+  let longest: Wait | null = null;
+  let seed = from;
+  for (; until === null ? seed < from + CROWDS : performance.now() < until; seed++) {
+    const { fault, met } = await tried(seed, nodes, drawCrowd(new Draw(seed, 'crowd'), nodes));
+    for (const wait of met?.longest ?? []) if (partOf(wait) > partOf(longest)) longest = wait;
+    if (fault === null) continue;
+    failed += 1;
+    console.log(`seed ${seed}: ${fault}`);
+  }
+  console.log(`the longest wait: ${longest === null ? 'none' : textOf(longest)}`);
+  console.log(`${seed - from - failed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** Shows what a crowd does, and which part of it does the same. */
+async function showOne(seed: number, nodes: number): Promise<number> {
+  const crowd = drawCrowd(new Draw(seed, 'crowd'), nodes);
+  const { fault, met } = await tried(seed, nodes, crowd);
+  for (const wait of met?.longest ?? []) console.log(textOf(wait));
+  console.log(`${crowd.length} askers, ${met?.ended ?? 0} answers to them`);
+  if (fault === null) return 0;
+  console.log(`${fault}\nmakes it small ...`);
+  const worst = excessOf(met);
+  const left = await deltaDebug(crowd, async (attempts) => {
+    let at = 0;
+    for (const attempt of attempts) {
+      const less = await tried(seed, nodes, attempt);
+      if (less.fault !== null && excessOf(less.met) >= worst * WORTH_SHOWING) return { at, left: attempt };
+      at += 1;
+    }
+    return null;
+  });
+  for (const asker of left) console.log(JSON.stringify(asker));
+  console.log(`with these alone: ${(await tried(seed, nodes, left)).fault}`);
+  return 1;
+}
+
+/** What goes wrong with a crowd, null for nothing, and what came of it. */
+async function tried(
+  seed: number,
+  nodes: number,
+  crowd: readonly Asker[],
+): Promise<{ readonly fault: string | null; readonly met: Met | null }> {
+  try {
+    const met = await meet(seed, nodes, crowd);
+    const late = met.longest.filter(({ ms, maxMs }) => ms > maxMs);
+    return { fault: isFair(met) ? null : late.map(textOf).join('; '), met };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error), met: null };
+  }
+}
+
+/** By how much somebody waits for too long, as a part of what may be; 0 for what went wrong otherwise. */
+function excessOf(met: Met | null): number {
+  return Math.max(0, ...(met?.longest ?? []).map((wait) => partOf(wait) - 1));
+}
+
+function partOf(wait: Wait | null): number {
+  return wait === null ? 0 : wait.ms / wait.maxMs;
+}
+
+function textOf({ question, node, at, ms, maxMs }: Wait): string {
+  return `${question} at ${node}, asked after ${at.toFixed(0)} ms, took ${ms.toFixed(0)} ms of ${maxMs}`;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(isWrongUsage(error) ? `${error.message}\n\n${HELP}` : error);
+    process.exitCode = USAGE_EXIT_CODE;
+  },
+);

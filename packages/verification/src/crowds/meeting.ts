@@ -1,0 +1,239 @@
+/**
+ * A simulated cluster that a crowd comes to, without faults, on whose threads queries take time. Beside the crowd somebody asks each node
+ * something quick, reads, and changes something, again 20 ms after each answer: none of these may wait for longer than one query of somebody
+ * else takes, on each of the nodes that run it, and a tenth of a second for each of its turns.
+ */
+import { PackageType, type WireValue } from '@althing/client';
+import { DEFAULT_LIMITS, LEVEL_NEWEST } from '@althing/engine';
+import type { Process } from '../simulation/process.js';
+import { Draw } from '../simulation/random.js';
+import { unsettled } from '../simulation/simulate.js';
+import type { Answer } from '../simulation/sockets/session.js';
+import { drawSwarm, type Swarm } from '../simulation/swarm.js';
+import { World } from '../simulation/world.js';
+import { BusyThread } from './busy-thread.js';
+import { Caller, type Sent } from './caller.js';
+import { type Asker, NEW_USERS, packageOf, SET_UP, USERS } from './crowd.js';
+
+/** Steps between two looks of a query at the clock, and what they take: a tenth of those in production, so that a second is run quickly. */
+const LOOK_STEPS = 1000;
+const LOOK_MS = 1;
+/** What a request takes besides, and a character of its text. */
+const REQUEST_MS = 0.05;
+const CHARACTER_MS = 2e-4;
+
+/** What may be in the way at most of each of its turns besides, in milliseconds. */
+const TURN_MAX_MS = 100;
+
+const START_MS = 30_000;
+const QUIET_MS = 1000;
+const CROWD_MS = 6000;
+const LATE_MS = 20_000;
+const ASK_MS = 20;
+
+/** What the bystander asks, and in a cluster: for how many queries of others it may have to wait, and for how many turns of its own. */
+const QUESTIONS = [
+  { name: 'nothing', code: '1;', queries: 1, turns: 1 },
+  { name: 'a read', code: '.n0;', queries: 1, turns: 2 },
+  { name: 'a change', code: '.n1 += 1;', queries: 2, turns: 3 },
+] as const;
+
+export interface Wait {
+  readonly question: string;
+  readonly node: string;
+  /** When it asked, in milliseconds behind the coming of the crowd. */
+  readonly at: number;
+  readonly ms: number;
+  readonly maxMs: number;
+}
+
+/** What came of a crowd: the longest waits by question, relative to what each may be. */
+export interface Met {
+  readonly longest: readonly Wait[];
+  /** Answers to the bystander and to the crowd. */
+  readonly answers: number;
+  readonly ended: number;
+}
+
+/** Whether nobody waited for too long. */
+export function isFair({ longest }: Met): boolean {
+  return longest.every(({ ms, maxMs }) => ms <= maxMs);
+}
+
+/** @throws what is found to be wrong besides, and when the cluster does not start */
+export async function meet(seed: number, nodes: number, crowd: readonly Asker[]): Promise<Met> {
+  const world = new World({
+    seed,
+    swarm: quietSwarm(seed, nodes),
+    tasksMayFail: true,
+    engineThread: (scheduler) => new BusyThread(scheduler),
+  });
+  for (const machine of world.machines) world.start(machine);
+  await world.run(() => world.scheduler.turns % 50 === 0 && unsettled(world) === null, START_MS);
+  const problem = unsettled(world);
+  if (problem !== null) throw new Error(`the cluster does not start: ${problem}`);
+  const isNew = (): boolean => world.processes.every(({ root }) => root?.level === LEVEL_NEWEST);
+  await world.run(isNew, START_MS);
+  const tokens = await setUp(world);
+  for (const process of world.processes) slowDown(process);
+  const meeting = new Meeting(world, tokens, crowd);
+  await meeting.run();
+  return meeting;
+}
+
+class Meeting implements Met {
+  answers = 0;
+  ended = 0;
+  private readonly world: World;
+  private readonly draw: Draw;
+  private readonly tokens: readonly string[];
+  private readonly waits = new Map<string, Wait>();
+  private readonly begun: number;
+  private sent = 0;
+
+  constructor(world: World, tokens: readonly string[], crowd: readonly Asker[]) {
+    this.world = world;
+    this.tokens = tokens;
+    this.draw = new Draw(world.seed, 'connections', world.scheduler);
+    this.begun = world.scheduler.now;
+    for (const process of world.processes) for (const question of QUESTIONS) this.stand(process, question);
+    for (const asker of crowd) {
+      const process = world.processes[asker.node % world.processes.length];
+      if (process !== undefined) world.scheduler.after(asker.at, () => this.come(process, asker));
+    }
+  }
+
+  get longest(): Wait[] {
+    return [...this.waits.values()];
+  }
+
+  async run(): Promise<void> {
+    await this.world.run(() => false, CROWD_MS);
+    await this.world.run(() => this.answers === this.sent, LATE_MS);
+    if (this.answers < this.sent) throw new Error(`${this.sent - this.answers} questions have no answer`);
+  }
+
+  private tokenOf(user: number): string {
+    return this.tokens[user] ?? '';
+  }
+
+  private stand(process: Process, question: (typeof QUESTIONS)[number]): void {
+    const { scheduler } = this.world;
+    const { name, code } = question;
+    const caller = new Caller(this.world, process, this.tokenOf(USERS), this.draw);
+    const { queries, turns } = this.world.processes.length === 1 ? QUESTIONS[0] : question;
+    const maxMs = queries * DEFAULT_LIMITS.durationMs + turns * TURN_MAX_MS;
+    const node = process.machine.name;
+    const key = `${name} at ${node}`;
+    const ask = (): void => {
+      const at = scheduler.now - this.begun;
+      if (at > CROWD_MS) return;
+      this.sent += 1;
+      caller.send([PackageType.QUERY, '@collection:stuff', code], (answer) => {
+        if (answer?.ok !== true) return this.world.violate(new Error(`${code} failed: ${answer?.message}`));
+        this.answers += 1;
+        const ms = scheduler.now - this.begun - at;
+        const longest = this.waits.get(key)?.ms ?? -1;
+        if (ms > longest) this.waits.set(key, { question: name, node, at, ms, maxMs });
+        scheduler.after(ASK_MS, ask);
+      });
+    };
+    ask();
+  }
+
+  private come(process: Process, asker: Asker): void {
+    const caller = new Caller(this.world, process, this.tokenOf(asker.user), this.draw);
+    const ask = (times: number): void => {
+      caller.send(packageOf(asker, this.draw.bits()), () => {
+        this.ended += 1;
+        if (times > 1 && !caller.isOver) this.world.scheduler.after(asker.againMs, () => ask(times - 1));
+      });
+    };
+    ask(asker.times);
+    if (asker.isDeaf) caller.hold();
+  }
+}
+
+/** What nodes have in production, on quick disks and links. */
+function quietSwarm(seed: number, nodes: number): Swarm {
+  return {
+    ...drawSwarm(seed),
+    nodes,
+    tickMs: 100,
+    electionTicks: 10,
+    raft: {},
+    logTail: 1000,
+    segmentBytes: 1024 * 1024,
+    logCacheBytes: 1_000_000,
+    checkpointMs: 1000,
+    checkpointBytes: 1_000_000,
+    thingMs: 0.005,
+    chunkBytes: 64 * 1024,
+    slabBytes: 512 * 1024,
+    smallCache: false,
+    collectsGarbage: true,
+    threadMs: 0.05,
+    engineSilenceMs: 5000,
+    balances: false,
+    replaceAfterMs: 60_000,
+    stateCheckIntervalMs: 0,
+    waitMs: 10_000,
+    disk: { meanMs: 0.2, slowPerMille: 0, slowMs: 0 },
+    network: { delayMs: 0.3, lostPerMille: 0, doubledPerMille: 0, reorders: false },
+    link: { frameBytes: 1_000_000, bulkBytes: 100_000, roomBytes: 10_000_000, bytesPerMs: 1_000_000 },
+    lease: false,
+    unsentEventsMax: 4 * 1024 * 1024,
+  };
+}
+
+/** Makes everything that is there before the crowd comes; returns a token of each user. */
+async function setUp(world: World): Promise<readonly string[]> {
+  const [process] = world.processes;
+  if (process === undefined) throw new Error('no node is there');
+  const caller = new Caller(world, process, null, new Draw(world.seed, 'set up'));
+  const tokens = await answerTo(world, caller, NEW_USERS);
+  for (const sent of SET_UP) await answerTo(world, caller, sent);
+  await world.run(() => false, QUIET_MS);
+  if (!Array.isArray(tokens)) throw new Error('there are no users');
+  return tokens.map(String);
+}
+
+async function answerTo(world: World, caller: Caller, sent: Sent): Promise<WireValue> {
+  const answers: Answer[] = [];
+  caller.send(sent, (answer) => {
+    if (answer !== null) answers.push(answer);
+  });
+  await world.run(() => answers.length > 0, START_MS);
+  const [answer] = answers;
+  if (answer?.ok !== true) throw new Error(`${String(sent[2])} failed: ${answer?.message}`);
+  return answer.value;
+}
+
+/** Lets what runs take time: the engine is real, and its limits and slices are; its clock goes on by what it looks at. */
+function slowDown({ engine, engineThread }: Process): void {
+  if (engine === null || !(engineThread instanceof BusyThread)) throw new Error('the node is not open');
+  const { runtime } = engine;
+  const check = runtime.check.bind(runtime);
+  runtime.check = () => {
+    engineThread.spend(LOOK_MS);
+    check();
+    runtime.steps = LOOK_STEPS;
+  };
+  const startClock = runtime.startClock.bind(runtime);
+  runtime.startClock = (...args) => {
+    startClock(...args);
+    runtime.steps = LOOK_STEPS;
+  };
+  const run = engine.run.bind(engine);
+  engine.run = (call) => {
+    engineThread.spend(REQUEST_MS);
+    return run(call);
+  };
+  const prepare = engine.prepare.bind(engine);
+  engine.prepare = (code) => {
+    const { misses } = engine.figures.programs;
+    const prepared = prepare(code);
+    if (engine.figures.programs.misses > misses) engineThread.spend(code.length * CHARACTER_MS);
+    return prepared;
+  };
+}
