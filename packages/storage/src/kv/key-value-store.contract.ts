@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KeyRange, KeyValuePair, KeyValueStore } from './key-value-store.js';
+import { PackedPairs } from './packed-pairs.js';
+
+const NOTHING = Buffer.alloc(0);
 
 /** The contract of every `KeyValueStore`. Real and simulated ones run this same suite. */
 export function describeKeyValueStore(
@@ -141,6 +144,48 @@ export function describeKeyValueStore(
       expect(await store.approximateBytes({ from: key('000000'), to: key('003000') })).toBeLessThan(100_000);
       const found = await all(everything, { keysOnly: true }, 700);
       expect([found.length, found[0]]).toEqual([1000, '003000=']);
+    });
+
+    /** What is read ahead of a range. Its beginning may not be had yet, and later what comes next may not. */
+    async function ahead(range: KeyRange): Promise<string[]> {
+      for (;;) {
+        const found: string[] = [];
+        store.readAhead.begin(range);
+        for (let bytes = store.readAhead.next(); bytes !== undefined; bytes = store.readAhead.next()) {
+          if (bytes.length === 0) return found;
+          for (const pairs = new PackedPairs(bytes); !pairs.isAtEnd; pairs.next()) {
+            const name = bytes.subarray(pairs.keyAt).subarray(0, 6).toString('latin1');
+            found.push(`${name}=${pairs.value.toString('hex')}`);
+          }
+        }
+        await new Promise(setImmediate);
+      }
+    }
+
+    test('reads a range ahead as it is, and the next one in its place', async () => {
+      const batch = store.batch();
+      const expected: string[] = [];
+      for (let i = 0; i < 3000; i++) {
+        const value = Buffer.alloc(i % 300, i);
+        batch.put(key(String(i).padStart(6, '0')), value);
+        if (i >= 100 && i < 2900) expected.push(`${String(i).padStart(6, '0')}=${value.toString('hex')}`);
+      }
+      await batch.write({ sync: false });
+      expect(await ahead({ from: key('000100'), to: key('002900') })).toEqual(expected);
+      await put({ '000200': 'new' });
+      store.readAhead.begin(everything);
+      expect(await ahead({ from: key('000200'), to: key('000201') })).toEqual([
+        `000200=${Buffer.from('new').toString('hex')}`,
+      ]);
+      expect(await ahead({ from: key('5'), to: key('6') })).toEqual([]);
+    });
+
+    test('gives nothing more of a range that was given up', async () => {
+      await put({ '000001': 'a', '000002': 'b' });
+      expect(await ahead(everything)).toHaveLength(2);
+      store.readAhead.begin(everything);
+      store.readAhead.end();
+      expect(store.readAhead.next() ?? NOTHING).toHaveLength(0);
     });
 
     test('a large range comes whole', async () => {

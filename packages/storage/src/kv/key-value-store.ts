@@ -13,6 +13,9 @@ export interface KeyValueStore {
   /** Reads a range in order, as it is now or in a snapshot; later writes are not seen. */
   iterate(range: KeyRange, options?: IterateOptions): KeyValueCursor;
 
+  /** For callers that can't wait for a promise, and read many keys in their order. */
+  readonly readAhead: ReadAhead;
+
   batch(): KeyValueBatch;
 
   /**
@@ -53,6 +56,22 @@ export interface KeyValueCursor {
   /** Up to `count` further pairs; none at the end. */
   next(count: number): Promise<KeyValuePair[]>;
   close(): Promise<void>;
+}
+
+/**
+ * Reads a range beside its caller, who gets many pairs at a time for the price of one. One range at a time. What it gives, `getSync`
+ * would give, too: an implementation may give nothing at any time.
+ */
+export interface ReadAhead {
+  /** Begins with a range, as it is now or a little later, and gives the one before up. */
+  begin(range: KeyRange): void;
+  /**
+   * The next pairs of the range, in order, as in `packed-pairs.ts`; the caller's own. Very large values are left out. Waits for a few
+   * milliseconds at most. Without any at the end of the range; undefined where it can't be had now.
+   */
+  next(): Buffer | undefined;
+  /** Gives the range up. */
+  end(): void;
 }
 
 /** Changes that happen together or not at all. Keys and values are copied by the call that adds them. */

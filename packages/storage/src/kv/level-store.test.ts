@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DamagedStateError, FolderInUseError } from '../errors.js';
 import { seeded } from '../testing/random.js';
 import { describeKeyValueStore } from './key-value-store.contract.js';
+import { BATCH_BYTES } from './level-read-ahead.js';
 import { LevelStore } from './level-store.js';
 import { bytesToOpen, readLog, removeObsoleteFiles, verifyLevelDb } from './leveldb-files.js';
+import { PackedPairs } from './packed-pairs.js';
 
 let folder: string;
 
@@ -51,6 +53,39 @@ describe('LevelStore', () => {
     await store.close();
     const again = await LevelStore.open(folder, { createIfMissing: false });
     expect(again.getSync(Buffer.from('a'))?.toString()).toBe('b');
+    await again.close();
+  });
+
+  test('reads ahead without values that are too large for a batch, and closes in the middle of it', async () => {
+    const store = await LevelStore.open(folder, { createIfMissing: true });
+    const batch = store.batch();
+    for (let i = 1; i < 2000; i++) {
+      const key = Buffer.alloc(4);
+      key.writeUInt32BE(i);
+      batch.put(key, Buffer.alloc(i % 100 === 0 ? BATCH_BYTES : 1000, i));
+    }
+    await batch.write({ sync: true });
+    const range = { from: Buffer.alloc(4), to: Buffer.alloc(4, 0xff) };
+    let first: Buffer | undefined;
+    while (first === undefined) {
+      store.readAhead.begin(range);
+      first = store.readAhead.next();
+      await new Promise(setImmediate);
+    }
+    store.readAhead.begin(range);
+    const ids: number[] = [];
+    while (ids.length < 500) {
+      const bytes = store.readAhead.next();
+      if (bytes === undefined) continue;
+      for (const pairs = new PackedPairs(bytes); !pairs.isAtEnd; pairs.next()) {
+        ids.push(bytes.readUInt32BE(pairs.keyAt));
+        expect(pairs.value.length).toBe(1000);
+      }
+    }
+    const expected = Array.from({ length: 3000 }, (_, i) => i + 1).filter((id) => id % 100 !== 0);
+    expect(ids).toEqual(expected.slice(0, ids.length));
+    await store.close();
+    const again = await LevelStore.open(folder, { createIfMissing: false });
     await again.close();
   });
 

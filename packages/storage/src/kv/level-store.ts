@@ -17,6 +17,7 @@ import type {
   KeyValueSnapshot,
   KeyValueStore,
 } from './key-value-store.js';
+import { LevelReadAhead } from './level-read-ahead.js';
 import { hasLevelDb, removeObsoleteFiles, verifyLevelDb } from './leveldb-files.js';
 
 export type LevelStoreOptions = {
@@ -38,6 +39,7 @@ export type LevelStoreOptions = {
 
 /** LevelDB in a folder of its own. Not compressed, so that hot reads copy once and tables can be verified. */
 export class LevelStore implements KeyValueStore {
+  readonly readAhead: LevelReadAhead;
   private readonly db: Db;
 
   /** Throws `FolderInUseError` (without a pid), `DamagedStateError`, `DiskFullError`, `DiskError`. */
@@ -58,6 +60,8 @@ export class LevelStore implements KeyValueStore {
       writeBufferSize: options.writeBufferBytes ?? 8 * MEBIBYTE,
       maxFileSize: 4 * MEBIBYTE,
       maxOpenFiles: options.openFilesMax ?? 2000,
+      // Another thread reads ahead. That no other store has the folder is made sure of above.
+      multithreading: true,
     });
     await guarded(folder, () => db.open());
     return new LevelStore(db);
@@ -65,6 +69,7 @@ export class LevelStore implements KeyValueStore {
 
   private constructor(db: Db) {
     this.db = db;
+    this.readAhead = new LevelReadAhead(db.location);
   }
 
   getSync(key: Uint8Array, snapshot?: KeyValueSnapshot): Buffer | undefined {
@@ -140,8 +145,10 @@ export class LevelStore implements KeyValueStore {
     return new LevelSnapshot(this.db.snapshot());
   }
 
-  close(): Promise<void> {
-    return guarded(this.db.location, () => this.db.close());
+  async close(): Promise<void> {
+    // The database stays open as long as another thread has it.
+    await this.readAhead.close();
+    await guarded(this.db.location, () => this.db.close());
   }
 }
 

@@ -7,7 +7,9 @@ import type {
   KeyValuePair,
   KeyValueSnapshot,
   KeyValueStore,
+  ReadAhead,
 } from './key-value-store.js';
+import { packedBytes, packPair } from './packed-pairs.js';
 
 export type StoreOperation = { readonly kind: 'write' | 'flush' | 'read' | 'close'; readonly count: number };
 
@@ -45,6 +47,7 @@ export class MemoryStore {
     return {
       getSync: (key, snapshot) => copied(mapOf(snapshot, this.current).get(stringOf(key))),
       iterate: (range, options) => this.iterate(life, range, options),
+      readAhead: new MemoryReadAhead(() => this.current.share()),
       batch: () => this.batch(life),
       flush: () => this.flush(life),
       // Deleted records take no room here.
@@ -239,6 +242,43 @@ class SortedMap {
         if (isNew) keys.splice(this.firstAtOrAfter(key), 0, key);
       }
     }
+  }
+}
+
+/** Pairs of a batch that was read ahead: few, so that tests see several. */
+const BATCH_PAIRS = 16;
+
+class MemoryReadAhead implements ReadAhead {
+  private readonly snapshot: () => SortedMap;
+  private map = new SortedMap();
+  private at = 0;
+  private to = '';
+
+  constructor(snapshot: () => SortedMap) {
+    this.snapshot = snapshot;
+  }
+
+  begin(range: KeyRange): void {
+    this.map = this.snapshot();
+    this.at = this.map.firstAtOrAfter(stringOf(range.from));
+    this.to = stringOf(range.to);
+  }
+
+  next(): Buffer {
+    const pairs: Buffer[] = [];
+    for (; pairs.length < BATCH_PAIRS; this.at++) {
+      const key = this.map.keys[this.at];
+      if (key === undefined || key >= this.to) break;
+      const value = this.map.get(key) ?? Buffer.alloc(0);
+      const pair = Buffer.alloc(packedBytes(Buffer.from(key, 'latin1'), value));
+      packPair(pair, 0, Buffer.from(key, 'latin1'), value);
+      pairs.push(pair);
+    }
+    return Buffer.concat(pairs);
+  }
+
+  end(): void {
+    this.to = '';
   }
 }
 

@@ -158,6 +158,19 @@ export function recordRange(group: number, generation: number, kind?: number): K
   return { from, to: successor(from) };
 }
 
+/** All records behind that of a record key, among those of its group, generation and kind. */
+export function restOfKind(key: Buffer): KeyRange {
+  return { from: Buffer.concat([key, Buffer.of(0)]), to: successor(key.subarray(0, PREFIX_BYTES + 1)) };
+}
+
+/** How the name in a key, at `at` of some bytes, lies to another one: below 0 in front of it, above 0 behind it. */
+export function compareNameAt(bytes: Buffer, at: number, kind: number, id: number, part: number): number {
+  const otherKind = bytes[at]!;
+  if (otherKind !== kind) return otherKind - kind;
+  const otherId = bytes.readUInt32BE(at + 1) * 4294967296 + bytes.readUInt32BE(at + 5);
+  return otherId !== id ? otherId - id : bytes.readUInt32BE(at + 9) - part;
+}
+
 /** The first key after all that begin with `prefix`. */
 function successor(prefix: Buffer): Buffer {
   let end = prefix.length;

@@ -7,7 +7,7 @@ import type { StorageMutant } from '../testing/mutants.js';
 import { SOUND_STORES, StoragePlanter, type StoreClasses } from '../testing/plant.js';
 import { seeded } from '../testing/random.js';
 import type { SnapshotChunk } from './snapshot-format.js';
-import { StateStore } from './state-store.js';
+import { type StateRecord, StateStore } from './state-store.js';
 
 /**
  * Random checkpoints, removals and snapshot installations, several at a time, with crashes at any moment,
@@ -98,6 +98,7 @@ class World {
       disk: this.disk.attach(),
       slabBytes: 400,
       chunkBytes: 1024,
+      readAheadAfter: 1,
     });
   }
 
@@ -221,7 +222,10 @@ async function contentOf(store: StateStore): Promise<Map<number, GroupState>> {
   const groups = new Map<number, GroupState>();
   for (const id of store.groups()) {
     const records = new Map<string, string>();
-    for await (const { kind, id: record, part, value } of store.scan(id)) {
+    const scanned: StateRecord[] = [];
+    for await (const record of store.scan(id)) scanned.push(record);
+    // One behind the other within one job, so that some of them are read ahead.
+    for (const { kind, id: record, part, value } of scanned) {
       expect(store.read(id, kind, record, part)?.equals(value)).toBe(true);
       records.set(`${kind} ${record} ${part}`, value.toString('hex'));
     }

@@ -35,6 +35,7 @@ import {
 } from './keys.js';
 import { checkName } from './limits.js';
 import { redoName, redoNumber } from './redo-file.js';
+import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
 import type { SnapshotFormat } from './snapshot-format.js';
 import { type InstallHost, markGarbage, SnapshotInstaller } from './snapshot-install.js';
@@ -51,6 +52,8 @@ export type StateStoreOptions = {
   readonly chunkBytes?: number;
   /** Bytes of a checkpoint that are written at once. Default 512 KiB. */
   readonly slabBytes?: number;
+  /** Records that must have been read in the order of their names before the next ones are read ahead. Default 32. */
+  readonly readAheadAfter?: number;
 };
 
 /** One record of a group. */
@@ -76,6 +79,7 @@ export class StateStore {
   private readonly groupsById = new Map<number, GroupHandle>();
   private readonly busy = new BusyGroups();
   private readonly snapshots = new Set<SnapshotSource>();
+  private readonly sequentialReads: SequentialReads;
   private readonly sweeper: Sweeper;
   private nextGeneration = 1;
   private nextRedoFile = 1;
@@ -111,6 +115,10 @@ export class StateStore {
     this.disk = options.disk;
     this.mark = mark;
     this.journal = journal;
+    this.sequentialReads = new SequentialReads(
+      options.store.readAhead,
+      options.readAheadAfter ?? READ_AHEAD_AFTER_DEFAULT,
+    );
     this.sweeper = new Sweeper(options.store, journal);
     this.chunkBytes = options.chunkBytes ?? CHUNK_BYTES_DEFAULT;
     this.slabBytes = options.slabBytes ?? SLAB_BYTES_DEFAULT;
@@ -127,7 +135,7 @@ export class StateStore {
     checkName(kind, id, part);
     const { key } = handle;
     nameRecord(key, kind, id, part);
-    const value = this.store.getSync(key);
+    const value = this.sequentialReads.find(key, kind, id, part) ?? this.store.getSync(key);
     return value === undefined ? undefined : decodeValue(key, value, group);
   }
 

@@ -78,6 +78,10 @@ const MUTANTS = {
       },
     ],
   },
+  read_ahead_kept: {
+    what: 'what was read ahead is used beyond the job that it was read for, though a checkpoint may have ended since',
+    edits: [{ file: 'state/sequential-reads', code: 'queueMicrotask(() => this.drop());', bug: '' }],
+  },
   applied_index_outside_batch: {
     what: 'the applied index is written before, and not together with, the records of its checkpoint',
     edits: [

@@ -258,6 +258,7 @@ export class Process {
       disk: machine.stateDisk.attach(),
       chunkBytes: world.swarm.chunkBytes,
       slabBytes: world.swarm.slabBytes,
+      readAheadAfter: 2,
     });
   }
 

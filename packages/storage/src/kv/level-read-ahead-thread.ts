@@ -1,0 +1,104 @@
+/** The thread that reads ahead, see `level-read-ahead.ts`. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Level } from 'level';
+import type { KeyRange } from './key-value-store.js';
+import {
+  BATCH_BYTES,
+  END,
+  PLACES,
+  State,
+  type ThreadData,
+  type ThreadRequest,
+  Word,
+} from './level-read-ahead.js';
+import { packedBytes, packPair } from './packed-pairs.js';
+
+/** Pairs of the first batch, which somebody waits for, and of later ones at most. */
+const FIRST_PAIRS = 64;
+const PAIRS_MAX = 512;
+
+const { location, words, places }: ThreadData = workerData;
+const port = parentPort;
+if (port === null) throw new Error('this file is the program of a thread');
+
+const db = new Level<Uint8Array, Uint8Array>(location, {
+  keyEncoding: 'view',
+  valueEncoding: 'view',
+  createIfMissing: false,
+  multithreading: true,
+});
+
+port.on('message', (message: ThreadRequest) => {
+  if (message === null) void close();
+  // A range that can't be read ahead is read without: then whoever asked finds the trouble, and says so.
+  else read(message.request, message.range).catch(() => hand(message.request, END));
+});
+await db.open();
+Atomics.compareExchange(words, Word.STATE, State.STARTING, State.READY);
+
+async function close(): Promise<void> {
+  Atomics.store(words, Word.STATE, State.ENDED);
+  await db.close();
+  port?.close();
+}
+
+/** Hands a range over batch by batch, until its end or until something else is wanted. */
+async function read(request: number, range: KeyRange): Promise<void> {
+  if (!isWanted(request)) return;
+  const pairs = db.iterator({ gte: range.from, lt: range.to, highWaterMarkBytes: BATCH_BYTES / 2 });
+  try {
+    for (let count = FIRST_PAIRS; ; count = Math.min(2 * count, PAIRS_MAX)) {
+      const batch = await pairs.nextv(count);
+      if (!waitForPlace(request)) return;
+      if (batch.length === 0) {
+        hand(request, END);
+        return;
+      }
+      hand(request, pack(batch));
+    }
+  } finally {
+    await pairs.close();
+  }
+}
+
+/** Writes pairs to the next place, without those that are too large for one: who wants them reads them without us. */
+function pack(batch: readonly [Uint8Array, Uint8Array][]): number {
+  const target = placeOf(made());
+  let at = 0;
+  for (const [key, value] of batch) {
+    if (at + packedBytes(key, value) <= BATCH_BYTES) at = packPair(target, at, key, value);
+  }
+  return at;
+}
+
+function hand(request: number, bytes: number): void {
+  if (!waitForPlace(request)) return;
+  const place = made() % PLACES;
+  words[Word.REQUEST_OF + place] = request;
+  words[Word.BYTES_OF + place] = bytes;
+  Atomics.add(words, Word.MADE, 1);
+  Atomics.notify(words, Word.MADE);
+}
+
+/** Waits until a place is free; false when the request is not wanted any more. Nothing else is to be done meanwhile. */
+function waitForPlace(request: number): boolean {
+  for (;;) {
+    const seen = Atomics.load(words, Word.WAKE);
+    if (!isWanted(request)) return false;
+    if (made() - Atomics.load(words, Word.TAKEN) < PLACES) return true;
+    Atomics.wait(words, Word.WAKE, seen);
+  }
+}
+
+function isWanted(request: number): boolean {
+  return Atomics.load(words, Word.REQUEST) === request;
+}
+
+function made(): number {
+  return Atomics.load(words, Word.MADE);
+}
+
+function placeOf(batch: number): Buffer {
+  const { buffer, byteOffset, byteLength } = places[batch % PLACES]!;
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

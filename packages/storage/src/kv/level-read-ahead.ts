@@ -1,0 +1,137 @@
+/**
+ * Reading ahead from LevelDB: a thread of its own has the same database open, goes over the range with an iterator, and hands
+ * batches over in shared memory. The caller, which can't wait for a promise, waits for that memory to change.
+ */
+import { Worker } from 'node:worker_threads';
+import type { KeyRange, ReadAhead } from './key-value-store.js';
+
+/** Bytes of one batch at most. */
+export const BATCH_BYTES: number = 256 * 1024;
+
+/** Batches that wait for the caller at most; each has its place. */
+export const PLACES = 2;
+
+/** The words by which the two threads tell each other how far they are. */
+export const Word = {
+  /** The number of the request that is wanted now; none while the caller wants nothing. */
+  REQUEST: 0,
+  /** How many batches were made, and how many of them were taken. */
+  MADE: 1,
+  TAKEN: 2,
+  /** Changes whenever the caller takes a batch or wants something else. */
+  WAKE: 3,
+  /** `State` of the thread. */
+  STATE: 4,
+  /** For each place: of which request its batch is, and how many bytes; less than 0 at the end of the range. */
+  REQUEST_OF: 5,
+  BYTES_OF: 5 + PLACES,
+  COUNT: 5 + 2 * PLACES,
+} as const;
+
+export const State = { STARTING: 0, READY: 1, ENDED: 2 } as const;
+
+/** The end of a range, in place of the bytes of a batch. */
+export const END = -1;
+
+export type ThreadData = {
+  readonly location: string;
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly places: readonly Uint8Array<SharedArrayBuffer>[];
+};
+
+/** Null asks the thread to end. */
+export type ThreadRequest = { readonly request: number; readonly range: KeyRange } | null;
+
+/** A thread that does not come in time has no processor: then it is quicker to read without it. */
+const WAIT_MS = 5;
+
+/** The thread is started by the first who reads ahead, and is not waited for until it is ready. */
+export class LevelReadAhead implements ReadAhead {
+  private readonly location: string;
+  private readonly words: Int32Array<SharedArrayBuffer>;
+  private readonly places: readonly Uint8Array<SharedArrayBuffer>[];
+  private worker: Worker | undefined;
+  private ended: Promise<void> | undefined;
+  private request = 0;
+  private taken = 0;
+
+  /** @param location the folder of a database that is open in this thread, with `multithreading` */
+  constructor(location: string) {
+    this.location = location;
+    this.words = new Int32Array(new SharedArrayBuffer(Word.COUNT * Int32Array.BYTES_PER_ELEMENT));
+    this.places = Array.from({ length: PLACES }, () => new Uint8Array(new SharedArrayBuffer(BATCH_BYTES)));
+  }
+
+  begin(range: KeyRange): void {
+    const worker = this.worker ?? this.start();
+    if (Atomics.load(this.words, Word.STATE) !== State.READY) return;
+    this.want();
+    const message: ThreadRequest = { request: this.request, range };
+    worker.postMessage(message);
+  }
+
+  next(): Buffer | undefined {
+    const { words } = this;
+    for (;;) {
+      if (Atomics.load(words, Word.STATE) !== State.READY) return undefined;
+      if (Atomics.wait(words, Word.MADE, this.taken, WAIT_MS) === 'timed-out') return undefined;
+      if (Atomics.load(words, Word.MADE) === this.taken) continue;
+      const place = this.taken % PLACES;
+      const isWanted = words[Word.REQUEST_OF + place] === this.request;
+      const count = words[Word.BYTES_OF + place]!;
+      const bytes = isWanted ? Buffer.from(this.places[place]!.subarray(0, Math.max(count, 0))) : undefined;
+      this.taken += 1;
+      Atomics.store(words, Word.TAKEN, this.taken);
+      this.wake();
+      // All pairs of a batch may have been too large for it.
+      if (bytes !== undefined && count !== 0) return bytes;
+    }
+  }
+
+  end(): void {
+    this.want();
+  }
+
+  /** Ends the thread. The database must be open until then. */
+  async close(): Promise<void> {
+    const { worker } = this;
+    if (worker === undefined) return;
+    this.want();
+    worker.ref();
+    const message: ThreadRequest = null;
+    worker.postMessage(message);
+    await this.ended;
+  }
+
+  private start(): Worker {
+    const { location, words, places } = this;
+    const workerData: ThreadData = { location, words, places };
+    const worker = new Worker(new URL('./level-read-ahead-thread.js', import.meta.url), {
+      workerData,
+      name: 'read ahead',
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 64 },
+    });
+    this.worker = worker;
+    // Whatever ended it: all that it does can be done without it.
+    worker.on('error', () => Atomics.store(words, Word.STATE, State.ENDED));
+    this.ended = new Promise((resolve) => {
+      worker.on('exit', () => resolve());
+    });
+    worker.unref();
+    return worker;
+  }
+
+  /** What was wanted so far is not wanted any more. */
+  private want(): void {
+    this.request = (this.request + 1) | 0;
+    Atomics.store(this.words, Word.REQUEST, this.request);
+    this.wake();
+  }
+
+  private wake(): void {
+    Atomics.add(this.words, Word.WAKE, 1);
+    Atomics.notify(this.words, Word.WAKE);
+  }
+}

@@ -1,0 +1,134 @@
+import type { ReadAhead } from '../kv/key-value-store.js';
+import { PackedPairs } from '../kv/packed-pairs.js';
+import { compareNameAt, NAME_AT, restOfKind } from './keys.js';
+
+export const READ_AHEAD_AFTER_DEFAULT = 32;
+/** Where reading ahead did not help, it is tried again after so many times as many records. */
+const RETRY_FACTOR = 32;
+/** An id that is higher than the last one by at most so much is one behind it. */
+const GAP_MAX = 64;
+/** Other records that may be read between two that follow each other. */
+const STRAYS_MAX = 8;
+/** Bytes that may be read ahead for nothing: so many for each that was of use, and some to begin with. */
+const WASTE_FACTOR = 4;
+const WASTE_FREE_BYTES = 64 * 1024;
+
+/**
+ * Notices that records are read in the order of their names, which a walk over instances, sets and lists does, and has the next ones
+ * read ahead from then on.
+ *
+ * What was read ahead is never stale: it is dropped at the end of the synchronous job that it was read for. No checkpoint can end
+ * within one, and until its end the records that it changes may be read as they were before.
+ */
+export class SequentialReads {
+  private readonly ahead: ReadAhead;
+  private readonly runMin: number;
+  /** The last record of the run: a key of its group and generation, which is the same object for all of these, and its name. */
+  private key: Buffer | null = null;
+  private kind = 0;
+  private id = 0;
+  private part = 0;
+  /** How many records were read one behind the other. */
+  private run = 0;
+  private strays = 0;
+  private isReading = false;
+  private pairs: PackedPairs | null = null;
+  /** Bytes of what was read ahead that were of use, and that were not. */
+  private usefulBytes = 0;
+  private wastedBytes = 0;
+
+  /** @param runMin records that must have been read one behind the other before the next ones are read ahead */
+  constructor(ahead: ReadAhead, runMin: number) {
+    this.ahead = ahead;
+    this.runMin = runMin;
+  }
+
+  /**
+   * The stored value of a record that is about to be read, if it was read ahead. If not, it may be there all the same.
+   *
+   * @param key the key of the record
+   */
+  find(key: Buffer, kind: number, id: number, part: number): Buffer | undefined {
+    if (!this.follows(key, kind, id, part)) return undefined;
+    if (this.isReading) return this.take(kind, id, part);
+    if (this.run >= this.runMin) this.begin(key);
+    return undefined;
+  }
+
+  /** Drops what was read ahead. */
+  drop(): void {
+    if (!this.isReading) return;
+    this.isReading = false;
+    this.pairs = null;
+    this.ahead.end();
+  }
+
+  private begin(key: Buffer): void {
+    this.isReading = true;
+    this.usefulBytes = 0;
+    this.wastedBytes = 0;
+    this.ahead.begin(restOfKind(key));
+    queueMicrotask(() => this.drop());
+  }
+
+  private take(kind: number, id: number, part: number): Buffer | undefined {
+    for (;;) {
+      const pairs = this.pairs?.isAtEnd === false ? this.pairs : this.nextPairs();
+      if (pairs === null) return undefined;
+      const order = compareNameAt(pairs.bytes, pairs.keyAt + NAME_AT, kind, id, part);
+      if (order > 0) return undefined;
+      const { size, value } = pairs;
+      pairs.next();
+      if (order === 0) {
+        this.usefulBytes += size;
+        return value;
+      }
+      this.wastedBytes += size;
+      if (this.wastedBytes > WASTE_FREE_BYTES + WASTE_FACTOR * this.usefulBytes) {
+        this.giveUp();
+        return undefined;
+      }
+    }
+  }
+
+  private nextPairs(): PackedPairs | null {
+    const bytes = this.ahead.next();
+    if (bytes === undefined) {
+      this.giveUp();
+      return null;
+    }
+    this.pairs = new PackedPairs(bytes);
+    if (!this.pairs.isAtEnd) return this.pairs;
+    this.drop();
+    this.run = 0;
+    return null;
+  }
+
+  private giveUp(): void {
+    this.drop();
+    this.run = -RETRY_FACTOR * this.runMin;
+  }
+
+  /** Whether a record comes behind the last one of the run. */
+  private follows(key: Buffer, kind: number, id: number, part: number): boolean {
+    const gap = id - this.id;
+    const isNext =
+      key === this.key &&
+      kind === this.kind &&
+      ((gap > 0 && gap <= GAP_MAX) || (gap === 0 && part > this.part));
+    if (isNext) {
+      this.run += 1;
+    } else {
+      this.strays += 1;
+      if (this.strays <= STRAYS_MAX && this.key !== null) return false;
+      this.drop();
+      this.key = key;
+      this.kind = kind;
+      this.run = 0;
+    }
+    this.id = id;
+    this.part = part;
+    this.strays = 0;
+    return isNext;
+  }
+}
