@@ -32,8 +32,9 @@ if (!isBundleCurrent()) {
   await build({
     entryPoints: {
       index: `${home}dist/index.js`,
-      // Loaded by its name, beside the file that starts it.
+      // Threads, each loaded by its name, beside the file that starts it.
       worker: `${home}../node/dist/operate/thread/worker.js`,
+      'level-read-ahead-thread': `${home}../storage/dist/kv/level-read-ahead-thread.js`,
     },
     outdir: made,
     bundle: true,
