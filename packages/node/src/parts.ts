@@ -3,10 +3,14 @@
  * plays with nodes can put them together in its own way, with its own clock, disks and links. Nothing that
  * ships comes in here.
  */
+export type { Clock } from './base/clock.js';
 export { type Identity, logIdentity } from './base/identity.js';
 export { joinedClock } from './base/joined-clock.js';
+export { Bridge } from './between/bridge.js';
 export type { ClusterRecord, Founder } from './between/cluster-record.js';
+export { EventSender } from './between/event-sender.js';
 export { decodeMembership, votersWanted } from './between/membership.js';
+export type { Parcel } from './between/parcel.js';
 export { PROTOCOL_VERSIONS } from './between/peer-protocol.js';
 export {
   ANSWER_HEAD_BYTES,
@@ -24,6 +28,7 @@ export {
   type PeerAddress,
   ROOT_GROUP,
 } from './between/protocol.js';
+export { Signals } from './between/signals.js';
 export { CallKind } from './calls/calls.js';
 export { ExitCode } from './config/exit-codes.js';
 export { ConsensusSide } from './consensus/consensus-side.js';

@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../base/clock.js';
 import { Bridge } from './bridge.js';
-import { packEvents } from './event-parcel.js';
-import { type Parcel, unpack } from './parcel.js';
+import { Packing, type Parcel, packEvent, unpackCommands } from './parcel.js';
 import type { Command, Event } from './protocol.js';
 import { Signals } from './signals.js';
 
@@ -20,7 +20,17 @@ let port: MessagePort;
 beforeEach(() => {
   const { port1, port2 } = new MessageChannel();
   const memory = new SharedArrayBuffer(Signals.BYTES);
-  bridge = new Bridge({ port: port1, signals: memory });
+  bridge = new Bridge({
+    port: {
+      post: (parcel, given) => port1.postMessage(parcel, given),
+      poll: () => receiveMessageOnPort(port1)?.message,
+      close: () => port1.close(),
+    },
+    signals: memory,
+    clock: systemClock,
+    soon: setImmediate,
+  });
+  port1.on('message', (parcel) => bridge.receive(parcel));
   signals = new Signals(memory);
   port = port2;
 });
@@ -41,10 +51,10 @@ function propose(number: number): void {
 function arrived(): (number | string)[][] {
   const messages: (number | string)[][] = [];
   for (;;) {
-    const message = receiveMessageOnPort(port) as { message: Parcel } | undefined;
+    const message = receiveMessageOnPort(port) as { message: Parcel<Command> } | undefined;
     if (message === undefined) return messages;
     const found: (number | string)[] = [];
-    unpack(message.message, (command: Command) => {
+    unpackCommands(message.message, (command: Command) => {
       if (command.kind === 'propose') found.push(...command.payloads.map(([number]) => number ?? 0));
       else found.push(command.kind);
     });
@@ -52,12 +62,18 @@ function arrived(): (number | string)[][] {
   }
 }
 
+function post(events: readonly Event[]): void {
+  const packing = new Packing<Event>();
+  for (const event of events) packEvent(packing, event);
+  port.postMessage(packing.take().parcel);
+}
+
 /** What the worker does when it has events, or when something is held back. */
 function tell(events: readonly Event[]): Promise<void> {
   const told = new Promise<void>((resolve) => {
     bridge.onEvent = () => resolve();
   });
-  port.postMessage(packEvents(events));
+  post(events);
   return events.length > 0 ? told : quiet();
 }
 
@@ -90,7 +106,7 @@ describe('proposals', () => {
         resolve();
       };
     });
-    port.postMessage(packEvents([committed(1)]));
+    post([committed(1)]);
     await handled;
     expect(before).toEqual([[1, 2]]);
   });
@@ -101,7 +117,7 @@ describe('proposals', () => {
     await turn();
     expect(signals.written(false)).toBe(true);
     bridge.onEvent = () => [2, 3].forEach(propose);
-    port.postMessage(packEvents([committed(4)]));
+    post([committed(4)]);
     await quiet();
     expect(arrived()).toEqual([]);
     [4, 5].forEach(propose);
@@ -110,7 +126,7 @@ describe('proposals', () => {
   });
 
   test('do not wait long for clients that do not ask again', async () => {
-    port.postMessage(packEvents([committed(4)]));
+    post([committed(4)]);
     await quiet();
     propose(1);
     while (arrived().length === 0) await turn();
@@ -154,7 +170,7 @@ describe('proposals', () => {
     expect(arrived()).toEqual([['call']]);
     expect(signals.written(false)).toBe(true);
     bridge.onEvent = () => bridge.send({ kind: 'return', to: 2, id: 8, payload: Uint8Array.of(8) });
-    port.postMessage(packEvents([committed(4)]));
+    post([committed(4)]);
     await quiet();
     expect(arrived()).toEqual([['return']]);
     [2, 3, 4, 5].forEach(propose);
@@ -179,7 +195,7 @@ describe('who waits in place', () => {
     bridge.onEvent = () => {
       isDone = true;
     };
-    port.postMessage(packEvents([committed(1)]));
+    post([committed(1)]);
     bridge.waitFor(() => isDone, 10_000);
     expect(isDone).toBe(true);
     expect(arrived()).toEqual([[1]]);
@@ -215,5 +231,42 @@ describe('signals', () => {
     expect(signals.hold()).toBe(true);
     expect(signals.taken()).toBe(true);
     expect(signals.hold()).toBe(false);
+  });
+});
+
+describe('how far states are', () => {
+  const applied = (group: number, index: number): Command => ({ kind: 'applied', group, index });
+
+  function commands(): Command[] {
+    const found: Command[] = [];
+    for (;;) {
+      const message = receiveMessageOnPort(port) as { message: Parcel<Command> } | undefined;
+      if (message === undefined) return found;
+      unpackCommands(message.message, (command) => found.push(command));
+    }
+  }
+
+  test('goes before the next other command, the newest of each group', async () => {
+    bridge.send(applied(1, 10));
+    bridge.send(applied(2, 5));
+    bridge.send(applied(1, 12));
+    await quiet();
+    expect(commands()).toEqual([]);
+    bridge.send({ kind: 'read', group: 1, id: 7 });
+    await turn();
+    expect(commands()).toEqual([applied(1, 12), applied(2, 5), { kind: 'read', group: 1, id: 7 }]);
+  });
+
+  test('goes by itself after a while, and at once when it changes often', async () => {
+    bridge.send(applied(1, 10));
+    let alone = commands();
+    while (alone.length === 0) {
+      await turn();
+      alone = commands();
+    }
+    expect(alone).toEqual([applied(1, 10)]);
+    for (let index = 11; index < 11 + 16; index++) bridge.send(applied(1, index));
+    await turn();
+    expect(commands()).toEqual([applied(1, 26)]);
   });
 });

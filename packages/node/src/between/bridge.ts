@@ -1,50 +1,89 @@
 /**
- * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel
- * in one message. Proposals that could not be written yet wait for the write under way, and behind it for
- * what comes at once: a message and a write cost as much as many changes. Calls of other nodes and answers to
- * them do not wait, and do not take along what does.
+ * The engine thread's end of the line to the consensus thread. Commands of one turn of the event loop travel in one message.
+ * Proposals that could not be written yet wait for the write under way, and behind it for clients that were answered by
+ * it and ask again: a message and a write cost as much as many changes. Calls of other nodes and answers to them do not
+ * wait, and do not take along what does. How far states are goes with the next other command: only limits depend on it.
  */
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type EventParcel, unpackEvents } from './event-parcel.js';
-import { GATHER_MS, Gathering } from './gathering.js';
-import { buffersOf, type Parcel, ParcelPacker, postedOf } from './parcel.js';
-import type { Command, Consensus, Event } from './protocol.js';
+import { assert } from '../base/assert.js';
+import type { Clock } from '../base/clock.js';
+import { Pacer } from './pacer.js';
+import { Packing, type Parcel, packCommand, unpackEvents } from './parcel.js';
+import type { Command, Consensus, Event, GroupId } from './protocol.js';
 import { Signals } from './signals.js';
 
-/** The parts of the worker's start besides its options. */
-export interface BridgePorts {
-  readonly port: MessagePort;
+/** The engine thread's end of a channel. Messages that come by it go to `Bridge.receive`. */
+export interface BridgePort {
+  readonly post: (parcel: Parcel<Command>, given: readonly ArrayBuffer[]) => void;
+  /** A message that has come and was not received; undefined for none. */
+  readonly poll: () => Parcel<Event> | undefined;
+  readonly close: () => void;
+}
+
+export interface BridgeOptions {
+  readonly port: BridgePort;
   /** Of `Signals`. */
   readonly signals: SharedArrayBuffer;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Calls back at the end of this turn of the event loop. */
+  readonly soon: (work: () => void) => void;
 }
+
+/** Time that proposals wait at most for clients that ask again, in milliseconds: enough for some hundred of them. */
+const EXPECT_MS = 4;
+
+/** How long it may not be told how far states are, in milliseconds, and how often that may change meanwhile. */
+const APPLIED_MS = 100;
+const APPLIED_MAX = 16;
 
 /** Bytes of proposals that may be held back. */
 const HELD_BYTES_MAX = 256 * 1024;
 
 export class Bridge implements Consensus {
   onEvent: (event: Event) => void = () => {};
-  private readonly port: MessagePort;
+  private readonly options: BridgeOptions;
   private readonly signals: Signals;
-  private readonly packer = new ParcelPacker();
-  /** For calls and returns. */
-  private readonly calls = new ParcelPacker();
+  private readonly packing = new Packing<Command>();
+  /** Calls and returns. */
+  private readonly calls = new Packing<Command>();
+  /** Payloads that are proposed in `packing`, and whether it holds something besides that must not wait. */
+  private proposals = 0;
+  private isUrgent = false;
+  /** How far states are, as far as it is not in `packing`, and how often that changed. */
+  private applied = new Map<GroupId, number>();
+  private appliedCount = 0;
   /** Whether a look at what is to be sent comes at the end of this turn of the event loop. */
   private planned = false;
-  private readonly gathering = new Gathering();
-  /** Ends the gathering. */
-  private readonly timer: NodeJS.Timeout;
+  private readonly pacer: Pacer;
+  private readonly appliedPacer: Pacer;
 
-  constructor({ port, signals }: BridgePorts) {
-    this.port = port;
-    this.signals = new Signals(signals);
-    this.timer = setTimeout(() => this.gathered(), GATHER_MS).unref();
-    port.on('message', (parcel: EventParcel) => this.receive(parcel));
+  constructor(options: BridgeOptions) {
+    this.options = options;
+    this.signals = new Signals(options.signals);
+    this.pacer = new Pacer(options.clock, EXPECT_MS, () => this.planLook());
+    this.appliedPacer = new Pacer(options.clock, APPLIED_MS, () => this.planLook());
   }
 
   send(command: Command): void {
-    const isCall = command.kind === 'call' || command.kind === 'return';
-    (isCall ? this.calls : this.packer).add(command);
+    const { kind } = command;
+    if (kind === 'applied') {
+      this.noteApplied(command.group, command.index);
+      return;
+    }
+    this.packApplied();
+    const isCall = kind === 'call' || kind === 'return';
+    packCommand(isCall ? this.calls : this.packing, command);
+    if (kind === 'propose') this.proposals += command.payloads.length;
+    else if (!isCall) this.isUrgent = true;
     this.planLook();
+  }
+
+  /** A message of the consensus thread. */
+  receive(parcel: Parcel<Event>): void {
+    const answered = answeredBy(parcel);
+    const waits = answered > 0 && this.pacer.expect(answered, this.proposals);
+    // What does not wait for more goes first, so that it is written while the events are handled.
+    if (!waits) this.flush();
+    unpackEvents(parcel, (event) => this.onEvent(event));
   }
 
   /**
@@ -53,30 +92,50 @@ export class Bridge implements Consensus {
    */
   waitFor(done: () => boolean, ms: number): void {
     this.flush();
-    const end = performance.now() + ms;
+    const { clock, port } = this.options;
+    const end = clock.now() + ms;
     while (!done()) {
       const { rings } = this.signals;
-      const message = receiveMessageOnPort(this.port) as { message: EventParcel } | undefined;
-      if (message !== undefined) {
-        this.receive(message.message);
+      const parcel = port.poll();
+      if (parcel !== undefined) {
+        this.receive(parcel);
         continue;
       }
-      const left = end - performance.now();
+      const left = end - clock.now();
       if (left <= 0) return;
       this.signals.waitForRing(rings, left);
     }
   }
 
   close(): void {
-    clearTimeout(this.timer);
-    this.port.close();
+    this.pacer.close();
+    this.appliedPacer.close();
+    this.options.port.close();
+  }
+
+  private noteApplied(group: GroupId, index: number): void {
+    assert(index >= (this.applied.get(group) ?? 0), 'a state does not go back');
+    if (this.applied.size === 0) this.appliedPacer.pause();
+    this.applied.set(group, index);
+    this.appliedCount += 1;
+    if (this.appliedCount >= APPLIED_MAX || !this.appliedPacer.holds()) this.planLook();
+  }
+
+  /** Puts how far states are behind the commands so far, and before those that come. */
+  private packApplied(): void {
+    if (this.appliedCount === 0) return;
+    const { applied } = this;
+    this.applied = new Map();
+    this.appliedCount = 0;
+    for (const [group, index] of applied) packCommand(this.packing, { kind: 'applied', group, index });
   }
 
   private planLook(): void {
     if (this.planned) return;
     this.planned = true;
-    setImmediate(() => {
+    this.options.soon(() => {
       this.planned = false;
+      this.packApplied();
       if (this.waits()) this.flushCalls();
       else this.flush();
     });
@@ -84,54 +143,41 @@ export class Bridge implements Consensus {
 
   /** Whether what is to be sent waits for more, or for the write under way. */
   private waits(): boolean {
-    const { packer, gathering, signals } = this;
-    if (!packer.isProposals || packer.bytes >= HELD_BYTES_MAX) return false;
-    return gathering.goesOn(packer.proposals) || signals.hold();
-  }
-
-  private gathered(): void {
-    this.gathering.end(this.packer.proposals);
-    if (!this.packer.isEmpty) this.planLook();
+    if (this.isUrgent || this.proposals === 0 || this.packing.bytes >= HELD_BYTES_MAX) return false;
+    return this.pacer.holds(this.proposals) || this.signals.hold();
   }
 
   private flush(): void {
-    const { packer, signals, calls } = this;
-    if (packer.isEmpty) {
+    const { packing, signals, calls } = this;
+    if (packing.isEmpty) {
       this.flushCalls();
       return;
     }
-    this.gathering.stop();
-    if (packer.proposals > 0) signals.proposed();
+    this.pacer.end();
+    if (this.proposals > 0) signals.proposed();
     signals.release();
-    this.post(packer.take(), calls.isEmpty ? null : calls.take());
+    this.proposals = 0;
+    this.isUrgent = false;
+    const { parcel, given } = packing.take();
+    if (calls.isEmpty) {
+      this.options.port.post(parcel, given);
+    } else {
+      const before = calls.take();
+      this.options.port.post({ ...parcel, before: before.parcel }, [...before.given, ...given]);
+    }
   }
 
   private flushCalls(): void {
-    if (!this.calls.isEmpty) this.post(this.calls.take(), null);
-  }
-
-  private post(parcel: Parcel, calls: Parcel | null): void {
-    if (calls === null) {
-      this.port.postMessage(postedOf(parcel), buffersOf(parcel));
-      return;
-    }
-    const posted = { ...postedOf(parcel), before: postedOf(calls) };
-    this.port.postMessage(posted, [...buffersOf(calls), ...buffersOf(parcel)]);
-  }
-
-  private receive(parcel: EventParcel): void {
-    const { gathering, packer } = this;
-    const answered = answeredBy(parcel);
-    if (answered > 0 && gathering.begin(answered, packer.proposals)) this.timer.refresh();
-    // What does not wait for more goes first, so that it is written while the events are handled.
-    if (!gathering.isOn) this.flush();
-    unpackEvents(parcel, (event) => this.onEvent(event));
+    assert(this.packing.isEmpty || this.proposals > 0, 'only proposals are held back');
+    if (this.calls.isEmpty) return;
+    const { parcel, given } = this.calls.take();
+    this.options.port.post(parcel, given);
   }
 }
 
 /** Changes that events of a message tell as committed, of this node's own. */
-function answeredBy({ events }: EventParcel): number {
+function answeredBy({ objects }: Parcel<Event>): number {
   let count = 0;
-  for (const event of events) if (event.kind === 'committed') count += event.count;
+  for (const event of objects) if (event.kind === 'committed') count += event.count;
   return count;
 }

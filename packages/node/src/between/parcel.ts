@@ -1,246 +1,341 @@
 /**
- * How commands travel to the consensus thread. The payloads of all proposals, calls and returns of a message
- * lie one behind the other in one buffer, which changes hands without being copied, as do the ends of large calls in buffers of
- * their own; everything else is cloned
- * by the runtime. Equal kinds that come in a row are one object, since the runtime takes its time for each.
+ * The messages between the two threads of a node. Commands and events that come often, or with large payloads, are packed
+ * into one buffer, which changes hands without being copied; the runtime clones all others. To clone an object or an array
+ * takes longer than to pack it, and to clone a view would copy the whole buffer that it lies in.
+ *
+ *   data    := item*                           missing: there are objects only, all of them items
+ *   item    := object (0)                      the next one of `objects`
+ *            | propose (1) group epoch payload answer        answer := 0 | 1 to id payload
+ *            | call (2) to id payload
+ *            | return (3) to id payload
+ *            | entries (4) group last:position count entry* membership     entry := position payload
+ *            | called (5) from id payload
+ *            | returned (6) id answered payload              answered := 0 | 1; membership := answered payload
+ *   position := index term hash                payload := length, bytes
+ *
+ * All numbers are floats of 64 bits.
  */
-import { elementAt } from '../base/element.js';
-import type { Command, GroupId, NodeId, PreparedAnswer } from './protocol.js';
-
-/** Proposals of one group and epoch; `sizes` are the lengths of their payloads in the parcel's buffer. */
-interface PackedProposals {
-  readonly kind: 'proposals';
-  readonly group: GroupId;
-  readonly epoch: number;
-  readonly sizes: number[];
-  answers?: PackedAnswers;
-}
-
-/** Answers that go along with proposals; `places` tells with which ones, behind whose payloads theirs lie. */
-interface PackedAnswers {
-  readonly places: number[];
-  readonly to: NodeId[];
-  readonly ids: number[];
-  readonly sizes: number[];
-}
-
-/** Calls, or returns, in a row. */
-interface PackedCalls {
-  readonly kind: 'calls' | 'returns';
-  readonly to: NodeId[];
-  readonly ids: number[];
-  readonly sizes: number[];
-}
-
-/** A call is a command of its own where its end has a buffer of its own. */
-type Packed = Exclude<Command, { kind: 'propose' | 'return' }> | PackedProposals | PackedCalls;
+import { assert } from '../base/assert.js';
+import type { Command, CommittedEntry, Event, LogPosition, PreparedAnswer } from './protocol.js';
 
 type Proposals = Extract<Command, { kind: 'propose' }>;
+type Entries = Extract<Event, { kind: 'entries' }>;
 
-/** The content of one message. */
-export interface Parcel {
-  readonly commands: readonly Packed[];
-  /** Payloads; missing where there are none, since an empty buffer takes the runtime longer than all commands of most messages. */
+/** The content of a message. */
+export interface Parcel<Message extends Command | Event> {
+  /** The items that are not packed. */
+  readonly objects: readonly Message[];
   readonly data?: Uint8Array<ArrayBuffer>;
-  /** Buffers that go with it, besides that of the data. */
-  readonly given: readonly ArrayBuffer[];
-  /** What comes before it in the same message; nothing for nothing. */
-  readonly before?: PostedParcel;
+  /** What comes before it in the same message. */
+  readonly before?: Parcel<Message>;
 }
 
-/** A parcel as it is posted, without what changes hands beside it. */
-export type PostedParcel = Omit<Parcel, 'given'>;
+/** Collects the items of a parcel. */
+export class Packing<Message extends Command | Event> {
+  private objects: Message[] = [];
+  private given: ArrayBuffer[] = [];
+  private readonly data = new PackedBytes();
 
-/** What changes hands with a parcel, be it one of commands or of events. */
-export function buffersOf({ data, given }: Pick<Parcel, 'data' | 'given'>): ArrayBuffer[] {
-  return data === undefined ? [...given] : [data.buffer, ...given];
+  get isEmpty(): boolean {
+    return this.data.size === 0;
+  }
+
+  get bytes(): number {
+    return this.data.size;
+  }
+
+  /** @param given a buffer that changes hands with the object */
+  addObject(object: Message, given?: ArrayBuffer): void {
+    this.objects.push(object);
+    this.data.number(Item.OBJECT);
+    if (given !== undefined) this.given.push(given);
+  }
+
+  /** Begins an item; its content is to be added to what this returns. */
+  addPacked(item: number): PackedBytes {
+    this.data.number(item);
+    return this.data;
+  }
+
+  /** The parcel, and the buffers that change hands with it. Nothing is left. */
+  take(): { readonly parcel: Parcel<Message>; readonly given: readonly ArrayBuffer[] } {
+    const { objects, given } = this;
+    this.objects = [];
+    this.given = [];
+    const isPacked = this.data.size > objects.length * NUMBER_BYTES;
+    const data = this.data.take(isPacked);
+    // An empty buffer, too, takes the runtime longer than most objects.
+    return data === null
+      ? { parcel: { objects }, given }
+      : { parcel: { objects, data }, given: [...given, data.buffer] };
+  }
 }
 
-/** A parcel as it is posted. */
-export function postedOf({ commands, data }: Parcel): PostedParcel {
-  return data === undefined ? { commands } : { commands, data };
+export function packCommand(packing: Packing<Command>, command: Command): void {
+  switch (command.kind) {
+    case 'propose':
+      packProposals(packing, command);
+      return;
+    case 'call':
+      if (command.rest === undefined) packing.addPacked(Item.CALL).call(command.to, command);
+      else packing.addObject(command, command.rest.buffer);
+      return;
+    case 'return':
+      packing.addPacked(Item.RETURN).call(command.to, command);
+      return;
+    default:
+      packing.addObject(command);
+  }
 }
 
-/** Whether there are proposals in a parcel. */
-export function proposes({ commands }: Pick<Parcel, 'commands'>): boolean {
-  return commands.some(({ kind }) => kind === 'proposals');
+export function packEvent(packing: Packing<Event>, event: Event): void {
+  switch (event.kind) {
+    case 'entries':
+      packEntries(packing, event);
+      return;
+    case 'called':
+      if (event.own === undefined) packing.addPacked(Item.CALLED).call(event.from, event);
+      else {
+        const { own, ...call } = event;
+        packing.addObject(call, own);
+      }
+      return;
+    case 'returned': {
+      const data = packing.addPacked(Item.RETURNED);
+      data.number(event.id);
+      data.optional(event.payload);
+      return;
+    }
+    case 'given_back':
+      packing.addObject(event, event.buffer);
+      return;
+    default:
+      packing.addObject(event);
+  }
 }
+
+/** Calls `handle` for each command of a parcel, in order; proposals in a row, of one group and epoch, are one. */
+export function unpackCommands(parcel: Parcel<Command>, handle: (command: Command) => void): void {
+  unpack(parcel, handle, (item, data) => {
+    switch (item) {
+      case Item.PROPOSE:
+        return readProposals(data);
+      case Item.CALL:
+        return { kind: 'call', ...data.call() };
+      case Item.RETURN:
+        return { kind: 'return', ...data.call() };
+      default:
+        return null;
+    }
+  });
+}
+
+/** Calls `handle` for each event of a parcel, in order. */
+export function unpackEvents(parcel: Parcel<Event>, handle: (event: Event) => void): void {
+  unpack(parcel, handle, (item, data) => {
+    switch (item) {
+      case Item.ENTRIES:
+        return readEntries(data);
+      case Item.CALLED:
+        return { kind: 'called', from: data.number(), id: data.number(), payload: data.payload() };
+      case Item.RETURNED:
+        return { kind: 'returned', id: data.number(), payload: data.optional() };
+      default:
+        return null;
+    }
+  });
+}
+
+const Item = { OBJECT: 0, PROPOSE: 1, CALL: 2, RETURN: 3, ENTRIES: 4, CALLED: 5, RETURNED: 6 } as const;
+
+/** @param read reads a packed item; null for one that it does not know */
+function unpack<Message extends Command | Event>(
+  { objects, data, before }: Parcel<Message>,
+  handle: (message: Message) => void,
+  read: (item: number, data: PackedReader) => Message | null,
+): void {
+  if (before !== undefined) unpack(before, handle, read);
+  if (data === undefined) {
+    for (const object of objects) handle(object);
+    return;
+  }
+  const reader = new PackedReader(data);
+  let taken = 0;
+  while (!reader.isAtEnd) {
+    const item = reader.number();
+    const message = item === Item.OBJECT ? objects[taken++] : read(item, reader);
+    assert(message !== undefined && message !== null, 'a parcel holds what it was packed with');
+    handle(message);
+  }
+  assert(taken === objects.length, 'every object of a parcel has its place');
+}
+
+function packProposals(packing: Packing<Command>, { group, epoch, payloads, answers }: Proposals): void {
+  assert(answers === undefined || answers.length === payloads.length, 'each proposal has its own answer');
+  for (let i = 0; i < payloads.length; i++) {
+    const data = packing.addPacked(Item.PROPOSE);
+    data.number(group);
+    data.number(epoch);
+    data.payload(payloads[i]!);
+    const answer = answers?.[i] ?? null;
+    data.number(answer === null ? 0 : 1);
+    if (answer !== null) data.call(answer.to, answer);
+  }
+}
+
+function readProposals(data: PackedReader): Proposals {
+  const group = data.number();
+  const epoch = data.number();
+  const payloads: Uint8Array[] = [];
+  const answers: (PreparedAnswer | null)[] = [];
+  let isAnswered = false;
+  do {
+    payloads.push(data.payload());
+    const hasAnswer = data.number() === 1;
+    isAnswered ||= hasAnswer;
+    answers.push(hasAnswer ? data.call() : null);
+  } while (data.goesOn(Item.PROPOSE, group, epoch));
+  return isAnswered
+    ? { kind: 'propose', group, epoch, payloads, answers }
+    : { kind: 'propose', group, epoch, payloads };
+}
+
+function packEntries(packing: Packing<Event>, { group, last, entries, membership }: Entries): void {
+  const data = packing.addPacked(Item.ENTRIES);
+  data.number(group);
+  data.position(last);
+  data.number(entries.length);
+  for (const entry of entries) {
+    data.position(entry);
+    data.payload(entry.payload);
+  }
+  data.optional(membership ?? null);
+}
+
+function readEntries(data: PackedReader): Entries {
+  const group = data.number();
+  const last = data.position();
+  const entries: CommittedEntry[] = [];
+  for (let left = data.number(); left > 0; left--) {
+    const { index, term, hash } = data.position();
+    entries.push({ index, term, hash, payload: data.payload() });
+  }
+  const membership = data.optional();
+  return membership === null
+    ? { kind: 'entries', group, entries, last }
+    : { kind: 'entries', group, entries, last, membership };
+}
+
+const NUMBER_BYTES = 8;
 
 const FIRST_BYTES = 16 * 1024;
-
-const NOTHING = new Uint8Array(0);
 
 /** Up to this size a copy is cheaper than a new buffer. */
 const COPY_BYTES_MAX = 4 * 1024;
 
-/** Collects commands until they are sent. */
-export class ParcelPacker {
-  private commands: Packed[] = [];
-  private given: ArrayBuffer[] = [];
-  private data: Uint8Array<ArrayBuffer> = new Uint8Array(FIRST_BYTES);
-  private size = 0;
-  private proposed = 0;
+/** Numbers and payloads in a row, in a buffer that grows. */
+class PackedBytes {
+  size = 0;
+  private bytes = new Uint8Array(FIRST_BYTES);
+  private view = new DataView(this.bytes.buffer);
 
-  get isEmpty(): boolean {
-    return this.commands.length === 0;
+  number(value: number): void {
+    if (this.size + NUMBER_BYTES > this.bytes.length) this.grow(NUMBER_BYTES);
+    this.view.setFloat64(this.size, value, true);
+    this.size += NUMBER_BYTES;
   }
 
-  /** Whether there is nothing but proposals, and perhaps how far states are, which nobody waits for. */
-  get isProposals(): boolean {
-    let has = false;
-    for (const { kind } of this.commands) {
-      if (kind === 'proposals') has = true;
-      else if (kind !== 'applied') return false;
-    }
-    return has;
+  payload(payload: Uint8Array): void {
+    this.number(payload.length);
+    if (this.size + payload.length > this.bytes.length) this.grow(payload.length);
+    this.bytes.set(payload, this.size);
+    this.size += payload.length;
   }
 
-  /** Number of payloads that are proposed. */
-  get proposals(): number {
-    return this.proposed;
+  optional(payload: Uint8Array | null): void {
+    this.number(payload === null ? 0 : 1);
+    if (payload !== null) this.payload(payload);
   }
 
-  /** Bytes of the payloads so far. */
-  get bytes(): number {
-    return this.size;
+  position({ index, term, hash }: LogPosition): void {
+    this.number(index);
+    this.number(term);
+    this.number(hash);
   }
 
-  add(command: Command): void {
-    switch (command.kind) {
-      case 'propose':
-        this.addProposals(command);
-        return;
-      case 'call':
-        if (command.rest === undefined) this.addCall('calls', command);
-        else {
-          this.commands.push(command);
-          this.given.push(command.rest.buffer);
-        }
-        return;
-      case 'return':
-        this.addCall('returns', command);
-        return;
-      default:
-        this.commands.push(command);
-    }
+  call(node: number, { id, payload }: { readonly id: number; readonly payload: Uint8Array }): void {
+    this.number(node);
+    this.number(id);
+    this.payload(payload);
   }
 
-  private addProposals({ group, epoch, payloads, answers }: Proposals): void {
-    let last = this.commands[this.commands.length - 1];
-    if (last?.kind !== 'proposals' || last.group !== group || last.epoch !== epoch) {
-      last = { kind: 'proposals', group, epoch, sizes: [] };
-      this.commands.push(last);
-    }
-    for (let i = 0; i < payloads.length; i++) {
-      last.sizes.push(this.addPayload(elementAt(payloads, i)));
-      const answer = answers?.[i];
-      if (answer) this.addAnswer(last, answer);
-    }
-    this.proposed += payloads.length;
-  }
-
-  /** The answer that goes along with the last of some proposals. */
-  private addAnswer(proposals: PackedProposals, { to, id, payload }: PreparedAnswer): void {
-    proposals.answers ??= { places: [], to: [], ids: [], sizes: [] };
-    const { answers } = proposals;
-    answers.places.push(proposals.sizes.length - 1);
-    answers.to.push(to);
-    answers.ids.push(id);
-    answers.sizes.push(this.addPayload(payload));
-  }
-
-  private addCall(
-    kind: PackedCalls['kind'],
-    { to, id, payload }: Extract<Command, { kind: 'call' | 'return' }>,
-  ): void {
-    let last = this.commands[this.commands.length - 1];
-    if (last?.kind !== kind) {
-      last = { kind, to: [], ids: [], sizes: [] };
-      this.commands.push(last);
-    }
-    last.to.push(to);
-    last.ids.push(id);
-    last.sizes.push(this.addPayload(payload));
-  }
-
-  /** Gives the collected bytes in a buffer of their own; the packer is empty then. */
-  take(): Parcel {
-    const { commands, given, size } = this;
-    this.commands = [];
-    this.given = [];
+  /** Everything, in a buffer of its own, if it is wanted. Nothing is left. */
+  take(isWanted: boolean): Uint8Array<ArrayBuffer> | null {
+    const { bytes, size } = this;
     this.size = 0;
-    this.proposed = 0;
-    if (size === 0) return { commands, given };
-    if (size <= COPY_BYTES_MAX) return { commands, data: this.data.slice(0, size), given };
-    const data = this.data.subarray(0, size);
-    this.data = new Uint8Array(FIRST_BYTES);
-    return { commands, data, given };
+    if (!isWanted) return null;
+    if (size <= COPY_BYTES_MAX) return bytes.slice(0, size);
+    this.bytes = new Uint8Array(FIRST_BYTES);
+    this.view = new DataView(this.bytes.buffer);
+    return bytes.subarray(0, size);
   }
 
-  /** @returns the size of the payload */
-  private addPayload(payload: Uint8Array): number {
-    const end = this.size + payload.length;
-    if (end > this.data.length) {
-      const grown = new Uint8Array(Math.max(end, this.data.length * 2));
-      grown.set(this.data.subarray(0, this.size));
-      this.data = grown;
-    }
-    this.data.set(payload, this.size);
-    this.size = end;
-    return payload.length;
+  private grow(more: number): void {
+    const grown = new Uint8Array(Math.max(this.size + more, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.size));
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer);
   }
 }
 
-/** Calls `handle` for each command of a parcel, in order. */
-export function unpack(
-  { commands, data = NOTHING, before }: PostedParcel,
-  handle: (command: Command) => void,
-): void {
-  if (before !== undefined) unpack(before, handle);
-  let at = 0;
-  const next = (size: number): Uint8Array => {
-    at += size;
-    return data.subarray(at - size, at);
-  };
-  for (const command of commands) {
-    switch (command.kind) {
-      case 'proposals':
-        handle(proposalsOf(command, next));
-        break;
-      case 'calls':
-      case 'returns': {
-        const kind = command.kind === 'calls' ? 'call' : 'return';
-        const { to, ids, sizes } = command;
-        sizes.forEach((size, i) => {
-          handle({ kind, to: elementAt(to, i), id: elementAt(ids, i), payload: next(size) });
-        });
-        break;
-      }
-      default:
-        handle(command);
-    }
-  }
-}
+/** Reads what `PackedBytes` wrote; payloads are views. */
+class PackedReader {
+  private readonly bytes: Buffer;
+  private readonly view: DataView;
+  private at = 0;
 
-/** @param next gives the next payload, of a size */
-function proposalsOf(
-  { group, epoch, sizes, answers }: PackedProposals,
-  next: (size: number) => Uint8Array,
-): Proposals {
-  if (answers === undefined) return { kind: 'propose', group, epoch, payloads: sizes.map(next) };
-  const { places, to, ids, sizes: answerSizes } = answers;
-  const prepared: (PreparedAnswer | null)[] = [];
-  let given = 0;
-  const payloads = sizes.map((size, place) => {
-    const payload = next(size);
-    if (places[given] !== place) {
-      prepared.push(null);
-      return payload;
+  constructor(data: Uint8Array<ArrayBuffer>) {
+    this.bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+    this.view = new DataView(data.buffer, data.byteOffset, data.length);
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.bytes.length;
+  }
+
+  number(): number {
+    this.at += NUMBER_BYTES;
+    return this.view.getFloat64(this.at - NUMBER_BYTES, true);
+  }
+
+  payload(): Uint8Array {
+    const size = this.number();
+    this.at += size;
+    assert(this.at <= this.bytes.length, 'a payload ends within its parcel');
+    return this.bytes.subarray(this.at - size, this.at);
+  }
+
+  optional(): Uint8Array | null {
+    return this.number() === 0 ? null : this.payload();
+  }
+
+  position(): LogPosition {
+    return { index: this.number(), term: this.number(), hash: this.number() };
+  }
+
+  call(): PreparedAnswer {
+    return { to: this.number(), id: this.number(), payload: this.payload() };
+  }
+
+  /** Passes the head of the next item, if it is of this kind, group and epoch. */
+  goesOn(item: number, group: number, epoch: number): boolean {
+    const { at } = this;
+    if (this.isAtEnd || this.number() !== item) {
+      this.at = at;
+      return false;
     }
-    const answer = next(elementAt(answerSizes, given));
-    prepared.push({ to: elementAt(to, given), id: elementAt(ids, given), payload: answer });
-    given += 1;
-    return payload;
-  });
-  return { kind: 'propose', group, epoch, payloads, answers: prepared };
+    if (this.number() === group && this.number() === epoch) return true;
+    this.at = at;
+    return false;
+  }
 }

@@ -26,7 +26,6 @@ import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
 import type { GroupNow } from './group-figures.js';
 import { Handover } from './handover.js';
-import { HeldNotices } from './held-notices.js';
 import { beginningOf, hashFits, MisfitError, misfitOf } from './log-fit.js';
 import { LogWriter } from './log-writer.js';
 import { type GroupContext, LostTailError, type Observation, RaftGroup } from './raft-group.js';
@@ -60,7 +59,7 @@ export interface GroupHostOptions {
   /** Called when a write of the log begins, and when one is done; with whether more are under way. */
   readonly writing?: () => void;
   readonly written?: (more: boolean) => void;
-  /** By which it is decided what goes along with more; default: nothing waits for that. */
+  /** Clock of the pauses in which followers are not told what is committed. Default: they are told at once. */
   readonly clock?: Pick<Clock, 'now' | 'after'>;
   /** Counts the events of a group. */
   readonly watch?: WatchGroup;
@@ -91,7 +90,6 @@ export class GroupHost {
   private readonly slowDisk: SlowDisk;
   private readonly early = new EarlyMessages();
   private readonly handover: Handover;
-  private readonly notices: HeldNotices | null;
   private ticks = 0;
   private epochs = 0;
   private stopping = false;
@@ -110,7 +108,6 @@ export class GroupHost {
       wellTicks: WELL_ELECTIONS * this.electionTicks,
       changed: (isSlow) => emit(slowDiskNews(isSlow)),
     });
-    this.notices = options.clock === undefined ? null : this.makeNotices(options.clock);
     this.writer = new LogWriter(log, {
       full: () => this.guarded(() => this.logFull()),
       room: () => this.guarded(() => this.logHasRoom()),
@@ -130,8 +127,7 @@ export class GroupHost {
       emit,
       transmit: options.transmit,
       hasRoom: options.hasRoom ?? (() => true),
-      proposed: (group) => this.notices?.proposed(group),
-      holdsNotice: (group) => this.notices?.holds(group) ?? false,
+      clock: options.clock,
       sendSnapshot: (group, message) =>
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       cut: (group) => this.guarded(() => this.groups.get(group)?.noteCut()),
@@ -489,7 +485,6 @@ export class GroupHost {
     if (group !== undefined) this.remove(group);
     this.opening.delete(id);
     this.writer.forget(id);
-    this.notices?.forget(id);
     this.writer.append([{ kind: 'drop', group: id }], () => {});
   }
 
@@ -507,12 +502,6 @@ export class GroupHost {
 
   private retain(groups: ReadonlySet<GroupId>, below: GroupId): void {
     for (const id of this.options.log.groups()) if (id < below && !groups.has(id)) this.drop(id);
-  }
-
-  private makeNotices(clock: Pick<Clock, 'now' | 'after'>): HeldNotices {
-    return new HeldNotices(clock, (group) => {
-      if (!this.stopping) this.guarded(() => this.groups.get(group)?.tellCommit());
-    });
   }
 
   /** Tells everything that waits for the log at once that it will take a while. */

@@ -11,6 +11,7 @@ import {
 import { decodeMembership, encodeMembership, genesis, nothing } from '../between/membership.js';
 import type { Applied, Event, NodeId } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
+import { ManualClock } from '../testing/manual-clock.js';
 import { LogWriter } from './log-writer.js';
 import { LostTailError, RaftGroup } from './raft-group.js';
 
@@ -20,15 +21,20 @@ const IDENTITY = new Uint8Array(16);
 /** Nodes with one group each, which hear each other. */
 class Cluster {
   readonly nodes = new Map<NodeId, Node>();
+  /** Clock of the pauses in which followers are not told what is committed; undefined for no pauses. */
+  clock: ManualClock | undefined = undefined;
 
   /** Nodes that begin a group together; the first of them leads. */
-  static async of(...ids: readonly [NodeId, ...NodeId[]]): Promise<Cluster> {
-    const cluster = new Cluster();
+  static of(...ids: readonly [NodeId, ...NodeId[]]): Promise<Cluster> {
+    return new Cluster().begin(ids);
+  }
+
+  async begin(ids: readonly [NodeId, ...NodeId[]]): Promise<this> {
     const origin = genesis(ids, IDENTITY);
-    for (const id of [...ids].reverse()) await cluster.add(id, origin);
-    cluster.node(ids[0]).group.start(true);
-    await cluster.settle();
-    return cluster;
+    for (const id of [...ids].reverse()) await this.add(id, origin);
+    this.node(ids[0]).group.start(true);
+    await this.settle();
+    return this;
   }
 
   async add(id: NodeId, applied: Applied): Promise<Node> {
@@ -112,8 +118,7 @@ class Node {
         nextEpoch: () => ++this.epochs,
         emit: (event) => this.events.push(event),
         transmit: (_group, messages) => this.transmit(messages),
-        proposed: () => undefined,
-        holdsNotice: () => false,
+        clock: this.cluster.clock,
         hasRoom: () => true,
         sendSnapshot: (_group, message) => this.snapshots.push(message),
         cut: () => this.group.noteCut(),
@@ -435,3 +440,41 @@ function copyOf(disk: MemoryDisk): MemoryDisk {
 function without(voters: readonly NodeId[], ...removed: readonly NodeId[]): Membership {
   return { ...membershipOf(voters), removed };
 }
+
+describe('followers', () => {
+  /** A leader with a follower, on a clock that stands still. */
+  async function pair(): Promise<{ cluster: Cluster; clock: ManualClock; leader: Node; follower: Node }> {
+    const cluster = new Cluster();
+    const clock = new ManualClock();
+    cluster.clock = clock;
+    await cluster.begin([1, 2]);
+    clock.pass(100);
+    return { cluster, clock, leader: cluster.node(1), follower: cluster.node(2) };
+  }
+
+  test('are told of a commit at once where changes come singly', async () => {
+    const { cluster, clock, leader, follower } = await pair();
+    for (const text of ['a', 'b']) {
+      leader.propose(text);
+      await cluster.settle();
+      clock.pass(100);
+    }
+    expect(follower.entries).toEqual(['a', 'b']);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('are told of it with the next entries, or 3 ms later, where one change follows the other', async () => {
+    const { cluster, clock, leader, follower } = await pair();
+    for (const text of ['a', 'b', 'c']) {
+      leader.propose(text);
+      await cluster.settle();
+      clock.pass(1);
+    }
+    expect(leader.committed).toBe(3);
+    expect(follower.entries).toEqual(['a', 'b']);
+    clock.pass(3);
+    await cluster.settle();
+    expect(follower.entries).toEqual(['a', 'b', 'c']);
+    expect(clock.pending).toBe(0);
+  });
+});

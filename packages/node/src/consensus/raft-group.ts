@@ -17,8 +17,10 @@ import {
   type SoftState,
   type Write,
 } from 'raft-ts';
+import type { Clock } from '../base/clock.js';
 import { elementAt } from '../base/element.js';
 import { decodeMembership, encodeMembership } from '../between/membership.js';
+import { Pacer } from '../between/pacer.js';
 import type {
   Applied,
   CommittedEntry,
@@ -61,9 +63,8 @@ export interface GroupContext {
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /** Whether entries may be sent to a node now. */
   readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
-  /** Something was proposed; whether what is committed is told by `tellCommit` a moment later. */
-  readonly proposed: (group: GroupId) => void;
-  readonly holdsNotice: (group: GroupId) => boolean;
+  /** See `GroupHostOptions`. */
+  readonly clock: Pick<Clock, 'now' | 'after'> | undefined;
   /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
   readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
   /** The log of a group was cut: its core must know, whichever that is by then. */
@@ -112,6 +113,10 @@ export class RaftGroup {
   private quietTicks = 0;
   private readonly lag = new LagWatch();
   private readonly outrun = new OutrunWatch();
+  /** Null: followers are told at once what is committed. */
+  private readonly notices: Pacer | null;
+  /** Whether the last proposal came within a pause behind a commit. */
+  private streams = false;
 
   /**
    * @param applied where the state of this node stands, which is durable there
@@ -127,6 +132,9 @@ export class RaftGroup {
     this.decodedMembership = membership;
     this.appliedIndex = applied.index;
     this.handedOver = applied.index;
+    const { clock } = context;
+    const tellCommit = (): void => context.guarded(() => this.tellCommit());
+    this.notices = clock === undefined ? null : new Pacer(clock, NOTICE_MS, tellCommit);
     const { nodeClass: Core = RaftNode, ...observed } = context.observe(id);
     this.raft = new Core({
       ...context.options,
@@ -138,7 +146,7 @@ export class RaftGroup {
       membership,
       random: context.random,
       hasRoom: (to) => context.hasRoom(id, to),
-      holdsNotice: () => context.holdsNotice(id),
+      holdsNotice: () => this.holdsNotice(),
     });
   }
 
@@ -213,7 +221,7 @@ export class RaftGroup {
   propose(epoch: number, payloads: readonly Uint8Array[]): void {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
     if (epoch !== this.epoch) return;
-    this.context.proposed(this.id);
+    this.streams = this.notices?.isPaused ?? false;
     const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
     if (result?.status === 'accepted') {
       this.watch?.proposed(result.lastIndex);
@@ -323,12 +331,6 @@ export class RaftGroup {
   /** Entries for a node may be sent again. */
   roomFor(to: NodeId): void {
     this.raft.roomFor(to);
-    this.process();
-  }
-
-  /** Tells the followers what is committed, where that was held back. */
-  tellCommit(): void {
-    this.raft.tellCommit();
     this.process();
   }
 
@@ -469,6 +471,23 @@ export class RaftGroup {
     if (role === 'leader') return;
     this.context.emit({ kind: 'following', group: this.id, term, leader });
     for (const { id } of this.changes.splice(0)) this.answerChange(id, 'leadership_lost');
+  }
+
+  /**
+   * Whether the followers are told a moment later that something is committed. A client that was answered and asks again
+   * at once is the rule where one follows the other; then a message of its own for each commit would cost both sides about
+   * as much as the entries, which come a moment later and tell it, too.
+   */
+  private holdsNotice(): boolean {
+    if (this.notices === null) return false;
+    this.notices.pause();
+    return this.streams && this.notices.holds();
+  }
+
+  private tellCommit(): void {
+    if (this.dropped) return;
+    this.raft.tellCommit();
+    this.process();
   }
 
   private answerChanges({ index, term }: Entry): void {
@@ -671,6 +690,9 @@ export class LostTailError extends Error {
     );
   }
 }
+
+/** How long followers may not be told that something is committed, in milliseconds. */
+const NOTICE_MS = 3;
 
 /** Ticks in which nothing happened before a group falls silent. */
 const QUIET_TICKS = 10;

@@ -1,6 +1,5 @@
 import { Engine } from '@althing/engine';
 import { isDiskFull } from '@althing/storage';
-import { AppliedBatch } from '../between/applied-batch.js';
 import { type NodeEvent, ROOT_GROUP } from '../between/protocol.js';
 import { Calls } from '../calls/calls.js';
 import { Rooms } from '../events/rooms.js';
@@ -29,12 +28,9 @@ export class EngineSide {
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
   private readonly reports: EngineReports;
-  private readonly line: AppliedBatch;
   private lastId = 0;
 
-  constructor(settings: EngineSettings, given: EnginePorts) {
-    this.line = new AppliedBatch(given.line);
-    const ports = { ...given, line: this.line };
+  constructor(settings: EngineSettings, ports: EnginePorts) {
     const { environment, line, clock, disk, reports } = ports;
     this.reports = reports;
     this.disk = new DiskKeeper({
@@ -106,7 +102,6 @@ export class EngineSide {
     this.scopes.consider();
     this.disk.consider();
     this.members.tick();
-    this.line.tell();
   }
 
   /** Something went wrong that no one request answers for: no room, a defect, or damaged data. */

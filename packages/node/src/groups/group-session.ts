@@ -153,10 +153,7 @@ export class GroupSession {
     this.appliedPosition = applied;
     this.context = context;
     this.resultTable = results;
-    this.reads = new ReadIndexes(
-      (read) => context.consensus.send({ kind: 'read', group: id, id: read }),
-      context.delay,
-    );
+    this.reads = new ReadIndexes((read) => context.consensus.send({ kind: 'read', group: id, id: read }));
     context.consensus.send({ kind: 'open', group: id, applied, ...start });
   }
 

@@ -3,22 +3,11 @@ import { ReadIndexes } from './read-indexes.js';
 
 let asked: number[] = [];
 let heard: string[] = [];
-/** What was to be called back after a while; null for nothing, or what was called off. */
-let timer: (() => void) | null = null;
 
 function make(): ReadIndexes {
   asked = [];
   heard = [];
-  timer = null;
-  return new ReadIndexes(
-    (id) => asked.push(id),
-    (_, work) => {
-      timer = work;
-      return () => {
-        if (timer === work) timer = null;
-      };
-    },
-  );
+  return new ReadIndexes((id) => asked.push(id));
 }
 
 let reads = make();
@@ -83,74 +72,6 @@ describe('read indexes', () => {
     reads.abandon();
     reads.appliedTo(10);
     expect(heard).toEqual(['a false', 'b false']);
-  });
-});
-
-describe('where many ask', () => {
-  function requestAll(count: number): void {
-    for (let i = 0; i < count; i++) request(String(i));
-  }
-
-  /** Asks ten times, of which the first is a question of its own. */
-  function begin(): void {
-    requestAll(10);
-    reads.answered(1, 5, 5);
-  }
-
-  test('the next question waits for most of those who were just answered, and serves them all', () => {
-    begin();
-    requestAll(3);
-    reads.answered(2, 5, 5);
-    expect(heard.length).toBe(10);
-    expect(asked).toEqual([1, 2]);
-    requestAll(7);
-    expect(asked).toEqual([1, 2]);
-    requestAll(1);
-    expect(asked).toEqual([1, 2, 3]);
-    expect(timer).toBeNull();
-    reads.answered(3, 5, 5);
-    expect(heard.length).toBe(21);
-  });
-
-  test('it does not wait long', () => {
-    begin();
-    reads.answered(2, 5, 5);
-    request('one');
-    expect(asked).toEqual([1, 2]);
-    timer?.();
-    expect(asked).toEqual([1, 2, 3]);
-    reads.answered(3, 5, 5);
-    expect(heard.at(-1)).toBe('one true');
-  });
-
-  test('nobody waits where those who were answered do not ask again', () => {
-    begin();
-    reads.answered(2, 5, 5);
-    timer?.();
-    requestAll(9);
-    reads.answered(3, 5, 5);
-    reads.answered(4, 5, 5);
-    expect(timer).toBeNull();
-    request('one');
-    expect(asked).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  test('it does not wait for those who are not answered yet', () => {
-    begin();
-    reads.answered(2, 7, 5);
-    request('one');
-    expect(asked).toEqual([1, 2, 3]);
-  });
-
-  test('those who wait for it are given up, too', () => {
-    begin();
-    reads.answered(2, 5, 5);
-    request('one');
-    reads.abandon();
-    expect(heard.at(-1)).toBe('one false');
-    expect(timer).toBeNull();
-    request('two');
-    expect(asked).toEqual([1, 2, 3]);
   });
 });
 

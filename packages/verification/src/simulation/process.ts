@@ -10,19 +10,24 @@ import {
   type RootGroup,
 } from '@althing/engine';
 import {
+  Bridge,
   bootstrapCluster,
+  type Clock,
   type Command,
   type EngineClock,
   type EngineReports,
   EngineSide,
   type Event,
+  EventSender,
   type Failure,
   type GroupHost,
   type GroupId,
   type GroupSession,
   type NodeEvent,
   type NodeId,
+  type Parcel,
   PasswordHasher,
+  Signals,
   State,
   votersWanted,
 } from '@althing/node/parts';
@@ -34,6 +39,7 @@ import { type Machine, NODE_PORT } from './machine.js';
 import { NodeBugs } from './node-mutants.js';
 import { nodeViewOf } from './node-view.js';
 import type { Draw } from './random.js';
+import type { Scheduler } from './scheduler.js';
 import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
 import { Line, Thread } from './thread.js';
@@ -77,8 +83,8 @@ export class Process {
   isOpen = false;
   private readonly world: Surroundings;
   private readonly draw: Draw;
-  private readonly commands: Line<Command>;
-  private readonly events: Line<Event>;
+  private readonly bridge: Bridge;
+  private readonly events: EventSender;
   private readonly bugs: NodeBugs;
   private ownDoors: Doors | null = null;
   /** Milliseconds that encoding took since other work last had its turn. */
@@ -103,10 +109,31 @@ export class Process {
     const late = (): number =>
       commandDraw.exponential(swarm.threadMs) + this.lateMs + this.engineThread.now - scheduler.now;
     const delay = (): number => eventDraw.exponential(swarm.threadMs);
-    this.commands = new Line(scheduler, this.consensusThread, late, (command) => {
-      for (const each of this.bugs.commands(command)) this.consensus?.side.handle(each);
+    const { engineThread, consensusThread } = this;
+    const toConsensus = new Line<Parcel<Command>>(scheduler, consensusThread, late, (parcel) =>
+      this.events.receive(parcel, (command) => this.takeCommand(command)),
+    );
+    const toEngine = new Line<Parcel<Event>>(scheduler, engineThread, delay, (parcel) =>
+      this.bridge.receive(parcel),
+    );
+    const signals = new SharedArrayBuffer(Signals.BYTES);
+    this.bridge = new Bridge({
+      signals,
+      clock: clockOf(engineThread, scheduler),
+      soon: (work) => engineThread.after(0, work),
+      port: {
+        post: (parcel, given) => toConsensus.send(structuredClone(parcel, { transfer: [...given] })),
+        poll: () => undefined,
+        close: () => undefined,
+      },
     });
-    this.events = new Line(scheduler, this.engineThread, delay, (event) => this.takeEvent(event));
+    this.bridge.onEvent = (event) => this.takeEvent(event);
+    this.events = new EventSender({
+      signals,
+      clock: clockOf(consensusThread, scheduler),
+      post: (parcel, given) => toEngine.send(structuredClone(parcel, { transfer: [...given] })),
+    });
+    this.events.open();
   }
 
   get nodeId(): NodeId {
@@ -196,7 +223,7 @@ export class Process {
   }
 
   command(command: Command): void {
-    this.commands.send(command);
+    this.bridge.send(command);
   }
 
   fail(what: string, error: unknown): void {
@@ -233,6 +260,8 @@ export class Process {
       planted,
       nodes,
       emit: (event) => this.emit(event),
+      writing: () => this.events.writing(),
+      written: (more) => this.events.written(more),
       send: (to, frame) => {
         if (this.alive) world.send(this, to, frame);
       },
@@ -299,7 +328,7 @@ export class Process {
           bytesToReopen: () => Promise.resolve(1),
           reserveBytes: 0,
         },
-        line: { send: (command) => this.commands.send(command) },
+        line: { send: (command) => this.bridge.send(command) },
         hasher: new PasswordHasher(),
         reports: this.reports(),
         departs: () => Promise.resolve(),
@@ -396,12 +425,16 @@ export class Process {
   private emit(event: Event): void {
     if (!this.alive) return;
     this.bugs.emitted(event);
-    this.events.send(event);
+    this.events.emit(event);
+  }
+
+  private takeCommand(command: Command): void {
+    for (const each of this.bugs.commands(command)) this.consensus?.side.handle(each);
   }
 
   private takeEvent(original: Event): void {
     this.world.onEvent(this, original);
-    const event = this.bugs.event(original, (command) => this.commands.send(command));
+    const event = this.bugs.event(original, (command) => this.bridge.send(command));
     if (event === null) return;
     try {
       this.dispatch(event);
@@ -432,4 +465,8 @@ export class Process {
     const session = 'group' in event ? this.session(event.group) : undefined;
     if (session !== undefined) this.bugs.session(session);
   }
+}
+
+function clockOf(thread: Thread, scheduler: Scheduler): Pick<Clock, 'now' | 'after'> {
+  return { now: () => scheduler.now, after: (ms, work) => thread.after(ms, work) };
 }

@@ -10,10 +10,10 @@ import { systemClock } from '../../base/clock.js';
 import { descriptorLimit, fittingProbes } from '../../base/descriptors.js';
 import { type JoinedClock, joinedClock } from '../../base/joined-clock.js';
 import { ClusterFile } from '../../between/cluster-record.js';
-import { type Parcel, proposes, unpack } from '../../between/parcel.js';
-import { ROOT_GROUP } from '../../between/protocol.js';
+import { EventSender } from '../../between/event-sender.js';
+import type { Parcel } from '../../between/parcel.js';
+import { type Command, ROOT_GROUP } from '../../between/protocol.js';
 import { Phase, SharedStatus } from '../../between/shared-status.js';
-import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { portInUse } from '../../config/problem.js';
 import { metricsPage, type PeerFigures } from '../../consensus/consensus-page.js';
@@ -34,7 +34,6 @@ import { Metrics } from '../../telemetry/metrics.js';
 import { watchThread } from '../../telemetry/thread-watch.js';
 import { NodeStatus } from '../status/node-status.js';
 import { StatusServer, type StatusTls } from '../status/status-server.js';
-import { EventSender, type WorkerStart } from './event-sender.js';
 
 export interface WorkerOptions {
   readonly logPath: string;
@@ -75,6 +74,17 @@ export interface WorkerData {
   /** When the process was started: wall clock in milliseconds. */
   readonly startedAt: number;
 }
+
+/** First message of the worker: it is up, or why not. */
+export type WorkerStart =
+  | { readonly kind: 'started'; readonly statusPort: number }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly exitCode: number;
+      /** Whether it might come up if there were more room on the disk. */
+      readonly diskFull: boolean;
+    };
 
 /** One proposal at most: a change and what wraps it. */
 const PROPOSAL_BYTES_MAX = CHANGE_BYTES_MAX + 1024;
@@ -132,6 +142,7 @@ interface Running {
 export class ConsensusThread {
   private readonly options: WorkerOptions;
   private readonly startedAt: number;
+  private readonly port: MessagePort;
   private readonly toEngine: EventSender;
   private readonly shared: SharedStatus;
   private readonly metrics: Metrics;
@@ -144,7 +155,12 @@ export class ConsensusThread {
   constructor({ options, port, signals, status, metrics, startedAt }: WorkerData) {
     this.options = options;
     this.startedAt = startedAt;
-    this.toEngine = new EventSender(port, new Signals(signals));
+    this.port = port;
+    this.toEngine = new EventSender({
+      post: (parcel, given) => port.postMessage(parcel, given),
+      signals,
+      clock: systemClock,
+    });
     this.shared = new SharedStatus(status);
     this.metrics = new Metrics(metrics);
     this.figures = new GroupFigures(this.metrics, now);
@@ -153,7 +169,7 @@ export class ConsensusThread {
 
   /** Brings everything up, and tells the engine thread that it is, or why not. */
   start(): void {
-    this.run().catch((error: unknown) => this.toEngine.announce(startFailure(error)));
+    this.run().catch((error: unknown) => this.port.postMessage(startFailure(error)));
   }
 
   private async run(): Promise<void> {
@@ -184,8 +200,10 @@ export class ConsensusThread {
       clock.every(LAG_LOOK_MS, () => status.look()),
       watchThread(metrics, 'consensus', clock),
     ];
-    toEngine.port.on('message', (parcel: Parcel) => this.take(parcel, { side, server, timers }));
-    toEngine.announce({ kind: 'started', statusPort }, () => {
+    this.port.on('message', (parcel: Parcel<Command>) => this.take(parcel, { side, server, timers }));
+    const started: WorkerStart = { kind: 'started', statusPort };
+    this.port.postMessage(started);
+    toEngine.open(() => {
       // Not at the next tick only: with these events the engine thread may begin to serve.
       if (this.shared.rootAge === Number.POSITIVE_INFINITY) side.noteRoot();
     });
@@ -237,14 +255,12 @@ export class ConsensusThread {
     );
   }
 
-  private take(parcel: Parcel, running: Running): void {
-    unpack(parcel, (command) => {
-      this.toEngine.commanded(command);
+  private take(parcel: Parcel<Command>, running: Running): void {
+    this.toEngine.receive(parcel, (command) => {
       if (command.kind === 'renew_tls') running.server.renewTls(command);
       running.side.handle(command);
       if (command.kind === 'stop') this.stop(running);
     });
-    if (proposes(parcel)) this.toEngine.taken();
   }
 
   private stop({ side, server, timers }: Running): void {
@@ -252,7 +268,8 @@ export class ConsensusThread {
     side.close().then(
       () => {
         server.close();
-        this.toEngine.end();
+        this.toEngine.emit({ kind: 'stopped' });
+        setImmediate(() => this.port.close());
       },
       (error: unknown) =>
         this.toEngine.emit({

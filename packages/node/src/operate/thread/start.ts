@@ -1,11 +1,11 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { systemClock } from '../../base/clock.js';
 import { describe } from '../../base/failures.js';
-import { Bridge } from '../../between/bridge.js';
+import { Bridge, type BridgePort } from '../../between/bridge.js';
 import { Signals } from '../../between/signals.js';
 import { ExitCode } from '../../config/exit-codes.js';
 import { consensusHeapMb, processMemory } from '../../config/index.js';
-import type { WorkerData, WorkerOptions } from './consensus-thread.js';
-import type { WorkerStart } from './event-sender.js';
+import type { WorkerData, WorkerOptions, WorkerStart } from './consensus-thread.js';
 
 /** The consensus thread did not come up. `exitCode` says what kind of trouble it is. */
 export class ConsensusStartError extends Error {
@@ -61,5 +61,15 @@ export async function startConsensus(
     ending = error;
   });
   worker.on('exit', (code) => onExit(code, ending));
-  return { bridge: new Bridge({ port: port1, signals }), statusPort: start.statusPort };
+  const bridge = new Bridge({ port: bridgePort(port1), signals, clock: systemClock, soon: setImmediate });
+  port1.on('message', (parcel) => bridge.receive(parcel));
+  return { bridge, statusPort: start.statusPort };
+}
+
+function bridgePort(port: MessagePort): BridgePort {
+  return {
+    post: (parcel, given) => port.postMessage(parcel, given),
+    poll: () => receiveMessageOnPort(port)?.message,
+    close: () => port.close(),
+  };
 }
