@@ -1,10 +1,51 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../base/clock.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ManualClock } from '../testing/manual-clock.js';
 import { Bridge } from './bridge.js';
 import { Packing, type Parcel, packEvent, unpackCommands } from './parcel.js';
 import type { Command, Event } from './protocol.js';
 import { Signals } from './signals.js';
+
+let bridge: Bridge;
+let clock: ManualClock;
+/** What is to be done at the end of the turn. */
+let later: (() => void)[];
+/** Messages that left; in each of them proposed numbers, and kinds of other commands. */
+let left: (number | string)[][];
+/** Messages that have come and were not received. */
+let unread: Parcel<Event>[];
+
+beforeEach(() => {
+  clock = new ManualClock();
+  later = [];
+  left = [];
+  unread = [];
+  bridge = new Bridge({
+    clock,
+    soon: (work) => later.push(work),
+    signals: new SharedArrayBuffer(Signals.BYTES),
+    port: {
+      post: (parcel) => left.push(contentOf(parcel)),
+      poll: () => unread.shift(),
+      close: () => undefined,
+    },
+  });
+});
+
+function contentOf(parcel: Parcel<Command>): (number | string)[] {
+  const content: (number | string)[] = [];
+  unpackCommands(parcel, (command) => {
+    if (command.kind === 'propose') content.push(...command.payloads.map(([number]) => number ?? 0));
+    else if (command.kind === 'applied') content.push(`applied ${command.group}: ${command.index}`);
+    else content.push(command.kind);
+  });
+  return content;
+}
+
+function parcelOf(...events: readonly Event[]): Parcel<Event> {
+  const packing = new Packing<Event>();
+  for (const event of events) packEvent(packing, event);
+  return packing.take().parcel;
+}
 
 const committed = (count: number): Event => ({
   kind: 'committed',
@@ -13,260 +54,115 @@ const committed = (count: number): Event => ({
   last: { index: 5, term: 1, hash: 0 },
 });
 
-let bridge: Bridge;
-let signals: Signals;
-let port: MessagePort;
+const applied = (group: number, index: number): Command => ({ kind: 'applied', group, index });
 
-beforeEach(() => {
-  const { port1, port2 } = new MessageChannel();
-  const memory = new SharedArrayBuffer(Signals.BYTES);
-  bridge = new Bridge({
-    port: {
-      post: (parcel, given) => port1.postMessage(parcel, given),
-      poll: () => receiveMessageOnPort(port1)?.message,
-      close: () => port1.close(),
-    },
-    signals: memory,
-    clock: systemClock,
-    soon: setImmediate,
-  });
-  port1.on('message', (parcel) => bridge.receive(parcel));
-  signals = new Signals(memory);
-  port = port2;
-});
-
-afterEach(() => {
-  bridge.close();
-});
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function propose(number: number): void {
-  bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [Uint8Array.of(number)] });
+function propose(...numbers: readonly number[]): void {
+  for (const number of numbers)
+    bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [Uint8Array.of(number)] });
 }
 
-/**
- * What came since the last call: proposed numbers, and kinds of other commands; an array for each message.
- */
-function arrived(): (number | string)[][] {
-  const messages: (number | string)[][] = [];
-  for (;;) {
-    const message = receiveMessageOnPort(port) as { message: Parcel<Command> } | undefined;
-    if (message === undefined) return messages;
-    const found: (number | string)[] = [];
-    unpackCommands(message.message, (command: Command) => {
-      if (command.kind === 'propose') found.push(...command.payloads.map(([number]) => number ?? 0));
-      else found.push(command.kind);
-    });
-    messages.push(found);
-  }
-}
-
-function post(events: readonly Event[]): void {
-  const packing = new Packing<Event>();
-  for (const event of events) packEvent(packing, event);
-  port.postMessage(packing.take().parcel);
-}
-
-/** What the worker does when it has events, or when something is held back. */
-function tell(events: readonly Event[]): Promise<void> {
-  const told = new Promise<void>((resolve) => {
-    bridge.onEvent = () => resolve();
-  });
-  post(events);
-  return events.length > 0 ? told : quiet();
-}
-
-/** As many turns as a message and what follows from it take. */
-async function quiet(): Promise<void> {
-  for (let i = 0; i < 10; i++) await turn();
+/** Ends the turn of the event loop; gives what has left since the last call. */
+function turn(): (number | string)[][] {
+  for (const work of later.splice(0)) work();
+  return left.splice(0);
 }
 
 describe('proposals', () => {
-  test('of one turn travel together', async () => {
-    propose(1);
-    propose(2);
-    expect(arrived()).toEqual([]);
-    await turn();
-    expect(arrived()).toEqual([[1, 2]]);
+  test('of one turn travel together', () => {
+    propose(1, 2);
+    expect(left).toEqual([]);
+    expect(turn()).toEqual([[1, 2]]);
   });
 
-  test('wait for the write under way, and go before what its end tells is handled', async () => {
-    signals.writing();
+  test('wait for those of clients that were just answered', () => {
+    bridge.onEvent = () => propose(1, 2);
+    bridge.receive(parcelOf(committed(4)));
+    expect(turn()).toEqual([]);
+    propose(3);
+    expect(turn()).toEqual([]);
+    propose(4);
+    expect(turn()).toEqual([[1, 2, 3, 4]]);
+  });
+
+  test('do not wait longer than 4 ms', () => {
+    bridge.receive(parcelOf(committed(4)));
     propose(1);
-    await turn();
-    propose(2);
-    await turn();
-    expect(arrived()).toEqual([]);
-    expect(signals.written(false)).toBe(true);
+    clock.pass(3);
+    expect(turn()).toEqual([]);
+    clock.pass(1);
+    expect(turn()).toEqual([[1]]);
+  });
+
+  test('leave before events are handled that nothing waits behind', () => {
+    bridge.receive(parcelOf(committed(4)));
+    propose(1);
+    expect(turn()).toEqual([]);
     let before: (number | string)[][] = [];
-    const handled = new Promise<void>((resolve) => {
-      bridge.onEvent = () => {
-        before = arrived();
-        resolve();
-      };
-    });
-    post([committed(1)]);
-    await handled;
-    expect(before).toEqual([[1, 2]]);
+    bridge.onEvent = () => {
+      before = left.splice(0);
+    };
+    bridge.receive(parcelOf({ kind: 'read', group: 1, id: 1, index: 1 }));
+    expect(before).toEqual([[1]]);
   });
 
-  test('go with those of clients that were just answered, and ask again', async () => {
-    signals.writing();
-    propose(1);
-    await turn();
-    expect(signals.written(false)).toBe(true);
-    bridge.onEvent = () => [2, 3].forEach(propose);
-    post([committed(4)]);
-    await quiet();
-    expect(arrived()).toEqual([]);
-    [4, 5].forEach(propose);
-    await turn();
-    expect(arrived()).toEqual([[1, 2, 3, 4, 5]]);
-  });
-
-  test('do not wait long for clients that do not ask again', async () => {
-    post([committed(4)]);
-    await quiet();
-    propose(1);
-    while (arrived().length === 0) await turn();
-  });
-
-  test('wait for those before them, which are on their way to be written', async () => {
-    propose(1);
-    await turn();
-    propose(2);
-    await turn();
-    expect(arrived()).toEqual([[1]]);
-    // They came, and nothing is written: they were not to be taken.
-    expect(signals.taken()).toBe(true);
-    await tell([]);
-    expect(arrived()).toEqual([[2]]);
-    expect(signals.taken()).toBe(false);
-  });
-
-  test('go with any message, be it empty', async () => {
-    signals.writing();
-    propose(1);
-    await turn();
-    await tell([]);
-    expect(arrived()).toEqual([[1]]);
-    expect(signals.written(false)).toBe(false);
-  });
-
-  test('do not wait when there is something else to say', async () => {
-    signals.writing();
+  test('do not wait when there is something else to say', () => {
+    bridge.receive(parcelOf(committed(4)));
     propose(1);
     bridge.send({ kind: 'read', group: 1, id: 7 });
-    await turn();
-    expect(arrived()).toEqual([[1, 'read']]);
+    expect(turn()).toEqual([[1, 'read']]);
   });
 
-  test('wait for a write, or for clients that ask again, while calls and answers go', async () => {
-    signals.writing();
-    propose(1);
-    bridge.send({ kind: 'call', to: 2, id: 7, payload: Uint8Array.of(7) });
-    await turn();
-    expect(arrived()).toEqual([['call']]);
-    expect(signals.written(false)).toBe(true);
+  test('wait while calls and answers go, and go behind them', () => {
     bridge.onEvent = () => bridge.send({ kind: 'return', to: 2, id: 8, payload: Uint8Array.of(8) });
-    post([committed(4)]);
-    await quiet();
-    expect(arrived()).toEqual([['return']]);
-    [2, 3, 4, 5].forEach(propose);
-    bridge.send({ kind: 'call', to: 2, id: 9, payload: Uint8Array.of(9) });
-    await turn();
-    expect(arrived()).toEqual([['call', 1, 2, 3, 4, 5]]);
-  });
-
-  test('do not wait when they are large', async () => {
-    signals.writing();
-    bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });
-    await turn();
-    expect(arrived()).toHaveLength(1);
-  });
-});
-
-describe('who waits in place', () => {
-  test('sends at once, and handles the events', () => {
-    signals.writing();
+    bridge.receive(parcelOf(committed(4)));
     propose(1);
-    let isDone = false;
-    bridge.onEvent = () => {
-      isDone = true;
-    };
-    post([committed(1)]);
-    bridge.waitFor(() => isDone, 10_000);
-    expect(isDone).toBe(true);
-    expect(arrived()).toEqual([[1]]);
-  });
-});
-
-describe('signals', () => {
-  test('a hold is lost on nobody: either side sees the other, whoever is first', () => {
-    expect(signals.hold()).toBe(false);
-    signals.writing();
-    expect(signals.hold()).toBe(true);
-    // One of two writes is done: the engine thread can be told, and may hold on.
-    expect(signals.written(true)).toBe(true);
-    expect(signals.written(true)).toBe(false);
-    expect(signals.hold()).toBe(true);
-    signals.release();
-    expect(signals.written(false)).toBe(false);
-    expect(signals.hold()).toBe(false);
+    expect(turn()).toEqual([['return']]);
+    propose(2, 3, 4);
+    bridge.send({ kind: 'call', to: 2, id: 9, payload: Uint8Array.of(9) });
+    expect(turn()).toEqual([['call', 1, 2, 3, 4]]);
   });
 
-  test('a hold begins with what is on its way, and its write goes on with it', () => {
-    signals.proposed();
-    expect(signals.hold()).toBe(true);
-    signals.writing();
-    expect(signals.taken()).toBe(false);
-    expect(signals.hold()).toBe(true);
-    expect(signals.written(false)).toBe(true);
-    // Another message was on its way meanwhile.
-    signals.proposed();
-    signals.writing();
-    expect(signals.hold()).toBe(true);
-    expect(signals.written(false)).toBe(true);
-    expect(signals.hold()).toBe(true);
-    expect(signals.taken()).toBe(true);
-    expect(signals.hold()).toBe(false);
+  test('do not wait when they are large', () => {
+    bridge.receive(parcelOf(committed(4)));
+    bridge.send({ kind: 'propose', group: 1, epoch: 1, payloads: [new Uint8Array(1_000_000)] });
+    expect(turn()).toHaveLength(1);
   });
 });
 
 describe('how far states are', () => {
-  const applied = (group: number, index: number): Command => ({ kind: 'applied', group, index });
-
-  function commands(): Command[] {
-    const found: Command[] = [];
-    for (;;) {
-      const message = receiveMessageOnPort(port) as { message: Parcel<Command> } | undefined;
-      if (message === undefined) return found;
-      unpackCommands(message.message, (command) => found.push(command));
-    }
-  }
-
-  test('goes before the next other command, the newest of each group', async () => {
-    bridge.send(applied(1, 10));
-    bridge.send(applied(2, 5));
-    bridge.send(applied(1, 12));
-    await quiet();
-    expect(commands()).toEqual([]);
+  test('goes before the next other command, the newest of each group', () => {
+    for (const each of [applied(1, 10), applied(2, 5), applied(1, 12)]) bridge.send(each);
+    expect(turn()).toEqual([]);
     bridge.send({ kind: 'read', group: 1, id: 7 });
-    await turn();
-    expect(commands()).toEqual([applied(1, 12), applied(2, 5), { kind: 'read', group: 1, id: 7 }]);
+    bridge.send(applied(1, 13));
+    expect(turn()).toEqual([['applied 1: 12', 'applied 2: 5', 'read', 'applied 1: 13']]);
   });
 
-  test('goes by itself after a while, and at once when it changes often', async () => {
+  test('goes by itself after 100 ms, and at once when it changes often', () => {
     bridge.send(applied(1, 10));
-    let alone = commands();
-    while (alone.length === 0) {
-      await turn();
-      alone = commands();
-    }
-    expect(alone).toEqual([applied(1, 10)]);
+    clock.pass(99);
+    expect(turn()).toEqual([]);
+    clock.pass(1);
+    expect(turn()).toEqual([['applied 1: 10']]);
     for (let index = 11; index < 11 + 16; index++) bridge.send(applied(1, index));
-    await turn();
-    expect(commands()).toEqual([applied(1, 26)]);
+    expect(turn()).toEqual([['applied 1: 26']]);
   });
+
+  test('does not leave with what events bring about alone', () => {
+    bridge.send(applied(1, 10));
+    bridge.receive(parcelOf(committed(1)));
+    expect(turn()).toEqual([]);
+  });
+});
+
+test('what waits leaves at once for who waits in place, and the events are handled', () => {
+  let isDone = false;
+  bridge.onEvent = () => {
+    isDone = true;
+  };
+  propose(1);
+  unread.push(parcelOf(committed(1)));
+  bridge.waitFor(() => isDone, 10_000);
+  expect(isDone).toBe(true);
+  expect(left).toEqual([[1]]);
 });

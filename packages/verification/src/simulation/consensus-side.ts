@@ -19,9 +19,6 @@ export interface SimulatedConsensusOptions
   readonly draw: Draw;
   readonly planted: Planted;
   readonly emit: (event: Event) => void;
-  /** Called when a write of the log begins, and when one is done; with whether more are under way. */
-  readonly writing: () => void;
-  readonly written: (more: boolean) => void;
   /** For how long the engine thread has done nothing, in milliseconds. */
   readonly engineSilence: () => number;
   /** Called when the core of a group begins, with what is on the disk. */
@@ -39,7 +36,7 @@ export interface SimulatedConsensus {
 const DISK_LOOK_MS = 300;
 
 export async function openConsensus(options: SimulatedConsensusOptions): Promise<SimulatedConsensus> {
-  const { machine, swarm, planted, now, thread, draw, emit, writing, written, engineSilence } = options;
+  const { machine, swarm, planted, now, thread, draw, emit, engineSilence } = options;
   const log = await planted.storage.LogStore.open(machine.logDisk.attach(), {
     segmentBytes: swarm.segmentBytes,
     cacheBytes: swarm.logCacheBytes,
@@ -72,7 +69,7 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
       clock,
       stir: clock.stir,
       disk: { log, look: async (note) => note(machine.logRoom) },
-      line: { emit, writing, written, silence: engineSilence, noteRoot: () => {} },
+      line: { emit, silence: engineSilence, noteRoot: () => {} },
       connect: (events) =>
         new Connections(
           {

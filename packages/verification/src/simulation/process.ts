@@ -260,8 +260,6 @@ export class Process {
       planted,
       nodes,
       emit: (event) => this.emit(event),
-      writing: () => this.events.writing(),
-      written: (more) => this.events.written(more),
       send: (to, frame) => {
         if (this.alive) world.send(this, to, frame);
       },

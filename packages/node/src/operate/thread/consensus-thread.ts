@@ -238,14 +238,8 @@ export class ConsensusThread {
           emit: (event) => toEngine.emit(event),
           silence: () => (shared.phase === Phase.READY ? shared.engineSilence() : 0),
           noteRoot: (age) => shared.noteRoot(age),
-          writing: () => {
-            storage.writeBegan();
-            toEngine.writing();
-          },
-          written: (more) => {
-            storage.writeEnded(more);
-            toEngine.written(more);
-          },
+          writing: () => storage.writeBegan(),
+          written: (more) => storage.writeEnded(more),
         },
         connect,
         random: () => randomBytes(4).readUInt32BE(0),
