@@ -3,7 +3,6 @@
  * plays with nodes can put them together in its own way, with its own clock, disks and links. Nothing that
  * ships comes in here.
  */
-export type { Clock } from './base/clock.js';
 export { type Identity, logIdentity } from './base/identity.js';
 export { joinedClock } from './base/joined-clock.js';
 export { Bridge } from './between/bridge.js';

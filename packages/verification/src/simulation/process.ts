@@ -10,24 +10,21 @@ import {
   type RootGroup,
 } from '@althing/engine';
 import {
-  Bridge,
+  type Bridge,
   bootstrapCluster,
-  type Clock,
   type Command,
   type EngineClock,
   type EngineReports,
   EngineSide,
   type Event,
-  EventSender,
+  type EventSender,
   type Failure,
   type GroupHost,
   type GroupId,
   type GroupSession,
   type NodeEvent,
   type NodeId,
-  type Parcel,
   PasswordHasher,
-  Signals,
   State,
   votersWanted,
 } from '@althing/node/parts';
@@ -39,10 +36,10 @@ import { type Machine, NODE_PORT } from './machine.js';
 import { NodeBugs } from './node-mutants.js';
 import { nodeViewOf } from './node-view.js';
 import type { Draw } from './random.js';
-import type { Scheduler } from './scheduler.js';
 import { Doors } from './sockets/doors.js';
 import type { Surroundings } from './surroundings.js';
-import { Line, Thread } from './thread.js';
+import { Thread } from './thread.js';
+import { threadLine } from './thread-line.js';
 
 const NO_PASSWORD: PasswordHash = {
   salt: new Uint8Array(16),
@@ -109,31 +106,17 @@ export class Process {
     const late = (): number =>
       commandDraw.exponential(swarm.threadMs) + this.lateMs + this.engineThread.now - scheduler.now;
     const delay = (): number => eventDraw.exponential(swarm.threadMs);
-    const { engineThread, consensusThread } = this;
-    const toConsensus = new Line<Parcel<Command>>(scheduler, consensusThread, late, (parcel) =>
-      this.events.receive(parcel, (command) => this.takeCommand(command)),
-    );
-    const toEngine = new Line<Parcel<Event>>(scheduler, engineThread, delay, (parcel) =>
-      this.bridge.receive(parcel),
-    );
-    const signals = new SharedArrayBuffer(Signals.BYTES);
-    this.bridge = new Bridge({
-      signals,
-      clock: clockOf(engineThread, scheduler),
-      soon: (work) => engineThread.after(0, work),
-      port: {
-        post: (parcel, given) => toConsensus.send(structuredClone(parcel, { transfer: [...given] })),
-        poll: () => undefined,
-        close: () => undefined,
-      },
+    const { bridge, events } = threadLine({
+      scheduler,
+      engineThread: this.engineThread,
+      consensusThread: this.consensusThread,
+      commandMs: late,
+      eventMs: delay,
+      onCommand: (command) => this.takeCommand(command),
+      onEvent: (event) => this.takeEvent(event),
     });
-    this.bridge.onEvent = (event) => this.takeEvent(event);
-    this.events = new EventSender({
-      signals,
-      clock: clockOf(consensusThread, scheduler),
-      post: (parcel, given) => toEngine.send(structuredClone(parcel, { transfer: [...given] })),
-    });
-    this.events.open();
+    this.bridge = bridge;
+    this.events = events;
   }
 
   get nodeId(): NodeId {
@@ -463,8 +446,4 @@ export class Process {
     const session = 'group' in event ? this.session(event.group) : undefined;
     if (session !== undefined) this.bugs.session(session);
   }
-}
-
-function clockOf(thread: Thread, scheduler: Scheduler): Pick<Clock, 'now' | 'after'> {
-  return { now: () => scheduler.now, after: (ms, work) => thread.after(ms, work) };
 }
