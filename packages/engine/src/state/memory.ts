@@ -2,7 +2,7 @@ import { ByteWriter, FormatError } from '../bytes.js';
 import { Catalog } from '../schema/catalog.js';
 import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
-import type { List } from '../value/containers.js';
+import { List, type ThingSet } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Room } from '../value/room.js';
 import { Float } from '../value/scalars.js';
@@ -16,6 +16,7 @@ import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { migrate } from './migrate.js';
 import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
+import { isPagedSet, MemberPages, PAGED_MEMBERS_MIN } from './pages/member-pages.js';
 import type { Unfinished } from './pages/page-table.js';
 import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
@@ -150,10 +151,11 @@ export class ThingMemory implements Loader {
     thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
   }
 
-  /** Takes pages of the large lists of a thing out of memory that were not asked for since the last call. */
+  /** Takes pages of the large lists and sets of a thing out of memory that were not asked for since the last call. */
   rest(thing: Thing): void {
     thing.forEach((_, value) => {
       if (isPagedList(value)) value.backing.leave((item) => this.letGo(item));
+      else if (isPagedSet(value)) value.backing.leave();
     });
   }
 
@@ -221,6 +223,24 @@ export class ThingMemory implements Loader {
     return apart;
   }
 
+  /** The pages of a set of a stored thing; null while it is small enough for none. */
+  setPagesOf(set: ThingSet, owner: Thing): MemberPages | null {
+    if (isPagedSet(set)) return set.backing;
+    if (set.members.size <= PAGED_MEMBERS_MIN || !this.mayCutThings()) return null;
+    return MemberPages.cut(set, this.pagesOf(owner));
+  }
+
+  /** A set does not lie in pages any more. */
+  protected makeWholeSet(set: ThingSet): void {
+    if (isPagedSet(set)) set.backing.drop();
+    set.backing = null;
+  }
+
+  /** The pages of a list or set that is about to be written; null if it is stored as a whole. */
+  pagesToWrite(value: List | ThingSet, owner: Thing): ListPages | MemberPages | null {
+    return value instanceof List ? this.listPagesOf(value, owner) : this.setPagesOf(value, owner);
+  }
+
   /** Takes a record of a thing over from elsewhere, as it lies on disk there. What was known of the thing is forgotten. */
   restoreRecord(id: number, part: number, value: Uint8Array): void {
     const known = this.table.get(id);
@@ -271,7 +291,7 @@ export class ThingMemory implements Loader {
   saveAgain(thing: Thing): void {
     if ((thing.bits & ThingBit.LOADED) === 0) return;
     thing.forEach((_, value) => {
-      if (isPagedList(value)) value.backing.again();
+      if (isPagedList(value) || isPagedSet(value)) value.backing.again();
     });
     this.paged.get(thing)?.numbers.again();
     this.aparts.get(thing.id)?.again();

@@ -1,6 +1,6 @@
 import type { EnumState } from '../schema/catalog.js';
 import type { Type } from '../schema/type.js';
-import { List } from '../value/containers.js';
+import { List, ThingSet } from '../value/containers.js';
 import { eachThing, type VisitOther } from '../value/kinds.js';
 import { Member } from '../value/member.js';
 import type { Room } from '../value/room.js';
@@ -12,6 +12,7 @@ import type { Marking } from './marking.js';
 import { ThingMemory } from './memory.js';
 import { migrate } from './migrate.js';
 import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
+import { isPagedSet } from './pages/member-pages.js';
 import type { ThingPages } from './pages/thing-pages.js';
 
 /**
@@ -162,12 +163,14 @@ export class References extends ThingMemory {
     if (isPagedList(value)) value.backing.restore();
     else if (value instanceof List && value.length > PAGED_ITEMS_MIN)
       ListPages.cut(value, this.pagesOf(thing));
+    else if (value instanceof ThingSet) this.setPagesOf(value, thing);
   }
 
   /** Takes `enter` back. */
   protected leave(value: Value): void {
     this.release(value);
     if (isPagedList(value)) value.backing.drop();
+    else if (isPagedSet(value)) this.makeWholeSet(value);
   }
 
   protected retainThing(thing: Thing): void {

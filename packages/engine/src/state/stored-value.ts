@@ -3,20 +3,23 @@
  *
  *   stored   := value                 as in `value-codec.ts`
  *             | 18 list | 1a list2     a list in pages, see `pages/list-pages.ts`
+ *             | 1b set                a set in pages, see `pages/member-pages.ts`
  *             | 19 part:varint        a large value, see `apart.ts`
  */
 import { ByteReader, ByteWriter } from '../bytes.js';
-import { List } from '../value/containers.js';
+import { List, ThingSet } from '../value/containers.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { APART, type Apart, liesApart, type PartSink } from './apart.js';
 import type { ThingMemory } from './memory.js';
 import { ListPages, readListHead, visitItems } from './pages/list-pages.js';
+import { eachMember, MemberPages, readSetHead } from './pages/member-pages.js';
 import { isSetNext, readValue, visitThings, writeListHead, writeSetOf, writeValue } from './value-codec.js';
 
-/** The codes of a list in pages, beside those of values: of the first form, and of the second. */
+/** The codes of lists and sets in pages, beside those of values; the first form of lists is that of release 0.1.0. */
 const LIST = 0x18;
 const LIST2 = 0x1a;
+const SET = 0x1b;
 
 /** Gives the record of a part of the thing that is being read. */
 export type ReadPart = (part: number) => Uint8Array;
@@ -36,12 +39,17 @@ export function writeStored(
   apart: () => Apart,
   sink: PartSink,
 ): boolean {
-  const pages = value instanceof List ? store.listPagesOf(value, thing) : null;
-  if (pages !== null) {
-    const isMarked = store.mayCutThings();
-    out.u8(isMarked ? LIST2 : LIST);
-    pages.write(out, isMarked, sink);
-    return true;
+  if (value instanceof List || value instanceof ThingSet) {
+    const pages = store.pagesToWrite(value, thing);
+    if (pages instanceof ListPages) {
+      const isMarked = store.mayCutThings();
+      out.u8(isMarked ? LIST2 : LIST);
+      pages.write(out, isMarked, sink);
+    } else if (pages !== null) {
+      out.u8(SET);
+      pages.write(out, sink);
+    } else writeValue(out, value);
+    return pages !== null;
   }
   if (liesApart(value)) {
     out.u8(APART);
@@ -63,6 +71,9 @@ export function readStored(
     case LIST:
     case LIST2:
       return ListPages.read(input, input.u8() === LIST2, store.pagesOf(thing));
+    case SET:
+      input.u8();
+      return MemberPages.read(input, store.pagesOf(thing));
     case APART: {
       input.u8();
       const part = input.varint();
@@ -88,6 +99,10 @@ export function visitStored(input: ByteReader, visit: (id: number) => void, read
       for (const { number, refers } of pages) if (refers) visitItems(new ByteReader(readPart(number)), visit);
       return;
     }
+    case SET:
+      input.u8();
+      for (const { number } of readSetHead(input).pages) eachMember(new ByteReader(readPart(number)), visit);
+      return;
     default:
       visitThings(input, visit);
   }
@@ -97,6 +112,7 @@ export function visitStored(input: ByteReader, visit: (id: number) => void, read
 export type PlaceOfValue =
   | { readonly kind: 'inside'; readonly start: number; readonly end: number }
   | { readonly kind: 'set'; readonly start: number; readonly ids: readonly number[] }
+  | { readonly kind: 'members'; readonly start: number; readonly parts: readonly number[] }
   | { readonly kind: 'apart'; readonly start: number; readonly part: number }
   | {
       readonly kind: 'pages';
@@ -117,6 +133,11 @@ export function placeOfValue(input: ByteReader): PlaceOfValue {
       const { pages } = readListHead(input, input.u8() === LIST2);
       const items = pages.reduce((sum, { entries }) => sum + entries, 0);
       return { kind: 'pages', start, parts: pages.map(({ number }) => number), items };
+    }
+    case SET: {
+      input.u8();
+      const { pages } = readSetHead(input);
+      return { kind: 'members', start, parts: pages.map(({ number }) => number) };
     }
     default: {
       const members: number[] | null = isSetNext(input) ? [] : null;
@@ -150,9 +171,11 @@ export function* sharedValue(
     case 'apart':
       yield read(place.part);
       return;
-    case 'set': {
-      const out = new ByteWriter(16 + 4 * place.ids.length);
-      writeSetOf(out, place.ids);
+    case 'set':
+    case 'members': {
+      const ids = place.kind === 'set' ? place.ids : idsIn(place.parts, read);
+      const out = new ByteWriter(16 + 4 * ids.length);
+      writeSetOf(out, ids);
       yield out.take();
       return;
     }
@@ -187,4 +210,11 @@ export function* sharedProperties(
     start = input.offset;
   }
   yield record.subarray(start);
+}
+
+/** The ids in some pages of a set, in rising order. */
+function idsIn(parts: readonly number[], read: ReadPart): number[] {
+  const ids: number[] = [];
+  for (const part of parts) eachMember(new ByteReader(read(part)), (id) => ids.push(id));
+  return ids;
 }

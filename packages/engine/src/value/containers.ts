@@ -102,6 +102,8 @@ export class List {
 /** A set of things, by identity, in insertion order. Attached and stored like a list. */
 export class ThingSet {
   members: Set<Thing>;
+  /** How a large stored set lies on disk, for `state/` alone. */
+  backing: object | null = null;
   owner: Thing | null = null;
   key = '';
   rule: ItemRule | null = null;
