@@ -294,7 +294,7 @@ export class Node implements RunningNode {
         const session = this.side.scopes.sessions.ofGroup(ROOT_GROUP);
         if (session?.readable !== true) callback(false);
         else
-          session.settle({ kind: 'value', result: '', change: null, secret: null }, ({ ok }) => callback(ok));
+          session.answer({ kind: 'value', result: '', change: null, secret: null }, ({ ok }) => callback(ok));
       },
       log,
       monotonic: engineClock.now,

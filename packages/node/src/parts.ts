@@ -56,8 +56,8 @@ export {
   encodeAnswer,
   encodeRequest,
   type ForwardedRequest,
-} from './requests/forwarding/format.js';
-export { Sequences } from './requests/forwarding/sequences.js';
+} from './requests/forward-format.js';
 export { PasswordHasher } from './requests/password.js';
+export { Sequences } from './requests/sequences.js';
 export type { StateCheck } from './state/state-checks.js';
 export { StateDigest, stateDigest } from './state/state-digest.js';

@@ -5,7 +5,7 @@
  *
  *   3   release 0.1.0
  *   4   connections are encrypted with the secret (peers/encryption.ts), requests on their way to the leader say what is
- *       known of earlier attempts and have names (requests/forwarding/format.ts), short calls travel together
+ *       known of earlier attempts and have names (requests/forward-format.ts), short calls travel together
  *       (peers/frames.ts)
  *
  * Versions belong to releases: all that is made between two releases shares one.

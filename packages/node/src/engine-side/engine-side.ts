@@ -6,7 +6,7 @@ import { Rooms } from '../events/rooms.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { Members } from '../members/members.js';
 import { Router } from '../requests/router.js';
-import { TaskRunner } from '../requests/task-runner.js';
+import { Tasks } from '../requests/tasks.js';
 import { DiskKeeper } from '../state/disk-keeper.js';
 import type { EnginePorts, EngineReports, EngineSettings } from './ports.js';
 import { Scopes } from './scopes.js';
@@ -23,7 +23,7 @@ export class EngineSide {
   readonly calls: Calls;
   readonly members: Members;
   readonly router: Router;
-  readonly tasks: TaskRunner;
+  readonly tasks: Tasks;
   readonly rooms: Rooms;
   readonly scopes: Scopes;
   readonly disk: DiskKeeper;
@@ -51,7 +51,7 @@ export class EngineSide {
       firstId: settings.incarnation * CALLS_PER_MS,
     });
     this.router = this.makeRouter(settings, ports);
-    this.tasks = this.makeTaskRunner(ports);
+    this.tasks = this.makeTasks(ports);
     this.rooms = this.makeRooms(settings, ports);
     this.scopes = new Scopes(settings, ports, {
       engine: this.engine,
@@ -121,30 +121,25 @@ export class EngineSide {
       alone: () => this.scopes.sessions.alone,
       session: (target) => this.scopes.sessions.of(target),
       waitMs: settings.requestTimeoutMs,
-      monotonic: clock.now,
-      delay: clock.after,
-      soon: clock.soon,
-      ...(slow === undefined ? {} : { slow }),
-      ...(figures === undefined ? {} : { figures }),
-      ...(changed === undefined ? {} : { changed }),
-      ...(askModule === undefined ? {} : { askModule }),
-      ...(restore === undefined ? {} : { restore }),
+      clock,
+      slow,
+      figures,
+      changed,
+      askModule,
+      restore,
     });
   }
 
-  private makeTaskRunner(ports: EnginePorts): TaskRunner {
-    const { clock, environment, hasher, reports, changed, askModule } = ports;
-    return new TaskRunner({
+  private makeTasks({ clock, environment, reports }: EnginePorts): Tasks {
+    return new Tasks({
       engine: this.engine,
-      hash: (password) => hasher.hash(password),
+      driver: this.router.driver,
+      reports: this.router.reports,
       session: (group) => this.scopes.sessions.ofGroup(group),
-      now: () => environment.now(),
-      monotonic: clock.now,
-      delay: clock.after,
+      wallClock: () => environment.now(),
+      clock,
       scheduler: this.router.scheduler,
       report: reports.taskRan,
-      ...(changed === undefined ? {} : { changed }),
-      ...(askModule === undefined ? {} : { askModule }),
     });
   }
 

@@ -7,7 +7,7 @@ import type { GroupSession } from '../groups/group-session.js';
 import type { State } from '../groups/state.js';
 import type { MembersOptions } from '../members/members.js';
 import type { RouterOptions } from '../requests/router.js';
-import type { TaskReport } from '../requests/task-runner.js';
+import type { TaskReport } from '../requests/tasks.js';
 import type { CheckpointReport } from '../state/checkpointer.js';
 import type { DiskEvent, DiskKeeperOptions } from '../state/disk-keeper.js';
 import type { StateCheck } from '../state/state-checks.js';

@@ -318,7 +318,7 @@ export class GroupSession {
    *
    * @param early see `propose`
    */
-  settle(
+  answer(
     outcome: Outcome & { readonly kind: 'value' | 'error' },
     respond: Respond,
     names: Names | null = null,
@@ -331,11 +331,11 @@ export class GroupSession {
     if (outcome.kind === 'value' && outcome.change !== null) {
       this.propose(outcome.change, reply, respond, names, outcome.secret, early);
     } else {
-      this.settleRead(reply, respond);
+      this.answerRead(reply, respond);
     }
   }
 
-  /** The answer to a call that changed nothing, when all that it saw is committed; null: `settle` gives it, now or later. */
+  /** The answer to a call that changed nothing, when all that it saw is committed; null: `answer` gives it, now or later. */
   replyNow(outcome: Outcome & { readonly kind: 'value' | 'error' }): Reply | null {
     if (this.pipeline.changes !== 0) return null;
     const { index } = this.appliedPosition;
@@ -365,7 +365,7 @@ export class GroupSession {
     const error = this.epoch === 0 ? NO_CHANGES : this.imposing ? RESTORING : tooLarge(effects);
     if (error !== null) {
       takeBack(undo);
-      this.settleRead({ ok: false, error, index: 0 }, respond);
+      this.answerRead({ ok: false, error, index: 0 }, respond);
       return error;
     }
     const kept = names === null ? null : this.keptOf(reply, secret);
@@ -648,7 +648,7 @@ export class GroupSession {
     this.marks.loseAll();
   }
 
-  private settleRead(reply: Reply, respond: Respond): void {
+  private answerRead(reply: Reply, respond: Respond): void {
     reply.index = this.appliedPosition.index;
     if (this.pipeline.changes === 0) respond(reply);
     else this.pipeline.add({ kind: 'barrier', reply, respond });

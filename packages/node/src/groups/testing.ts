@@ -152,7 +152,7 @@ export class TestBench {
     const body = { kind: 'query', prepared: this.engine.prepare(code), vars: null } as const;
     const outcome = this.engine.run({ scope, user: this.admin, body, format: 'json' });
     if (outcome.kind !== 'value' && outcome.kind !== 'error') throw new Error('no test here makes futures');
-    session.settle(outcome, (reply) => {
+    session.answer(outcome, (reply) => {
       asked.reply = reply;
     });
     return asked;

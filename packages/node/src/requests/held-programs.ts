@@ -1,5 +1,5 @@
 import type { Prepared } from '@althing/engine';
-import type { PendingRequest } from './forwarding/pending-request.js';
+import type { PendingRequest } from './request.js';
 
 /** Characters of all texts whose programs are held at most; a program takes up to a hundred times as many bytes. */
 const CHARACTERS_MAX = 256 * 1024;

@@ -1,12 +1,12 @@
+/** Requests that come again: under which names they are known, so that each takes effect once. */
 import type { GroupId, NodeId } from '../between/protocol.js';
 import { ANY_BODY, type ClientRequest, type IdempotencyKey, type RequestIdentity } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
 import type { Found } from '../groups/results.js';
-import { KeysUnderWay } from './forwarding/keys-under-way.js';
-import type { PendingRequest } from './forwarding/pending-request.js';
-import type { Sequences } from './forwarding/sequences.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
+import { FOLLOWING, type PendingRequest } from './request.js';
+import type { Sequences } from './sequences.js';
 
 export interface RepetitionsOptions {
   readonly nodeId: NodeId;
@@ -14,19 +14,19 @@ export interface RepetitionsOptions {
   readonly incarnation: number;
   /** The numbers of this node's own requests. */
   readonly sequences: Sequences;
-  /** Tries a pending request again when the roles in a group changed, or after a while. */
-  readonly wait: (pending: PendingRequest, group: GroupId) => void;
-  readonly advance: (pending: PendingRequest) => void;
 }
 
-/** Requests that come again: under which names they are known, so that each takes effect once. */
+/** The request that holds a name, and those that came after it under the same one. */
+interface NameHolder {
+  readonly pending: PendingRequest;
+  readonly body: Uint8Array;
+  readonly followers: PendingRequest[];
+}
+
 export class Repetitions {
   private readonly options: RepetitionsOptions;
-  private readonly keys = new KeysUnderWay();
-  /** Names of requests of which a part was proposed and futures are still to run. */
-  private readonly unfinished = new Set<string>();
-  /** Requests of other nodes that are late, though their change may yet be committed: by `nameOf`. */
-  private readonly undecided = new Set<string>();
+  /** Names of requests that are carried out on this node, until what became of them is decided. */
+  private readonly underWay = new Map<string, NameHolder>();
   /** Repetitions that got the first one's answer. */
   count = 0;
 
@@ -34,68 +34,91 @@ export class Repetitions {
     this.options = options;
   }
 
-  /** A pending request has ended, though its change may not be decided yet. */
-  ended(pending: PendingRequest): void {
-    // Until its change is decided, a repetition of the request must not begin.
-    if (!pending.proposed) this.releaseKey(pending);
-    else if (pending.forwarded !== null) this.undecided.add(nameOf(pending.forwarded, pending.group));
+  /** A request was answered, though its change may not be decided yet: until then no repetition of it may begin. */
+  answered(pending: PendingRequest): void {
+    const { forwarded, state } = pending;
+    if (state.kind === 'ended') this.release(pending);
+    else if (forwarded !== null && pending.heldName === '')
+      this.take(pending, nodeNameOf(forwarded, pending.group), ANY_BODY);
   }
 
-  /** The change of a pending request that has ended is decided. */
+  /** The change of a request that was answered before is decided. */
   decided(pending: PendingRequest): void {
-    if (pending.forwarded !== null) this.undecided.delete(nameOf(pending.forwarded, pending.group));
-    this.releaseKey(pending);
+    pending.noteDecided();
+    this.release(pending);
   }
 
-  /** A part of a request was proposed, and more is to come: returns what ends that. */
-  begun(group: GroupId, names: Names | null): () => void {
-    const marks = marksOf(group, names);
-    for (const mark of marks) this.unfinished.add(mark);
-    return () => {
-      for (const mark of marks) this.unfinished.delete(mark);
-    };
-  }
-
-  private releaseKey(pending: PendingRequest): void {
-    this.keys.release(pending, (other) => queueMicrotask(() => this.options.advance(other)));
-  }
-
-  /** Ends a pending request whose change was made before, or lets it wait for one with the same key. */
+  /**
+   * Looks for earlier attempts, on the node that leads the group.
+   *
+   * @returns whether there is one: then the request got its answer, or waits for it
+   */
   isKnown(pending: PendingRequest, session: GroupSession): boolean {
-    const name = this.identityOf(pending, session.id);
+    const request = this.identityOf(pending, session.id);
     const { key, client } = clientNamesOf(pending);
-    const isUndecided =
-      name !== null && this.undecided.size > 0 && this.undecided.has(nameOf(name, pending.group));
-    const names = { request: name, key, client };
-    if (isUndecided || session.hasToldEarly(names) || this.isUnfinished(session.id, names)) {
-      this.options.wait(pending, session.id);
+    if (session.hasToldEarly({ request, key, client })) {
+      pending.noteDoubt();
+      pending.owner.wait(pending, session.id);
       return true;
     }
-    if (name !== null && this.endsAs(pending, session.results.find(name), session)) return true;
-    if (key !== null) {
-      if (this.endsAs(pending, session.results.findKey(key), session)) return true;
-      return this.isUnderWay(pending, session, `key ${key.user} ${key.key}`, key.body);
+    const { forwarded } = pending;
+    if (forwarded !== null && this.underWay.size > 0) {
+      if (this.follows(pending, nodeNameOf(forwarded, session.id), session)) return true;
     }
+    const name = clientNameOf(session.id, key, client);
+    if (name !== '' && this.isUnderWay(pending, name, session, (key ?? client)?.body ?? ANY_BODY))
+      return true;
+    if (request !== null && this.endsAs(pending, session.results.find(request), session)) return true;
+    if (key !== null) return this.endsAs(pending, session.results.findKey(key), session);
     if (client === null) return false;
     const found = session.results.findClient(client);
-    if (found.kind === 'outdated') {
-      pending.end({ kind: 'reply', reply: belowLow(client) });
-      return true;
+    if (found.kind !== 'outdated') return this.endsAs(pending, found, session);
+    pending.end({ kind: 'reply', reply: belowLow(client) });
+    return true;
+  }
+
+  /** Takes a name that the client gave, or lets a request wait for the one that has it; ends it when that is another request. */
+  private isUnderWay(
+    pending: PendingRequest,
+    name: string,
+    session: GroupSession,
+    body: Uint8Array,
+  ): boolean {
+    const holder = this.underWay.get(name);
+    if (holder === undefined) {
+      this.take(pending, name, body);
+      return false;
     }
-    if (this.endsAs(pending, found, session)) return true;
-    const own = `client ${client.user} ${client.client} ${client.sequence}`;
-    return this.isUnderWay(pending, session, own, client.body);
+    if (holder.pending === pending) return false;
+    if (Buffer.compare(holder.body, body) === 0) return this.follows(pending, name, session);
+    pending.end({ kind: 'reply', reply: conflictOf(pending) });
+    return true;
   }
 
-  private isUnfinished(group: GroupId, names: Names): boolean {
-    return this.unfinished.size > 0 && marksOf(group, names).some((mark) => this.unfinished.has(mark));
+  /** Lets a request wait for the one that has its name, if there is one. */
+  private follows(pending: PendingRequest, name: string, session: GroupSession): boolean {
+    const holder = this.underWay.get(name);
+    if (holder === undefined || holder.pending === pending) return false;
+    // What the other one does is done under the name of this one, too.
+    pending.noteDoubt();
+    pending.group ??= session.id;
+    pending.become(FOLLOWING);
+    holder.followers.push(pending);
+    return true;
   }
 
-  /** Lets a pending request wait for one of the same name; ends it when that is another request. */
-  private isUnderWay(pending: PendingRequest, session: GroupSession, own: string, body: Uint8Array): boolean {
-    const taken = this.keys.take(session.id, own, body, pending);
-    if (taken === 'conflict') pending.end({ kind: 'reply', reply: conflictOf(pending) });
-    return taken !== 'taken';
+  private take(pending: PendingRequest, name: string, body: Uint8Array): void {
+    this.underWay.set(name, { pending, body, followers: [] });
+    pending.heldName = name;
+  }
+
+  /** Gives back the name that a request held; those that waited for it go on. */
+  private release(pending: PendingRequest): void {
+    if (pending.heldName === '') return;
+    const holder = this.underWay.get(pending.heldName);
+    this.underWay.delete(pending.heldName);
+    pending.heldName = '';
+    for (const other of holder?.followers ?? []) queueMicrotask(() => other.owner.advance(other));
   }
 
   private endsAs(pending: PendingRequest, found: Found, session: GroupSession): boolean {
@@ -108,13 +131,12 @@ export class Repetitions {
       case 'conflict':
         pending.end({ kind: 'reply', reply: conflictOf(pending) });
         return true;
-      case 'reply': {
+      case 'reply':
         this.count += 1;
-        // A refusal, too, is true then: whoever kept it was lost before its answer came.
-        pending.seal();
+        // A refusal, too, is true then: the node that kept it was lost before its answer came.
+        pending.noteSealed();
         pending.end({ kind: 'reply', reply: repeatedReply(found.reply, session.appliedIndex) });
         return true;
-      }
     }
   }
 
@@ -122,17 +144,24 @@ export class Repetitions {
   identityOf(pending: PendingRequest, group: GroupId): RequestIdentity | null {
     const { forwarded, sequence } = pending;
     if (forwarded !== null || sequence === 0) return forwarded;
-    const { nodeId, incarnation } = this.options;
-    return { origin: nodeId, incarnation, sequence, low: this.options.sequences.low(group) };
+    const { nodeId, incarnation, sequences } = this.options;
+    return { origin: nodeId, incarnation, sequence, low: sequences.low(group) };
   }
 
-  /** The names by which a request takes effect once; null for none. A password does not show in them. */
-  namesOf(pending: PendingRequest, session: GroupSession): Names | null {
+  /**
+   * The names by which a request takes effect once; null for none.
+   *
+   * @param mayHavePassword whether there may be a password in the request, which must not show in its names
+   */
+  namesOf(
+    pending: PendingRequest,
+    session: GroupSession,
+    mayHavePassword = pending.hashes !== null && session.takesClients,
+  ): Names | null {
     const request = this.identityOf(pending, session.id);
     const { key, client } = clientNamesOf(pending);
     if (request === null && key === null && client === null) return null;
-    const isOpen = pending.hashes === null || !session.takesClients;
-    return isOpen ? { request, key, client } : { request, key: veiled(key), client: veiled(client) };
+    return mayHavePassword ? { request, key: veiled(key), client: veiled(client) } : { request, key, client };
   }
 }
 
@@ -156,22 +185,17 @@ export function hasClientName({ request: { terms = null } }: PendingRequest): bo
  * A name without the hash of its body, in which there was a password: what is kept for its slow hash must not
  * be found out by way of a fast one.
  */
-export function veiled<T extends IdempotencyKey | ClientRequest>(name: T | null): T | null {
+function veiled<T extends IdempotencyKey | ClientRequest>(name: T | null): T | null {
   return name === null ? null : { ...name, body: ANY_BODY };
 }
 
-/** The marks that tell requests of which a part was proposed from each other, by any of their names. */
-function marksOf(group: GroupId, names: Names | null): string[] {
-  if (names === null) return [];
-  const { request, key, client } = names;
-  const marks: string[] = [];
-  if (request !== null) marks.push(`request ${nameOf(request, group)}`);
-  if (key !== null) marks.push(`key ${group} ${key.user} ${key.key}`);
-  if (client !== null) marks.push(`client ${group} ${client.user} ${client.client} ${client.sequence}`);
-  return marks;
+/** The name that a client gave to a request, unlike that of any other request of the node; empty for none. */
+function clientNameOf(group: GroupId, key: IdempotencyKey | null, client: ClientRequest | null): string {
+  if (key !== null) return `key ${group} ${key.user} ${key.key}`;
+  return client === null ? '' : `client ${group} ${client.user} ${client.client} ${client.sequence}`;
 }
 
-/** Tells requests of all nodes and groups from each other. */
-function nameOf({ origin, incarnation, sequence }: RequestIdentity, group: GroupId | null): string {
-  return `${group} ${sequence} ${origin} ${incarnation}`;
+/** The name that a node gave to a request. */
+function nodeNameOf({ origin, incarnation, sequence }: RequestIdentity, group: GroupId | null): string {
+  return `node ${group} ${sequence} ${origin} ${incarnation}`;
 }

@@ -1,4 +1,4 @@
-/** Replies that the router gives by itself. */
+/** Replies that do not come from code that ran. */
 import { ErrorCode, QueryError } from '@althing/engine';
 import type { ClientRequest } from '../groups/entry.js';
 import type { KeptReply } from '../groups/kept-reply.js';
@@ -9,8 +9,9 @@ import {
   failedBehind,
   type Reply,
 } from '../groups/request.js';
-import { type End, type PendingRequest, UNKNOWN_REPLY } from './forwarding/pending-request.js';
-import type { Answer } from './future-runner.js';
+import type { CallError } from '../calls/calls.js';
+import type { Answer } from './proposed-parts.js';
+import { type PendingRequest, type RequestEnd, UNKNOWN_REPLY } from './request.js';
 
 /** A refusal: nothing was changed. */
 export function failed(error: QueryError): FailedReply {
@@ -66,13 +67,13 @@ export function staleReply(reply: Reply): Reply {
 }
 
 /** The reply to the client at the end of its pending request. */
-export function replyAtEnd(end: End): Reply {
+export function replyAtEnd(end: RequestEnd): Reply {
   if (end.kind === 'reply') return end.reply;
   const unknown = end.kind !== 'elsewhere' && end.unknown;
   return unknown ? UNKNOWN_REPLY : failed(NO_LEADER);
 }
 
-export const LATE_UNKNOWN: End = { kind: 'late', unknown: true };
+export const LATE_UNKNOWN: RequestEnd = { kind: 'late', unknown: true };
 
 export function nodeError(message: string): QueryError {
   return new QueryError(ErrorCode.NODE, message);
@@ -84,7 +85,7 @@ export const NO_LEADER = nodeError(
   'no majority of the nodes could be reached in time; nothing was changed: try again',
 );
 /** The end of a request that is late for a reason of this node: it runs, or waits for others that do. */
-export const NOT_IN_TIME: End = {
+export const NOT_IN_TIME: RequestEnd = {
   kind: 'reply',
   reply: failed(
     nodeError(
@@ -97,3 +98,55 @@ export const ANSWER_TOO_LARGE = new QueryError(
   'the change was made before; its answer was too large to be kept, or holds a secret',
 );
 export const GONE = new QueryError(ErrorCode.LOOKUP, 'the collection was deleted');
+
+/** Refusals where another node did not answer a request, or could not be asked. */
+
+export const USER_GONE = new QueryError(ErrorCode.AUTH, 'the user was deleted');
+
+export const OLD_LEADER = failed(
+  nodeError(
+    'requests can not be named by Althing-Request before all nodes of the cluster run a version that knows it',
+  ),
+);
+
+export const BUSY = failed(nodeError('too many requests wait for another node: try again'));
+
+export function refused(error: CallError): FailedReply {
+  return failed(nodeError(`another node refused the request: ${error.message}`));
+}
+
+/** A node that is known, and can not be reached. */
+export const NODE_DOWN = failed(
+  new QueryError(ErrorCode.LOOKUP, 'the node can not be reached; nodes_info() tells how the nodes are'),
+);
+
+/** Another node was asked, and did nothing. */
+export const NODE_SILENT = failed(nodeError('the node can not be reached: try again later'));
+
+export const NODE_UNCLEAR: FailedReply = {
+  ok: false,
+  error: nodeError('the node did not answer; it may or may not do what it was asked to'),
+  outcome: 'unknown',
+};
+
+/** The end of a read whose futures wait for a module that does not answer. */
+export const MODULE_SILENT: RequestEnd = {
+  kind: 'reply',
+  reply: failed(
+    new QueryError(
+      ErrorCode.CANCELLED,
+      'no answer of a module came within request_timeout_ms; nothing was changed',
+    ),
+  ),
+};
+
+/**
+ * The reply that is true after the answer of a node that does not speak of outcomes: a result may be that of
+ * a change; and code -6 may mean that there was none, or that there was one which a client made before under
+ * the same key.
+ */
+export function readCautiously(reply: Reply, { request }: PendingRequest): Reply {
+  if (reply.ok) return { ...reply, outcome: 'unknown' };
+  const isOpen = reply.error.code === ErrorCode.RESULT_TOO_LARGE && (request.terms?.key ?? null) !== null;
+  return isOpen ? { ...reply, outcome: 'unknown' } : reply;
+}

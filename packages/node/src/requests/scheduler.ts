@@ -152,6 +152,26 @@ export class Scheduler {
   }
 
   /**
+   * Lets work wait that can't be stopped once it runs, where others have to be served before: futures, and tasks.
+   *
+   * @param knownMs milliseconds that it took the last time; undefined where nothing is known
+   * @param goOn called when it has its turn, which always comes
+   */
+  defersUnstoppable(userId: number, knownMs: number | undefined, goOn: () => void): boolean {
+    if (!this.isClosedNow) return false;
+    this.enter({
+      userId,
+      program: null,
+      canStop: false,
+      ...(knownMs === undefined ? {} : { knownMs }),
+      gone: () => false,
+      run: goOn,
+      expire: null,
+    });
+    return true;
+  }
+
+  /**
    * Lets work wait for its turn.
    *
    * @param ranMs how long it ran until it was stopped; 0 for what has not begun

@@ -1,5 +1,5 @@
 /** A task that waits for its start. */
-export interface Waiting {
+export interface WaitingTask {
   readonly id: number;
   /** Unix seconds. */
   readonly startAt: number;
@@ -12,18 +12,18 @@ export interface Waiting {
  * and passed over when its turn comes; so looking costs the head alone, however many wait.
  */
 export class TaskQueue {
-  private readonly heap: Waiting[] = [];
+  private readonly heap: WaitingTask[] = [];
 
   get size(): number {
     return this.heap.length;
   }
 
   /** The one that starts first. */
-  get head(): Waiting | undefined {
+  get head(): WaitingTask | undefined {
     return this.heap[0];
   }
 
-  add(task: Waiting): void {
+  add(task: WaitingTask): void {
     const { heap } = this;
     let at = heap.length;
     heap.push(task);
@@ -38,7 +38,7 @@ export class TaskQueue {
   }
 
   /** Takes the head out. */
-  take(): Waiting | undefined {
+  take(): WaitingTask | undefined {
     const { heap } = this;
     const [head] = heap;
     const last = heap.pop();
@@ -65,6 +65,6 @@ export class TaskQueue {
   }
 }
 
-function isBefore(a: Waiting, b: Waiting): boolean {
+function isBefore(a: WaitingTask, b: WaitingTask): boolean {
   return a.startAt < b.startAt || (a.startAt === b.startAt && a.id < b.id);
 }

@@ -1,6 +1,6 @@
 import type { EngineReports } from '../../engine-side/ports.js';
 import type { Counters } from '../../requests/counters.js';
-import type { TaskReport } from '../../requests/task-runner.js';
+import type { TaskReport } from '../../requests/tasks.js';
 import type { DiskEvent } from '../../state/disk-keeper.js';
 import type { StateCheck } from '../../state/state-checks.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';

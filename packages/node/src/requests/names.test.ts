@@ -1,9 +1,9 @@
 /** Names of collections that mean something else from now on, at nodes that do not know yet. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { CallKind } from '../../calls/calls.js';
-import type { Reply } from '../../groups/request.js';
-import { MiniCluster } from '../../testing/mini-cluster.js';
-import { outcome } from '../../testing/mini-node.js';
+import { CallKind } from '../calls/calls.js';
+import type { Reply } from '../groups/request.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome } from '../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {

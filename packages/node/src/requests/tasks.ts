@@ -1,7 +1,3 @@
-/**
- * Long because: a run from its queue to the decision about it is one state machine, in which each step may
- * find that the leadership is gone.
- */
 import {
   type Change,
   type Engine,
@@ -9,46 +5,34 @@ import {
   type Group,
   isBeingFilled,
   LEVEL_AFTER_0_1_0,
-  type PasswordHash,
-  QueryError,
-  type RootEvent,
+  type QueryError,
   type Target,
   type TaskRun,
   type User,
 } from '@althing/engine';
+import type { Clock } from '../base/clock.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Respond } from '../groups/request.js';
-import { type Ask, type End, FutureRunner, type More } from './future-runner.js';
+import type { Driver, FuturesEnd, FuturesOwner, PendingFutures } from './driver.js';
+import { Prerequisites } from './request.js';
+import type { ChangedBy, RootReports } from './root-reports.js';
 import type { Scheduler } from './scheduler.js';
-import { TaskQueue, type Waiting } from './task-queue.js';
-import { waitsUnstoppable } from './turns.js';
+import { TaskQueue, type WaitingTask } from './task-queue.js';
 
-export interface TaskRunnerOptions {
+export interface TasksOptions {
   readonly engine: Engine;
-  /** The hash of a password that a task sets. */
-  readonly hash: (password: string) => Promise<PasswordHash>;
+  readonly driver: Driver;
+  readonly reports: RootReports;
   /** The session of a group, if it is open here. */
   readonly session: (group: GroupId) => GroupSession | undefined;
-  /** Sends requests to the modules of this node; by default there are none. */
-  readonly askModule?: Ask;
   /** Wall clock in milliseconds. */
-  readonly now: () => number;
-  readonly monotonic: () => number;
+  readonly wallClock: () => number;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Decides what runs when, of all that runs on this thread. */
   readonly scheduler: Scheduler;
-  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
-  readonly delay: (ms: number, callback: () => void) => () => void;
-  /** Told of each run that has ended, when that is certain. */
+  /** Called for each run that has ended, when that is certain. */
   readonly report?: (run: TaskReport) => void;
-  /** Called with what a run did to the root scope; `isKnown` says whether that is certain. */
-  readonly changed?: (by: ChangedBy, events: readonly RootEvent[], isKnown: boolean) => void;
-}
-
-/** Who changed the root scope, and by what. */
-export interface ChangedBy {
-  readonly user: Pick<User, 'name'>;
-  readonly id?: string;
 }
 
 /** A run of a task that has ended. */
@@ -77,12 +61,11 @@ export interface TaskFigures {
  *
  * One run at a time, and whatever else there is to do between two of them.
  */
-export class TaskRunner {
-  private readonly options: TaskRunnerOptions;
-  private readonly groups = new Map<GroupId, Led>();
-  private readonly futures: FutureRunner;
+export class Tasks {
+  private readonly options: TasksOptions;
+  private readonly groups = new Map<GroupId, LedGroup>();
   /** Runs that are due, in the order in which they became so. */
-  private readonly due: Due[] = [];
+  private readonly due: DueTask[] = [];
   private isPumping = false;
   private isHalted = false;
   /** The users, as they were when it was last looked for tasks without owners. */
@@ -90,15 +73,12 @@ export class TaskRunner {
   /** The replacements of everything by a backup that were noticed. */
   private replacements = 0;
 
-  constructor(options: TaskRunnerOptions) {
+  constructor(options: TasksOptions) {
     this.options = options;
-    const { engine, hash, session, monotonic, delay, askModule } = options;
-    const ask: Ask = askModule ?? ((_, answer) => answer({ ok: false, error: NO_MODULES }));
-    this.futures = new FutureRunner({ engine, hash, session, ask, monotonic, delay });
   }
 
   get figures(): TaskFigures {
-    const now = this.options.now();
+    const now = this.options.wallClock();
     let waiting = 0;
     let overdueMs = 0;
     for (const { group } of this.groups.values()) waiting += group.tasks.scheduled;
@@ -126,7 +106,7 @@ export class TaskRunner {
     const { tasks } = group;
     const target = id === ROOT_GROUP ? 'thingsdb' : id;
     const queue = new TaskQueue();
-    const led: Led = {
+    const led: LedGroup = {
       session,
       group,
       target,
@@ -138,7 +118,7 @@ export class TaskRunner {
     };
     this.groups.set(id, led);
     tasks.onChange = (task) => {
-      if (!led.running.has(task)) this.enqueue(led, task, this.options.now());
+      if (!led.running.has(task)) this.enqueue(led, task, this.options.wallClock());
     };
     this.enqueueAll(led);
     this.removeOrphans(led);
@@ -149,17 +129,17 @@ export class TaskRunner {
    * Takes up the tasks that there are: those too that came as records of a backup, and those whose owners are gone, since they may be
    * back as long as that is not committed.
    */
-  private enqueueAll(led: Led): void {
+  private enqueueAll(led: LedGroup): void {
     for (const { id } of led.group.tasks.all()) if (!led.running.has(id)) this.enqueue(led, id, 0);
   }
 
-  private leave(led: Led): void {
+  private leave(led: LedGroup): void {
     led.cancel();
     led.group.tasks.onChange = null;
     if (this.groups.get(led.session.id) === led) this.groups.delete(led.session.id);
   }
 
-  private enqueue(led: Led, id: number, knownAt: number): void {
+  private enqueue(led: LedGroup, id: number, knownAt: number): void {
     const { queue, group } = led;
     const startAt = group.tasks.stateOf(id)?.startAt ?? 0;
     if (startAt === 0) return;
@@ -169,7 +149,7 @@ export class TaskRunner {
     if (queue.head?.id === id) this.arm(led);
   }
 
-  private rebuild({ queue, group, running }: Led): void {
+  private rebuild({ queue, group, running }: LedGroup): void {
     const known = new Map<number, number>();
     for (let next = queue.take(); next !== undefined; next = queue.take()) known.set(next.id, next.knownAt);
     for (const { id, startAt } of group.tasks.all()) {
@@ -179,22 +159,22 @@ export class TaskRunner {
   }
 
   /** Sets the timer of a group to the head of its queue. */
-  private arm(led: Led): void {
-    const { now, delay } = this.options;
+  private arm(led: LedGroup): void {
+    const { wallClock, clock } = this.options;
     led.cancel();
     const { head } = led.queue;
     if (head === undefined) {
       led.cancel = NOTHING;
       return;
     }
-    const ms = Math.min(Math.max(0, head.startAt * 1000 - now()), LOOK_MAX_MS);
-    led.cancel = delay(ms, () => this.look(led));
+    const ms = Math.min(Math.max(0, head.startAt * 1000 - wallClock()), LOOK_MAX_MS);
+    led.cancel = clock.after(ms, () => this.look(led));
   }
 
   /** Takes the tasks of a group that are due out of its queue. */
-  private look(led: Led): void {
+  private look(led: LedGroup): void {
     if (!this.isOurs(led)) return;
-    const now = this.options.now();
+    const now = this.options.wallClock();
     const { queue, group } = led;
     for (let { head } = queue; head !== undefined && head.startAt * 1000 <= now; { head } = queue) {
       queue.take();
@@ -203,7 +183,7 @@ export class TaskRunner {
     this.arm(led);
   }
 
-  private becomesDue(led: Led, { id, startAt, knownAt }: Waiting): void {
+  private becomesDue(led: LedGroup, { id, startAt, knownAt }: WaitingTask): void {
     this.due.push({ led, id, startAt, since: Math.max(startAt * 1000, knownAt) });
     this.pump(0);
   }
@@ -212,197 +192,158 @@ export class TaskRunner {
   private pump(ms: number): void {
     if (this.isPumping || this.due.length === 0) return;
     this.isPumping = true;
-    this.options.delay(ms, () => {
+    const { clock } = this.options;
+    clock.after(ms, () => {
       this.isPumping = false;
       const next = this.due.shift();
-      const { monotonic } = this.options;
-      const begun = monotonic();
+      const begun = clock.now();
       if (next !== undefined) this.begin(next);
       // What takes long leaves others as much time as it took.
-      this.pump(monotonic() - begun);
+      this.pump(clock.now() - begun);
     });
   }
 
-  private begin(due: Due): void {
-    const { engine, now, monotonic } = this.options;
-    const { led, id, startAt, since } = due;
-    const { tasks } = led.group;
-    const state = tasks.stateOf(id);
+  private begin(due: DueTask): void {
+    const { engine } = this.options;
+    const { led, id, startAt } = due;
+    const state = led.group.tasks.stateOf(id);
     if (!this.isOurs(led) || led.running.has(id) || state?.startAt !== startAt) return;
     // A user that is not known here yet will be; one that is gone may be back, as long as that is not committed.
     const owner = engine.root.users.get(state.owner);
     const { session } = led;
     const mustWait =
       owner === undefined || !session.readable || session.refusal() !== null || this.isHeld(led);
-    // Who made it knew the level of the cluster, and what its code may do therefore: this node will.
+    // Where it was made, the level of the cluster was known, and with it what its code may do: it will be here, too.
     if (mustWait || engine.root.level < LEVEL_AFTER_0_1_0) {
-      this.options.delay(RETRY_MS, () => this.again(due));
+      this.comeBack(due);
       return;
     }
-    const begunAt = monotonic();
-    const by = { user: { name: owner.name }, id: `task:${id}` };
-    const run: Run = {
-      due,
-      led,
-      id,
-      by,
-      userId: owner.id,
-      begunAt,
-      lateMs: now() - since,
-      hashes: new Map(),
-      fresh: new Set(),
-    };
+    const { clock, wallClock } = this.options;
+    const run = new RunningTask(this, due, owner, clock.now(), wallClock() - due.since);
     led.running.set(id, run);
     this.attempt(run);
   }
 
-  /** A run could not begin, or came to nothing: it is tried again. */
-  private again(due: Due): void {
-    if (!this.isOurs(due.led)) return;
-    this.due.push(due);
-    this.pump(0);
+  /** A run could not begin, or came to nothing: it is tried again later. */
+  private comeBack(due: DueTask): void {
+    this.options.clock.after(RETRY_MS, () => {
+      if (!this.isOurs(due.led)) return;
+      this.due.push(due);
+      this.pump(0);
+    });
   }
 
-  private attempt(run: Run, hasTurn = false): void {
-    const { engine, hash, session, scheduler, monotonic } = this.options;
-    const { led, id, hashes, userId } = run;
+  private attempt(run: RunningTask, hasTurn = false): void {
+    const { engine, driver, scheduler, clock } = this.options;
+    const { led, id, userId, prerequisites } = run;
     if (!this.isOurs(led)) return;
-    const goOn = (): void => this.attempt(run, true);
-    if (!hasTurn && waitsUnstoppable(scheduler, userId, undefined, goOn)) return;
+    if (!hasTurn && scheduler.defersUnstoppable(userId, undefined, () => this.attempt(run, true))) return;
     if (!led.session.readable) {
       this.retry(run);
       return;
     }
-    const fresh = { isFresh: (collection: number): boolean => run.fresh.has(collection) };
-    const begun = monotonic();
-    const outcome = engine.runTask(led.target, id, { hashes, fresh });
-    scheduler.ran(null, userId, monotonic() - begun);
+    const { hashes } = prerequisites;
+    const begun = clock.now();
+    const outcome = engine.runTask(led.target, id, {
+      ...(hashes === null ? {} : { hashes }),
+      fresh: prerequisites,
+    });
+    run.ran(clock.now() - begun);
     switch (outcome.kind) {
-      case 'hash': {
-        const { password } = outcome;
-        hash(password).then(
-          (made) => {
-            hashes.set(password, made);
-            this.attempt(run);
-          },
+      case 'hash':
+      case 'behind':
+        driver.provide(
+          outcome,
+          prerequisites,
+          null,
+          () => this.attempt(run),
           () => this.retry(run),
         );
         return;
-      }
-      case 'behind': {
-        const { collection } = outcome;
-        const freshened = (ok: boolean): void => {
-          run.fresh.add(collection);
-          if (ok) this.attempt(run);
-          else this.retry(run);
-        };
-        const other = session(collection);
-        if (other === undefined) freshened(true);
-        else other.readIndex(freshened);
-        return;
-      }
       case 'slice_over':
         throw new Error('tasks have no slices');
       case 'more':
-        this.goOn(run, outcome);
+        run.start(outcome, driver);
         return;
       case 'done':
         this.propose(run, outcome.run, outcome.change, outcome.error);
     }
   }
 
-  /** Runs the futures of a task. */
-  private goOn(run: Run, first: More): void {
-    const { rest } = first;
-    const { userId } = run;
-    const { session } = run.led;
-    const { scheduler } = this.options;
-    this.futures.start(first, {
-      session,
-      saltKey: null,
-      mayChange: true,
-      isNamed: () => false,
-      asks: () => {},
-      begins: () => null,
-      telling: (change, respond) => this.telling(run, change, respond),
-      isGone: () => false,
-      ran: (ms) => scheduler.ran(null, userId, ms),
-      waits: (knownMs, goOn) => waitsUnstoppable(scheduler, userId, knownMs, goOn),
-      done: (end) => this.ended(run, rest.run, end),
-    });
-  }
-
-  private ended(run: Run, rest: TaskRun | null, end: End): void {
-    const { led } = run;
+  /** The futures of a run have ended. */
+  futuresFinished(run: RunningTask, end: FuturesEnd): void {
+    const { led, rest } = run;
     if (!this.isOurs(led)) return;
     if (end.kind === 'value') this.propose(run, rest, end.change, null);
     else if (end.kind !== 'error' || led.session.refusal() !== null) this.retry(run);
     else this.fail(run, rest, end.error);
   }
 
-  private fail(run: Run, of: TaskRun | null, error: QueryError): void {
-    const failed = of ?? { id: run.id, next: null, isCancelled: false };
+  private fail(run: RunningTask, taskRun: TaskRun | null, error: QueryError): void {
+    const failed = taskRun ?? { id: run.id, next: null, isCancelled: false };
     const { change } = this.options.engine.failTask(run.led.target, failed, error);
     this.propose(run, failed, change, error);
   }
 
   /** Proposes the last change of a run, in which it says what becomes of the task. */
-  private propose(run: Run, of: TaskRun | null, change: Change | null, error: QueryError | null): void {
-    const { led } = run;
+  private propose(
+    run: RunningTask,
+    taskRun: TaskRun | null,
+    change: Change | null,
+    error: QueryError | null,
+  ): void {
     if (change === null) {
       this.decided(run);
       return;
     }
     let isOnItsWay = false;
-    const respond = this.telling(run, change, (reply) => {
+    const respond = run.reporting(change, (reply) => {
       if (!isOnItsWay) return;
       if (reply.ok) this.report(run, error);
       this.decided(run);
     });
-    const refusal = led.session.propose(change, { ok: true, result: '' }, respond);
+    const refusal = run.session.propose(change, { ok: true, result: '' }, respond);
     isOnItsWay = refusal === null;
     if (refusal === null) return;
-    if (refusal.code === ErrorCode.MAX_QUOTA && error === null) this.fail(run, of, refusal);
+    if (refusal.code === ErrorCode.MAX_QUOTA && error === null) this.fail(run, taskRun, refusal);
     else this.retry(run);
   }
 
-  /** What a run did to the root scope is told when it is decided. */
-  private telling({ by }: Run, { events }: Change, respond: Respond): Respond {
-    const { changed } = this.options;
-    if (events.length === 0 || changed === undefined) return respond;
-    return (reply) => {
-      const isMade = reply.ok || reply.outcome === 'made';
-      if (isMade || reply.outcome === 'unknown') changed(by, events, isMade);
-      respond(reply);
-    };
-  }
-
-  private report({ led, id, lateMs, begunAt }: Run, error: QueryError | null): void {
-    const { engine, monotonic, report } = this.options;
+  private report({ led, id, lateMs, begunAt }: RunningTask, error: QueryError | null): void {
+    const { engine, clock, report } = this.options;
     const scope = engine.scope(led.target)?.name ?? '?';
-    report?.({ scope, task: id, error, lateMs, durationMs: monotonic() - begunAt });
+    report?.({ scope, task: id, error, lateMs, durationMs: clock.now() - begunAt });
   }
 
   /** Ends a run of which nothing is left in the state. */
-  private retry({ led, id, due }: Run): void {
+  private retry({ led, id, due }: RunningTask): void {
     led.running.delete(id);
-    this.options.delay(RETRY_MS, () => this.again(due));
+    this.comeBack(due);
   }
 
   /** It is known what became of a run: the task may run again, but no sooner than a second after it began. */
-  private decided({ led, id, begunAt }: Run): void {
-    const { monotonic, now, delay } = this.options;
+  private decided({ led, id, begunAt }: RunningTask): void {
+    const { clock, wallClock } = this.options;
     led.running.delete(id);
     const enqueue = (): void => {
-      if (this.isOurs(led) && !led.running.has(id)) this.enqueue(led, id, now());
+      if (this.isOurs(led) && !led.running.has(id)) this.enqueue(led, id, wallClock());
     };
-    const pause = begunAt + PACE_MS - monotonic();
-    if (pause > 0) delay(pause, enqueue);
+    const pauseMs = begunAt + PACE_MS - clock.now();
+    if (pauseMs > 0) clock.after(pauseMs, enqueue);
     else enqueue();
   }
 
+  get reports(): RootReports {
+    return this.options.reports;
+  }
+
+  /** Notes that code of a task ran. */
+  ran(userId: number, ms: number): void {
+    this.options.scheduler.ran(null, userId, ms);
+  }
+
   /** Whether a group is still the one that was taken up, and led by this node. */
-  private isOurs(led: Led): boolean {
+  private isOurs(led: LedGroup): boolean {
     return (
       this.groups.get(led.session.id) === led &&
       isCurrent(led) &&
@@ -426,18 +367,18 @@ export class TaskRunner {
   }
 
   /** Whether the tasks of a group have to wait: it is being filled from a backup, which has what they need. */
-  private isHeld({ session: { id } }: Pick<Led, 'session'>): boolean {
+  private isHeld({ session: { id } }: Pick<LedGroup, 'session'>): boolean {
     return isBeingFilled(this.options.engine.root, id);
   }
 
-  private removeOrphans(led: Led): void {
-    // Who tells of the session's change may be in the midst of it.
-    this.options.delay(0, () => {
+  private removeOrphans(led: LedGroup): void {
+    // The session may be in the midst of the change of which it tells.
+    this.options.clock.after(0, () => {
       if (this.isOurs(led)) this.removeOrphansNow(led);
     });
   }
 
-  private removeOrphansNow(led: Led): void {
+  private removeOrphansNow(led: LedGroup): void {
     const { engine } = this.options;
     const root = this.options.session(ROOT_GROUP);
     if (led.group.tasks.size === 0 || root === undefined || root.hasUncommitted) return;
@@ -448,7 +389,7 @@ export class TaskRunner {
 }
 
 /** A group that this node leads. */
-interface Led {
+interface LedGroup {
   readonly session: GroupSession;
   readonly group: Group;
   readonly target: Target;
@@ -456,7 +397,7 @@ interface Led {
   readonly version: number;
   readonly queue: TaskQueue;
   /** Runs that are not decided, by task. */
-  readonly running: Map<number, Run>;
+  readonly running: Map<number, RunningTask>;
   /** Whether its tasks had to wait, when that was looked at last. */
   isHeld: boolean;
   /** Calls its timer off. */
@@ -464,35 +405,83 @@ interface Led {
 }
 
 /** Whether nothing happened to the role and the state of a group since it was taken up. */
-function isCurrent({ session, group, version }: Led): boolean {
+function isCurrent({ session, group, version }: LedGroup): boolean {
   return session.roleVersion === version && session.group === group;
 }
 
-interface Due {
-  readonly led: Led;
+interface DueTask {
+  readonly led: LedGroup;
   readonly id: number;
   readonly startAt: number;
   /** Wall clock in milliseconds. */
   readonly since: number;
 }
 
-interface Run {
-  /** The owner. */
-  readonly userId: number;
-  readonly due: Due;
-  readonly led: Led;
-  readonly id: number;
+/** A run of a task that is not decided. */
+class RunningTask implements FuturesOwner {
+  readonly due: DueTask;
   readonly by: ChangedBy;
+  /** The owner of the task. */
+  readonly userId: number;
+  /** Monotonic time in milliseconds. */
   readonly begunAt: number;
   readonly lateMs: number;
-  readonly hashes: Map<string, PasswordHash>;
-  /** Collections of which this node has all that was acknowledged. */
-  readonly fresh: Set<number>;
+  readonly prerequisites = new Prerequisites();
+  /** The engine's note of the run, which its futures have; null before there are any. */
+  rest: TaskRun | null = null;
+  readonly saltKey = null;
+  readonly mayChange = true;
+  readonly isRequest = false;
+  readonly isAbandoned = false;
+  readonly isNamed = false;
+  private readonly tasks: Tasks;
+
+  constructor(tasks: Tasks, due: DueTask, { id, name }: User, begunAt: number, lateMs: number) {
+    this.tasks = tasks;
+    this.due = due;
+    this.userId = id;
+    this.by = { user: { name }, id: `task:${due.id}` };
+    this.begunAt = begunAt;
+    this.lateMs = lateMs;
+  }
+
+  get id(): number {
+    return this.due.id;
+  }
+
+  get led(): LedGroup {
+    return this.due.led;
+  }
+
+  get session(): GroupSession {
+    return this.led.session;
+  }
+
+  start(first: PendingFutures, driver: Driver): void {
+    this.rest = first.rest.run;
+    driver.start(first, this);
+  }
+
+  begins(): null {
+    return null;
+  }
+
+  acts(): void {}
+
+  reporting(change: Change, respond: Respond): Respond {
+    return this.tasks.reports.reporting(this.by, change, respond);
+  }
+
+  ran(ms: number): void {
+    this.tasks.ran(this.userId, ms);
+  }
+
+  finished(end: FuturesEnd): void {
+    this.tasks.futuresFinished(this, end);
+  }
 }
 
 const NOTHING = (): void => {};
-
-const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
 
 /** Milliseconds at least from the beginning of a run to that of the next one of the same task. */
 const PACE_MS = 1000;

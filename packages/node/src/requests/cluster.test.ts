@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Answer, RealCluster, until } from '../../testing/index.js';
+import { type Answer, RealCluster, until } from '../testing/index.js';
 
 const SETTINGS = { request_timeout_ms: 3000, election_timeout_ms: 300, heartbeat_ms: 30, drain_delay_ms: 0 };
 

@@ -1,25 +1,44 @@
-/** What a call of several changes has proposed, and what is told of it: each future is a change of its own. */
-import { type Change, ErrorCode, type Group, QueryError } from '@althing/engine';
+/** The changes that a call of several parts has proposed: each future is a change of its own. */
+import { type Change, ErrorCode, type Group, type Outcome, QueryError } from '@althing/engine';
+import { assert } from '../base/assert.js';
+import type { GroupSession } from '../groups/group-session.js';
 import type { Names } from '../groups/names.js';
 import { type FailedReply, failedBehind, type Reply, type Respond } from '../groups/request.js';
-import type { Answer, Course } from './future-runner.js';
 
-/** The parts that a call has proposed until now. */
-export class Parts {
+/** The part of an outcome that is an answer. */
+export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
+
+/** The call whose parts are proposed. */
+export interface PartsOwner {
+  /** The session whose state the call runs on; null where it depends on none. */
+  readonly session: GroupSession | null;
+  /** Called before the first part is proposed; gives the names by which the request is known from then on, or null. */
+  begins(): Names | null;
+  /** Wraps the callback for what becomes of a change; see `RootReports`. */
+  reporting(change: Change, respond: Respond): Respond;
+}
+
+export class ProposedParts {
   /** Changes that were proposed. */
   count = 0;
   /** How many of them change something. */
   private changes = 0;
-  /** How many are on their way. */
-  private open = 0;
-  /** Called when none is. */
+  /** How many are neither committed nor lost. */
+  private underWay = 0;
+  /** Called when none is under way. */
   private waiting: (() => void)[] = [];
   /** The reply to the first part that was not committed; null while there is none. */
   lost: FailedReply | null = null;
-  private readonly course: Pick<Course, 'session' | 'begins' | 'telling'>;
+  private readonly owner: PartsOwner;
 
-  constructor(course: Pick<Course, 'session' | 'begins' | 'telling'>) {
-    this.course = course;
+  constructor(owner: PartsOwner) {
+    this.owner = owner;
+  }
+
+  private get session(): GroupSession {
+    const { session } = this.owner;
+    if (session === null) throw new Error('a call without a state made a change');
+    return session;
   }
 
   /**
@@ -28,38 +47,36 @@ export class Parts {
    * @returns why it was taken back; null when it is on its way
    */
   propose(change: Change): QueryError | null {
-    const { session, begins, telling } = this.course;
-    if (session === null) throw new Error('a call without a state made a change');
+    const { session, owner } = this;
     const isBegin = change.effects.length === 0;
     const reply: Reply = isBegin ? BEGUN : { ok: false, error: NOT_FINISHED, index: 0, outcome: 'made' };
-    this.open += 1;
-    const respond = telling(change, (told) => {
+    this.underWay += 1;
+    const respond = owner.reporting(change, (told) => {
       if (told !== reply && !told.ok && told.outcome === 'unknown') this.lost ??= told;
-      this.told();
+      this.decided();
     });
-    const refused = session.propose(change, reply, respond, this.count === 0 ? begins() : null);
+    const refused = session.propose(change, reply, respond, this.count === 0 ? owner.begins() : null);
     if (refused !== null) return refused;
     this.count += 1;
-    if (change.effects.length > 0) this.changes += 1;
+    if (!isBegin) this.changes += 1;
     return null;
   }
 
   /** Notes in the log that the request was begun, though it has changed nothing yet; returns as `propose`. */
   begin(): QueryError | null {
-    const { session } = this.course;
-    if (session === null) throw new Error('a call without a state begins nowhere');
-    return this.propose(noChange(session.group));
+    return this.propose(noChange(this.session.group));
   }
 
   /** Calls back when all that was proposed is committed: at once, later, or never. */
   whenCommitted(callback: () => void): void {
-    if (this.open === 0) callback();
+    if (this.underWay === 0) callback();
     else this.waiting.push(callback);
   }
 
-  private told(): void {
-    this.open -= 1;
-    if (this.open > 0) return;
+  private decided(): void {
+    assert(this.underWay > 0, 'each part is decided once');
+    this.underWay -= 1;
+    if (this.underWay > 0) return;
     const { waiting } = this;
     this.waiting = [];
     for (const callback of waiting) callback();
@@ -70,22 +87,21 @@ export class Parts {
    *
    * @param names by which the answer is kept; null for none
    */
-  settle(answer: Answer, names: Names | null, respond: Respond): void {
-    const { session, telling } = this.course;
-    if (session === null) throw new Error('a call without a state has nothing to wait for');
-    const told: Respond = (reply) => respond(this.replyOf(reply));
+  finish(answer: Answer, names: Names | null, respond: Respond): void {
+    const { session, owner } = this;
+    const withParts: Respond = (reply) => respond(this.replyOf(reply));
     const made = answer.kind === 'value' ? answer.change : null;
     if (made !== null) this.changes += 1;
     const change = made ?? (names === null ? null : noChange(session.group));
     if (change === null) {
-      session.settle(answer, told);
+      session.answer(answer, withParts);
     } else if (answer.kind === 'value') {
-      session.settle({ ...answer, change }, telling(change, told), names);
+      session.answer({ ...answer, change }, owner.reporting(change, withParts), names);
     } else {
       const { outcome } = this;
       const sealed = outcome === 'none';
       const reply: Reply = { ok: false, error: answer.error, index: 0, outcome, sealed };
-      session.propose(change, reply, told, names);
+      session.propose(change, reply, withParts, names);
     }
   }
 

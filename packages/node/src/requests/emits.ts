@@ -15,7 +15,7 @@ import {
   type Sender,
   type WireValues,
 } from '@althing/engine';
-import type { RequestBody, RoomBody } from '../../groups/request.js';
+import type { RequestBody, RoomBody } from '../groups/request.js';
 
 const MARK = 0xc1;
 

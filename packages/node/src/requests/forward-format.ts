@@ -46,15 +46,15 @@ import {
   type ScopeName,
   type WireValues,
 } from '@althing/engine';
-import { SALT_KEY_BYTES } from '../../base/password-salts.js';
-import { BODY_HASH_BYTES } from '../../groups/entry.js';
+import { SALT_KEY_BYTES } from '../base/password-salts.js';
+import { BODY_HASH_BYTES } from '../groups/entry.js';
 import {
   type ChangeOutcome,
   conflictingKey,
   type Reply,
   type RequestBody,
   type Terms,
-} from '../../groups/request.js';
+} from '../groups/request.js';
 import { encodeEmit } from './emits.js';
 
 const VERSION = 1;

@@ -1,9 +1,9 @@
 import { FormatError, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { conflictingKey, type Reply, type RequestBody } from '../../groups/request.js';
-import { Float64, type Packable, packed } from '../../testing/index.js';
-import { MiniCluster } from '../../testing/mini-cluster.js';
-import { decodeBody } from '../body.js';
+import { conflictingKey, type Reply, type RequestBody } from '../groups/request.js';
+import { Float64, type Packable, packed } from '../testing/index.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { decodeBody } from './body.js';
 import {
   decodeAnswer,
   decodeRequest,
@@ -12,7 +12,7 @@ import {
   encodeRequest,
   type ForwardedAnswer,
   type ForwardedRequest,
-} from './format.js';
+} from './forward-format.js';
 
 const { engine } = (await MiniCluster.begin(1)).node(1);
 

@@ -1,10 +1,10 @@
 import { LEVEL_FIRST } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { PROTOCOL_VERSIONS } from '../../between/peer-protocol.js';
-import type { Reply } from '../../groups/request.js';
-import { statusOfReply } from '../../listen/http/reply.js';
-import { MiniCluster } from '../../testing/mini-cluster.js';
-import { outcome, type QueryOptions } from '../../testing/mini-node.js';
+import { PROTOCOL_VERSIONS } from '../between/peer-protocol.js';
+import type { Reply } from '../groups/request.js';
+import { statusOfReply } from '../listen/http/reply.js';
+import { MiniCluster } from '../testing/mini-cluster.js';
+import { outcome, type QueryOptions } from '../testing/mini-node.js';
 
 let cluster: MiniCluster;
 beforeEach(async () => {

@@ -1,0 +1,478 @@
+/**
+ * Carries calls from one outcome of the engine to the next: those of clients, their futures, and runs of tasks.
+ *
+ * A call that lacks something before it changed anything gets it, and runs again from its first statement. Behind its first
+ * change each future is a change of its own, proposed behind the one before. Between two of them other calls get their
+ * turn. A call whose node loses the leadership in between ends there.
+ */
+import {
+  type Call,
+  type Continuation,
+  type Engine,
+  ErrorCode,
+  type ModuleAnswer,
+  type ModuleAsk,
+  type Outcome,
+  type PasswordHash,
+  QueryError,
+} from '@althing/engine';
+import type { Clock } from '../base/clock.js';
+import type { GroupId } from '../between/protocol.js';
+import type { GroupSession } from '../groups/group-session.js';
+import { programOf, readsOf } from './checks.js';
+import { type Answer, type PartsOwner, ProposedParts } from './proposed-parts.js';
+import { failed, nodeError, TOO_SLOW } from './replies.js';
+import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
+import { SLOW_MS } from './run-costs.js';
+import type { Scheduler, Work } from './scheduler.js';
+
+/** A call goes on with its futures. */
+export type PendingFutures = Extract<Outcome, { readonly kind: 'more' }>;
+
+/** A call that changed nothing can run again once it has what it lacks. */
+type Lack = Extract<Outcome, { readonly kind: 'hash' | 'behind' }>;
+
+/** Sends a request to a module; `answer` is called once, at once or later. */
+export type AskModule = (ask: ModuleAsk, answer: (answer: ModuleAnswer) => void) => void;
+
+export interface DriverOptions {
+  readonly engine: Engine;
+  /** The hash of a password that a call sets. */
+  readonly hash: (password: string, saltKey: Uint8Array | null) => Promise<PasswordHash>;
+  /** The session of a group, if it is open here. */
+  readonly session: (group: GroupId) => GroupSession | undefined;
+  /** Sends a request to a module of this node; by default there are none. */
+  readonly askModule?: AskModule | undefined;
+  readonly scheduler: Scheduler;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Counts a run of a client's code, with its milliseconds. */
+  readonly ran?: (ms: number) => void;
+}
+
+/** The owner of a call with futures: of a client, or the run of a task. */
+export interface FuturesOwner extends PartsOwner {
+  readonly userId: number;
+  /** See `Request`; null for none. */
+  readonly saltKey: Uint8Array | null;
+  readonly prerequisites: Prerequisites;
+  /** Whether its futures may make changes here. */
+  readonly mayChange: boolean;
+  /** Whether it is a request, which is waited for where the node stops. */
+  readonly isRequest: boolean;
+  /** Whether nobody waits for a call that has changed nothing yet. */
+  readonly isAbandoned: boolean;
+  /** Whether the request has names, by which its repetitions are known. */
+  readonly isNamed: boolean;
+  /** Called before its first request to a module is sent: it must not be carried out again from then on. */
+  acts(): void;
+  /** Called for each piece of work, with its milliseconds. */
+  ran(ms: number): void;
+  finished(end: FuturesEnd, parts: ProposedParts): void;
+}
+
+/** How the futures of a call came to their end. */
+export type FuturesEnd =
+  | Answer
+  /** The state is not there any more on which the call ran; if it changed nothing, another attempt may succeed. */
+  | { readonly kind: 'lost' }
+  /** A future makes a change, which it may not here. Nothing was done. */
+  | { readonly kind: 'needs_change' };
+
+export class Driver {
+  private readonly options: DriverOptions;
+  private requests = 0;
+  /** Calls that had a slice of time, in the order in which they get another. */
+  private readonly ready: RunningFutures[] = [];
+  /** Calls that can't go on before a module answers. */
+  private readonly idle = new Set<RunningFutures>();
+  /** Whether a look at them is planned. */
+  private isLooking = false;
+  /** When the statements had run of the call that ran last. */
+  ranAt = 0;
+
+  constructor(options: DriverOptions) {
+    this.options = options;
+  }
+
+  /** Requests whose futures are under way. */
+  get busy(): number {
+    return this.requests;
+  }
+
+  /**
+   * Runs the statements of a client's call.
+   *
+   * @returns null when it did not run, or runs again: the request waits for what it lacks
+   */
+  run(pending: PendingRequest, call: Call): Answer | PendingFutures | null {
+    const { engine, clock, ran, session } = this.options;
+    if (pending.hasActed) {
+      pending.owner.refuse(pending, failed(ACTED));
+      return null;
+    }
+    const program = programOf(call);
+    if (this.defers(pending, program)) return null;
+    pending.request.logs?.clear();
+    const { sliceMs } = pending;
+    const limited = sliceMs > 0 && Number.isFinite(sliceMs) ? { ...call, sliceMs } : call;
+    const reads = readsOf(call);
+    const outcome = engine.run(pending.looksElsewhere ? { ...limited, fresh: pending } : limited);
+    this.ranAt = clock.now();
+    const ms = this.ranAt - pending.attemptedAt;
+    pending.ranMs += ms;
+    pending.thingsRead += readsOf(call) - reads;
+    ran?.(ms);
+    if (outcome.kind === 'slice_over') {
+      this.options.scheduler.stopped(program, call.user.id, ms);
+      pending.become(QUEUED);
+      this.options.scheduler.enter(workOf(pending, program), ms);
+      return null;
+    }
+    const isOverrun = outcome.kind === 'error' && outcome.error.code === ErrorCode.TIMEOUT;
+    this.options.scheduler.ran(program, call.user.id, ms, isOverrun);
+    switch (outcome.kind) {
+      case 'value':
+      case 'error':
+      case 'more':
+        return outcome;
+      case 'needs_change':
+        pending.needsLeader = true;
+        pending.owner.advance(pending);
+        return null;
+      case 'hash':
+        pending.become(HASHING);
+        this.provide(
+          outcome,
+          pending,
+          pending.request.saltKey ?? null,
+          () => pending.owner.advance(pending),
+          (error) => pending.owner.refuse(pending, failed(error)),
+        );
+        return null;
+      case 'behind': {
+        pending.looksElsewhere = true;
+        if (pending.request.terms?.stale === true || session(outcome.collection) === undefined) {
+          pending.addFresh(outcome.collection);
+          pending.owner.advance(pending);
+          return null;
+        }
+        pending.become(CONFIRMING);
+        this.provide(
+          outcome,
+          pending,
+          null,
+          () => pending.owner.advance(pending),
+          () => pending.owner.wait(pending, outcome.collection),
+        );
+        return null;
+      }
+      default:
+        throw new Error(`only what is left of a call ends with ${outcome.kind}`);
+    }
+  }
+
+  /** Notes that futures of a client's call ran: they tell nothing of how long the statements of its program take. */
+  ranFutures(call: Call, ms: number): void {
+    this.options.scheduler.ran(ms >= SLOW_MS ? programOf(call) : null, call.user.id, ms);
+    this.options.ran?.(ms);
+  }
+
+  /**
+   * Lets a request wait for its turn where it has none, and the scheduler says so.
+   *
+   * @param knownMs milliseconds that it takes, where that is known
+   */
+  defers(pending: PendingRequest, program: object | null, knownMs?: number): boolean {
+    const { scheduler } = this.options;
+    if (pending.sliceMs !== 0 || !scheduler.takes(program, pending.request.user.id)) return false;
+    pending.become(QUEUED);
+    scheduler.enter(workOf(pending, program, knownMs));
+    return true;
+  }
+
+  /** Gets what a call lacks, and lets it go on. Calls back once. */
+  provide(
+    lack: Lack,
+    to: Prerequisites,
+    saltKey: Uint8Array | null,
+    goOn: () => void,
+    failed: (error: QueryError) => void,
+  ): void {
+    const { hash, session } = this.options;
+    if (lack.kind === 'hash') {
+      const hashed = (made: PasswordHash): void => {
+        to.addHash(lack.password, made);
+        goOn();
+      };
+      hash(lack.password, saltKey).then(hashed, () => failed(TOO_MANY_PASSWORDS));
+      return;
+    }
+    const confirmed = (isConfirmed: boolean): void => {
+      if (isConfirmed) {
+        to.addFresh(lack.collection);
+        goOn();
+      } else failed(NOT_READ);
+    };
+    const other = session(lack.collection);
+    if (other === undefined) confirmed(true);
+    else other.readIndex(confirmed);
+  }
+
+  /** Goes on with a call whose own statements are done: at once, and later if it takes long. */
+  start(first: PendingFutures, owner: FuturesOwner): void {
+    const futures: RunningFutures = {
+      owner,
+      parts: new ProposedParts(owner),
+      role: roleOf(owner),
+      rest: first.rest,
+      hasActed: false,
+      hasTurn: false,
+      lastMs: undefined,
+    };
+    if (owner.isRequest) this.requests += 1;
+    if (this.propose(futures, first)) this.goOn(futures);
+  }
+
+  /** Proposes what a step changed; returns false when it was refused, and the call has ended. */
+  private propose(futures: RunningFutures, { change }: PendingFutures): boolean {
+    const error = change === null ? null : futures.parts.propose(change);
+    if (error !== null) this.fail(futures, error);
+    return error === null;
+  }
+
+  private goOn(futures: RunningFutures): void {
+    const { engine, clock, scheduler } = this.options;
+    const { owner, rest } = futures;
+    const { session, prerequisites } = owner;
+    const takeTurn = (): void => {
+      futures.hasTurn = true;
+      this.goOn(futures);
+    };
+    if (!futures.hasTurn && scheduler.defersUnstoppable(owner.userId, futures.lastMs, takeTurn)) return;
+    futures.hasTurn = false;
+    const begun = clock.now();
+    const until = begun + SLICE_MS;
+    for (;;) {
+      if (isOver(futures, engine)) {
+        engine.drop(rest);
+        // What was sent to a module must not be sent again, so this is the end of the call.
+        this.end(futures, futures.hasActed && futures.parts.count === 0 ? HAS_ACTED : LOST);
+        return;
+      }
+      if (session !== null && !session.readable) {
+        clock.after(PAUSE_MS, () => this.goOn(futures));
+        return;
+      }
+      futures.role ??= roleOf(owner);
+      const mayChange = owner.mayChange && session?.refusal() === null;
+      const hashes = prerequisites.hashes ?? NO_HASHES;
+      const outcome = engine.resume(rest, { mayChange, until, hashes, fresh: prerequisites });
+      if (outcome.kind === 'asks') {
+        if (!this.ask(futures, outcome.ask)) return;
+      } else if (outcome.kind !== 'more') {
+        note(futures, clock.now() - begun);
+        this.take(outcome, futures);
+        return;
+      } else if (!this.propose(futures, outcome)) return;
+      if (clock.now() < until) continue;
+      note(futures, clock.now() - begun);
+      this.yield(futures);
+      return;
+    }
+  }
+
+  private take(outcome: Exclude<Outcome, { readonly kind: 'more' | 'asks' }>, futures: RunningFutures): void {
+    const { owner } = futures;
+    switch (outcome.kind) {
+      case 'value':
+      case 'error':
+        this.end(futures, outcome);
+        return;
+      case 'waits':
+        this.idle.add(futures);
+        this.lookLater();
+        return;
+      case 'hash':
+      case 'behind':
+        this.provide(
+          outcome,
+          owner.prerequisites,
+          owner.saltKey,
+          () => this.goOn(futures),
+          (error) => this.fail(futures, error),
+        );
+        return;
+      case 'needs_change': {
+        const refusal = owner.mayChange ? (owner.session?.refusal() ?? null) : null;
+        if (refusal !== null) {
+          this.fail(futures, refusal);
+          return;
+        }
+        this.options.engine.drop(futures.rest);
+        this.end(futures, outcome);
+        return;
+      }
+      case 'slice_over':
+        throw new Error('futures have no slices');
+    }
+  }
+
+  /** Gives all others their turn: of all calls with futures one gets a slice at a time, and then whatever else there is to do. */
+  private yield(futures: RunningFutures): void {
+    this.ready.push(futures);
+    if (this.ready.length === 1) this.options.clock.after(0, () => this.goOnWithNext());
+  }
+
+  private goOnWithNext(): void {
+    const [next] = this.ready;
+    if (next === undefined) return;
+    this.goOn(next);
+    this.ready.shift();
+    if (this.ready.length > 0) this.options.clock.after(0, () => this.goOnWithNext());
+  }
+
+  /**
+   * Sends a request to a module once everything that the call did before is committed. Where the request of the client has a name, that
+   * it was begun is committed before, so that no repetition of it ever sends it again.
+   *
+   * @returns false when the call has ended
+   */
+  private ask(futures: RunningFutures, ask: ModuleAsk): boolean {
+    const { engine, askModule = noModules } = this.options;
+    const { owner, parts, rest } = futures;
+    if (!futures.hasActed) {
+      futures.hasActed = true;
+      owner.acts();
+      const error = owner.mayChange && parts.count === 0 && owner.isNamed ? parts.begin() : null;
+      if (error !== null) {
+        this.fail(futures, error);
+        return false;
+      }
+    }
+    parts.whenCommitted(() => {
+      if (isOver(futures, engine)) return;
+      askModule(ask, (answer) => {
+        rest.take(ask.number, answer);
+        this.wake(futures);
+      });
+    });
+    return true;
+  }
+
+  /** Plans the next look at those that wait for modules; there is one timer at most, and none when none waits any more. */
+  private lookLater(): void {
+    if (this.isLooking || this.idle.size === 0) return;
+    this.isLooking = true;
+    this.options.clock.after(IDLE_LOOK_MS, () => {
+      this.isLooking = false;
+      for (const futures of this.idle) if (isOver(futures, this.options.engine)) this.wake(futures);
+      this.lookLater();
+    });
+  }
+
+  private wake(futures: RunningFutures): void {
+    if (this.idle.delete(futures)) this.yield(futures);
+  }
+
+  private fail(futures: RunningFutures, error: QueryError): void {
+    this.options.engine.drop(futures.rest);
+    this.end(futures, { kind: 'error', error });
+  }
+
+  private end({ owner, parts }: RunningFutures, end: FuturesEnd): void {
+    if (owner.isRequest) this.requests -= 1;
+    owner.finished(end, parts);
+  }
+}
+
+/** The turn of a request that waits for it. */
+function workOf(pending: PendingRequest, program: object | null, knownMs?: number): Work {
+  const { request, owner } = pending;
+  return {
+    userId: request.user.id,
+    program,
+    canStop: true,
+    ...(knownMs === undefined ? {} : { knownMs }),
+    gone: () => pending.isAnswered || (request.client.gone && pending.doubt === 'none'),
+    run: (sliceMs) => {
+      pending.sliceMs = sliceMs;
+      owner.advance(pending);
+      pending.sliceMs = 0;
+    },
+    expire: () => owner.refuse(pending, failed(TOO_SLOW)),
+  };
+}
+
+/** A call whose futures run. */
+interface RunningFutures {
+  readonly owner: FuturesOwner;
+  readonly parts: ProposedParts;
+  /** The number of the role that the call depends on, see `roleOf`; null for none until now. */
+  role: number | null;
+  readonly rest: Continuation;
+  /** Whether a request to a module was sent, or is about to be. */
+  hasActed: boolean;
+  /** Whether it waited for its turn, and has it. */
+  hasTurn: boolean;
+  /** Milliseconds that it ran the last time; undefined before it ran. */
+  lastMs: number | undefined;
+}
+
+/**
+ * Whether a call can't go on: nobody waits, the leadership is lost, the node stops, or the state is gone that it ran on. What was sent to a module
+ * goes on without anybody who waits: what the answer is for may be a change.
+ */
+function isOver({ owner, parts, rest, role, hasActed }: RunningFutures, engine: Engine): boolean {
+  const { session } = owner;
+  if (parts.count === 0 && !hasActed && owner.isAbandoned) return true;
+  if (parts.lost !== null) return true;
+  if (session === null) return false;
+  const isElsewhere = role !== null && role !== session.roleVersion;
+  return session.isEnded || isElsewhere || engine.scope(rest.target) !== rest.scope;
+}
+
+/**
+ * The role in the group that a call depends on. A leader's state has changes that are not committed yet, and go with its leadership; what
+ * a call has read on another node is committed, whichever node leads the group.
+ */
+function roleOf({ session, mayChange }: FuturesOwner): number | null {
+  return session !== null && (mayChange || session.leading) ? session.roleVersion : null;
+}
+
+function note(futures: RunningFutures, ms: number): void {
+  futures.lastMs = ms;
+  futures.owner.ran(ms);
+}
+
+function noModules(_ask: ModuleAsk, answer: (answer: ModuleAnswer) => void): void {
+  answer({ ok: false, error: NO_MODULES });
+}
+
+/** Milliseconds that the futures of one call run before others get their turn. */
+const SLICE_MS = 2;
+
+/** Milliseconds between two looks at a state that can't be read for a moment. */
+const PAUSE_MS = 20;
+
+/** Milliseconds between two looks at calls that wait for modules. */
+const IDLE_LOOK_MS = 100;
+
+const NO_HASHES: ReadonlyMap<string, PasswordHash> = new Map();
+
+const LOST: FuturesEnd = { kind: 'lost' };
+
+/** A call that may have sent requests to modules can't go on. */
+export const ACTED = new QueryError(
+  ErrorCode.CANCELLED,
+  'requests to modules were sent; then the node lost its leadership, or the state that the request ran on, and the futures that were left were ended',
+);
+
+const HAS_ACTED: FuturesEnd = { kind: 'error', error: ACTED };
+
+const NO_MODULES = new QueryError(ErrorCode.OPERATION, 'this node runs no modules');
+
+const NOT_READ = nodeError(
+  'a future depends on another scope, and no majority of its nodes could be reached',
+);
+
+const TOO_MANY_PASSWORDS = nodeError('too many passwords wait to be hashed');

@@ -1,0 +1,352 @@
+/**
+ * One request from its arrival to its answer. Its state says what it waits for. Whatever it waited for takes it back to
+ * `deciding`, where it is routed anew (`route.ts`), since roles, rights and the stored state may be others by then:
+ *
+ *   deciding --> queued      its turn among all that runs on this thread (`scheduler.ts`)
+ *      ^    --> waiting     another role of this node in its group, or a moment
+ *      |    --> following   the request that came first under the same name
+ *      |    --> confirming  a majority: this node has all that was acknowledged, or led when it ran the call
+ *      |    --> applying    the log position that the client demands
+ *      |    --> hashing     the hash of a password
+ *      |    --> sent        the answer of the node that leads
+ *      |    --> running     its futures
+ *      +--- --> committing  the commit of what the call changed, or saw
+ *           --> restoring   a backup
+ *
+ *   any      --> ended      answered
+ *   running, committing --> late --> ended     answered, while a change of it may yet be committed
+ */
+import { ErrorCode, type PasswordHash, type Prepared, QueryError } from '@althing/engine';
+import { assert } from '../base/assert.js';
+import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
+import type { RequestIdentity } from '../groups/entry.js';
+import type { FailedReply, Reply, Request } from '../groups/request.js';
+
+export type RequestStateKind =
+  | 'deciding'
+  | 'queued'
+  | 'waiting'
+  | 'following'
+  | 'confirming'
+  | 'applying'
+  | 'hashing'
+  | 'sent'
+  | 'running'
+  | 'committing'
+  | 'restoring'
+  | 'late'
+  | 'ended';
+
+export type RequestState =
+  | { readonly kind: Exclude<RequestStateKind, 'waiting' | 'running' | 'committing'> }
+  /** @see PendingRequests.wait: tried again at `retryAt` (monotonic, in milliseconds), whatever happens */
+  | { readonly kind: 'waiting'; readonly group: GroupId; readonly retryAt: number }
+  /** `onLeader`: its futures may make changes. */
+  | { readonly kind: 'running'; readonly onLeader: boolean; readonly hasProposed: boolean }
+  /** `changes`: a change of its own, and not only what it saw. */
+  | { readonly kind: 'committing'; readonly changes: boolean };
+
+const NEVER: ReadonlySet<RequestStateKind> = new Set();
+const GOES_ON: ReadonlySet<RequestStateKind> = new Set(['deciding', 'ended']);
+const MAY_BE_LATE: ReadonlySet<RequestStateKind> = new Set(['deciding', 'running', 'ended', 'late']);
+
+/** The states that may follow each state. */
+const NEXT: Readonly<Record<RequestStateKind, ReadonlySet<RequestStateKind>>> = {
+  deciding: new Set([
+    ...GOES_ON,
+    ...(['queued', 'waiting', 'following', 'confirming', 'applying', 'hashing'] as const),
+    ...(['sent', 'running', 'committing', 'restoring'] as const),
+  ]),
+  queued: GOES_ON,
+  waiting: GOES_ON,
+  following: GOES_ON,
+  confirming: GOES_ON,
+  applying: GOES_ON,
+  hashing: GOES_ON,
+  sent: GOES_ON,
+  restoring: GOES_ON,
+  running: MAY_BE_LATE,
+  committing: MAY_BE_LATE,
+  late: new Set(['ended']),
+  ended: NEVER,
+};
+
+export const DECIDING: RequestState = { kind: 'deciding' };
+export const QUEUED: RequestState = { kind: 'queued' };
+export const FOLLOWING: RequestState = { kind: 'following' };
+export const CONFIRMING: RequestState = { kind: 'confirming' };
+export const APPLYING: RequestState = { kind: 'applying' };
+export const HASHING: RequestState = { kind: 'hashing' };
+export const SENT: RequestState = { kind: 'sent' };
+export const RESTORING: RequestState = { kind: 'restoring' };
+export const READING_ON: RequestState = { kind: 'running', onLeader: false, hasProposed: false };
+export const WRITING_ON: RequestState = { kind: 'running', onLeader: true, hasProposed: false };
+export const WRITTEN_IN_PART: RequestState = { kind: 'running', onLeader: true, hasProposed: true };
+export const COMMITTING: RequestState = { kind: 'committing', changes: true };
+export const BEHIND_OTHERS: RequestState = { kind: 'committing', changes: false };
+const LATE: RequestState = { kind: 'late' };
+const ENDED: RequestState = { kind: 'ended' };
+
+/**
+ * Whether an attempt of a request may have made a change that is or will be committed:
+ *
+ *   none    none has
+ *   mine    one may have. A leader whose log holds all that was proposed before can tell
+ *   others  copies of it may still be on their way to a leader. Only what the log holds under its name ends that
+ */
+export type Doubt = 'none' | 'mine' | 'others';
+
+/** How a pending request ends. */
+export type RequestEnd =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  /**
+   * This node does not lead the group, and takes no part in finding the node that does. Nothing was done by this
+   * attempt.
+   */
+  | { readonly kind: 'elsewhere'; readonly leader: NodeId }
+  /** The leadership was lost before there was an answer. */
+  | { readonly kind: 'lost'; readonly unknown: boolean }
+  /** The deadline passed. */
+  | { readonly kind: 'late'; readonly unknown: boolean };
+
+/** The way in which the node that sent a request is answered as soon as its change is committed. */
+export interface EarlyAnswer {
+  /** Makes the answer that goes along with the change; null where this one must not. */
+  prepare(result: string | Uint8Array): PreparedAnswer | null;
+  /** The change is committed: that answer was sent. */
+  noteAnswered(): void;
+}
+
+/** Where a request comes from that another node forwarded. */
+export interface RequestOrigin {
+  /** That node's name for it. */
+  readonly name: RequestIdentity;
+  /** The group that it is bound to; null when its scope decides. */
+  readonly group: GroupId | null;
+  /** `others` where that node may have sent copies of it. */
+  readonly doubt: Doubt;
+  /** See `EarlyAnswer`; null for none. */
+  readonly early: EarlyAnswer | null;
+}
+
+/** The node, as a request sees it that goes on. */
+export interface RequestOwner {
+  /** Routes it anew. */
+  advance(pending: PendingRequest): void;
+  /** Lets it wait until this node has another role in a group, or for a moment. */
+  wait(pending: PendingRequest, group: GroupId): void;
+  /** Refuses it; where an earlier attempt may have made a change, that is found out first. */
+  refuse(pending: PendingRequest, refusal: FailedReply): void;
+  ended(pending: PendingRequest): void;
+}
+
+/** What a call was given so that it can run: hashes of passwords, and groups whose state is up to date. */
+export class Prerequisites {
+  /** By password; null for none. */
+  hashes: Map<string, PasswordHash> | null = null;
+  private fresh: GroupId[] | null = null;
+
+  addHash(password: string, hash: PasswordHash): void {
+    this.hashes ??= new Map();
+    this.hashes.set(password, hash);
+  }
+
+  /** Whether the state of a group holds everything that was acknowledged before the request came. */
+  isFresh(group: GroupId): boolean {
+    return this.fresh?.includes(group) === true;
+  }
+
+  addFresh(group: GroupId): void {
+    this.fresh ??= [];
+    this.fresh.push(group);
+  }
+}
+
+/**
+ * A request that is not answered, with what is remembered from one attempt to the next.
+ *
+ * Once an attempt may have made a change, it does not end with an answer that says otherwise, whoever gives it: `end` turns
+ * that into one that says that nobody knows. The doubt ends by `noteSettled` and `noteSealed`.
+ */
+export class PendingRequest extends Prerequisites {
+  readonly request: Request;
+  /** The node that forwarded the request, with its name for it; null for a request of a client of this node. */
+  readonly forwarded: RequestIdentity | null;
+  readonly owner: RequestOwner;
+  /** See `EarlyAnswer`; null for none. */
+  readonly early: EarlyAnswer | null;
+  /** Monotonic time at which it ends without an answer, in milliseconds. */
+  deadline: number;
+  /** The group that the request is bound to since it was first sent or proposed there; null: its scope decides. */
+  group: GroupId | null;
+  /** The number of the request among those of this node to the group; 0 while it has none. */
+  sequence = 0;
+  private present: RequestState = DECIDING;
+  private uncertainty: Doubt;
+  /** Whether only the leader may run it: a read whose futures turned out to make changes. */
+  needsLeader = false;
+  /** Whether requests of it were sent to modules: it must not run a second time. */
+  hasActed = false;
+  /** Whether it reads another group than the one that it runs in. */
+  looksElsewhere = false;
+  /** Monotonic time at which the attempt began that runs its call, in milliseconds. */
+  attemptedAt = 0;
+  /** Milliseconds that it may run while it has its turn among those that waited for one; 0 while it has none. */
+  sliceMs = 0;
+  /** Milliseconds that its code ran on this node, and things that it read from the disk. */
+  ranMs = 0;
+  thingsRead = 0;
+  /** Its program while it waits for other nodes: see `HeldPrograms`. */
+  program: Prepared | null = null;
+  /** Attempts that came to nothing. */
+  failures = 0;
+  /** The name that it holds among those under way: see `NamesUnderWay`; empty for none. */
+  heldName = '';
+  /** Its number among the pending requests of this node; 0 for none. */
+  place = 0;
+  /** The group that the attempt depends on, and the version of its roles when that began. */
+  roleGroup: GroupId | null = null;
+  roleVersion = 0;
+  private readonly onEnd: (end: RequestEnd, now?: number) => void;
+
+  /**
+   * @param onEnd takes the answer; `now` is the time where somebody has just looked at the clock
+   * @param origin null for a request of a client of this node
+   */
+  constructor(
+    owner: RequestOwner,
+    request: Request,
+    deadline: number,
+    onEnd: (end: RequestEnd, now?: number) => void,
+    origin: RequestOrigin | null = null,
+  ) {
+    super();
+    this.owner = owner;
+    this.request = request;
+    this.deadline = deadline;
+    this.onEnd = onEnd;
+    this.forwarded = origin === null ? null : origin.name;
+    this.group = origin === null ? null : origin.group;
+    this.uncertainty = origin === null ? 'none' : origin.doubt;
+    this.early = origin === null ? null : origin.early;
+  }
+
+  get state(): RequestState {
+    return this.present;
+  }
+
+  /** Takes it to another state. */
+  become(state: RequestState): void {
+    assert(NEXT[this.present.kind].has(state.kind), 'a request goes from each state to certain others');
+    this.present = state;
+  }
+
+  /**
+   * What it waited for has come: it is decided on anew.
+   *
+   * @returns false when it was answered meanwhile
+   */
+  resume(): boolean {
+    if (this.isAnswered) return false;
+    if (this.present !== DECIDING) this.become(DECIDING);
+    return true;
+  }
+
+  /** Whether it was answered. */
+  get isAnswered(): boolean {
+    const { kind } = this.present;
+    return kind === 'ended' || kind === 'late';
+  }
+
+  get doubt(): Doubt {
+    return this.uncertainty;
+  }
+
+  /** An attempt may have made a change. */
+  noteDoubt(): void {
+    if (this.uncertainty === 'none') this.uncertainty = 'mine';
+  }
+
+  /** A change of it is proposed to a group. Where it was answered before, that goes on without anybody who waits. */
+  noteProposed(group: GroupId, state: RequestState = COMMITTING): void {
+    this.noteDoubt();
+    this.group ??= group;
+    if (!this.isAnswered) this.become(state);
+  }
+
+  /** A copy was sent to another node, and no answer came: it may be carried out now, later, or never. */
+  noteCopy(): void {
+    assert(this.forwarded === null, 'the node that has the client is the only one that sends a request on');
+    this.uncertainty = 'others';
+  }
+
+  /** A change was not proposed after all: the doubt is what it was before. */
+  noteWithdrawn(before: Doubt): void {
+    assert(this.uncertainty !== 'none', 'a proposal makes a doubt');
+    this.uncertainty = before;
+  }
+
+  /**
+   * A leader that had everything that was proposed before looked for the request, and found nothing: no attempt made
+   * a change that will ever be committed. That does not hold for copies that come to a leader only afterwards: the node
+   * that sent them knows of them.
+   */
+  noteSettled(): void {
+    if (this.uncertainty === 'mine' || this.forwarded !== null) this.uncertainty = 'none';
+  }
+
+  /** The log holds what became of the request, and answers copies that come to a leader afterwards. */
+  noteSealed(): void {
+    this.uncertainty = 'none';
+  }
+
+  /** Whether a copy of the request that nobody answered may still be on its way to a leader. */
+  get mayHaveCopies(): boolean {
+    return this.uncertainty === 'others';
+  }
+
+  /** Answers the request; only the first answer counts. */
+  end(end: RequestEnd, now?: number): void {
+    if (this.isAnswered) return;
+    const { present } = this;
+    const isLate =
+      (present.kind === 'committing' && present.changes) ||
+      (present.kind === 'running' && present.hasProposed);
+    this.become(isLate ? LATE : ENDED);
+    this.owner.ended(this);
+    this.onEnd(this.uncertainty === 'none' ? end : doubted(end), now);
+  }
+
+  /** What was proposed for a request that was answered before is committed or lost. */
+  noteDecided(): void {
+    assert(this.present === LATE, 'it was answered before its change was decided');
+    this.become(ENDED);
+  }
+}
+
+/** The end that is true while an attempt may have made a change. */
+function doubted(end: RequestEnd): RequestEnd {
+  switch (end.kind) {
+    case 'reply':
+      return denies(end.reply) ? { kind: 'reply', reply: UNKNOWN_REPLY } : end;
+    case 'lost':
+    case 'late':
+      return { ...end, unknown: true };
+    case 'elsewhere':
+      return end;
+  }
+}
+
+/** Whether a reply says that nothing was changed, and never will be. */
+function denies(reply: Reply): boolean {
+  return !reply.ok && (reply.outcome ?? 'none') === 'none';
+}
+
+export const UNKNOWN_REPLY: FailedReply = {
+  ok: false,
+  error: new QueryError(
+    ErrorCode.TIMEOUT,
+    'the change was not confirmed in time; it may or may not take effect',
+  ),
+  outcome: 'unknown',
+};
