@@ -20,7 +20,7 @@ import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { programOf, readsOf } from './checks.js';
-import { type Answer, type PartsOwner, ProposedParts } from './proposed-parts.js';
+import { type Answer, type FuturesEnd, type FuturesOwner, ProposedParts } from './proposed-parts.js';
 import { failed, nodeError, TOO_SLOW } from './replies.js';
 import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
 import { SLOW_MS } from './run-costs.js';
@@ -48,35 +48,6 @@ export interface DriverOptions {
   /** Counts a run of a client's code, with its milliseconds. */
   readonly ran?: (ms: number) => void;
 }
-
-/** The owner of a call with futures: of a client, or the run of a task. */
-export interface FuturesOwner extends PartsOwner {
-  readonly userId: number;
-  /** See `Request`; null for none. */
-  readonly saltKey: Uint8Array | null;
-  readonly prerequisites: Prerequisites;
-  /** Whether its futures may make changes here. */
-  readonly mayChange: boolean;
-  /** Whether it is a request, which is waited for where the node stops. */
-  readonly isRequest: boolean;
-  /** Whether nobody waits for a call that has changed nothing yet. */
-  readonly isAbandoned: boolean;
-  /** Whether the request has names, by which its repetitions are known. */
-  readonly isNamed: boolean;
-  /** Called before its first request to a module is sent: it must not be carried out again from then on. */
-  acts(): void;
-  /** Called for each piece of work, with its milliseconds. */
-  ran(ms: number): void;
-  finished(end: FuturesEnd, parts: ProposedParts): void;
-}
-
-/** How the futures of a call came to their end. */
-export type FuturesEnd =
-  | Answer
-  /** The state is not there any more on which the call ran; if it changed nothing, another attempt may succeed. */
-  | { readonly kind: 'lost' }
-  /** A future makes a change, which it may not here. Nothing was done. */
-  | { readonly kind: 'needs_change' };
 
 export class Driver {
   private readonly options: DriverOptions;

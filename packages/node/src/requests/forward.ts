@@ -13,6 +13,7 @@ import {
 import type { Clock } from '../base/clock.js';
 import { PROTOCOL_AFTER_0_1_0 } from '../between/peer-protocol.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import {
   type Client,
@@ -22,7 +23,6 @@ import {
   type Request,
   type RequestBody,
 } from '../groups/request.js';
-import { type Asker, type CallError, CallKind, type Calls, type OpenCall } from '../calls/calls.js';
 import {
   decodeAnswer,
   decodeRequest,

@@ -4,18 +4,44 @@ import { assert } from '../base/assert.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Names } from '../groups/names.js';
 import { type FailedReply, failedBehind, type Reply, type Respond } from '../groups/request.js';
+import type { Prerequisites } from './request.js';
 
 /** The part of an outcome that is an answer. */
 export type Answer = Extract<Outcome, { readonly kind: 'value' | 'error' }>;
 
-/** The call whose parts are proposed. */
-export interface PartsOwner {
+/** How the futures of a call came to their end. */
+export type FuturesEnd =
+  | Answer
+  /** The state is not there any more on which the call ran; if it changed nothing, another attempt may succeed. */
+  | { readonly kind: 'lost' }
+  /** A future makes a change, which it may not here. Nothing was done. */
+  | { readonly kind: 'needs_change' };
+
+/** The call of a client, or the run of a task, whose futures are carried on. */
+export interface FuturesOwner {
   /** The session whose state the call runs on; null where it depends on none. */
   readonly session: GroupSession | null;
+  readonly userId: number;
+  /** See `Request`; null for none. */
+  readonly saltKey: Uint8Array | null;
+  readonly prerequisites: Prerequisites;
+  /** Whether its futures may make changes here. */
+  readonly mayChange: boolean;
+  /** Whether it is a request, which is waited for where the node stops. */
+  readonly isRequest: boolean;
+  /** Whether nobody waits for a call that has changed nothing yet. */
+  readonly isAbandoned: boolean;
+  /** Whether the request has names, by which its repetitions are known. */
+  readonly isNamed: boolean;
   /** Called before the first part is proposed; gives the names by which the request is known from then on, or null. */
   begins(): Names | null;
   /** Wraps the callback for what becomes of a change; see `RootReports`. */
   reporting(change: Change, respond: Respond): Respond;
+  /** Called before its first request to a module is sent: it must not be carried out again from then on. */
+  acts(): void;
+  /** Called for each piece of work, with its milliseconds. */
+  ran(ms: number): void;
+  finished(end: FuturesEnd, parts: ProposedParts): void;
 }
 
 export class ProposedParts {
@@ -29,9 +55,9 @@ export class ProposedParts {
   private waiting: (() => void)[] = [];
   /** The reply to the first part that was not committed; null while there is none. */
   lost: FailedReply | null = null;
-  private readonly owner: PartsOwner;
+  private readonly owner: FuturesOwner;
 
-  constructor(owner: PartsOwner) {
+  constructor(owner: FuturesOwner) {
     this.owner = owner;
   }
 

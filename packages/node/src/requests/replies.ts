@@ -1,5 +1,6 @@
 /** Replies that do not come from code that ran. */
 import { ErrorCode, QueryError } from '@althing/engine';
+import type { CallError } from '../calls/calls.js';
 import type { ClientRequest } from '../groups/entry.js';
 import type { KeptReply } from '../groups/kept-reply.js';
 import {
@@ -9,7 +10,6 @@ import {
   failedBehind,
   type Reply,
 } from '../groups/request.js';
-import type { CallError } from '../calls/calls.js';
 import type { Answer } from './proposed-parts.js';
 import { type PendingRequest, type RequestEnd, UNKNOWN_REPLY } from './request.js';
 

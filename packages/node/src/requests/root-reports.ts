@@ -3,9 +3,9 @@ import type { Change, RootEvent, User } from '@althing/engine';
 import { ByteReader, ByteWriter } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
 import type { NodeId } from '../between/protocol.js';
+import { CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Respond } from '../groups/request.js';
-import { CallKind, type Calls } from '../calls/calls.js';
 
 /** Who changed the root scope, and by which request. */
 export interface ChangedBy {

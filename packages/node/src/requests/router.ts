@@ -1,14 +1,13 @@
-import { type Call, type Engine, QueryError, type RestoreOrder, type Target } from '@althing/engine';
+import { type Call, type Engine, QueryError, type Target } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import type { Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, Request, RequestBody, Respond } from '../groups/request.js';
-import type { Calls } from '../calls/calls.js';
 import type { EngineMetrics } from '../telemetry/engine-metrics.js';
 import { decodeBody } from './body.js';
 import { Checks, dependsOnState, isLong, parsingMs, StaleRefusal } from './checks.js';
-import { ClientFutures } from './client-futures.js';
-import { type AskModule, Driver, type FuturesEnd } from './driver.js';
+import { type AskModule, Driver } from './driver.js';
 import { decodeEmit, isEmit } from './emits.js';
 import { Forwarder } from './forward.js';
 import { isShorterThan } from './forward-format.js';
@@ -16,50 +15,16 @@ import { HeldPrograms } from './held-programs.js';
 import { Leader } from './leader.js';
 import type { PasswordHasher } from './password.js';
 import { PendingRequests } from './pending-requests.js';
-import type { Answer } from './proposed-parts.js';
-import { clientNamesOf, Repetitions } from './repetitions.js';
-import {
-  failed,
-  GONE,
-  LATE_UNKNOWN,
-  MODULE_SILENT,
-  NODE_DOWN,
-  NOT_IN_TIME,
-  replyAtEnd,
-  replyOf,
-  staleReply,
-} from './replies.js';
-import {
-  APPLYING,
-  BEHIND_OTHERS,
-  CONFIRMING,
-  PendingRequest,
-  RESTORING,
-  type RequestOwner,
-  type RequestStateKind,
-} from './request.js';
-import { type Restore, restored } from './restoring.js';
+import { Reader } from './reader.js';
+import { Repetitions } from './repetitions.js';
+import { failed, GONE, LATE_UNKNOWN, MODULE_SILENT, NODE_DOWN, NOT_IN_TIME, replyAtEnd } from './replies.js';
+import { PendingRequest, type RequestOwner, type RequestStateKind } from './request.js';
+import type { Restore } from './restoring.js';
 import { type RootListener, RootReports } from './root-reports.js';
 import { routeCall, routeToLeader, routeToState } from './route.js';
 import { Scheduler } from './scheduler.js';
 import { Sequences } from './sequences.js';
-
-/** Takes what ran long. */
-export interface SlowReports {
-  /** Milliseconds above which a request is reported. */
-  readonly aboveMs: number;
-  readonly report: (run: SlowRun) => void;
-}
-
-/** A request whose code ran long. */
-export interface SlowRun {
-  readonly request: Request;
-  /** Milliseconds that its code ran on this node, and that it waited for whatever else. */
-  readonly ranMs: number;
-  readonly waitedMs: number;
-  /** Things that it read from the disk. */
-  readonly thingsRead: number;
-}
+import { reportSlow, type SlowReports } from './slow-reports.js';
 
 export interface RouterOptions {
   readonly engine: Engine;
@@ -111,6 +76,7 @@ export class Router implements RequestOwner {
   private readonly sequences = new Sequences();
   private readonly forwarder: Forwarder;
   private readonly leader: Leader;
+  private readonly reader: Reader;
   private readonly held = new HeldPrograms();
   readonly nodeId: NodeId;
   /** Nodes that can't be reached. */
@@ -120,8 +86,8 @@ export class Router implements RequestOwner {
 
   constructor(options: RouterOptions) {
     this.options = options;
-    const { engine, clock, nodeId, incarnation, calls, alone, askModule, figures, hasher, changed, waitMs } =
-      options;
+    const { engine, clock, nodeId, incarnation, calls, alone, waitMs } = options;
+    const { askModule, figures, hasher, changed, restore } = options;
     const { sequences } = this;
     const session = (group: GroupId): GroupSession | undefined => this.sessionOf(group);
     this.nodeId = nodeId;
@@ -165,6 +131,17 @@ export class Router implements RequestOwner {
       toLeader: (pending, group) => this.toLeader(pending, group),
       noGroup: (pending, group) => this.noGroup(pending, group),
     });
+    this.reader = new Reader({
+      engine,
+      driver: this.driver,
+      leader: this.leader,
+      repetitions: this.repetitions,
+      reports: this.reports,
+      held: this.held,
+      clock,
+      alone,
+      restore,
+    });
     this.forwarder = new Forwarder({
       calls,
       root: engine.root,
@@ -203,12 +180,12 @@ export class Router implements RequestOwner {
    * @returns whether its answer waits for nothing but events of the consensus side
    */
   handle(request: Request, respond: Respond, begun = this.options.clock.now()): boolean {
-    const { waitMs } = this.options;
+    const { waitMs, slow, clock } = this.options;
     const { readMs = 0 } = request;
     if (readMs > 0) this.scheduler.spend(readMs);
     const deadline = begun + Math.min(request.waitMs ?? waitMs, waitMs);
     const pending = new PendingRequest(this, request, deadline, (end, now) => {
-      this.reportSlow(pending, begun);
+      if (slow !== undefined) reportSlow(slow, pending, begun, clock.now);
       respond(replyAtEnd(end), now);
     });
     this.begin(pending, begun);
@@ -235,21 +212,7 @@ export class Router implements RequestOwner {
    * call, or with false when the time for a request is over.
    */
   freshenRoot(): Promise<boolean> {
-    const { clock, waitMs } = this.options;
-    const deadline = clock.now() + waitMs;
-    return new Promise((resolve) => {
-      const cancel = clock.after(waitMs, () => resolve(false));
-      const attempt = (): void =>
-        this.rootSession.readIndex((ok) => {
-          if (ok) {
-            cancel();
-            resolve(true);
-          } else if (clock.now() < deadline) {
-            clock.after(FRESHEN_PAUSE_MS, attempt);
-          }
-        });
-      attempt();
-    });
+    return this.reader.freshen(this.rootSession, this.options.waitMs);
   }
 
   /** Another node can be reached, with a version of the protocol between nodes, or can't any more. */
@@ -267,12 +230,6 @@ export class Router implements RequestOwner {
 
   private sessionOf(group: GroupId): GroupSession | undefined {
     return this.options.session(group === ROOT_GROUP ? 'thingsdb' : group);
-  }
-
-  private reportSlow({ request, ranMs, thingsRead }: PendingRequest, since: number): void {
-    const { slow, clock } = this.options;
-    if (slow === undefined || ranMs <= slow.aboveMs) return;
-    slow.report({ request, ranMs, waitedMs: Math.max(0, clock.now() - since - ranMs), thingsRead });
   }
 
   private begin(pending: PendingRequest, begun: number): void {
@@ -372,18 +329,17 @@ export class Router implements RequestOwner {
         needsLeader:
           usesState && (pending.doubt !== 'none' || pending.needsLeader || this.needsLeader(pending, call)),
         isForwarded: pending.forwarded !== null,
-        isFresh: usesState && (pending.request.terms?.stale === true || this.isFresh(pending, session)),
+        isFresh:
+          usesState && (pending.request.terms?.stale === true || this.reader.isFresh(pending, session)),
       },
       session,
       this,
     );
-    if (session === null || route.kind === 'run') this.runHere(pending, call);
-    else if (route.kind === 'read') this.read(pending, call, session);
+    if (session === null || route.kind === 'run') this.reader.runHere(pending, call);
+    else if (route.kind === 'read') this.reader.read(pending, call, session);
     else if (route.kind === 'lead') this.leader.lead(pending, call, session);
-    else if (route.kind === 'confirm') {
-      if (call.body.kind === 'query') this.held.hold(pending, call.body.prepared);
-      this.confirm(pending, session);
-    } else this.toLeader(pending, session);
+    else if (route.kind === 'confirm') this.reader.confirm(pending, session, call);
+    else this.toLeader(pending, session);
   }
 
   /** Takes a request that only the leader may carry on to where that is. */
@@ -397,13 +353,7 @@ export class Router implements RequestOwner {
   /** Whether a call makes a change, or something else that only the leader can do. */
   private needsLeader(pending: PendingRequest, call: Call): boolean {
     const { engine } = this.options;
-    return (engine.mayWrite(call) || engine.mayEmit(call)) && !this.mayRestore(pending, call);
-  }
-
-  /** Whether a call may order here that a backup is restored, and seems to do so. */
-  private mayRestore({ forwarded, needsLeader }: PendingRequest, call: Call): boolean {
-    const { engine, restore } = this.options;
-    return restore !== undefined && forwarded === null && !needsLeader && engine.mayRestore(call);
+    return (engine.mayWrite(call) || engine.mayEmit(call)) && !this.reader.mayRestore(pending, call);
   }
 
   /** The state that a pending request is about: always the same, once it was sent there. */
@@ -418,8 +368,8 @@ export class Router implements RequestOwner {
   private resolve(pending: PendingRequest, { error, about }: StaleRefusal): void {
     const session = this.sessionOf(about);
     const isFinal =
-      session === undefined || this.isFresh(pending, session) || pending.request.terms?.stale === true;
-    if (!isFinal) this.confirm(pending, session);
+      session === undefined || this.reader.isFresh(pending, session) || pending.request.terms?.stale === true;
+    if (!isFinal) this.reader.confirm(pending, session);
     else if (error === GONE) this.beginAnew(pending);
     else this.leader.refuse(pending, failed(error));
   }
@@ -446,95 +396,6 @@ export class Router implements RequestOwner {
     pending.sequence = 0;
     pending.group = null;
     this.advance(pending);
-  }
-
-  /** Whether the state of a group holds everything that was acknowledged before the request came. */
-  private isFresh(pending: PendingRequest, session: GroupSession): boolean {
-    return pending.isFresh(session.id) || (session.leading && this.options.alone());
-  }
-
-  /** Goes on once the state of a group holds everything that was acknowledged before. */
-  private confirm(pending: PendingRequest, session: GroupSession): void {
-    pending.become(CONFIRMING);
-    session.readIndex((ok) => {
-      if (ok) {
-        pending.addFresh(session.id);
-        this.advance(pending);
-      } else this.wait(pending, session.id);
-    });
-  }
-
-  /** Runs a call whose answer depends on no group. */
-  private runHere(pending: PendingRequest, call: Call): void {
-    const outcome = this.driver.run(pending, call);
-    if (outcome === null) return;
-    if (outcome.kind === 'more')
-      this.driver.start(outcome, new ClientFutures(pending, call, null, false, this));
-    else pending.end({ kind: 'reply', reply: replyOf(outcome) }, this.driver.ranAt);
-  }
-
-  private read(pending: PendingRequest, call: Call, session: GroupSession): void {
-    const minIndex = pending.request.terms?.minIndex ?? 0;
-    if (session.appliedIndex < minIndex) {
-      pending.become(APPLYING);
-      session.whenApplied(minIndex, () => this.advance(pending));
-      return;
-    }
-    const mayRestore = this.mayRestore(pending, call);
-    if (mayRestore && this.repetitions.isKnown(pending, session)) return;
-    const outcome = this.driver.run(pending, mayRestore ? { ...call, mayRestore } : call);
-    if (outcome === null) return;
-    if (outcome.kind === 'value' && outcome.restore !== undefined) {
-      void this.restore(pending, outcome, outcome.restore);
-    } else if (outcome.kind === 'more') {
-      this.driver.start(outcome, new ClientFutures(pending, call, session, false, this));
-    } else this.answerRead(pending, session, outcome, this.driver.ranAt);
-  }
-
-  /**
-   * Answers a call that changed nothing, as soon as what it saw is committed.
-   *
-   * @param now the time, where somebody has just looked at the clock
-   */
-  private answerRead(pending: PendingRequest, session: GroupSession, outcome: Answer, now?: number): void {
-    const isStale = pending.request.terms?.stale === true;
-    const reply = session.replyNow(outcome);
-    if (reply !== null) {
-      pending.end({ kind: 'reply', reply: isStale ? staleReply(reply) : reply }, now);
-      return;
-    }
-    if (!pending.isAnswered) pending.become(BEHIND_OTHERS);
-    session.answer(outcome, (visible) => {
-      if (pending.resume()) this.leader.finish(pending, session, isStale ? staleReply(visible) : visible);
-    });
-  }
-
-  /** The futures of a call have ended that only reads. If one makes a change, all of it runs again, where that can be. */
-  futuresFinished({ pending, session }: ClientFutures, end: FuturesEnd): void {
-    pending.resume();
-    if (end.kind === 'needs_change') {
-      pending.needsLeader = true;
-      this.advance(pending);
-    } else if (end.kind === 'lost') {
-      if (session === null) pending.end({ kind: 'late', unknown: false });
-      else this.leader.again(pending, session);
-    } else if (session === null) pending.end({ kind: 'reply', reply: replyOf(end) });
-    else this.answerRead(pending, session, end);
-  }
-
-  /** Has a backup restored, for which a query asked that has changed nothing; its answer has no deadline. */
-  private async restore(
-    pending: PendingRequest,
-    { result }: Answer & { readonly kind: 'value' },
-    order: RestoreOrder,
-  ): Promise<void> {
-    const { restore } = this.options;
-    if (restore === undefined) throw new Error('nothing restores backups here');
-    const { user, id = '' } = pending.request;
-    pending.become(RESTORING);
-    pending.deadline = Number.POSITIVE_INFINITY;
-    const reply = await restored(restore, { order, user, id, names: clientNamesOf(pending), result });
-    pending.end({ kind: 'reply', reply });
   }
 
   /** Sends a change to its leader. What came as JSON takes time to be written for it. */
@@ -566,9 +427,6 @@ const FOR_CONSENSUS: ReadonlySet<RequestStateKind> = new Set([
   'following',
   'ended',
 ]);
-
-/** Milliseconds between two attempts to learn what the root scope is. */
-const FRESHEN_PAUSE_MS = 50;
 
 /** Arrays and maps inside each other in what nodes send each other: more than a client may send. */
 const FORWARDED_NESTING_MAX = 10_000;

@@ -2,8 +2,8 @@
 import type { ByteWriter } from '@althing/engine';
 import { NumberTable } from '../base/number-table.js';
 import type { GroupId, NodeId, PreparedAnswer } from '../between/protocol.js';
-import { LogTexts } from '../groups/request.js';
 import type { OpenCall } from '../calls/calls.js';
+import { LogTexts } from '../groups/request.js';
 import { encodeAnswer, encodePrepared, type ForwardedRequest, withLogs } from './forward-format.js';
 import type { Doubt, EarlyAnswer, RequestEnd } from './request.js';
 

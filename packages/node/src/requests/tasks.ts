@@ -2,21 +2,18 @@ import {
   type Change,
   type Engine,
   ErrorCode,
-  type Group,
   isBeingFilled,
   LEVEL_AFTER_0_1_0,
   type QueryError,
-  type Target,
   type TaskRun,
-  type User,
 } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import { type GroupId, ROOT_GROUP } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
-import type { Respond } from '../groups/request.js';
-import type { Driver, FuturesEnd, FuturesOwner, PendingFutures } from './driver.js';
-import { Prerequisites } from './request.js';
-import type { ChangedBy, RootReports } from './root-reports.js';
+import type { Driver } from './driver.js';
+import type { FuturesEnd } from './proposed-parts.js';
+import type { RootReports } from './root-reports.js';
+import { type DueTask, type LedGroup, RunningTask, type RunningTaskHost } from './running-task.js';
 import type { Scheduler } from './scheduler.js';
 import { TaskQueue, type WaitingTask } from './task-queue.js';
 
@@ -61,7 +58,7 @@ export interface TaskFigures {
  *
  * One run at a time, and whatever else there is to do between two of them.
  */
-export class Tasks {
+export class Tasks implements RunningTaskHost {
   private readonly options: TasksOptions;
   private readonly groups = new Map<GroupId, LedGroup>();
   /** Runs that are due, in the order in which they became so. */
@@ -388,97 +385,9 @@ export class Tasks {
   }
 }
 
-/** A group that this node leads. */
-interface LedGroup {
-  readonly session: GroupSession;
-  readonly group: Group;
-  readonly target: Target;
-  /** Of its roles, when it was taken up. */
-  readonly version: number;
-  readonly queue: TaskQueue;
-  /** Runs that are not decided, by task. */
-  readonly running: Map<number, RunningTask>;
-  /** Whether its tasks had to wait, when that was looked at last. */
-  isHeld: boolean;
-  /** Calls its timer off. */
-  cancel: () => void;
-}
-
 /** Whether nothing happened to the role and the state of a group since it was taken up. */
 function isCurrent({ session, group, version }: LedGroup): boolean {
   return session.roleVersion === version && session.group === group;
-}
-
-interface DueTask {
-  readonly led: LedGroup;
-  readonly id: number;
-  readonly startAt: number;
-  /** Wall clock in milliseconds. */
-  readonly since: number;
-}
-
-/** A run of a task that is not decided. */
-class RunningTask implements FuturesOwner {
-  readonly due: DueTask;
-  readonly by: ChangedBy;
-  /** The owner of the task. */
-  readonly userId: number;
-  /** Monotonic time in milliseconds. */
-  readonly begunAt: number;
-  readonly lateMs: number;
-  readonly prerequisites = new Prerequisites();
-  /** The engine's note of the run, which its futures have; null before there are any. */
-  rest: TaskRun | null = null;
-  readonly saltKey = null;
-  readonly mayChange = true;
-  readonly isRequest = false;
-  readonly isAbandoned = false;
-  readonly isNamed = false;
-  private readonly tasks: Tasks;
-
-  constructor(tasks: Tasks, due: DueTask, { id, name }: User, begunAt: number, lateMs: number) {
-    this.tasks = tasks;
-    this.due = due;
-    this.userId = id;
-    this.by = { user: { name }, id: `task:${due.id}` };
-    this.begunAt = begunAt;
-    this.lateMs = lateMs;
-  }
-
-  get id(): number {
-    return this.due.id;
-  }
-
-  get led(): LedGroup {
-    return this.due.led;
-  }
-
-  get session(): GroupSession {
-    return this.led.session;
-  }
-
-  start(first: PendingFutures, driver: Driver): void {
-    this.rest = first.rest.run;
-    driver.start(first, this);
-  }
-
-  begins(): null {
-    return null;
-  }
-
-  acts(): void {}
-
-  reporting(change: Change, respond: Respond): Respond {
-    return this.tasks.reports.reporting(this.by, change, respond);
-  }
-
-  ran(ms: number): void {
-    this.tasks.ran(this.userId, ms);
-  }
-
-  finished(end: FuturesEnd): void {
-    this.tasks.futuresFinished(this, end);
-  }
 }
 
 const NOTHING = (): void => {};

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { RequestBody } from '../../groups/request.js';
 import { scopeText } from '../../requests/checks.js';
-import type { SlowReports, SlowRun } from '../../requests/router.js';
+import type { SlowReports, SlowRun } from '../../requests/slow-reports.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** Characters of the beginning of a text that a line shows. */
