@@ -115,8 +115,8 @@ export interface ConnectOptions extends CallOptions {
   readonly transport?: 'http' | 'websocket' | 'tcp' | undefined;
   /** How events of rooms travel. Default: `websocket` where there is a global `WebSocket` (browsers, Node.js 22), else `tcp`. */
   readonly rooms?: 'websocket' | 'tcp' | undefined;
-  /** The port of the native protocol (`listen_client_port`). Default 9200. */
-  readonly nativePort?: number | undefined;
+  /** The port of the native protocol (`listen_client_port`), or what gives it for each URL. Default 9200. */
+  readonly nativePort?: number | ((url: URL) => number) | undefined;
   readonly limits?: Limits | undefined;
   readonly hooks?: Hooks | undefined;
 }

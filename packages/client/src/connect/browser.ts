@@ -3,10 +3,7 @@
 import type { Database } from '../api/database.js';
 import type { ConnectOptions } from '../api/options.js';
 import { realSurroundings } from '../request/surroundings.js';
-import type { Dial } from '../socket/session.js';
-import { openWebSocket, standardWebSocket } from '../socket/websocket.js';
 import { FetchTransport } from '../transport/http-fetch.js';
-import { SocketTransport } from '../transport/socket-transport.js';
 import { Client, type Platform } from './client.js';
 import { databaseOf } from './database.js';
 
@@ -24,12 +21,6 @@ export function connect<S extends object = Readonly<Record<string, unknown>>>(
 /** Connections to a node, for calls over WebSocket. */
 const SOCKETS_MAX = 8;
 
-const dial: Dial = async ({ url }, signal) => {
-  const Socket = standardWebSocket();
-  if (Socket === null) throw new Error('this platform has no WebSocket');
-  return openWebSocket(Socket, url, signal);
-};
-
 function browserPlatform(): Platform {
   return {
     surroundings: realSurroundings(),
@@ -38,12 +29,24 @@ function browserPlatform(): Platform {
       if (transport === 'http') return new FetchTransport(clock, answerBytesMax);
       if (transport === 'tcp')
         throw new TypeError('browsers have no TCP: take http or websocket as transport');
-      return new SocketTransport({ dial, clock, connectionsMax: SOCKETS_MAX, answerBytesMax });
+      return sockets().then(({ SocketTransport, dialWebSocket }) => {
+        return new SocketTransport({
+          dial: dialWebSocket,
+          clock,
+          connectionsMax: SOCKETS_MAX,
+          answerBytesMax,
+        });
+      });
     },
-    roomDial: ({ rooms }) => {
-      if (rooms === 'tcp') throw new TypeError('browsers have no TCP: rooms come over websocket');
-      return dial;
+    makeRooms: async (_, parts) => {
+      const { RoomHub, dialWebSocket } = await sockets();
+      return new RoomHub({ ...parts, dial: dialWebSocket });
     },
     addressesOf: null,
   };
+}
+
+/** Loaded when a page first needs it: most only call. */
+function sockets(): Promise<typeof import('./browser-sockets.js')> {
+  return import('./browser-sockets.js');
 }

@@ -2,14 +2,15 @@
 
 import type { Room, Variables } from '../api/database.js';
 import type { CallOptions, ConnectOptions, Credentials } from '../api/options.js';
+import { AbortError } from '../errors/errors.js';
 import type { Program, Transport } from '../request/attempt.js';
 import { Caller } from '../request/caller.js';
 import { checkedCredentials, Login } from '../request/login.js';
 import { type NodeAddress, NodeList } from '../request/node-list.js';
 import type { Surroundings } from '../request/surroundings.js';
-import { RoomHub } from '../rooms/room-hub.js';
+import { laterEvents } from '../rooms/later-events.js';
+import type { RoomHub, RoomHubOptions } from '../rooms/room-hub.js';
 import type { ScopeName } from '../scope.js';
-import type { Dial } from '../socket/session.js';
 import { readValue, type Value } from '../values/from-wire.js';
 import type { Int } from '../values/numbers.js';
 import { writableOf } from '../values/to-wire.js';
@@ -23,9 +24,9 @@ export interface Platform {
   readonly surroundings: Surroundings;
   /** What relative URLs are relative to; undefined for nothing. */
   readonly base?: string;
-  makeTransport(options: ConnectOptions, parts: TransportParts): Transport;
-  /** Opens the connections for rooms. */
-  roomDial(options: ConnectOptions): Dial;
+  /** May come later, where its code is loaded when it is needed. */
+  makeTransport(options: ConnectOptions, parts: TransportParts): Transport | Promise<Transport>;
+  makeRooms(options: ConnectOptions, parts: RoomParts): Promise<RoomHub>;
   /** All addresses of a node, for names that have several; null where the platform finds them by itself. */
   readonly addressesOf: ((url: URL) => Promise<readonly string[]>) | null;
 }
@@ -36,6 +37,9 @@ export interface TransportParts {
   readonly answerBytesMax: number;
 }
 
+/** What rooms need, but for how they connect. */
+export type RoomParts = Omit<RoomHubOptions, 'dial'>;
+
 const REQUESTS_MAX = 64;
 const WAITING_MAX = 1000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
@@ -45,9 +49,12 @@ const ROOM_TIMEOUT_MS = 30_000;
 
 export class Client {
   readonly nestingMax: number;
-  readonly #rooms: RoomHub;
+  readonly #makeRooms: () => Promise<RoomHub>;
   readonly #caller: Caller;
-  readonly #transport: Transport;
+  readonly #transport: Transport | Promise<Transport>;
+  /** Made when somebody listens. */
+  #rooms: Promise<RoomHub> | null = null;
+  #isClosed = false;
 
   constructor(urls: string | readonly string[], options: ConnectOptions, platform: Platform) {
     const places = placesOf(urls, platform.base);
@@ -70,16 +77,16 @@ export class Client {
       requestsMax,
       waitingMax: positive(limits.waiting ?? WAITING_MAX, 'limits.waiting', 0),
     });
-    this.#rooms = new RoomHub({
+    const roomParts: RoomParts = {
       surroundings,
       nodes: new NodeList(placesWithoutAddress(places), surroundings.random),
       login,
-      dial: platform.roomDial(options),
       answerBytesMax,
       eventsMax: positive(limits.events ?? EVENTS_MAX, 'limits.events'),
       reading: { ints: options.ints ?? 'auto', nestingMax: this.nestingMax },
       timeoutMs: options.timeoutMs ?? ROOM_TIMEOUT_MS,
-    });
+    };
+    this.#makeRooms = () => platform.makeRooms(options, roomParts);
   }
 
   query(
@@ -108,28 +115,27 @@ export class Client {
   room(scope: ScopeName, room: string | Int, options: CallOptions): Room {
     if (scope.collection === null) throw new TypeError(`there are no rooms in ${scope.text}`);
     return {
-      events: ({ signal } = {}) => this.#rooms.listen(scope, room, signal ?? options.signal),
+      events: ({ signal } = {}) =>
+        laterEvents(async () => {
+          if (this.#isClosed) throw new AbortError('the client was closed', 'not_sent');
+          this.#rooms ??= this.#makeRooms();
+          return (await this.#rooms).listen(scope, room, signal ?? options.signal);
+        }),
       emit: async (event, ...args) => {
-        const names = args.map((_, i) => `arg${i}`);
-        const vars = new Map<string, unknown>([
-          ['room', room],
-          ['event', event],
-          ...args.map((arg, i) => [`arg${i}`, arg] as const),
-        ]);
-        await this.query(
-          scope,
-          `room(${['room', 'event', ...names].join(', ').replace(', ', ').emit(')});`,
-          vars,
-          options,
-        );
+        const given = args.map((arg, i) => [`arg${i}`, arg] as const);
+        const vars = new Map<string, unknown>([['room', room], ['event', event], ...given]);
+        const names = ['event', ...given.map(([name]) => name)].join(', ');
+        await this.query(scope, `room(room).emit(${names});`, vars, options);
       },
     };
   }
 
   close(): void {
-    this.#rooms.close();
+    this.#isClosed = true;
     this.#caller.close();
-    this.#transport.close();
+    if (this.#transport instanceof Promise) void this.#transport.then((transport) => transport.close());
+    else this.#transport.close();
+    void this.#rooms?.then((rooms) => rooms.close());
   }
 
   #writable(values: unknown, { exact = false }: CallOptions): Writable {

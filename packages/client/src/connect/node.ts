@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Database } from '../api/database.js';
 import type { ConnectOptions } from '../api/options.js';
 import { realSurroundings } from '../request/surroundings.js';
+import { RoomHub } from '../rooms/room-hub.js';
 import type { Dial } from '../socket/session.js';
 import { openStream, StreamChannel } from '../socket/tcp.js';
 import { openWebSocket, standardWebSocket } from '../socket/websocket.js';
@@ -49,8 +50,10 @@ function nodePlatform(): Platform {
         answerBytesMax,
       });
     },
-    roomDial: (options) =>
-      dialOf(options.rooms ?? (standardWebSocket() === null ? 'tcp' : 'websocket'), options),
+    makeRooms: async (options, parts) => {
+      const way = options.rooms ?? (standardWebSocket() === null ? 'tcp' : 'websocket');
+      return new RoomHub({ ...parts, dial: dialOf(way, options) });
+    },
     addressesOf: async ({ hostname }) => {
       if (hostname.startsWith('[') || isIP(hostname) !== 0) return [];
       try {
@@ -70,8 +73,10 @@ function dialOf(way: 'websocket' | 'tcp', { tls = {}, nativePort = NATIVE_PORT }
     const tlsOptions = isTls
       ? { tls: { ...tlsParts(tls), servername: isIP(url.hostname) === 0 ? url.hostname : '' } }
       : {};
-    if (way === 'tcp')
-      return new StreamChannel(await openStream({ host, port: nativePort, ...tlsOptions }, signal));
+    if (way === 'tcp') {
+      const port = typeof nativePort === 'number' ? nativePort : nativePort(url);
+      return new StreamChannel(await openStream({ host, port, ...tlsOptions }, signal));
+    }
     const Socket = standardWebSocket();
     // That of the platform can't be told what to trust.
     if (Socket !== null && tls.ca === undefined && tls.cert === undefined)

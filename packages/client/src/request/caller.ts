@@ -12,7 +12,7 @@ import {
 import { queryErrorOf } from '../errors/query-errors.js';
 import type { ScopeName } from '../scope.js';
 import { Admission } from './admission.js';
-import type { Attempt, AttemptEnd, Program, Reply, Transport } from './attempt.js';
+import type { Attempt, AttemptEnd, Program, Reply, Sent, Transport } from './attempt.js';
 import { Interruption } from './interruption.js';
 import type { Login } from './login.js';
 import type { NodeAddress, NodeList } from './node-list.js';
@@ -27,7 +27,8 @@ export interface CallerOptions {
   readonly nodes: NodeList;
   /** Brings the list of nodes up to date; null when it is. */
   readonly refreshNodes: () => Promise<void> | null;
-  readonly transport: Transport;
+  /** Or what it comes by, where its code is still being loaded. */
+  readonly transport: Transport | Promise<Transport>;
   readonly login: Login;
   readonly hooks: Hooks;
   readonly requestsMax: number;
@@ -126,9 +127,11 @@ export class Caller {
     hookCall: HookCall,
     requestHeaders: Readonly<Record<string, string>>,
   ): Promise<Reply> {
-    const { surroundings, nodes, transport, login, hooks, refreshNodes } = this.#options;
+    const { surroundings, nodes, login, hooks, refreshNodes } = this.#options;
     const { clock, random } = surroundings;
     const { idempotencyKey = null } = options;
+    const transport =
+      this.#options.transport instanceof Promise ? await this.#options.transport : this.#options.transport;
     const body = transport.bodyOf(scope, program);
     this.#budget.earn();
     if (idempotencyKey === null && !scope.isNode) state.name = this.#names.begin(scope.text, clock.now());
@@ -158,7 +161,7 @@ export class Caller {
         headers: { ...requestHeaders, ...hooks.attempt?.(hookCall, attemptInfo(state, node, body)) },
         isFresh,
       };
-      const end = await this.#endOf(attempt, interruption);
+      const end = await endOf(transport.send(attempt), interruption);
       state.tried.add(node);
       this.#note(scope, node, end);
       const verdict = verdictOf(
@@ -197,15 +200,6 @@ export class Caller {
       await interruption.pause(waitMs);
       if (interruption.interrupted !== null || interruption.leftMs <= 0) return;
     }
-  }
-
-  async #endOf(attempt: Attempt, interruption: Interruption): Promise<AttemptEnd> {
-    const sent = this.#options.transport.send(attempt);
-    await interruption.wait((done) => {
-      sent.end.then(done);
-      return () => sent.cancel();
-    });
-    return sent.end;
   }
 
   /** Remembers what an attempt tells of its node and scope. */
@@ -298,6 +292,15 @@ export class Caller {
       });
     }
   }
+}
+
+/** How an attempt ends; when its call is interrupted, it is given up. */
+async function endOf(sent: Sent, interruption: Interruption): Promise<AttemptEnd> {
+  await interruption.wait((done) => {
+    sent.end.then(done);
+    return () => sent.cancel();
+  });
+  return sent.end;
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -54,49 +54,41 @@ export class RoomHub {
     this.#options = options;
   }
 
-  /** Listens to a room until the iteration ends. */
+  /** Listens to a room from now on until the iteration ends. */
   listen(
     scope: ScopeName,
     room: string | Int,
     signal: AbortSignal | undefined,
-  ): AsyncIterableIterator<RoomEvent> {
+  ): AsyncIterator<RoomEvent, undefined> {
     const queue = new EventQueue(this.#options.eventsMax);
     const key = `${scope.text}\n${typeof room} ${room}`;
-    const abort = (): void => {
-      queue.clear();
-      queue.fail(new AbortError('the iteration was aborted', 'not_sent', signal?.reason));
-      end();
-    };
     const end = (): void => {
       signal?.removeEventListener('abort', abort);
       queue.end();
       this.#leave(key, queue);
     };
-    let hasBegun = false;
-    const begin = (): void => {
-      hasBegun = true;
-      if (signal?.aborted === true) abort();
-      else {
-        signal?.addEventListener('abort', abort, { once: true });
-        this.#enter(key, scope, room, queue);
-      }
+    const abort = (): void => {
+      queue.clear();
+      queue.fail(new AbortError('the iteration was aborted', 'not_sent', signal?.reason));
+      end();
     };
-    const iterator: AsyncIterableIterator<RoomEvent> = {
-      [Symbol.asyncIterator]: () => iterator,
+    if (signal?.aborted === true) abort();
+    else {
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#enter(key, scope, room, queue);
+    }
+    return {
       next: async () => {
-        if (!hasBegun) begin();
         const result = await queue.next();
         if (result.done === true) end();
         return result;
       },
       return: async () => {
-        hasBegun = true;
         queue.clear();
         end();
         return { value: undefined, done: true };
       },
     };
-    return iterator;
   }
 
   close(): void {

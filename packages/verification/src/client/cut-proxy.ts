@@ -1,0 +1,54 @@
+/** A way to a node that a test can cut, or let fall silent. */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+export class CutProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  /** @param port of the node behind it */
+  static async start(port: number): Promise<CutProxy> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new CutProxy(server, port);
+  }
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    const address = server.address();
+    this.port = isPort(address) ? address.port : 0;
+    server.on('connection', (near) => {
+      const far = connect(port, '127.0.0.1');
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => {
+          this.#sockets.delete(socket);
+          other.destroy();
+        });
+        socket.pipe(other);
+      }
+    });
+  }
+
+  get connections(): number {
+    return this.#sockets.size / 2;
+  }
+
+  /** Ends all connections; new ones are taken. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+function isPort(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null;
+}
