@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Engine, ErrorCode } from '@althing/engine';
+import { backgroundClock } from '../../base/clock.js';
 import { descriptorLimit, fittingConnections } from '../../base/descriptors.js';
 import { delay } from '../../base/timers.js';
 import { type Config, DEFAULT_PASSWORD, isOpen, portInUse } from '../../config/index.js';
@@ -14,6 +15,7 @@ import type { EngineMetrics, NativeFigures } from '../../telemetry/engine-metric
 import type { Logger } from '../../telemetry/logger.js';
 import { Authenticator } from '../auth/authenticator.js';
 import { Backoff } from '../auth/backoff.js';
+import { Gate, type GateOptions } from '../gate/gate.js';
 import type { TlsFiles } from '../http/apps.js';
 import { HttpListener } from '../http/listener.js';
 import type { HttpOptions } from '../http/options.js';
@@ -21,13 +23,13 @@ import { sitesOptionsOf } from '../http/sites.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
 import { NativeListener } from '../native/listener.js';
 import { RequestIds } from '../shared/request-ids.js';
-import { SharedLimits } from '../shared/shared-limits.js';
 import type { Certificates } from '../tls/certificates.js';
 import { apiSockets } from '../websocket/api-sockets.js';
 import { NativeDoors } from './native-doors.js';
 
 export interface DoorsOptions
-  extends Pick<HttpOptions, 'transfers' | 'refusal' | 'stale' | 'wait' | 'onDefect'> {
+  extends Pick<HttpOptions, 'transfers' | 'wait' | 'onDefect'>,
+    Pick<GateOptions, 'refusal' | 'stale'> {
   readonly config: Config;
   readonly engine: Engine;
   readonly router: Router;
@@ -53,7 +55,7 @@ export class Doors {
   private readonly http: HttpListener;
   private readonly native: NativeListener;
   private readonly nativeDoors: NativeDoors;
-  private readonly shared: SharedLimits;
+  private readonly gate: Gate;
   private readonly authenticator: Authenticator;
 
   /**
@@ -78,12 +80,16 @@ export class Doors {
     const authenticator = makeAuthenticator(options);
     const handle = handlerOf(options);
     const readsLater = options.router.readsLater.bind(options.router);
-    const shared = new SharedLimits({
+    const gate = new Gate({
+      refusal,
+      stale,
+      figures,
+      clock: backgroundClock,
       memoryMax: config.requestMemoryLimitMb * MiB,
       connectionsMax: fittingConnections(config.maxConnections, descriptorLimit(), log),
       pendingMax: config.requestQueueLimit,
     });
-    this.shared = shared;
+    this.gate = gate;
     const proxies = new ClientAddresses(config.trustedProxies);
     const native = new NativeListener({
       authenticator,
@@ -91,9 +97,7 @@ export class Doors {
       handle,
       readsLater,
       rooms: options.rooms,
-      refusal,
-      stale,
-      shared,
+      gate,
       nestingMax: config.nestingLimit,
       sizeMax: config.requestSizeLimit,
       ids: new RequestIds(),
@@ -117,11 +121,9 @@ export class Doors {
       transfers,
       sockets: apiSockets(native, config.resultSizeLimit),
       wait,
-      refusal,
-      stale,
       body: { msgpackNestingMax: config.nestingLimit },
       bodySizeMax: config.requestSizeLimit,
-      shared,
+      gate,
       bodyTimeoutMs: config.bodyTimeoutMs,
       figures,
       onDefect,
@@ -135,12 +137,12 @@ export class Doors {
 
   /** Connections that are open. */
   get connections(): number {
-    return this.shared.connections;
+    return this.gate.connections;
   }
 
   /** Requests that are not answered yet. */
   get inFlight(): number {
-    return this.shared.pending;
+    return this.gate.pending;
   }
 
   /** What the native protocol does. */
@@ -150,7 +152,7 @@ export class Doors {
 
   /** Bytes of requests that are still coming in, and of answers that are still going out. */
   get bytes(): number {
-    return this.shared.bytes;
+    return this.gate.bytes;
   }
 
   /**
@@ -174,6 +176,8 @@ export class Doors {
 
   /** From now on clients are asked to go elsewhere. */
   leave(): void {
+    if (this.gate.isLeaving) return;
+    this.gate.leave();
     this.http.leave();
     this.native.leave();
   }
@@ -182,10 +186,12 @@ export class Doors {
   async drain(): Promise<void> {
     this.leave();
     this.http.stopListening();
+    this.native.stopListening();
     this.authenticator.hurry();
+    await this.gate.idle(() => this.native.isBusy);
     // The port of the API has connections of both.
-    await this.native.drain();
-    await this.http.drain();
+    await this.native.end();
+    this.http.close();
   }
 
   /** Closes everything. */

@@ -2,9 +2,8 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Format, QueryError } from '@althing/engine';
 import { networkOf } from '../../base/network-of.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
-import type { ByteBudget } from '../limits/byte-budget.js';
+import type { Gate } from '../gate/gate.js';
 import type { ClientAddresses } from '../limits/client-addresses.js';
-import type { Strangers } from '../limits/strangers.js';
 import { problemOf } from '../shared/terms.js';
 import type { Exchange, Headers } from './exchange.js';
 import {
@@ -23,18 +22,10 @@ import type { RequestHeaders } from './request-headers.js';
 
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
-  /** Null while requests are served, else why not. */
-  readonly refusal: () => QueryError | null;
-  /** Why nobody can be logged in, for now; null: they can. */
-  readonly stale: () => QueryError | null;
+  readonly gate: Gate;
   readonly clients: ClientAddresses;
-  /** The memory for bodies of senders who are not known yet, and of those who are. */
-  readonly strangers: Strangers;
-  readonly bodies: ByteBudget;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** Whether as many requests wait for their answer as may. */
-  readonly isQueueFull: () => boolean;
   readonly refuse: Refuse;
   /** Takes a request whose body had come before its sender was known. */
   readonly complete: (exchange: Exchange) => void;
@@ -53,7 +44,7 @@ export class Admission {
 
   /** Credentials first; then what else can be told before the body has come. */
   admit(exchange: Exchange, res: HttpResponse, headers: RequestHeaders, format: Format | null): void {
-    const stale = this.options.stale();
+    const { stale } = this.options.gate;
     if (stale !== null) {
       this.options.refuse(exchange, stale);
       return;
@@ -78,7 +69,7 @@ export class Admission {
     headers: RequestHeaders,
     format: Format | null,
   ): void {
-    const { authenticator, clients, strangers } = this.options;
+    const { authenticator, clients, gate } = this.options;
     const user = authenticator.known(authorization, () => clients.of(res, headers.forwardedFor));
     if (user !== null) {
       exchange.user = user;
@@ -86,7 +77,7 @@ export class Admission {
       return;
     }
     const address = clients.of(res, headers.forwardedFor);
-    exchange.share = strangers.shareOf(networkOf(address));
+    exchange.share = gate.strangers.shareOf(networkOf(address));
     authenticator.login(authorization, address, {
       failed: () => exchange.shun(),
       done: (login) => {
@@ -99,7 +90,7 @@ export class Admission {
     if (login.kind !== 'user') {
       refuseLogin(login.kind, (...answer) => this.options.refuse(exchange, ...answer));
     } else {
-      exchange.welcome(login.user, this.options.bodies);
+      exchange.welcome(login.user, this.options.gate.memory);
       const { complete } = this.options;
       if (this.assertServable(exchange, headers, format) && exchange.body !== null) complete(exchange);
     }
@@ -107,8 +98,8 @@ export class Admission {
 
   /** Answers the request when it can't be served whatever its body says. */
   private assertServable(exchange: Exchange, headers: RequestHeaders, format: Format | null): boolean {
-    const { refuse, bodySizeMax } = this.options;
-    const refusal = this.options.refusal();
+    const { refuse, bodySizeMax, gate } = this.options;
+    const { refusal } = gate;
     const problem = headers.terms === null ? null : problemOf(headers.terms);
     if (refusal !== null) refuse(exchange, refusal);
     else if (format === null || headers.contentEncoding)
@@ -116,7 +107,7 @@ export class Admission {
     else if (problem !== null) refuse(exchange, badRequest(problem));
     else if (headers.contentLength > bodySizeMax)
       refuse(exchange, bodyTooLarge(bodySizeMax), TOO_LARGE_STATUS, [], true);
-    else if (this.options.isQueueFull()) refuse(exchange, QUEUE_FULL, '429 Too Many Requests');
+    else if (gate.isQueueFull) refuse(exchange, QUEUE_FULL, '429 Too Many Requests');
     else return true;
     return false;
   }

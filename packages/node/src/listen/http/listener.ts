@@ -8,12 +8,11 @@
  */
 
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
-import { setTimeout as pause } from 'node:timers/promises';
 import { QueryError, type ScopeName } from '@althing/engine';
-import { keptFor } from '../../base/descriptors.js';
 import { networkOf } from '../../base/network-of.js';
 import { type ChangeOutcome, UnfinishedError } from '../../groups/request.js';
 import type { Login } from '../auth/authenticator.js';
+import type { Gate } from '../gate/gate.js';
 import {
   AddressCounts,
   addressKey,
@@ -21,9 +20,7 @@ import {
   networkKey,
   systemCounts,
 } from '../limits/address-counts.js';
-import type { ByteBudget } from '../limits/byte-budget.js';
 import { ClientAddresses } from '../limits/client-addresses.js';
-import type { Strangers } from '../limits/strangers.js';
 import { RequestIds } from '../shared/request-ids.js';
 import { Admission, refuseLogin } from './admission.js';
 import { AnswerBuffer } from './answer-buffer.js';
@@ -60,10 +57,8 @@ export class HttpListener {
   private readonly options: HttpOptions;
   private readonly needsCertificate: boolean;
   private readonly apps: Apps;
-  /** Memory for bodies that are still coming, and for answers that are not taken. */
-  private readonly budget: ByteBudget;
+  private readonly gate: Gate;
   private readonly bodies: Bodies;
-  private readonly strangers: Strangers;
   private readonly heads: Heads;
   private readonly exchangeParts: ExchangeParts;
   private readonly admission: Admission;
@@ -72,10 +67,7 @@ export class HttpListener {
   private readonly clients: ClientAddresses;
   private readonly sites: Sites;
   private port = 0;
-  private pending = 0;
-  private isLeaving = false;
   private readonly inPlace: WaitingInPlace;
-  private onIdle: (() => void) | null = null;
   private readonly ids = new RequestIds();
   private readonly paths = new Paths();
 
@@ -83,11 +75,11 @@ export class HttpListener {
     this.options = options;
     this.needsCertificate = options.tls !== null && options.tls.clientCaFile !== null;
     this.heads = new Heads(options.nodeName);
-    this.budget = options.shared.memory;
-    this.strangers = options.shared.strangers;
+    const { gate } = options;
+    this.gate = gate;
     this.exchangeParts = {
       heads: this.heads,
-      answerBuffer: new AnswerBuffer(this.budget),
+      answerBuffer: new AnswerBuffer(gate.memory),
       done: (exchange) => this.finished(exchange),
     };
     this.clients = new ClientAddresses(options.trustedProxies);
@@ -103,22 +95,18 @@ export class HttpListener {
       decoding: options.body,
       sizeMax: options.bodySizeMax,
       timeoutMs: options.bodyTimeoutMs,
-      budget: this.budget,
+      budget: gate.memory,
       refuse,
       handle: options.handle,
       readsLater: options.readsLater,
-      waits: (exchange) => this.inPlace.answer(exchange, this.pending, this.connectionCount),
+      waits: (exchange) => this.inPlace.answer(exchange, gate.pending, this.connectionCount),
       onDefect: options.onDefect,
     });
     this.admission = new Admission({
       authenticator: options.authenticator,
-      refusal: options.refusal,
-      stale: options.stale,
+      gate,
       clients: this.clients,
-      strangers: this.strangers,
-      bodies: this.budget,
       bodySizeMax: options.bodySizeMax,
-      isQueueFull: () => options.shared.isQueueFull,
       refuse,
       complete: (exchange) => this.bodies.complete(exchange),
     });
@@ -132,16 +120,6 @@ export class HttpListener {
         upgrade: (res, req, context) => this.upgrade(res, req, context),
       },
     });
-  }
-
-  /** Connections that are open. */
-  get connections(): number {
-    return this.connectionCount;
-  }
-
-  /** Requests that are not answered yet. */
-  get inFlight(): number {
-    return this.pending;
   }
 
   /** Starts to listen; returns the port, or null when it is in use. */
@@ -162,7 +140,6 @@ export class HttpListener {
 
   /** From now on each answer ends its connection: clients are to go elsewhere. */
   leave(): void {
-    this.isLeaving = true;
     this.apps.leave();
   }
 
@@ -171,45 +148,26 @@ export class HttpListener {
     this.apps.stopListening();
   }
 
-  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
-  async drain(): Promise<void> {
-    this.leave();
-    this.apps.stopListening();
-    this.options.authenticator.hurry();
-    do {
-      if (this.pending > 0) {
-        await new Promise<void>((resolve) => {
-          this.onIdle = resolve;
-        });
-      }
-      // The last answers may still be on their way, and who is idle may just be asking.
-      if (this.connectionCount > 0) await pause(LAST_WORDS_MS);
-    } while (this.pending > 0);
-    this.apps.close();
-  }
-
   /** Closes everything. */
   close(): void {
     this.apps.close();
   }
 
   private connected(res: HttpResponse | null, change: number): void {
-    const { shared } = this.options;
-    // By the places that are free without this one.
-    const { strangersOfNetworkMax } = shared;
+    const { gate } = this;
+    const isAdmitted = res === null || this.admits(res);
     this.connectionCount += change;
-    shared.connections += change;
+    gate.connected(change);
     if (this.connectionCount === 0) this.addresses.clear();
-    if (res === null) return;
+    if (!isAdmitted) res?.close();
+  }
+
+  private admits(res: HttpResponse): boolean {
     const address = addressKey(new Uint8Array(res.getRemoteAddress()));
-    const { connections, connectionsMax } = shared;
-    const admitted =
-      this.clients.isProxy(res) || this.addresses.connected(networkKey(address), strangersOfNetworkMax);
-    const kept = isLoopbackKey(address) ? 0 : keptFor(connectionsMax);
-    const fits = connections <= connectionsMax - kept;
-    if (admitted && fits) return;
-    this.options.figures?.rejected(fits ? 'connections_per_address' : 'connections');
-    res.close();
+    const fits =
+      this.clients.isProxy(res) ||
+      this.addresses.connected(networkKey(address), this.gate.strangersOfNetworkMax);
+    return this.gate.admits(isLoopbackKey(address), !fits);
   }
 
   private receive(res: HttpResponse, req: HttpRequest, batch: Batch, method: string): void {
@@ -248,7 +206,7 @@ export class HttpListener {
     } else if (method === 'GET' && path.kind === 'root') {
       answerLast(res, () => write(res, '200 OK', 'text/html; charset=utf-8', WELCOME_PAGE, [], true));
     } else if (method === 'HEAD') {
-      this.options.figures?.refused(null, NOT_POST, METHOD_STATUS);
+      this.options.figures.refused(null, NOT_POST, METHOD_STATUS);
       answerLast(res, () => refuseHeadMethod(res, this.heads, headers));
     } else if (method !== 'POST') refuse(NOT_POST, METHOD_STATUS, ALLOW);
     else if (path.kind === 'transfer' && !req.getQuery()) this.receiveTransfer(res, path, headers, batch);
@@ -268,7 +226,7 @@ export class HttpListener {
     else if (!this.sites.serves(headers.host)) refuse(OTHER_HOST, '421 Misdirected Request');
     else if (origin === 'foreign') refuse(FOREIGN_ORIGIN, '403 Forbidden');
     else if (protocol === null) refuse(badRequest('no subprotocol is spoken here that is asked for'));
-    else if (this.isLeaving) refuse(LEAVING);
+    else if (this.gate.isLeaving) refuse(LEAVING);
     else {
       const data: SocketData = { address: this.clients.of(res, headers.forwardedFor) };
       if (!this.options.sockets.admits(data.address)) {
@@ -287,14 +245,13 @@ export class HttpListener {
     status = statusOf(error),
     more: Headers = [],
   ): void {
-    this.options.figures?.refused(null, error, status);
+    this.options.figures.refused(null, error, status);
     const cors = this.corsFor(headers);
     answerLast(res, () => fail(res, this.heads, headers, error, status, more, cors));
   }
 
   private receivePost(res: HttpResponse, scope: ScopeName, headers: RequestHeaders, batch: Batch): void {
-    this.pending += 1;
-    this.options.shared.pending += 1;
+    this.gate.begin();
     const format = formatOf(headers.contentType);
     const exchange = new Exchange(
       res,
@@ -325,8 +282,7 @@ export class HttpListener {
     headers: RequestHeaders,
     batch: Batch,
   ): void {
-    this.pending += 1;
-    this.options.shared.pending += 1;
+    this.gate.begin();
     const { authenticator } = this.options;
     const exchange = new Exchange(
       res,
@@ -341,10 +297,10 @@ export class HttpListener {
     );
     const { authorization } = headers;
     const address = (): string => this.clients.of(res, headers.forwardedFor);
-    const stale = this.options.stale();
+    const { stale } = this.gate;
     const user =
       authorization === null || stale !== null ? null : authenticator.known(authorization, address);
-    const upload = new Upload(res, user === null ? this.strangers.shareOf(networkOf(address())) : null);
+    const upload = new Upload(res, user === null ? this.gate.strangers.shareOf(networkOf(address())) : null);
     exchange.onGone = () => upload.drop();
     res.onAborted(() => exchange.abort());
     if (stale !== null) {
@@ -374,7 +330,7 @@ export class HttpListener {
       return;
     }
     upload.welcome();
-    const refusal = this.options.refusal();
+    const { refusal } = this.gate;
     if (refusal !== null) refuse(refusal);
     else {
       const { transfers, onDefect } = this.options;
@@ -399,19 +355,14 @@ export class HttpListener {
     close = false,
     outcome: ChangeOutcome = 'none',
   ): void {
-    this.options.figures?.refused(exchange.scope, error, status);
+    this.options.figures.refused(exchange.scope, error, status);
     exchange.fail(error, status, headers, close, outcome);
   }
 
   private finished(exchange: Exchange): void {
     this.bodies.finished(exchange);
-    this.pending -= 1;
-    this.options.shared.pending -= 1;
-    if (this.pending === 0) this.onIdle?.();
+    this.gate.done();
   }
 }
-
-/** How long the connections stay that are left behind the last answer, in milliseconds. */
-const LAST_WORDS_MS = 100;
 
 const ROOT: ScopeName = { kind: 'thingsdb' };

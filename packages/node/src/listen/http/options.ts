@@ -1,11 +1,10 @@
 import type { WebSocketBehavior } from 'uWebSockets.js';
-import type { QueryError } from '@althing/engine';
 import type { Transfers } from '../../backup/transfers.js';
 import type { ProgramRequest, Respond } from '../../groups/request.js';
 import type { BodyOptions } from '../../requests/body.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import type { SharedLimits } from '../shared/shared-limits.js';
+import type { Gate } from '../gate/gate.js';
 import type { SocketData, TlsFiles } from './apps.js';
 import type { SitesOptions } from './sites.js';
 
@@ -24,15 +23,11 @@ export interface HttpOptions {
   readonly readsLater: (userId: number, bytes: number, read: () => void) => boolean;
   /** Takes backups, and the restores of them. */
   readonly transfers: Transfers;
-  /** Null while requests are served, else why not. */
-  readonly refusal: () => QueryError | null;
-  /** Why nobody can be logged in, for now; null: they can. */
-  readonly stale: () => QueryError | null;
   readonly body: BodyOptions;
   /** Bytes that a request body may have. */
   readonly bodySizeMax: number;
-  /** What all doors may take together. */
-  readonly shared: SharedLimits;
+  /** What all doors ask. */
+  readonly gate: Gate;
   /** Time in which a body must have come. */
   readonly bodyTimeoutMs: number;
   /** What becomes of connections that go on as WebSockets, at `/@ws`. */
@@ -48,7 +43,7 @@ export interface HttpOptions {
   /** For whom browsers may ask. */
   readonly sites: SitesOptions;
   /** Counts refusals. */
-  readonly figures?: Pick<EngineMetrics, 'refused' | 'rejected'>;
+  readonly figures: Pick<EngineMetrics, 'refused'>;
   /** Reports a defect of the node itself. */
   readonly onDefect: (error: unknown) => void;
 }

@@ -24,11 +24,11 @@ import {
 } from '../../groups/request.js';
 import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
 import type { Authenticator, Login } from '../auth/authenticator.js';
+import type { Gate } from '../gate/gate.js';
 import { BODIES_FULL, INTERNAL, LEAVING, QUEUE_FULL, TOO_MANY_LOGINS, UNSURE } from '../http/refusals.js';
 import { statusOf } from '../http/reply.js';
 import type { Bytes } from '../limits/byte-budget.js';
 import type { RequestIds } from '../shared/request-ids.js';
-import type { SharedLimits } from '../shared/shared-limits.js';
 import {
   ANSWERS_FULL,
   errorData,
@@ -57,15 +57,7 @@ export interface ConnectionHost {
   readonly handle: (request: ProgramRequest, respond: Respond) => boolean;
   /** Puts off that a large package of a user is read, where others have to be served before: then `read` is called later. */
   readonly readsLater?: (userId: number, bytes: number, read: () => void) => boolean;
-  /** Null while requests are served, else why not. */
-  readonly refusal: () => QueryError | null;
-  /** Why nobody can be logged in, for now; null: they can. */
-  readonly stale: () => QueryError | null;
-  /** Whether the node asks clients to go elsewhere. */
-  readonly isLeaving: () => boolean;
-  /** Called when a request is done, before its answer is sent. */
-  readonly answered: () => void;
-  readonly shared: SharedLimits;
+  readonly gate: Gate;
   readonly rooms: Pick<Rooms, 'join' | 'leave' | 'emit' | 'answer' | 'end' | 'loggedOut' | 'userChanged'>;
   /** Arrays and maps inside each other at most. */
   readonly nestingMax: number;
@@ -154,7 +146,7 @@ export class Connection implements PackageSink, Client, Listener {
     this.loggedIn = loggedIn;
     this.wire = wire;
     this.outgoing = new Outgoing(wire, host.counts, host.clock, () => this.advance());
-    this.stranger = host.shared.strangers.shareOf(networkOf(wire.address));
+    this.stranger = host.gate.strangers.shareOf(networkOf(wire.address));
   }
 
   /** Whether nobody waits for answers any more. */
@@ -179,7 +171,7 @@ export class Connection implements PackageSink, Client, Listener {
 
   /** Memory for a package that comes in pieces. */
   get memory(): Bytes {
-    return this.session === null ? this.stranger : this.host.shared.memory;
+    return this.session === null ? this.stranger : this.host.gate.memory;
   }
 
   begins({ type, id, length }: Header): Taking {
@@ -233,7 +225,7 @@ export class Connection implements PackageSink, Client, Listener {
   /** Gives back the memory of answers, once all were taken. */
   private giveBack(): void {
     if (this.lent === 0 || this.unsent > 0) return;
-    this.host.shared.memory.give(this.lent);
+    this.host.gate.memory.give(this.lent);
     this.lent = 0;
   }
 
@@ -244,7 +236,7 @@ export class Connection implements PackageSink, Client, Listener {
     if (this.session !== null) this.host.counts.loggedIn[this.wire.transport] -= 1;
     this.outgoing.close();
     this.host.rooms.end(this);
-    this.host.shared.memory.give(this.lent);
+    this.host.gate.memory.give(this.lent);
     this.lent = 0;
     for (const { memory, bytes } of this.waiting) memory.give(bytes);
     this.waiting.length = 0;
@@ -352,17 +344,16 @@ export class Connection implements PackageSink, Client, Listener {
   }
 
   private begin(header: Header, data: Buffer): void {
-    const { shared } = this.host;
+    const { gate } = this.host;
     this.busy = true;
     this.outgoing.requestBegins(header.type === PackageType.LEAVE);
-    shared.pending += 1;
+    gate.begin();
     let isDone = false;
     const done = (): boolean => {
       if (isDone) return false;
       isDone = true;
       this.busy = false;
-      shared.pending -= 1;
-      this.host.answered();
+      gate.done();
       return true;
     };
     const fail = (error: QueryError, outcome: ChangeOutcome | null = null): void => {
@@ -405,9 +396,9 @@ export class Connection implements PackageSink, Client, Listener {
   }
 
   private logIn(id: number, data: Buffer, done: () => boolean, fail: (error: QueryError) => void): void {
-    const { authenticator, stale, refusal, isLeaving } = this.host;
+    const { authenticator, gate } = this.host;
     const authorization = readAuth(data);
-    const problem = stale() ?? refusal() ?? (isLeaving() && this.session === null ? LEAVING : null);
+    const problem = gate.stale ?? gate.refusal ?? (gate.isLeaving && this.session === null ? LEAVING : null);
     if (problem !== null) throw problem;
     if (authorization === null) throw WRONG_CREDENTIALS;
     const end = (login: Login): void => {
@@ -494,9 +485,9 @@ export class Connection implements PackageSink, Client, Listener {
     done: () => boolean,
     fail: (error: QueryError) => void,
   ): void {
-    const { rooms, isLeaving, ids } = this.host;
+    const { rooms, gate, ids } = this.host;
     const user = this.served();
-    if (isLeaving()) throw LEAVING;
+    if (gate.isLeaving) throw LEAVING;
     const isEmit = type === PackageType.EMIT || type === PackageType.EMIT_PEER;
     const respond = (reply: Reply): void => {
       if (!reply.ok) {
@@ -533,23 +524,23 @@ export class Connection implements PackageSink, Client, Listener {
    * @throws QueryError when the connection is not logged in, or not any more, or nobody is served
    */
   private served(): User {
-    const { now, stale, refusal, shared } = this.host;
+    const { now, gate } = this.host;
     if (this.session === null) throw NOT_LOGGED_IN;
     const user = this.session.check(now());
     if (user instanceof QueryError) {
       this.isLoginOver = true;
       throw user;
     }
-    const refused = stale() ?? refusal();
+    const refused = gate.stale ?? gate.refusal;
     if (refused !== null) throw refused;
-    if (shared.isQueueFull) throw QUEUE_FULL;
+    if (gate.isQueueFull) throw QUEUE_FULL;
     return user;
   }
 
   private answer(id: number, reply: Extract<Reply, { ok: true }>, tellsOutcome: boolean): void {
     const result = typeof reply.result === 'string' ? Buffer.from(reply.result) : reply.result;
     if (result.length >= LONG_ANSWER) {
-      if (!this.host.shared.memory.tryTake(result.length)) {
+      if (!this.host.gate.memory.tryTake(result.length)) {
         this.fail(id, ANSWERS_FULL, tellsOutcome ? (reply.outcome ?? 'none') : null);
         return;
       }

@@ -2,12 +2,12 @@
 import { encodeMessagePack } from '@althing/client';
 import type { User } from '@althing/engine';
 import { expect, test } from '@jest/globals';
+import { backgroundClock } from '../../base/clock.js';
 import type { Respond } from '../../groups/request.js';
 import { within } from '../../testing/index.js';
-import { SharedLimits } from '../shared/shared-limits.js';
 import { NativeListener } from './listener.js';
 import { PackageType } from './package.js';
-import { roomsThat } from './testing.js';
+import { openGate, roomsThat } from './testing.js';
 import type { Wire } from './wire.js';
 
 const USER: User = { id: 1, name: 'ann', createdAt: 0, password: null, tokens: [] };
@@ -21,6 +21,7 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
       open.push(() => respond({ ok: true, result: Buffer.of(0x90) }));
     };
     let logins = 0;
+    const gate = openGate({}, backgroundClock);
     const listener = new NativeListener({
       authenticator: {
         known: () => null,
@@ -42,13 +43,11 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
         return true;
       },
       rooms: roomsThat(later),
-      refusal: () => null,
-      stale: () => null,
-      shared: new SharedLimits({ memoryMax: 2 ** 20, connectionsMax: 10, pendingMax: 100 }),
+      gate,
       nestingMax: 100,
       sizeMax: 2 ** 20,
       ids: { idOf: () => '1' },
-      figures: { refused: () => {}, rejected: () => {} },
+      figures: { refused: () => {} },
       onDefect: (error) => {
         throw error;
       },
@@ -81,9 +80,11 @@ test.each([PackageType.JOIN, PackageType.LEAVE, PackageType.EMIT, PackageType.QU
     };
     take(PackageType.AUTH, TOKEN);
     take(type, type === PackageType.AUTH ? TOKEN : ['//stuff', 'lobby', 'x']);
-    const drained = listener.drain();
+    listener.leave();
+    gate.leave();
+    const drained = gate.idle(() => listener.isBusy).then(() => listener.end());
     expect(open).toHaveLength(1);
-    expect(listener.inFlight).toBe(1);
+    expect([gate.pending, listener.isBusy]).toEqual([1, true]);
     open[0]?.();
     await within(drained, 'the end of the drain', 5000);
     const answer = type === PackageType.EMIT || type === PackageType.AUTH ? PackageType.OK : PackageType.DATA;

@@ -6,15 +6,15 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Request, Respond } from '../../groups/request.js';
 import { ManualClock } from '../../testing/index.js';
+import type { Gate } from '../gate/gate.js';
 import { ByteBudget } from '../limits/byte-budget.js';
 import { RequestIds } from '../shared/request-ids.js';
-import { SharedLimits } from '../shared/shared-limits.js';
 import { MessageReader } from '../websocket/messages.js';
 import { Connection, type ConnectionHost, STRANGER_BYTES_MAX } from './connection.js';
 import { NativeCounts } from './native-counts.js';
 import { type Header, PackageType } from './package.js';
 import { PackageReader, type PackageSink } from './package-reader.js';
-import { roomsThat } from './testing.js';
+import { openGate, roomsThat } from './testing.js';
 import type { Wire } from './wire.js';
 
 const MiB = 1024 * 1024;
@@ -184,7 +184,7 @@ const TOKEN = 'x'.repeat(22);
 interface Stand {
   readonly connection: Connection;
   readonly line: Line;
-  readonly shared: SharedLimits;
+  readonly gate: Gate;
   /** Answers what waits for its answer. */
   readonly answer: () => void;
   readonly defects: unknown[];
@@ -192,7 +192,8 @@ interface Stand {
 
 function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
   const line = new Line();
-  const shared = new SharedLimits({ memoryMax: 4 * MiB, connectionsMax: 10, pendingMax: 100 });
+  const clock = new ManualClock();
+  const gate = openGate({ memoryMax: 4 * MiB }, clock);
   const open: (() => void)[] = [];
   const defects: unknown[] = [];
   const later = (work: () => void): void => {
@@ -221,11 +222,7 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
       return true;
     },
     rooms: roomsThat(respondTo),
-    refusal: () => null,
-    stale: () => null,
-    isLeaving: () => false,
-    answered: () => {},
-    shared,
+    gate,
     nestingMax: 500,
     sizeMax: MiB,
     ids: new RequestIds(),
@@ -233,10 +230,10 @@ function stand(isAsync: boolean, answer: Uint8Array = Buffer.of(2)): Stand {
     counts: new NativeCounts(),
     onDefect: (error) => defects.push(error),
     now: () => 0,
-    clock: new ManualClock(),
+    clock,
   };
   const connection = new Connection(1, host, line, () => {});
-  return { connection, line, shared, defects, answer: () => open.shift()?.() };
+  return { connection, line, gate, defects, answer: () => open.shift()?.() };
 }
 
 const values = fc.letrec<{ value: WireValue }>((tie) => ({
@@ -274,7 +271,7 @@ describe('a connection', () => {
   test('answers each request once, whatever is in it, and PING at once', async () => {
     await fc.assert(
       fc.asyncProperty(commands, fc.boolean(), cuts, async (all, isAsync, at) => {
-        const { connection, line, shared, answer, defects } = stand(isAsync);
+        const { connection, line, gate, answer, defects } = stand(isAsync);
         const reader = new PackageReader(connection);
         reader.push(encodePackage(33, 1, encodeMessagePack(TOKEN)));
         answer();
@@ -301,13 +298,13 @@ describe('a connection', () => {
         ).toEqual(expected.sort((a, b) => a - b));
         reader.end();
         connection.close();
-        expect([shared.pending, shared.bytes]).toEqual([0, 0]);
+        expect([gate.pending, gate.bytes]).toEqual([0, 0]);
       }),
     );
   });
 
   test('keeps the order of requests, and closes in the middle of one without a trace', () => {
-    const { connection, line, shared, answer } = stand(true);
+    const { connection, line, gate, answer } = stand(true);
     const reader = new PackageReader(connection);
     reader.push(encodePackage(33, 1, encodeMessagePack(TOKEN)));
     for (let id = 2; id < 200; id++) reader.push(encodePackage(34, id, encodeMessagePack(['@t', '1'])));
@@ -319,17 +316,17 @@ describe('a connection', () => {
     expect(line.isPaused).toBe(false);
     connection.close();
     for (let i = 0; i < 100; i++) answer();
-    expect([line.packages.length, shared.pending, shared.bytes]).toEqual([166, 0, 0]);
+    expect([line.packages.length, gate.pending, gate.bytes]).toEqual([166, 0, 0]);
   });
 
   test('is not read from while its client does not read, and ends when events pile up', () => {
-    const { connection, line, shared } = stand(false, Buffer.alloc(100_000));
+    const { connection, line, gate } = stand(false, Buffer.alloc(100_000));
     const reader = new PackageReader(connection);
     reader.push(encodePackage(33, 1, encodeMessagePack(TOKEN)));
     line.isReading = false;
     for (let i = 0; i < 200; i++) reader.push(encodePackage(34, i, encodeMessagePack(['@t', '1'])));
     expect([line.packages.length, line.isPaused]).toEqual([4, true]);
-    expect(shared.memory.used).toBeGreaterThan(300_000);
+    expect(gate.memory.used).toBeGreaterThan(300_000);
     line.unsent = 0;
     connection.drained();
     expect(line.packages.length).toBe(7);
@@ -338,7 +335,7 @@ describe('a connection', () => {
     expect(line.unsent).toBeLessThan(5 * MiB);
     expect(line.packages.at(-1)).toEqual({ type: PackageType.WARN, id: 65535 });
     connection.close();
-    expect(shared.bytes).toBe(0);
+    expect(gate.bytes).toBe(0);
 
     const pinged = stand(false);
     pinged.line.isReading = false;
@@ -352,22 +349,22 @@ describe('a connection', () => {
   });
 
   test('takes little before AUTH, and a part of the memory for strangers', () => {
-    const { connection, line, shared } = stand(true);
+    const { connection, line, gate } = stand(true);
     const reader = new PackageReader(connection);
     const header = encodePackage(34, 5);
     header.writeUInt32LE(STRANGER_BYTES_MAX + 1);
     expect(reader.push(header)).toBe(false);
     expect(line.packages).toEqual([{ type: PackageType.ERROR, id: 5 }]);
     connection.close();
-    expect(shared.bytes).toBe(0);
+    expect(gate.bytes).toBe(0);
     const other = stand(true);
     const half = encodePackage(33, 5);
     half.writeUInt32LE(STRANGER_BYTES_MAX);
     const slow = new PackageReader(other.connection);
     slow.push(Buffer.concat([half, Buffer.alloc(1000)]));
-    expect([other.shared.memory.used, other.shared.strangers.bytes > 0]).toEqual([0, true]);
+    expect([other.gate.memory.used, other.gate.strangers.bytes > 0]).toEqual([0, true]);
     slow.end();
-    expect(other.shared.strangers.bytes).toBe(0);
+    expect(other.gate.strangers.bytes).toBe(0);
   });
 
   test('says what is wrong with the shape of requests, and never throws', () => {

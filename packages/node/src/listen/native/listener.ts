@@ -4,13 +4,11 @@
  */
 import type { Server, Socket } from 'node:net';
 import { backgroundClock, type Clock } from '../../base/clock.js';
-import { keptFor } from '../../base/descriptors.js';
 import { networkOf } from '../../base/network-of.js';
 import { isLoopback } from '../../config/index.js';
-import type { EngineMetrics } from '../../telemetry/engine-metrics.js';
+import { NetworkCounts } from '../gate/network-counts.js';
 import { plainAddress } from '../limits/client-addresses.js';
 import { Deadlines } from '../limits/deadlines.js';
-import { NetworkCounts } from '../limits/network-counts.js';
 import { statusData } from './answers.js';
 import { Connection, type ConnectionHost } from './connection.js';
 import { type Ending, NativeCounts } from './native-counts.js';
@@ -20,8 +18,7 @@ import { type Envelope, NO_ENVELOPE, SocketWire, UNIX_ADDRESS } from './socket-w
 import type { Wire } from './wire.js';
 import { WritePacer } from './write-pacer.js';
 
-export interface NativeOptions extends Omit<ConnectionHost, 'isLeaving' | 'answered' | 'counts' | 'clock'> {
-  readonly figures: Pick<EngineMetrics, 'refused' | 'rejected'>;
+export interface NativeOptions extends Omit<ConnectionHost, 'counts' | 'clock'> {
   /** The number of this node. */
   readonly nodeNumber: () => number;
   /** Connections at once from one address, or from one network of 64 bits in IPv6. */
@@ -87,24 +84,14 @@ export class NativeListener {
   private readonly slow = new Map<Line, Progress>();
   private readonly clock: Clock;
   private readonly stopLooking: () => void;
-  private isLeaving = false;
   /** The id of the newest connection. */
   private lastId = 0;
-  private onIdle: (() => void) | null = null;
 
   constructor(options: NativeOptions) {
     this.options = options;
     const { clock = backgroundClock } = options;
     this.clock = clock;
-    this.host = {
-      ...options,
-      isLeaving: () => this.isLeaving,
-      answered: () => {
-        if (this.onIdle !== null) this.considerIdle();
-      },
-      counts: this.counts,
-      clock,
-    };
+    this.host = { ...options, counts: this.counts, clock };
     this.logins = new Deadlines(options.loginTimeoutMs, (line) => this.drop(line, 'login_timeout'), clock);
     this.packages = new Deadlines(
       options.packageTimeoutMs,
@@ -119,11 +106,10 @@ export class NativeListener {
     return this.lines.size;
   }
 
-  /** Requests that are not answered yet. */
-  get inFlight(): number {
-    let count = 0;
-    for (const { connection } of this.lines) if (connection.isBusy) count += 1;
-    return count;
+  /** Whether requests are not answered, those included that wait for their turn. */
+  get isBusy(): boolean {
+    for (const { connection } of this.lines) if (connection.isBusy) return true;
+    return false;
   }
 
   /** Takes the connections of a server that listens. */
@@ -137,27 +123,25 @@ export class NativeListener {
    * @returns whether it may be; it is closed otherwise
    */
   admit(socket: Socket): boolean {
-    const { shared, connectionsPerAddressMax, isProxy, figures } = this.options;
+    const { gate, connectionsPerAddressMax, isProxy } = this.options;
     const address = addressOf(socket);
     const network = networkOf(address);
-    const kept = address === UNIX_ADDRESS || isLoopback(address) ? 0 : keptFor(shared.connectionsMax);
-    const fits = shared.connections < shared.connectionsMax - kept;
+    const isLocal = address === UNIX_ADDRESS || isLoopback(address);
     socket.on('error', () => {
       // It is followed by 'close'.
     });
     const isFull =
       (address === UNIX_ADDRESS || !isProxy(address)) &&
       (this.networks.of(network) >= connectionsPerAddressMax ||
-        this.networks.strangersOf(network) >= shared.strangersOfNetworkMax);
-    if (!fits || isFull) {
-      figures.rejected(fits ? 'connections_per_address' : 'connections');
+        this.networks.strangersOf(network) >= gate.strangersOfNetworkMax);
+    if (!gate.admits(isLocal, isFull)) {
       socket.destroy();
       return false;
     }
     this.networks.opened(network);
-    shared.connections += 1;
+    gate.connected(1);
     socket.once('close', () => {
-      shared.connections -= 1;
+      gate.connected(-1);
       this.networks.closed(network);
     });
     return true;
@@ -226,29 +210,24 @@ export class NativeListener {
     return { connection: line.connection, closed: () => this.closed(line) };
   }
 
-  /** From now on clients are told to go elsewhere, and new ones are not let in. */
+  /** Tells clients to go elsewhere; the gate lets no new ones in. */
   leave(): void {
-    if (this.isLeaving) return;
-    this.isLeaving = true;
     this.tell('SHUTTING_DOWN');
   }
 
-  /** Accepts no more connections; when every request is answered, it closes them, and settles. */
-  async drain(): Promise<void> {
-    this.leave();
-    this.stopListening();
-    do {
-      if (this.inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          this.onIdle = resolve;
-        });
-      }
-      // Who was told so may just be asking for the last time.
-      if (this.lines.size > 0) await this.pause(LAST_WORDS_MS);
-    } while (this.inFlight > 0);
+  /** Accepts no more connections. */
+  stopListening(): void {
+    for (const server of this.servers) server.close();
+    this.servers.length = 0;
+  }
+
+  /** Tells clients that the node is gone, and closes their connections; settles when that is done. */
+  async end(): Promise<void> {
     this.tell('OFFLINE');
     for (const { connection } of this.lines) connection.end();
-    await this.settled();
+    const end = this.clock.now() + LAST_WORDS_MS;
+    while (this.lines.size > 0 && this.clock.now() < end) await this.pause(5);
+    this.close();
   }
 
   /** Closes everything. */
@@ -278,7 +257,6 @@ export class NativeListener {
     this.slow.delete(line);
     this.logins.delete(line.loginDeadline);
     this.packages.delete(line.packageDeadline);
-    if (this.onIdle !== null) this.considerIdle();
   }
 
   /** Waits for the rest of a package no longer than it may take. */
@@ -316,24 +294,6 @@ export class NativeListener {
   private drop({ wire }: Line, why: Ending): void {
     this.counts.ended[why] += 1;
     wire.destroy();
-  }
-
-  private considerIdle(): void {
-    // The connection is busy until the answer is on its way.
-    setImmediate(() => {
-      if (this.inFlight === 0) this.onIdle?.();
-    });
-  }
-
-  private stopListening(): void {
-    for (const server of this.servers) server.close();
-    this.servers.length = 0;
-  }
-
-  private async settled(): Promise<void> {
-    const end = this.clock.now() + LAST_WORDS_MS;
-    while (this.lines.size > 0 && this.clock.now() < end) await this.pause(5);
-    this.close();
   }
 
   private pause(ms: number): Promise<void> {

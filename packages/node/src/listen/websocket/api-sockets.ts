@@ -4,6 +4,7 @@
  */
 import type { WebSocket } from 'uWebSockets.js';
 import { networkOf } from '../../base/network-of.js';
+import { NetworkCounts } from '../gate/network-counts.js';
 import type { SocketData } from '../http/apps.js';
 import type { ApiSockets } from '../http/options.js';
 import type { NativeListener, OpenedConnection } from '../native/listener.js';
@@ -35,7 +36,7 @@ interface Open {
 /** @param answerMax bytes that an answer may have */
 export function apiSockets(listener: NativeListener, answerMax: number): ApiSockets {
   const open = new WeakMap<WebSocket<SocketData>, Open>();
-  const strangers = new StrangerCount();
+  const strangers = new NetworkCounts();
   return {
     maxPayloadLength: API_MESSAGE_BYTES_MAX,
     maxBackpressure: answerMax + UNSENT_BESIDES,
@@ -46,9 +47,16 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
       const protocol = subprotocolOf(header);
       return protocol === undefined ? null : (protocol ?? '');
     },
-    admits: (address) => strangers.admits(networkOf(address)),
+    admits: (address) =>
+      strangers.all < STRANGERS_MAX && strangers.of(networkOf(address)) < STRANGERS_OF_NETWORK_MAX,
     open: (ws) => {
-      const known = strangers.add(networkOf(ws.getUserData().address));
+      const network = networkOf(ws.getUserData().address);
+      let isStranger = true;
+      strangers.opened(network);
+      const known = (): void => {
+        if (isStranger) strangers.closed(network);
+        isStranger = false;
+      };
       const drained = (): void => open.get(ws)?.opened.connection.drained();
       const opened = listener.take((onFull, pacer) => new ApiWire(ws, { onFull, drained, pacer }), known);
       open.set(ws, { opened, message: new MessagePackage(opened.connection), known });
@@ -77,33 +85,6 @@ export function apiSockets(listener: NativeListener, answerMax: number): ApiSock
       gone.opened.closed();
     },
   };
-}
-
-/** How many have not logged in, by the network that they come from. */
-class StrangerCount {
-  private all = 0;
-  private readonly byNetwork = new Map<string, number>();
-
-  admits(network: string): boolean {
-    return this.all < STRANGERS_MAX && (this.byNetwork.get(network) ?? 0) < STRANGERS_OF_NETWORK_MAX;
-  }
-
-  /** Counts one more; gives what ends that, once. */
-  add(network: string): () => void {
-    this.change(network, 1);
-    let isStranger = true;
-    return () => {
-      if (isStranger) this.change(network, -1);
-      isStranger = false;
-    };
-  }
-
-  private change(network: string, by: number): void {
-    this.all += by;
-    const count = (this.byNetwork.get(network) ?? 0) + by;
-    if (count > 0) this.byNetwork.set(network, count);
-    else this.byNetwork.delete(network);
-  }
 }
 
 /** The wires by their sockets, which must not be touched when they are closed. */

@@ -1,7 +1,7 @@
 /** The door of a simulated node for connections of the native protocol: the listener, sessions and sockets' wires of a real one. */
 import type { Socket } from 'node:net';
 import type { RootGroup, User } from '@althing/engine';
-import { NativeListener, SharedLimits } from '@althing/node/parts';
+import { Gate, NativeListener } from '@althing/node/parts';
 import type { NodeMutant } from '../node-mutants.js';
 import type { Process } from '../process.js';
 import type { Pipe } from './pipe.js';
@@ -24,6 +24,7 @@ const PACKAGE_MS = 3000;
 export class Doors {
   private readonly listener: NativeListener;
   private readonly process: Process;
+  private readonly gate: Gate;
   private readonly planted: ReadonlySet<NodeMutant>;
 
   /** @param process one that is open */
@@ -34,6 +35,15 @@ export class Doors {
     if (side === null) throw new Error('the node is not open');
     const { engine, router, rooms } = side;
     const { root } = engine;
+    this.gate = new Gate({
+      memoryMax: 16 * MiB,
+      connectionsMax: 10_000,
+      pendingMax: 10_000,
+      refusal: () => null,
+      stale: () => null,
+      figures: { rejected: () => {} },
+      clock,
+    });
     this.listener = new NativeListener({
       // Who logs in is believed: passwords and tokens are not what is simulated.
       authenticator: {
@@ -44,13 +54,11 @@ export class Doors {
       handle: (request, respond) => router.handle(request, respond),
       readsLater: (userId, bytes, read) => router.readsLater(userId, bytes, read),
       rooms: roomsWithBugs(rooms, planted, (ms, work) => clock.after(ms, work)),
-      refusal: () => null,
-      stale: () => null,
-      shared: new SharedLimits({ memoryMax: 16 * MiB, connectionsMax: 10_000, pendingMax: 10_000 }),
+      gate: this.gate,
       nestingMax: 1000,
       sizeMax: MiB,
       ids: { idOf: () => 'simulated' },
-      figures: { refused: () => {}, rejected: () => {} },
+      figures: { refused: () => {} },
       onDefect: (error) => process.fail('a defect of a session', error),
       now: wallClock,
       nodeNumber: () => root.members.get(process.nodeId)?.number ?? 0,
@@ -74,12 +82,16 @@ export class Doors {
   }
 
   /** Tells clients to go elsewhere, and resolves when none is there any more. */
-  drain(): Promise<void> {
-    return this.listener.drain();
+  async drain(): Promise<void> {
+    this.leave();
+    await this.gate.idle(() => this.listener.isBusy);
+    await this.listener.end();
   }
 
   /** Tells clients to go elsewhere. */
   leave(): void {
+    if (this.gate.isLeaving) return;
+    this.gate.leave();
     this.listener.leave();
   }
 }

@@ -2,6 +2,12 @@
 export class NetworkCounts {
   private readonly open = new Map<string, number>();
   private readonly known = new Map<string, number>();
+  private count = 0;
+
+  /** Connections that are open, of all networks. */
+  get all(): number {
+    return this.count;
+  }
 
   /** Connections that are open. */
   of(network: string): number {
@@ -14,10 +20,12 @@ export class NetworkCounts {
   }
 
   opened(network: string): void {
+    this.count += 1;
     change(this.open, network, 1);
   }
 
   closed(network: string): void {
+    this.count -= 1;
     change(this.open, network, -1);
   }
 
