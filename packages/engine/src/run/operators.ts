@@ -1,9 +1,14 @@
+/**
+ * The operators, a row each, from which both tiers have theirs. Ints are JavaScript numbers nearly always, so what an operator does with
+ * two of them is text: the second tier writes it into the source that it makes, and the first makes its functions of it.
+ */
 import type { AssignOp, BinaryOp } from '@althing/language';
 import { compare } from '../value/compare.js';
 import { assertMembers, sizeOf, ThingSet } from '../value/containers.js';
 import { equals, isSubset, isTruthy } from '../value/kinds.js';
 import {
   add,
+  type BitOp,
   bitwise,
   complement,
   divide,
@@ -23,127 +28,258 @@ import type { Code } from './unit.js';
 
 export type Operate = (left: Value, right: Value) => Value;
 
-/** What a binary operator does. Long texts that it makes, and walks over lists and sets, are charged to the query. */
+/** Two ints that are JavaScript numbers, as expressions over two names; a third one is for the result. */
+interface IntForm {
+  readonly kind: 'number' | 'boolean';
+  /** The condition under which it is right, which may leave the result in `r`; empty when it always is. */
+  readonly holds: (a: string, b: string, r: string) => string;
+  readonly result: (a: string, b: string, r: string) => string;
+}
+
+/** What is to be known of an operator. */
+export interface OperatorRow {
+  /** On two ints; null where that is done as with all else. */
+  readonly ints: IntForm | null;
+  /** On two sets; null where it is not defined. */
+  readonly sets: ((rt: Runtime, left: ThingSet, right: ThingSet) => Value) | null;
+  /** The members that `set op= other` leaves; null where a set can't be changed so. */
+  readonly members: Combine | null;
+  /** On all else, with what that costs the query. */
+  readonly others: (rt: Runtime) => Operate;
+}
+
+type Combine = (left: ReadonlySet<Thing>, right: ReadonlySet<Thing>) => Set<Thing>;
+
+const SAFE = String(Number.MAX_SAFE_INTEGER);
+
+const inRange = (operator: string): IntForm => ({
+  kind: 'number',
+  holds: (a, b, r) => `(${r} = ${a} ${operator} ${b}) <= ${SAFE} && ${r} >= -${SAFE}`,
+  result: (_a, _b, r) => r,
+});
+
+/** Operators on bits; those of sets, too. */
+const onBits = (op: '&' | '|' | '^', members: Combine): OperatorRow => ({
+  ints: {
+    kind: 'number',
+    holds: (a, b) => `(${a} | 0) === ${a} && (${b} | 0) === ${b}`,
+    result: (a, b) => `(${a} ${op} ${b})`,
+  },
+  ...onSets(members),
+  others: () => (left, right) => bitwise(op, left, right),
+});
+
+const shift = (op: BitOp): OperatorRow => ({
+  ints: null,
+  sets: null,
+  members: null,
+  others: () => (left, right) => bitwise(op, left, right),
+});
+
+function onSets(members: Combine): Pick<OperatorRow, 'sets' | 'members'> {
+  return {
+    sets: (rt, left, right) => {
+      rt.charge(UNITS_PER_MEMBER * (left.members.size + right.members.size));
+      return new ThingSet(members(left.members, right.members));
+    },
+    members,
+  };
+}
+
+const onInts = (operator: string): IntForm => ({
+  kind: 'boolean',
+  holds: () => '',
+  result: (a, b) => `${a} ${operator} ${b}`,
+});
+
+/** A comparison of values that have an order. */
+const ordered = (
+  operator: string,
+  sets: (rt: Runtime, left: ThingSet, right: ThingSet) => boolean,
+  holds: (order: number) => boolean,
+): OperatorRow => ({
+  ints: onInts(operator),
+  sets,
+  members: null,
+  others: (rt) => (left, right) => {
+    chargeLong(rt, left);
+    return holds(compare(left, right));
+  },
+});
+
+const equality = (operator: string, isWanted: boolean): OperatorRow => ({
+  ints: onInts(operator),
+  sets: null,
+  members: null,
+  others: (rt) => {
+    const charge = (units: number): void => rt.charge(units);
+    return (left, right) => {
+      if (typeof left === 'object') chargeWalk(rt, left);
+      return equals(left, right, charge) === isWanted;
+    };
+  },
+});
+
+export const OPERATORS: Readonly<Record<BinaryOp, OperatorRow>> = {
+  '+': {
+    ints: inRange('+'),
+    sets: null,
+    members: null,
+    others: (rt) => (left, right) => {
+      chargeJoin(rt, left, right);
+      return add(left, right);
+    },
+  },
+  '-': { ints: inRange('-'), ...onSets(difference), others: () => subtract },
+  '*': {
+    // A product of 0 and a negative number is -0, which no int is.
+    ints: { ...inRange('*'), result: (_a, _b, r) => `(${r} + 0)` },
+    sets: null,
+    members: null,
+    others: () => multiply,
+  },
+  '/': {
+    ints: {
+      kind: 'number',
+      // Below 2^52 the quotient can't round up to the next integer.
+      holds: (a, b) => `${b} !== 0 && ${a} < 4503599627370496 && ${a} > -4503599627370496`,
+      result: (a, b) => `(Math.trunc(${a} / ${b}) + 0)`,
+    },
+    sets: null,
+    members: null,
+    others: () => divide,
+  },
+  '%': {
+    ints: { kind: 'number', holds: (_a, b) => `${b} !== 0`, result: (a, b) => `(${a} % ${b} + 0)` },
+    sets: null,
+    members: null,
+    others: () => modulo,
+  },
+  '&': onBits('&', (left, right) => new Set([...left].filter((thing) => right.has(thing)))),
+  '|': onBits('|', union),
+  '^': onBits('^', (left, right) => union(difference(left, right), difference(right, left))),
+  '<<': shift('<<'),
+  '>>': shift('>>'),
+  '==': equality('===', true),
+  '!=': equality('!==', false),
+  '<': ordered('<', isProperSubset, (order) => order < 0),
+  '>': ordered(
+    '>',
+    (rt, a, b) => isProperSubset(rt, b, a),
+    (order) => order > 0,
+  ),
+  '<=': ordered('<=', isPartOf, (order) => order <= 0),
+  '>=': ordered(
+    '>=',
+    (rt, a, b) => isPartOf(rt, b, a),
+    (order) => order >= 0,
+  ),
+};
+
+/** What the prefix operators do. */
+const PREFIXES: Readonly<Record<string, (value: Value) => Value>> = {
+  '!': (value) => !isTruthy(value),
+  '-': negate,
+  '+': plus,
+  '~': complement,
+};
+
+/** An operator in the first tier. */
+export interface FirstTier {
+  readonly operate: Operate;
+  /** Code of the operator with an operand and an int that is written out: without a call for the most frequent operands. */
+  readonly withInt: (operand: Code, int: number) => Code;
+}
+
+/** An operator in the first tier. */
+export function firstTier(rt: Runtime, op: BinaryOp): FirstTier {
+  const known = rt.operators.get(op);
+  if (known !== undefined) return known;
+  const make = MAKERS.get(op);
+  if (make === undefined) throw new Error(`unknown operator ${op}`);
+  const made = make(rt);
+  rt.operators.set(op, made);
+  return made;
+}
+
+/** What a binary operator does. */
 export function binaryOperator(rt: Runtime, op: BinaryOp): Operate {
-  let operate = rt.operators.get(op);
-  if (operate === undefined) {
-    operate = makeOperator(rt, op);
-    rt.operators.set(op, operate);
-  }
+  return firstTier(rt, op).operate;
+}
+
+/** What a compound assignment computes, except on sets, which it changes in place. */
+export function assignOperator(rt: Runtime, op: Exclude<AssignOp, '='>): Operate {
+  return binaryOperator(rt, operatorOf(op));
+}
+
+/** The binary operator of a compound assignment. */
+export function operatorOf(op: Exclude<AssignOp, '='>): BinaryOp {
+  return BINARY[op];
+}
+
+const BINARY: Readonly<Record<Exclude<AssignOp, '='>, BinaryOp>> = {
+  '+=': '+',
+  '-=': '-',
+  '*=': '*',
+  '/=': '/',
+  '%=': '%',
+  '&=': '&',
+  '^=': '^',
+  '|=': '|',
+};
+
+/** Makes the functions of an operator: text of its own for each, which Node.js optimises for the operands that this one meets. */
+function makerOf({ ints, sets, others }: OperatorRow): (rt: Runtime) => FirstTier {
+  const onOthers =
+    sets === null
+      ? 'others(a, b)'
+      : 'a instanceof ThingSet && b instanceof ThingSet ? sets(rt, a, b) : others(a, b)';
+  const test = (...known: string[]): string =>
+    [...known, ints?.holds('a', 'b', 'r') ?? 'false'].filter((part) => part !== '').join(' && ');
+  const result = ints?.result('a', 'b', 'r') ?? 'null';
+  const make = new Function(
+    'rt, ThingSet, sets, others',
+    `"use strict";
+    const operate = (a, b) => {
+      let r;
+      return ${test('typeof a === "number"', 'typeof b === "number"')} ? ${result} : ${onOthers};
+    };
+    const withInt = (operand, b) => () => {
+      let r;
+      const a = operand();
+      return ${test('typeof a === "number"')} ? ${result} : operate(a, b);
+    };
+    return { operate, withInt };`,
+  );
+  return (rt) => make(rt, ThingSet, sets, others(rt));
+}
+
+const MAKERS: ReadonlyMap<string, (rt: Runtime) => FirstTier> = new Map(
+  Object.entries(OPERATORS).map(([op, row]) => [op, makerOf(row)]),
+);
+
+/** `set op= other`: changes the set itself; every alias sees it. */
+export function updateInPlace(
+  rt: Runtime,
+  set: ThingSet,
+  op: Exclude<AssignOp, '='>,
+  other: Value,
+): ThingSet {
+  const { members } = OPERATORS[operatorOf(op)];
+  if (!(other instanceof ThingSet) || members === null) throw operandError(operatorOf(op), set, other);
+  rt.transaction.assertWritable(set);
+  if (set.lock !== 0) throw inUse('set');
+  chargeWalk(rt, set);
+  chargeWalk(rt, other);
+  rt.transaction.assignMembers(set, members(set.members, other.members));
+  return set;
+}
+
+/** What a prefix operator does. */
+export function prefixOperator(op: string): (value: Value) => Value {
+  const operate = PREFIXES[op];
+  if (operate === undefined) throw new Error(`unknown prefix operator ${op}`);
   return operate;
-}
-
-function makeOperator(rt: Runtime, op: BinaryOp): Operate {
-  const charge = (units: number): void => rt.charge(units);
-  switch (op) {
-    case '+':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') {
-          const sum = left + right;
-          if (sum <= Number.MAX_SAFE_INTEGER && sum >= Number.MIN_SAFE_INTEGER) return sum;
-        }
-        chargeJoin(rt, left, right);
-        return add(left, right);
-      };
-    case '-':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') {
-          const difference = left - right;
-          if (difference <= Number.MAX_SAFE_INTEGER && difference >= Number.MIN_SAFE_INTEGER)
-            return difference;
-        }
-        return left instanceof ThingSet && right instanceof ThingSet
-          ? setOperation(rt, '-', left, right)
-          : subtract(left, right);
-      };
-    case '&':
-    case '|':
-    case '^':
-      return (left, right) =>
-        left instanceof ThingSet && right instanceof ThingSet
-          ? setOperation(rt, op, left, right)
-          : bits(op, left, right);
-    case '==':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left === right;
-        if (typeof left === 'object') chargeWalk(rt, left);
-        return equals(left, right, charge);
-      };
-    case '!=':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left !== right;
-        if (typeof left === 'object') chargeWalk(rt, left);
-        return !equals(left, right, charge);
-      };
-    case '<':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left < right;
-        if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, left, right);
-        chargeLong(rt, left);
-        return compare(left, right) < 0;
-      };
-    case '>':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left > right;
-        if (left instanceof ThingSet && right instanceof ThingSet) return isProperSubset(rt, right, left);
-        chargeLong(rt, left);
-        return compare(left, right) > 0;
-      };
-    case '<=':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left <= right;
-        if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, left, right);
-        chargeLong(rt, left);
-        return compare(left, right) <= 0;
-      };
-    case '>=':
-      return (left, right) => {
-        if (typeof left === 'number' && typeof right === 'number') return left >= right;
-        if (left instanceof ThingSet && right instanceof ThingSet) return isPartOf(rt, right, left);
-        chargeLong(rt, left);
-        return compare(left, right) >= 0;
-      };
-    default:
-      return SCALAR_OPERATORS[op];
-  }
-}
-
-/** A comparison with a constant, without a call for the most frequent operands; null for other operators. */
-export function compareWithInt(op: BinaryOp, operand: Code, int: number, operate: Operate): Code | null {
-  switch (op) {
-    case '==':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left === int : operate(left, int);
-      };
-    case '!=':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left !== int : operate(left, int);
-      };
-    case '<':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left < int : operate(left, int);
-      };
-    case '>':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left > int : operate(left, int);
-      };
-    case '<=':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left <= int : operate(left, int);
-      };
-    case '>=':
-      return () => {
-        const left = operand();
-        return typeof left === 'number' ? left >= int : operate(left, int);
-      };
-    default:
-      return null;
-  }
 }
 
 function chargeWalk(rt: Runtime, value: Value): void {
@@ -154,94 +290,13 @@ function chargeWalk(rt: Runtime, value: Value): void {
 const UNITS_PER_ITEM = 4;
 const UNITS_PER_MEMBER = 64;
 
-/** Operators that compute a value from two scalars; `+` has to be charged for besides. */
-type ScalarOperator = '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<<' | '>>';
-
-const SCALAR_OPERATORS: Readonly<Record<ScalarOperator, Operate>> = {
-  '+': add,
-  '-': subtract,
-  '*': multiply,
-  '/': divide,
-  '%': modulo,
-  '&': (left, right) => bits('&', left, right),
-  '|': (left, right) => bits('|', left, right),
-  '^': (left, right) => bits('^', left, right),
-  '<<': (left, right) => bitwise('<<', left, right),
-  '>>': (left, right) => bitwise('>>', left, right),
-};
-
-/** What a compound assignment computes, except on sets, which it changes in place. */
-export function assignOperator(rt: Runtime, op: Exclude<AssignOp, '='>): Operate {
-  if (op !== '+=') return SCALAR_OPERATORS[op.slice(0, -1) as ScalarOperator];
-  return (left, right) => {
-    chargeJoin(rt, left, right);
-    return add(left, right);
-  };
+function difference(left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> {
+  return new Set([...left].filter((thing) => !right.has(thing)));
 }
 
-/** `set op= other`: changes the set itself; every alias sees it. */
-export function updateInPlace(
-  rt: Runtime,
-  set: ThingSet,
-  op: Exclude<AssignOp, '='>,
-  other: Value,
-): ThingSet {
-  const operator = op.slice(0, -1);
-  if (!(other instanceof ThingSet) || !isSetOperator(operator)) throw operandError(operator, set, other);
-  rt.transaction.assertWritable(set);
-  if (set.lock !== 0) throw inUse('set');
-  chargeWalk(rt, set);
-  chargeWalk(rt, other);
-  rt.transaction.assignMembers(set, combine(operator, set.members, other.members));
-  return set;
-}
-
-/** What a prefix operator does. */
-export function prefixOperator(op: string): (value: Value) => Value {
-  switch (op) {
-    case '!':
-      return (value) => !isTruthy(value);
-    case '-':
-      return negate;
-    case '+':
-      return plus;
-    case '~':
-      return complement;
-    default:
-      throw new Error(`unknown prefix operator ${op}`);
-  }
-}
-
-type SetOperator = '-' | '&' | '|' | '^';
-
-function isSetOperator(op: string): op is SetOperator {
-  return op === '-' || op === '&' || op === '|' || op === '^';
-}
-
-function bits(op: '&' | '|' | '^', left: Value, right: Value): Value {
-  if (typeof left === 'number' && typeof right === 'number') {
-    const a = left | 0;
-    const b = right | 0;
-    if (a === left && b === right) return op === '&' ? a & b : op === '|' ? a | b : a ^ b;
-  }
-  return bitwise(op, left, right);
-}
-
-function setOperation(rt: Runtime, op: SetOperator, left: ThingSet, right: ThingSet): ThingSet {
-  rt.charge(UNITS_PER_MEMBER * (left.members.size + right.members.size));
-  return new ThingSet(combine(op, left.members, right.members));
-}
-
-function combine(op: SetOperator, left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> {
-  if (op === '|' || op === '^') assertMembers(left.size + right.size);
-  const result = new Set<Thing>();
-  for (const thing of left) {
-    if (op === '|' || right.has(thing) === (op === '&')) result.add(thing);
-  }
-  if (op === '|' || op === '^') {
-    for (const thing of right) if (!left.has(thing)) result.add(thing);
-  }
-  return result;
+function union(left: ReadonlySet<Thing>, right: ReadonlySet<Thing>): Set<Thing> {
+  assertMembers(left.size + right.size);
+  return new Set([...left, ...right]);
 }
 
 function isProperSubset(rt: Runtime, a: ThingSet, b: ThingSet): boolean {

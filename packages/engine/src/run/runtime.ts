@@ -49,7 +49,7 @@ import {
   type QueryLimits,
   STEPS_PER_CHECK,
 } from './limits.js';
-import type { Operate } from './operators.js';
+import type { FirstTier } from './operators.js';
 import { rulesOf } from './rules.js';
 import { Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
@@ -168,7 +168,7 @@ export class Runtime {
   /** What a property of an instance holds when nothing is given for it: a value of its own each time. */
   readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
   /** What the operators do that came by. */
-  readonly operators = new Map<string, Operate>();
+  readonly operators = new Map<string, FirstTier>();
   readonly functions: FunctionTable;
   /** What the analysis of a text has to know of the functions. */
   readonly rules: Rules;

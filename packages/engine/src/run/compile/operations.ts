@@ -2,7 +2,7 @@
 import type { And, BinaryOp, Node, Operation, Or, Paren, Prefix } from '@althing/language';
 import { isTruthy } from '../../value/kinds.js';
 import type { Value } from '../../value/value.js';
-import { binaryOperator, compareWithInt, type Operate, prefixOperator } from '../operators.js';
+import { binaryOperator, firstTier, type Operate, prefixOperator } from '../operators.js';
 import type { Runtime } from '../runtime.js';
 import type { Code } from '../unit.js';
 import type { Position } from './position.js';
@@ -74,13 +74,11 @@ function operation(
 ): Code {
   const [first, second] = operands as readonly [Code, Code];
   if (operands.length === 2) {
-    const operate = binaryOperator(rt, ops[0] as BinaryOp);
+    const { operate, withInt } = firstTier(rt, ops[0] as BinaryOp);
     const right = nodes[1];
     if (right?.kind === 'int' || right?.kind === 'str') {
       const value = second();
-      const compared =
-        typeof value === 'number' ? compareWithInt(ops[0] as BinaryOp, first, value, operate) : null;
-      return compared ?? (() => operate(first(), value));
+      return typeof value === 'number' ? withInt(first, value) : () => operate(first(), value);
     }
     const left = nodes[0];
     if (left?.kind === 'variable' && right?.kind === 'variable') {

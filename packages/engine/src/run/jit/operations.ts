@@ -3,9 +3,15 @@ import type { Assign, BinaryOp, Node, Operation } from '@althing/language';
 import { lookupError } from '../../error.js';
 import { ThingSet } from '../../value/containers.js';
 import type { Value } from '../../value/value.js';
-import { assignOperator, binaryOperator, prefixOperator, updateInPlace } from '../operators.js';
+import {
+  assignOperator,
+  binaryOperator,
+  OPERATORS,
+  operatorOf,
+  prefixOperator,
+  updateInPlace,
+} from '../operators.js';
 import type { Translator } from './index.js';
-import { NUMBER_OPERATORS } from './operators.js';
 import type { Expression } from './source.js';
 
 export function compoundAssignment(translator: Translator, { name, op, value }: Assign): Expression {
@@ -31,14 +37,14 @@ export function compoundAssignment(translator: Translator, { name, op, value }: 
   const result = source.temp();
   source.release(mark);
   const otherwise = `${update}(${left}, ${right})`;
-  const fast = NUMBER_OPERATORS[op.slice(0, -1) as BinaryOp];
+  const { ints } = OPERATORS[operatorOf(op)];
   const evaluated = `${cellName}.value === undefined && ${none}(), ${right} = ${given.code}, ${left} = ${cellName}.value`;
-  if (fast === undefined) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
+  if (ints === null) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
   const holds = [`typeof ${left} === "number"`];
   if (given.kind !== 'number') holds.push(`typeof ${right} === "number"`);
-  const condition = fast.holds(left, right, result);
+  const condition = ints.holds(left, right, result);
   if (condition !== '') holds.push(condition);
-  const changed = `${cellName}.value = ${fast.result(left, right, result)}`;
+  const changed = `${cellName}.value = ${ints.result(left, right, result)}`;
   return { code: `(${evaluated}, ${holds.join(' && ')} ? ${changed} : ${otherwise})`, kind: 'any' };
 }
 
@@ -70,17 +76,17 @@ function binary(
   const result = source.temp();
   const otherwise = `${source.constant(binaryOperator(translator.rt, op))}(${left}, ${right})`;
   const evaluated = `${left} = ${a.code}, ${right} = ${b.code}`;
-  const fast = NUMBER_OPERATORS[op];
-  if (fast === undefined) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
+  const { ints } = OPERATORS[op];
+  if (ints === null) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };
   const holds: string[] = [];
   if (a.kind !== 'number') holds.push(`typeof ${left} === "number"`);
   if (b.kind !== 'number') holds.push(`typeof ${right} === "number"`);
-  const condition = fast.holds(left, right, result);
+  const condition = ints.holds(left, right, result);
   if (condition !== '') holds.push(condition);
-  const value = fast.result(left, right, result);
+  const value = ints.result(left, right, result);
   const code = holds.length === 0 ? value : `${holds.join(' && ')} ? ${value} : ${otherwise}`;
   // Every comparison gives a bool; the other operators may give anything when they are not on small ints.
-  const kind = fast.kind === 'boolean' || holds.length === 0 ? fast.kind : 'any';
+  const kind = ints.kind === 'boolean' || holds.length === 0 ? ints.kind : 'any';
   return { code: `(${evaluated}, ${code})`, kind };
 }
 
