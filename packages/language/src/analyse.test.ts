@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Analysis, analyse, type CallRule, type Rules } from './analyse.js';
+import { analyse } from './analyse.js';
+import type { Analysis, CallRule, Rules } from './analysis.js';
 import { LanguageError } from './error.js';
 import { parse, parseClosure } from './parse.js';
 

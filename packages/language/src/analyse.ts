@@ -1,68 +1,11 @@
 /**
  * The static checks that come after parsing, and the classification of what a text may change. One pass over the tree,
  * without recursion, in the order of the text.
- *
- * Long because: it is one pass: what each kind of node means is a case of one walk, and all cases share its
- * stacks.
  */
+import type { Analysis, ChangeScopes, Changes, ClosureChanges, Rules } from './analysis.js';
 import type { Closure, Link, MethodLink, Node, Program } from './ast.js';
+import { pushChildren, unknownNode } from './children.js';
 import { LanguageError, placed } from './error.js';
-
-/** Scopes in which a construct makes a query a change. In a node scope nothing does. */
-export type ChangeScopes = 'none' | 'collection' | 'thingsdb' | 'both';
-
-/** What a call of a built-in function or method means for the analysis. */
-export interface CallRule {
-  readonly changes: ChangeScopes;
-  /** Whether an `nse` earlier in the text stops it from counting as a change. */
-  readonly nse: boolean;
-  /** Methods: no change if the receiver is direct (a variable, a literal, a call of a function, ...). */
-  readonly unlessDirect: boolean;
-  /** Whether the call, as such, neither reads nor changes stored state. */
-  readonly pure: boolean;
-  /**
-   * `nse`: text behind it counts as no change, as far as `nse` in the rules of that says. `later`: a closure that is written as its
-   * first argument runs later, and does not count.
-   */
-  readonly role?: 'nse' | 'later' | undefined;
-}
-
-/** What the analysis has to know about the functions of the language; the engine derives it from its tables. */
-export interface Rules {
-  /** The built-in function of that name; undefined if there is none (a type, a procedure, a variable, ...). */
-  func(name: string): CallRule | undefined;
-  /** The built-in method of that name, whatever its receiver. */
-  method(name: string): CallRule | undefined;
-  /** Why the regular expression can't be, or null. */
-  checkRegex(body: string, flags: string): string | null;
-}
-
-/** In which scopes a text makes a query a change. */
-export interface Changes {
-  readonly collection: boolean;
-  readonly thingsdb: boolean;
-}
-
-/**
- * A closure's side-effect flag. `changes` holds where the closure stands: an `nse` before it in the same text counts.
- * `alone` is what its own text says, hence what holds once the closure has been stored.
- */
-export interface ClosureChanges {
-  readonly changes: Changes;
-  readonly alone: Changes;
-}
-
-export interface Analysis {
-  /** Whether the query as a whole is a change. Closures given to `future`, `then` and `else` do not count. */
-  readonly changes: Changes;
-  /** Every closure literal in the text. */
-  readonly closures: ReadonlyMap<Closure, ClosureChanges>;
-  /**
-   * False only if the answer can't depend on anything stored: no chain from the root, no call of a name that is not
-   * known as pure, no type or enum, no variable that could turn out to be a procedure, a module or a constant.
-   */
-  readonly usesState: boolean;
-}
 
 /**
  * Analyses a program, or a closure that was parsed on its own (`source` is then its text).
@@ -164,11 +107,6 @@ class Walk {
   private visit(node: Node | Link | Step): void {
     const work = this.work;
     switch (node.kind) {
-      case 'nil':
-      case 'bool':
-      case 'float':
-      case 'str':
-        return;
       case 'int':
         if (node.value === null && this.badLiteral === undefined) {
           this.badLiteral = new LanguageError('overflow_err', 'the int is outside of int64', node.start);
@@ -180,12 +118,6 @@ class Walk {
       case 'variable':
         this.read(node.name);
         return;
-      case 'template':
-        for (let i = node.parts.length - 1; i >= 0; i--) {
-          const part = node.parts[i]!;
-          if (typeof part !== 'string') work.push(part);
-        }
-        return;
       case 'anonymous':
       case 'thing':
         if (node.kind === 'anonymous') this.usesState = true;
@@ -195,52 +127,22 @@ class Walk {
           else this.read(key);
         }
         return;
-      case 'list':
-        this.inOrder(node.items);
-        return;
-      case 'paren':
-        work.push(node.body);
-        return;
-      case 'assign':
-        work.push(node.value);
-        return;
       case 'call':
         this.call(node.name, node.args, node.start);
         return;
       case 'instance':
-        this.usesState = true;
-        work.push(node.thing);
-        return;
       case 'enum':
         this.usesState = true;
-        if (node.closure !== null) work.push(node.closure);
+        pushChildren(work, node);
         return;
       case 'chain':
         this.chain(node.head, node.links);
-        return;
-      case 'prefix':
-        work.push(node.operand);
-        return;
-      case 'operation':
-      case 'and':
-      case 'or':
-        this.inOrder(node.operands);
-        return;
-      case 'ternary':
-        work.push(node.otherwise, node.then, node.condition);
-        return;
-      case 'if':
-        if (node.otherwise !== null) work.push(node.otherwise);
-        work.push(node.then, node.condition);
         return;
       case 'for': {
         const names = this.unbound(node.names);
         work.push({ kind: 'leave_loop', names }, node.body, { kind: 'enter_loop', names }, node.iterable);
         return;
       }
-      case 'return':
-        this.parts(node.value, node.deep, node.flags);
-        return;
       case 'break':
       case 'continue':
         if (this.frame.loops === 0) {
@@ -255,20 +157,12 @@ class Walk {
         this.block(node.statements);
         return;
 
-      case 'property':
-        return;
       case 'method':
         this.method(node, false);
         return;
       case 'assign_property':
         this.effect(COLLECTION, true);
         work.push(node.value);
-        return;
-      case 'index':
-        work.push(node.index);
-        return;
-      case 'slice':
-        this.parts(node.from, node.to, node.step);
         return;
       case 'assign_index':
         work.push(node.value, ASSIGNED, node.index);
@@ -304,6 +198,29 @@ class Walk {
       case 'unbind':
         this.unbind(node.names);
         return;
+      // What means nothing by itself.
+      case 'nil':
+      case 'bool':
+      case 'float':
+      case 'str':
+      case 'template':
+      case 'list':
+      case 'paren':
+      case 'assign':
+      case 'prefix':
+      case 'operation':
+      case 'and':
+      case 'or':
+      case 'ternary':
+      case 'if':
+      case 'return':
+      case 'property':
+      case 'index':
+      case 'slice':
+        pushChildren(work, node);
+        return;
+      default:
+        return unknownNode(node);
     }
   }
 

@@ -314,3 +314,16 @@ export type Node =
   | Continue
   | Closure
   | Block;
+
+/**
+ * Something for each kind of node, as of `Node` or `Link`: one that is missing does not compile. What takes one kind may stand where any
+ * is given, since the kind decided before.
+ */
+export type NodeColumn<N extends { readonly kind: string }, Result> = {
+  readonly [K in N['kind']]: Result | { of(node: Extract<N, { readonly kind: K }>): Result }['of'];
+};
+
+/** A column, for picking by the kind of a node. */
+export type AnyNodeColumn<N extends { readonly kind: string }, Result> = Readonly<
+  Record<N['kind'], Result | { of(node: N): Result }['of']>
+>;

@@ -1,7 +1,7 @@
 import type { Entry, Link, Node } from './ast.js';
 
 /** Pushes the direct children of a node or link so that the first in the text is popped first. */
-export function pushChildren(stack: (Node | Link)[], node: Node | Link): void {
+export function pushChildren<Other>(stack: (Node | Link | Other)[], node: Node | Link): void {
   switch (node.kind) {
     case 'template':
       for (let i = node.parts.length - 1; i >= 0; i--) {
@@ -86,17 +86,24 @@ export function pushChildren(stack: (Node | Link)[], node: Node | Link): void {
     case 'continue':
     case 'property':
       return;
+    default:
+      return unknownNode(node);
   }
 }
 
-function pushAll(stack: (Node | Link)[], nodes: readonly (Node | Link | null)[]): void {
+/** What becomes of a kind of node that a list of all kinds has forgotten: it does not compile. */
+export function unknownNode(node: never): never {
+  throw new Error(`unknown kind of node: ${String(node)}`);
+}
+
+function pushAll<Other>(stack: (Node | Link | Other)[], nodes: readonly (Node | Link | null)[]): void {
   for (let i = nodes.length - 1; i >= 0; i--) {
     const node = nodes[i];
     if (node !== null && node !== undefined) stack.push(node);
   }
 }
 
-function pushEntries(stack: (Node | Link)[], entries: readonly Entry[]): void {
+function pushEntries<Other>(stack: (Node | Link | Other)[], entries: readonly Entry[]): void {
   for (let i = entries.length - 1; i >= 0; i--) {
     const { value } = entries[i]!;
     if (value !== null) stack.push(value);

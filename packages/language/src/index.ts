@@ -1,13 +1,6 @@
 /** The door of the package: text to tree, static analysis, and tree to text. */
-export {
-  type Analysis,
-  analyse,
-  type CallRule,
-  type ChangeScopes,
-  type Changes,
-  type ClosureChanges,
-  type Rules,
-} from './analyse.js';
+export { analyse } from './analyse.js';
+export type * from './analysis.js';
 export * from './assist/index.js';
 export type * from './ast.js';
 export { compactClosure, compactSource } from './compact.js';

@@ -1,6 +1,7 @@
 /** Sizes: what must be accepted, what must be refused, and that neither takes too much stack or time. */
 import { describe, expect, test } from '@jest/globals';
-import { analyse, type Rules } from './analyse.js';
+import { analyse } from './analyse.js';
+import type { Rules } from './analysis.js';
 import { compactClosure } from './compact.js';
 import { LanguageError } from './error.js';
 import { NESTING_MAX } from './limits.js';

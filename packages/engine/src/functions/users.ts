@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Target } from '../admin/access-lists.js';
-import { Privilege, privilegeText } from '../admin/privileges.js';
+import { KEPT_PRIVILEGES, Privilege, privilegeText, withBringing, withBrought } from '../admin/privileges.js';
 import type { RootGroup } from '../admin/root-group.js';
 import { NODE_NUMBER_MAX, parseScope } from '../admin/scope-name.js';
 import { shortToken, TOKEN_LENGTH, TOKEN_PREFIX_LENGTH, type Token, type User } from '../admin/user.js';
@@ -200,9 +200,8 @@ export const USERS: readonly Entry[] = [
     run: (rt, scope, userName, privileges) => {
       const target = grantedTarget(rt, scope);
       const user = userByName(rt.root, userName());
-      const mask = maskOf(privileges());
-      const implied = (mask & Privilege.GRANT) === 0 ? mask : mask | Privilege.CHANGE;
-      rt.editor.setAccess(target, user.id, (rt.root.maskOf(target, user.id) ?? 0) | implied);
+      const granted = withBrought(maskOf(privileges()));
+      rt.editor.setAccess(target, user.id, (rt.root.maskOf(target, user.id) ?? 0) | granted);
       return null;
     },
   }),
@@ -214,15 +213,12 @@ export const USERS: readonly Entry[] = [
     run: (rt, scope, userName, privileges) => {
       const target = grantedTarget(rt, scope);
       const user = userByName(rt.root, userName());
-      const mask = maskOf(privileges());
-      const implied = (mask & Privilege.CHANGE) === 0 ? mask : mask | Privilege.GRANT;
-      if (user.id === rt.user.id && (implied & (Privilege.QUERY | Privilege.GRANT)) !== 0) {
+      const revoked = withBringing(maskOf(privileges()));
+      if (user.id === rt.user.id && (revoked & KEPT_PRIVILEGES) !== 0) {
         throw operationError('you can not take QUERY or GRANT away from yourself');
       }
-      const left = (rt.root.maskOf(target, user.id) ?? 0) & ~implied;
-      if (rt.root.maskOf(target, user.id) !== undefined) {
-        rt.editor.setAccess(target, user.id, left === 0 ? null : left);
-      }
+      const present = rt.root.maskOf(target, user.id);
+      if (present !== undefined) rt.editor.setAccess(target, user.id, present & ~revoked || null);
       return null;
     },
   }),

@@ -1,4 +1,4 @@
-import type { Node } from '@althing/language';
+import type { AnyNodeColumn, Node, NodeColumn } from '@althing/language';
 
 /** What one query may use. All of it is configurable; see the settings of the node. */
 export interface QueryLimits {
@@ -40,38 +40,44 @@ export const NESTED_LINKS_MAX = 16;
 
 /** How much of the stack running a node takes, besides its parts: in units of 100 bytes, never too little. */
 export function frameHeight(node: Node): number {
-  switch (node.kind) {
-    case 'paren':
-      return 0;
-    case 'operation':
-      return node.operands.length > 2 ? 2 : 1;
-    case 'prefix':
-    case 'and':
-    case 'or':
-    case 'ternary':
-    case 'if':
-    case 'block':
-    case 'return':
-    case 'assign':
-      return node.kind === 'assign' && node.op !== '=' ? 2 : 1;
-    case 'list':
-    case 'thing':
-    case 'template':
-      return 2;
-    case 'for':
-      return 7;
-    case 'call':
-      return 8;
-    case 'chain': {
-      const own = node.links.every(({ kind }) => kind === 'property') ? 1 : 8;
-      return own + Math.min(node.links.length, NESTED_LINKS_MAX);
-    }
-    case 'closure':
-      return 0;
-    default:
-      return 1;
-  }
+  const height = heights[node.kind];
+  return typeof height === 'number' ? height : height(node);
 }
+
+const HEIGHTS: NodeColumn<Node, number> = {
+  nil: 1,
+  bool: 1,
+  int: 1,
+  float: 1,
+  str: 1,
+  regex: 1,
+  template: 2,
+  thing: 2,
+  anonymous: 1,
+  list: 2,
+  paren: 0,
+  variable: 1,
+  assign: ({ op }) => (op === '=' ? 1 : 2),
+  call: 8,
+  instance: 1,
+  enum: 1,
+  chain: ({ links }) =>
+    (links.every(({ kind }) => kind === 'property') ? 1 : 8) + Math.min(links.length, NESTED_LINKS_MAX),
+  prefix: 1,
+  operation: ({ operands }) => (operands.length > 2 ? 2 : 1),
+  and: 1,
+  or: 1,
+  ternary: 1,
+  if: 1,
+  for: 7,
+  return: 1,
+  break: 1,
+  continue: 1,
+  closure: 0,
+  block: 1,
+};
+
+const heights: AnyNodeColumn<Node, number> = HEIGHTS;
 
 /** Steps between two looks at the clock: well under a millisecond of work. */
 export const STEPS_PER_CHECK = 10_000;

@@ -187,6 +187,8 @@ const PREFIXES: Readonly<Record<string, (value: Value) => Value>> = {
 /** An operator in the first tier. */
 export interface FirstTier {
   readonly operate: Operate;
+  /** The same where two ints were looked at before. */
+  readonly otherwise: Operate;
   /** Code of the operator with an operand and an int that is written out: without a call for the most frequent operands. */
   readonly withInt: (operand: Code, int: number) => Code;
 }
@@ -230,26 +232,23 @@ const BINARY: Readonly<Record<Exclude<AssignOp, '='>, BinaryOp>> = {
 
 /** Makes the functions of an operator: text of its own for each, which Node.js optimises for the operands that this one meets. */
 function makerOf({ ints, sets, others }: OperatorRow): (rt: Runtime) => FirstTier {
-  const onOthers =
-    sets === null
-      ? 'others(a, b)'
-      : 'a instanceof ThingSet && b instanceof ThingSet ? sets(rt, a, b) : others(a, b)';
   const test = (...known: string[]): string =>
     [...known, ints?.holds('a', 'b', 'r') ?? 'false'].filter((part) => part !== '').join(' && ');
   const result = ints?.result('a', 'b', 'r') ?? 'null';
   const make = new Function(
     'rt, ThingSet, sets, others',
     `"use strict";
+    const otherwise = ${sets === null ? 'others' : '(a, b) => a instanceof ThingSet && b instanceof ThingSet ? sets(rt, a, b) : others(a, b)'};
     const operate = (a, b) => {
       let r;
-      return ${test('typeof a === "number"', 'typeof b === "number"')} ? ${result} : ${onOthers};
+      return ${test('typeof a === "number"', 'typeof b === "number"')} ? ${result} : otherwise(a, b);
     };
     const withInt = (operand, b) => () => {
       let r;
       const a = operand();
-      return ${test('typeof a === "number"')} ? ${result} : operate(a, b);
+      return ${test('typeof a === "number"')} ? ${result} : otherwise(a, b);
     };
-    return { operate, withInt };`,
+    return { operate, otherwise, withInt };`,
   );
   return (rt) => make(rt, ThingSet, sets, others(rt));
 }

@@ -1,11 +1,11 @@
 /** What a wrap shows: which properties of a thing go with the definitions of the type that wraps it. */
 import { List, ThingSet } from '../value/containers.js';
 import { Member } from '../value/member.js';
-import { Bytes, Float } from '../value/scalars.js';
+import { Tag } from '../value/tag.js';
 import { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
+import { tagOf, type Value } from '../value/value.js';
 import type { Catalog } from './catalog.js';
-import { type Base, type Definition, DefinitionFlag, type Item } from './definition.js';
+import { type Base, type Definition, DefinitionFlag, type Item, type PlainName } from './definition.js';
 import { testsOf } from './rule.js';
 import { isWider } from './widen.js';
 
@@ -41,9 +41,13 @@ function mapsBase(to: Base, from: Base, asName: boolean, schema: Catalog): boole
     case 'form':
       return from.kind === 'form' && from.name === to.name;
     case 'plain':
-      if (to.name === 'thing') return isThingBase(from);
-      return isWiderBase(to, from);
-    default:
+      return to.name === 'thing' ? isThingBase(from) : isWiderBase(to, from);
+    case 'enum':
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'bool':
+    case 'nested':
       return isWiderBase(to, from);
   }
 }
@@ -69,12 +73,35 @@ const STR: Base = { kind: 'plain', name: 'str' };
 
 /** What an enum's members count as where a definition asks for a value. */
 function valueBase(enumId: number, schema: Catalog): Base {
-  const { value } = schema.enum(enumId).default;
-  if (typeof value === 'string') return STR;
-  if (value instanceof Float) return { kind: 'plain', name: 'float' };
-  if (value instanceof Bytes) return { kind: 'plain', name: 'bytes' };
-  return { kind: 'plain', name: value instanceof Thing ? 'thing' : 'int' };
+  return { kind: 'plain', name: PLAIN_NAMES_OF[tagOf(schema.enum(enumId).default.value)] };
 }
+
+/** The plain definition that accepts the values of a kind, and as few others as there are. */
+const PLAIN_NAMES_OF: Readonly<Record<Tag, PlainName>> = {
+  [Tag.NIL]: 'any',
+  [Tag.BOOL]: 'bool',
+  [Tag.INT]: 'int',
+  [Tag.FLOAT]: 'float',
+  [Tag.STR]: 'str',
+  [Tag.BYTES]: 'bytes',
+  [Tag.REGEX]: 'regex',
+  [Tag.DATETIME]: 'datetime',
+  [Tag.TIMEVAL]: 'timeval',
+  [Tag.ERROR]: 'error',
+  [Tag.CLOSURE]: 'closure',
+  [Tag.LIST]: 'any',
+  [Tag.TUPLE]: 'any',
+  [Tag.SET]: 'any',
+  [Tag.THING]: 'thing',
+  [Tag.MPDATA]: 'any',
+  [Tag.MEMBER]: 'enum',
+  [Tag.WRAP]: 'any',
+  [Tag.ANONYMOUS]: 'any',
+  [Tag.FUTURE]: 'any',
+  [Tag.TASK]: 'task',
+  [Tag.MODULE]: 'any',
+  [Tag.ROOM]: 'room',
+};
 
 function isThingBase(base: Base): boolean {
   return base.kind === 'type' || base.kind === 'restricted' || isPlain(base, 'thing');
@@ -119,17 +146,21 @@ function mapsOne(base: Base, given: Value, asName: boolean): boolean {
     }
     case 'nested':
       return false;
-    default:
-      return fits(base, value);
+    case 'plain':
+    case 'enum':
+    case 'int':
+    case 'float':
+    case 'str':
+    case 'bool':
+    case 'form':
+    case 'pattern': {
+      const [test] = testsOf(base);
+      return test(value);
+    }
   }
 }
 
 function mapsItem(item: Item, value: Value, asName: boolean): boolean {
   if (value === null) return item.nillable || isPlain(item.base, 'enum');
   return mapsOne(item.base, value, asName);
-}
-
-function fits(base: Base, value: Value): boolean {
-  const [test] = testsOf(base);
-  return test(value);
 }

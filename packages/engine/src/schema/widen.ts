@@ -1,5 +1,5 @@
 /** Which definition accepts everything that another one does, decided by the two alone: what `mod_type` allows without a closure. */
-import type { Base, Definition, Item } from './definition.js';
+import type { Base, Definition, Item, PlainName } from './definition.js';
 
 /** Whether every value that fits `from` fits `to`. A definition that is a pattern, or has a form with a default, is never sure. */
 export function isWider(to: Definition, from: Definition): boolean {
@@ -11,7 +11,7 @@ export function isWider(to: Definition, from: Definition): boolean {
 function isWiderBase(to: Base, from: Base): boolean {
   switch (to.kind) {
     case 'plain':
-      return isWiderPlain(to.name, from);
+      return isPlain(from, to.name) || WIDER[to.name](from);
     case 'int':
       return from.kind === 'int' && from.min >= to.min && from.max <= to.max;
     case 'float':
@@ -47,55 +47,43 @@ export function isWiderItem(to: Item | null, from: Item | null): boolean {
   return isWiderBase(to.base, from.base);
 }
 
-/** Plain definitions that accept texts of some kind. */
-const TEXTS: ReadonlySet<string> = new Set(['str', 'utf8', 'email', 'url', 'tel']);
+/** Which definitions each plain one accepts all values of, besides itself. */
+const WIDER: Readonly<Record<PlainName, (from: Base) => boolean>> = {
+  any: () => true,
+  raw: (from) => isText(from) || isPlain(from, 'bytes'),
+  str: isText,
+  utf8: (from) => from.kind === 'str' && from.name === 'utf8',
+  bytes: () => false,
+  bool: (from) => from.kind === 'bool',
+  int: isInt,
+  uint: (from) => isPlain(from, 'pint') || (from.kind === 'int' && from.min >= 0),
+  pint: (from) => from.kind === 'int' && from.min > 0,
+  nint: (from) => from.kind === 'int' && from.max < 0,
+  float: (from) => from.kind === 'float',
+  number: (from) => isInt(from) || from.kind === 'float' || isPlain(from, 'float'),
+  datetime: () => false,
+  timeval: () => false,
+  regex: () => false,
+  closure: () => false,
+  error: () => false,
+  room: () => false,
+  task: () => false,
+  email: () => false,
+  url: () => false,
+  tel: () => false,
+  thing: (from) => from.kind === 'restricted' || from.kind === 'type',
+  enum: (from) => from.kind === 'enum',
+};
 
 function isText(from: Base): boolean {
-  if (from.kind === 'plain') return TEXTS.has(from.name);
-  return from.kind === 'str' || from.kind === 'form' || from.kind === 'pattern';
+  if (from.kind !== 'plain') return from.kind === 'str' || from.kind === 'form' || from.kind === 'pattern';
+  return isPlain(from, 'str', 'utf8', 'email', 'url', 'tel');
 }
 
-function isWiderPlain(to: Extract<Base, { kind: 'plain' }>['name'], from: Base): boolean {
-  if (isPlain(from, to)) return true;
-  switch (to) {
-    case 'any':
-      return true;
-    case 'raw':
-      return isText(from) || isPlain(from, 'bytes');
-    case 'str':
-      return isText(from);
-    case 'utf8':
-      return from.kind === 'str' && from.name === 'utf8';
-    case 'int':
-      return from.kind === 'int' || (from.kind === 'plain' && INTS.has(from.name));
-    case 'uint':
-      return isPlain(from, 'pint') || (from.kind === 'int' && from.min >= 0);
-    case 'pint':
-      return from.kind === 'int' && from.min > 0;
-    case 'nint':
-      return from.kind === 'int' && from.max < 0;
-    case 'float':
-      return from.kind === 'float';
-    case 'number':
-      return (
-        from.kind === 'int' ||
-        from.kind === 'float' ||
-        isPlain(from, 'float') ||
-        (from.kind === 'plain' && INTS.has(from.name))
-      );
-    case 'bool':
-      return from.kind === 'bool';
-    case 'enum':
-      return from.kind === 'enum';
-    case 'thing':
-      return from.kind === 'restricted' || from.kind === 'type';
-    default:
-      return false;
-  }
+function isInt(from: Base): boolean {
+  return from.kind === 'int' || isPlain(from, 'int', 'uint', 'pint', 'nint');
 }
 
-const INTS: ReadonlySet<string> = new Set(['int', 'uint', 'pint', 'nint']);
-
-function isPlain(base: Base, name: string): boolean {
-  return base.kind === 'plain' && base.name === name;
+function isPlain(base: Base, ...names: readonly PlainName[]): boolean {
+  return base.kind === 'plain' && names.includes(base.name);
 }

@@ -24,7 +24,7 @@ import { Restriction } from '../schema/restriction.js';
 import { List, ThingSet } from '../value/containers.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { effect } from './effect.js';
+import { effect, type Undo } from './effect.js';
 import type { Run } from './list-edits.js';
 import { RoomEffect } from './parts/rooms.js';
 import { placesOf } from './places.js';
@@ -91,7 +91,7 @@ export const ThingEffect = {
     apply: (store, thing, key, value) => store.put(thing, key, value),
     inverse: (store, thing, key) => {
       const old = thing.get(key);
-      if (old !== undefined) return () => store.put(thing, key, old);
+      if (old !== undefined) return undoOfPut(store, thing, key, old);
       const places = placesOf(thing);
       return () => store.unput(thing, key, places);
     },
@@ -270,6 +270,11 @@ export function nsOfSplice(list: List, start: number, removed: number, added: nu
 /** How long it takes to take back that so many members came or went, in nanoseconds. */
 export function nsOfMembers(count: number): number {
   return NS_PER_UNDO + NS_PER_MEMBER * count;
+}
+
+/** Gives a property its former value back. */
+export function undoOfPut(store: Store, thing: Thing, key: string, old: Value): Undo {
+  return () => store.put(thing, key, old);
 }
 
 function writeProperty(out: ByteWriter, thing: Thing, key: string): void {

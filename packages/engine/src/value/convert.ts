@@ -1,9 +1,9 @@
 import { overflowError, typeError } from '../error.js';
-import { DateTimeValue } from './datetime-value.js';
-import { textOf } from './kinds.js';
-import { Member } from './member.js';
+import type { DateTimeValue } from './datetime-value.js';
+import { type ObjectOf, type ObjectTag, type ObjectValue, textOf } from './kinds.js';
 import { doubleToInt, INT_MAX, INT_MIN, toIntValue } from './numbers.js';
-import { Bytes, ErrorValue, Float, MpData } from './scalars.js';
+import { Bytes, Float } from './scalars.js';
+import { Tag } from './tag.js';
 import { typeName, type Value } from './value.js';
 
 /**
@@ -17,16 +17,58 @@ export function toText(value: Value): string {
   return text;
 }
 
+/** What a kind of object is converted to; null where that is an error. */
+interface Conversion<V> {
+  readonly int: { of(value: V): number | bigint }['of'] | null;
+  readonly float: { of(value: V): number }['of'] | null;
+  readonly bytes: { of(value: V): Bytes }['of'] | null;
+}
+
+const NONE: Conversion<ObjectValue> = { int: null, float: null, bytes: null };
+
+const DATETIME: Conversion<DateTimeValue> = {
+  int: ({ time: { moment } }) => (typeof moment === 'bigint' ? toIntValue(moment) : moment),
+  float: ({ time }) => Number(time.moment),
+  bytes: null,
+};
+
+/** The column of the table of kinds that this is about. */
+const CONVERSIONS: { readonly [T in ObjectTag]: Conversion<ObjectOf<T>> } = {
+  [Tag.FLOAT]: { int: ({ value }) => doubleToInt(value), float: ({ value }) => value, bytes: null },
+  [Tag.BYTES]: { int: null, float: null, bytes: (bytes) => bytes },
+  [Tag.REGEX]: NONE,
+  [Tag.DATETIME]: DATETIME,
+  [Tag.TIMEVAL]: DATETIME,
+  [Tag.ERROR]: { int: ({ code }) => code, float: ({ code }) => code, bytes: null },
+  [Tag.CLOSURE]: NONE,
+  [Tag.LIST]: NONE,
+  [Tag.TUPLE]: NONE,
+  [Tag.SET]: NONE,
+  [Tag.THING]: NONE,
+  [Tag.MPDATA]: { int: null, float: null, bytes: ({ data }) => new Bytes(data) },
+  [Tag.MEMBER]: {
+    int: ({ value }) => toInt(value),
+    float: ({ value }) => toFloat(value).value,
+    bytes: ({ value }) => toBytes(value),
+  },
+  [Tag.WRAP]: NONE,
+  [Tag.ANONYMOUS]: NONE,
+  [Tag.FUTURE]: NONE,
+  [Tag.TASK]: NONE,
+  [Tag.MODULE]: NONE,
+  [Tag.ROOM]: NONE,
+};
+
+const conversions: Readonly<Record<ObjectTag, Conversion<ObjectValue>>> = CONVERSIONS;
+
 /** `int(v)`. */
 export function toInt(value: Value): number | bigint {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'string') return textToInt(value);
-  if (value instanceof Float) return doubleToInt(value.value);
-  if (value instanceof DateTimeValue) return normal(value.time.moment);
-  if (value instanceof ErrorValue) return value.code;
-  if (value instanceof Member) return toInt(value.value);
-  throw typeError(`${typeName(value)} can not be converted to int`);
+  const convert = value === null ? null : conversions[value.tag].int;
+  if (convert === null || value === null) throw typeError(`${typeName(value)} can not be converted to int`);
+  return convert(value);
 }
 
 /** `float(v)`. */
@@ -36,19 +78,19 @@ export function toFloat(value: Value): Float {
   if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') {
     return new Float(Number(value));
   }
-  if (value instanceof DateTimeValue) return new Float(Number(value.time.moment));
-  if (value instanceof ErrorValue) return new Float(value.code);
-  if (value instanceof Member) return toFloat(value.value);
-  throw typeError(`${typeName(value)} can not be converted to float`);
+  const convert = value === null ? null : conversions[value.tag].float;
+  if (convert === null || value === null) throw typeError(`${typeName(value)} can not be converted to float`);
+  return new Float(convert(value));
 }
 
 /** `bytes(v)`. */
 export function toBytes(value: Value): Bytes {
-  if (value instanceof Bytes) return value;
   if (typeof value === 'string') return new Bytes(Buffer.from(value));
-  if (value instanceof MpData) return new Bytes(value.data);
-  if (value instanceof Member) return toBytes(value.value);
-  throw typeError(`${typeName(value)} can not be converted to bytes`);
+  const convert = typeof value === 'object' && value !== null ? conversions[value.tag].bytes : null;
+  if (convert === null || value === null || typeof value !== 'object') {
+    throw typeError(`${typeName(value)} can not be converted to bytes`);
+  }
+  return convert(value);
 }
 
 const INT_TEXT = /^[ \t\n\v\f\r]*([+-]?)(?:0[xX]([0-9A-Fa-f]+)|(0[0-7]*)|([0-9]+))/;
@@ -101,10 +143,6 @@ function hexToDouble(text: string): number {
   const exponent = Number(power) - 4 * fraction.length;
   const half = Math.trunc(exponent / 2);
   return mantissa * 2 ** half * 2 ** (exponent - half);
-}
-
-function normal(moment: number | bigint): number | bigint {
-  return typeof moment === 'bigint' ? toIntValue(moment) : moment;
 }
 
 /** Whether an int lies within int64; for ints that come from outside. */

@@ -1,5 +1,5 @@
 import { overflowError, type QueryError, typeError, zeroDivisionError } from '../error.js';
-import { isNumeric } from './scalar-compare.js';
+import { isNumeric, isRaw, rawBytes } from './scalar-compare.js';
 import { Bytes, Float } from './scalars.js';
 import { typeName, type Value } from './value.js';
 
@@ -36,9 +36,7 @@ export function add(a: Value, b: Value): Value {
     if (a instanceof Float || b instanceof Float) return new Float(double(a) + double(b));
     return toIntValue(big(a) + big(b));
   }
-  if ((a instanceof Bytes || typeof a === 'string') && (b instanceof Bytes || typeof b === 'string')) {
-    return new Bytes(Buffer.concat([raw(a), raw(b)]));
-  }
+  if (isRaw(a) && isRaw(b)) return new Bytes(Buffer.concat([rawBytes(a), rawBytes(b)]));
   throw operandError('+', a, b);
 }
 
@@ -139,8 +137,4 @@ function double(value: number | bigint | boolean | Float): number {
 
 function big(value: number | bigint | boolean): bigint {
   return BigInt(value);
-}
-
-function raw(value: string | Bytes): Uint8Array {
-  return typeof value === 'string' ? Buffer.from(value) : value.data;
 }

@@ -1,5 +1,7 @@
 /** Equality and order of what holds no other values: numbers and bools, texts and bytes. */
-import { Bytes, Float } from './scalars.js';
+import type { ObjectOf, ObjectTag } from './kinds.js';
+import { type Bytes, Float } from './scalars.js';
+import { Tag } from './tag.js';
 import type { Value } from './value.js';
 
 /** Whether a number or bool equals a value. */
@@ -56,13 +58,45 @@ function codePointRank(unit: number): number {
 
 type Numeric = boolean | number | bigint | Float;
 
-export function isNumeric(value: Value): value is Numeric {
-  return (
-    typeof value === 'number' ||
-    typeof value === 'boolean' ||
-    typeof value === 'bigint' ||
-    value instanceof Float
-  );
+/** What kinds of objects are as operands of arithmetic and comparisons, a column of the table of kinds: numbers, texts, or neither. */
+const OPERANDS = {
+  [Tag.FLOAT]: 'number',
+  [Tag.BYTES]: 'text',
+  [Tag.REGEX]: null,
+  [Tag.DATETIME]: null,
+  [Tag.TIMEVAL]: null,
+  [Tag.ERROR]: null,
+  [Tag.CLOSURE]: null,
+  [Tag.LIST]: null,
+  [Tag.TUPLE]: null,
+  [Tag.SET]: null,
+  [Tag.THING]: null,
+  [Tag.MPDATA]: null,
+  [Tag.MEMBER]: null,
+  [Tag.WRAP]: null,
+  [Tag.ANONYMOUS]: null,
+  [Tag.FUTURE]: null,
+  [Tag.TASK]: null,
+  [Tag.MODULE]: null,
+  [Tag.ROOM]: null,
+} as const satisfies Readonly<Record<ObjectTag, 'number' | 'text' | null>>;
+
+/** The objects that are operands of one sort. */
+type OperandOf<Sort> = {
+  [T in ObjectTag]: (typeof OPERANDS)[T] extends Sort ? ObjectOf<T> : never;
+}[ObjectTag];
+
+export function isNumeric(value: Value): value is boolean | number | bigint | OperandOf<'number'> {
+  switch (typeof value) {
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return true;
+    case 'object':
+      return value !== null && OPERANDS[value.tag] === 'number';
+    default:
+      return false;
+  }
 }
 
 function toDouble(value: Numeric): number {
@@ -73,10 +107,13 @@ function toInt(value: Exclude<Numeric, Float>): number | bigint {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-function isRaw(value: Value): value is string | Bytes {
-  return typeof value === 'string' || value instanceof Bytes;
+export function isRaw(value: Value): value is string | OperandOf<'text'> {
+  return (
+    typeof value === 'string' ||
+    (typeof value === 'object' && value !== null && OPERANDS[value.tag] === 'text')
+  );
 }
 
-function rawBytes(value: string | Bytes): Uint8Array {
+export function rawBytes(value: string | Bytes): Uint8Array {
   return typeof value === 'string' ? Buffer.from(value) : value.data;
 }

@@ -5,7 +5,7 @@ import { ThingSet } from '../../value/containers.js';
 import type { Value } from '../../value/value.js';
 import {
   assignOperator,
-  binaryOperator,
+  firstTier,
   OPERATORS,
   operatorOf,
   prefixOperator,
@@ -74,7 +74,7 @@ function binary(
   const { source } = translator;
   const right = source.temp();
   const result = source.temp();
-  const otherwise = `${source.constant(binaryOperator(translator.rt, op))}(${left}, ${right})`;
+  const otherwise = `${source.constant(firstTier(translator.rt, op).otherwise)}(${left}, ${right})`;
   const evaluated = `${left} = ${a.code}, ${right} = ${b.code}`;
   const { ints } = OPERATORS[op];
   if (ints === null) return { code: `(${evaluated}, ${otherwise})`, kind: 'any' };

@@ -20,7 +20,7 @@ import { isReservedKey, Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { attach, attachAll, detach } from '../attach.js';
 import { perform } from '../effect.js';
-import { ThingEffect } from '../effects.js';
+import { ThingEffect, undoOfPut } from '../effects.js';
 import { SchemaEffect } from '../parts/schema.js';
 import { placesOf, reshape } from '../places.js';
 import { Relations } from '../relations.js';
@@ -184,10 +184,9 @@ export class ThingChanges extends SetChanges {
       return own;
     }
     const store = this.recordSet(thing, key, own);
-    const undo = ThingEffect.SET.inverse(store, thing, key, own);
     store.putAt(thing, slot, key, own);
     this.noteDetached(old);
-    this.undoBy(undo, NS_PER_PUT_BACK);
+    this.undoBy(undoOfPut(store, thing, key, old), NS_PER_PUT_BACK);
     return own;
   }
 
