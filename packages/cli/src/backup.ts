@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, type Connection, connectionOf } from './connection.js';
+import { addConnectionOptions, type Connection, withConnection } from './connection.js';
 import { UsageError } from './input.js';
 import type { Io } from './io.js';
 import type { BackupSummary, verifyBackup } from './node.js';
@@ -65,12 +65,13 @@ export async function receiveFile(
   verifyBackup: Verify,
 ): Promise<void> {
   if (existsSync(file)) throw new UsageError(`${file} exists already; give it another name, or remove it`);
-  const connection = await connectionOf(command, io);
-  const progress = new Progress(io, 'received');
-  const summary = await writeDurably(file, (handle) =>
-    save(connection, io, path, handle, progress, verifyBackup),
-  );
-  await progress.end(`${file}: ${described(summary)}, ${progress.size}`);
+  await withConnection(command, io, async (connection) => {
+    const progress = new Progress(io, 'received');
+    const summary = await writeDurably(file, (handle) =>
+      save(connection, io, path, handle, progress, verifyBackup),
+    );
+    await progress.end(`${file}: ${described(summary)}, ${progress.size}`);
+  });
 }
 
 async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<void> {

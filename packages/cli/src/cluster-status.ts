@@ -2,8 +2,8 @@
  * What a node knows of its cluster, and how it is shown.
  */
 
-import { isWireList, isWireMap, WireError, type WireValue } from '@althing/client';
-import { type Connection, QueryFailed, runQuery } from './connection.js';
+import { isWireList, isWireMap, QueryError, WireError, type WireValue } from '@althing/client';
+import { type Connection, runQuery } from './connection.js';
 
 export interface NodeStatus {
   readonly number: number;
@@ -45,7 +45,7 @@ export interface ClusterStatus {
 /**
  * Asks a node.
  *
- * @throws {QueryFailed | ConnectionError | WireError}
+ * @throws {AlthingError} @throws {WireError}
  */
 export async function readStatus(connection: Connection): Promise<ClusterStatus> {
   const code = '[nodes_info().map(|n| n.load()), groups_info().map(|g| g.load())];';
@@ -76,7 +76,7 @@ export async function readStatus(connection: Connection): Promise<ClusterStatus>
 /**
  * Asks a node for the level; null when it is of a version that knows no levels.
  *
- * @throws {ConnectionError | WireError}
+ * @throws {AlthingError} @throws {WireError}
  */
 export async function readLevel(connection: Connection): Promise<LevelStatus | null> {
   try {
@@ -85,7 +85,7 @@ export async function readLevel(connection: Connection): Promise<LevelStatus | n
     const warnings = listOf(field(answer, 'warnings')).map(String);
     return { level: int(answer, 'level'), known: int(answer, 'known'), waitsFor, warnings };
   } catch (error) {
-    if (error instanceof QueryFailed) return null;
+    if (error instanceof QueryError && error.outcome === 'none') return null;
     throw error;
   }
 }

@@ -67,7 +67,7 @@ const STATUS = [
 ];
 
 const failure = (message: string) =>
-  wireMap({ error: wireMap({ code: -63n, name: 'operation_err', message }) });
+  wireMap({ error: wireMap({ code: -63n, name: 'operation_err', message, outcome: 'none' }) });
 
 const LEVEL = wireMap({ level: 2n, known: 2n, waits_for: [], warnings: [] });
 
@@ -91,7 +91,7 @@ describe('cluster status', () => {
         '',
       ].join('\n'),
     );
-    expect(received[0]?.path).toBe('/node');
+    expect(received[0]?.path).toBe('/@node');
   });
 
   test('shows each group when it is asked for', async () => {
@@ -171,7 +171,7 @@ describe('cluster add', () => {
     expect(await cluster(io, 'add', 'node-3.example:9999')).toBe(0);
 
     expect(received[0]).toEqual({
-      path: '/thingsdb',
+      path: '/@thingsdb',
       code: 'new_node(secret, host, port);',
       vars: wireMap({ secret: 'the secret of the cluster', host: 'node-3.example', port: 9999n }),
     });
@@ -235,7 +235,7 @@ describe('cluster remove', () => {
 
     expect(await cluster(io, 'remove', which)).toBe(0);
 
-    expect(received[1]).toMatchObject({ path: '/thingsdb', vars: wireMap({ number: 1n }) });
+    expect(received[1]).toMatchObject({ path: '/@thingsdb', vars: wireMap({ number: 1n }) });
     expect(io.output).toBe('node 1 is removed\n');
   });
 
@@ -273,7 +273,11 @@ describe('cluster transfer', () => {
     expect(await cluster(io, 'transfer', '--from', 'node-1', '--to', '2')).toBe(0);
 
     const command = received.find(({ code }) => code.startsWith('transfer'));
-    expect(command).toEqual({ path: '/node/1', code: 'transfer_leadership(to);', vars: wireMap({ to: 2n }) });
+    expect(command).toEqual({
+      path: '/@node:1',
+      code: 'transfer_leadership(to);',
+      vars: wireMap({ to: 2n }),
+    });
     expect(io.output).toBe('5 of 5 leaderships were given away\n');
   });
 
@@ -281,7 +285,7 @@ describe('cluster transfer', () => {
     const io = new FakeIo();
     answer = (request) => (isStatus(request) ? STATUS : request.code.startsWith('transfer') ? null : 0n);
     expect(await cluster(io, 'transfer')).toBe(0);
-    expect(received.at(-1)?.path).toBe('/node');
+    expect(received.at(-1)?.path).toBe('/@node');
     expect(received.some(({ code }) => code === 'transfer_leadership();')).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WireError } from '@althing/client';
+import { AlthingError, ConnectionError, OutcomeUnknownError, WireError } from '@althing/client';
 import { type Command, Option } from 'commander';
 import {
   type ClusterStatus,
@@ -10,9 +10,15 @@ import {
   readStatus,
 } from './cluster-status.js';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, type Connection, connectionOf, QueryFailed, runQuery } from './connection.js';
+import {
+  addConnectionOptions,
+  type Connection,
+  exitCodeOf,
+  runQuery,
+  withConnection,
+  wordsOf,
+} from './connection.js';
 import { Exit, exitHelp } from './exit-codes.js';
-import { ConnectionError } from './http.js';
 import { nonEmpty, textOption, UsageError } from './input.js';
 import { type Io, tell, write } from './io.js';
 import { askPassword } from './password.js';
@@ -65,6 +71,9 @@ Exit codes: 0 done, all is well; ${exitHelp}; 3 not all is well (status).`;
 /** Does what a command is for; gives the exit code. */
 type Work = (connection: Connection, command: Command, io: Io) => Promise<number>;
 
+/** What was waited for will not come. */
+class GoneError extends Error {}
+
 /** Time between two looks at something that is waited for, in milliseconds. */
 const POLL_MS = 200;
 
@@ -73,17 +82,19 @@ const NOT_WELL = 3;
 
 async function run(work: Work, command: Command, io: Io): Promise<number> {
   try {
-    return await work(await connectionOf(command, io), command, io);
+    return await withConnection(command, io, (connection) => work(connection, command, io));
   } catch (error) {
     if (error instanceof UsageError) {
       await tell(io, `althing cluster: ${error.message}`);
       return 2;
     }
-    if (error instanceof ConnectionError || error instanceof WireError || error instanceof QueryFailed) {
-      await tell(io, `althing cluster: ${error.message}`);
-      return error instanceof WireError ? Exit.Failed : error.exitCode;
+    if (error instanceof AlthingError) {
+      await tell(io, `althing cluster: ${wordsOf(error)}`);
+      return exitCodeOf(error);
     }
-    throw error;
+    if (!(error instanceof WireError || error instanceof GoneError)) throw error;
+    await tell(io, `althing cluster: ${error.message}`);
+    return Exit.Failed;
   }
 }
 
@@ -115,7 +126,7 @@ async function addNode(connection: Connection, command: Command, io: Io): Promis
   for (;;) {
     const found = await readStatus(connection);
     const node = found.nodes.find((each) => each.number === number);
-    if (node === undefined) throw new QueryFailed(`the invitation of node ${number} was taken back`);
+    if (node === undefined) throw new GoneError(`the invitation of node ${number} was taken back`);
     if (node.status === 'READY') {
       await write(io.stdout, `node ${number} (${node.name}) is in\n`);
       return 0;
@@ -149,7 +160,7 @@ async function removeNode(connection: Connection, command: Command, io: Io): Pro
       await pause(POLL_MS);
     }
   } catch (error) {
-    if (!(error instanceof ConnectionError)) throw error;
+    if (!(error instanceof ConnectionError || error instanceof OutcomeUnknownError)) throw error;
     await tell(
       io,
       `the node that was asked is gone, perhaps because it is node ${number}: ask another one how far it is`,

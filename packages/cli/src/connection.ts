@@ -1,125 +1,176 @@
 /**
- * How a command reaches a node, and as whom: options and environment variables that all such commands have.
+ * How a command reaches nodes, and as whom: options, environment variables and profiles that all such commands have.
  */
-
-import { decodeMessagePack, encodeMessagePack, type WireValue, wireMap } from '@althing/client';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type AlthingError,
+  ConnectionError,
+  type Credentials,
+  connect,
+  type Database,
+  QueryError,
+  type TlsOptions,
+  type WireValue,
+} from '@althing/client';
+import { type Command, Option } from 'commander';
+import {
+  type Identity,
+  identityOf,
+  type ResolvedSettings,
+  resolveSettings,
+  timeoutOf,
+  urlsOf,
+} from './client-settings/resolve.js';
 import { Exit } from './exit-codes.js';
-import { type ClientTls, errorIn, exchange } from './http.js';
-import { nonEmpty, textOption, UsageError } from './input.js';
-import type { Io } from './io.js';
+import { UsageError } from './input.js';
+import { type Io, tell } from './io.js';
 import { askPassword } from './password.js';
-import { scopePath } from './scope.js';
+import { codeOf } from './system-error.js';
 import { addTlsOptions, tlsOf } from './tls.js';
 
-/** A node, and who asks it. */
+/** Some nodes of one database, and who asks them. */
 export interface Connection {
-  readonly url: URL;
-  readonly tls: ClientTls;
-  readonly authorization: string;
+  /** Without credentials. */
+  readonly urls: readonly URL[];
+  readonly tls: TlsOptions;
+  readonly credentials: Credentials;
+  /** Name of the user; `token` for who logs in with one. */
+  readonly who: string;
   readonly timeoutMs: number;
-}
-
-/** A node answered with an error. */
-export class QueryFailed extends Error {
-  readonly exitCode: Exit;
-
-  constructor(message: string, exitCode: Exit = Exit.Failed) {
-    super(message);
-    this.exitCode = exitCode;
-  }
+  /** Where, when the command names no scope. */
+  readonly scope: string;
+  readonly db: Database;
 }
 
 export function addConnectionOptions(command: Command): Command {
   return addTlsOptions(command)
-    .option('--url <url>', 'the node (ALTHING_URL; default http://127.0.0.1:9210)')
+    .option('--url <urls>', 'the nodes, separated by commas (ALTHING_URL; default http://127.0.0.1:9210)')
     .option('--token <token>', 'token to log in with (better: ALTHING_TOKEN)')
+    .option('--token-file <file>', 'file that holds the token (ALTHING_TOKEN_FILE)')
     .option(
       '--user <name[:password]>',
       'user to log in as (ALTHING_USER); without a password: ALTHING_PASSWORD, else it is asked for',
     )
+    .option('--password-file <file>', 'file that holds the password (ALTHING_PASSWORD_FILE)')
     .addOption(
-      new Option('--timeout <seconds>', 'how long to wait for an answer').argParser(seconds).default(60),
+      new Option('--timeout <seconds>', 'how long to wait for an answer (ALTHING_TIMEOUT; default 60)'),
     );
 }
 
 /**
- * What the options say, and else the environment. May ask for a password.
+ * Does what a command is for, with a connection that is closed afterwards.
  *
- * @throws {UsageError}
+ * @throws {UsageError} for settings that are wrong, and what the work throws
  */
-export async function connectionOf(command: Command, io: Io): Promise<Connection> {
-  const url = urlOf(textOption(command, 'url'), io);
-  const tls = tlsOf(command, io);
-  const authorization = await authorizationOf(textOption(command, 'token'), textOption(command, 'user'), io);
-  return { url, tls, authorization, timeoutMs: Number(command.getOptionValue('timeout')) * 1000 };
+export async function withConnection<T>(
+  command: Command,
+  io: Io,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await connectionOf(command, io);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.db.$close();
+  }
 }
 
 /**
  * Runs a query and gives its result.
  *
- * @throws {QueryFailed} with what the node has to say
- * @throws {ConnectionError}
+ * @throws {AlthingError}
  */
-export async function runQuery(
-  connection: Connection,
+export function runQuery(
+  { db }: Pick<Connection, 'db'>,
   scope: string,
   code: string,
   vars: Readonly<Record<string, WireValue>> = {},
 ): Promise<WireValue> {
-  const body = wireMap({ type: 'query', code, vars: wireMap(vars) });
-  const path = scopePath(scope);
-  const answer = await exchange({ ...connection, path, format: 'msgpack', body: encodeMessagePack(body) });
-  if (answer.status === 200) return decodeMessagePack(answer.body);
-  const error = errorIn(answer, 'msgpack');
-  const number = error.code === undefined ? '' : ` (${error.code})`;
-  throw new QueryFailed(`${error.name}${number}: ${error.message}`, error.exitCode);
+  return db.$scope(scope).query<WireValue>(code, vars);
 }
 
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value <= 86_400)) throw new InvalidArgumentError('It must be a number up to 86400.');
-  return value;
+/** The exit code of a command that ended with an error of the client. */
+export function exitCodeOf(error: AlthingError): Exit {
+  if (error.outcome === 'unknown' || error.outcome === 'made') return Exit.Unknown;
+  const isUnavailable =
+    error instanceof ConnectionError || (error instanceof QueryError && error.code === NODE_ERR);
+  return isUnavailable ? Exit.Unavailable : Exit.Failed;
 }
 
-function urlOf(option: string | undefined, io: Io): URL {
-  const text = option ?? nonEmpty(io.environment.ALTHING_URL) ?? 'http://127.0.0.1:9210';
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
-    throw new UsageError(`${JSON.stringify(text)} is no URL; write it like http://127.0.0.1:9210`);
-  }
-  return url;
+/** Code of `node_err`: no node could do it now. */
+const NODE_ERR = -51;
+
+/** What went wrong, in words, with the way out, and with what became of a change. */
+export function wordsOf(error: AlthingError): string {
+  const head = error instanceof QueryError ? `${error.name} (${error.code}): ` : '';
+  const way = error instanceof ConnectionError ? wayOut(error.cause) : '';
+  const made = error.outcome === 'made' ? ' (the change was made)' : '';
+  return `${head}${error.message}${way}${made}`;
 }
 
-/** What stands on the command line wins over the environment; a token over a user of the same place. */
-async function authorizationOf(
-  tokenOption: string | undefined,
-  userOption: string | undefined,
-  io: Io,
-): Promise<string> {
-  const fromEnvironment = tokenOption === undefined && userOption === undefined;
-  const token = fromEnvironment ? nonEmpty(io.environment.ALTHING_TOKEN) : tokenOption;
-  if (tokenOption !== undefined && userOption !== undefined) {
-    throw new UsageError('give either --token or --user');
+function wayOut(cause: unknown): string {
+  const code = codeOf(cause);
+  if (code === 'ECONNREFUSED')
+    return ': is the node running, and is this its bind_client_addr and http_api_port? (--url)';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ': the name can not be resolved (--url)';
+  if (/CERT|SSL|SIGN|EPROTO/.test(code)) {
+    return ': check http or https in --url, and the certificates (--tls-ca-file, --tls-cert-file)';
   }
-  if (token !== undefined) {
-    if (!/^[\x21-\x7e]+$/.test(token))
-      throw new UsageError('a token has no blanks and only ASCII characters');
-    return `Bearer ${token}`;
-  }
-  const user = userOption ?? nonEmpty(io.environment.ALTHING_USER);
-  if (user === undefined) {
-    throw new UsageError('who are you? Give --user NAME, --token TOKEN, or set ALTHING_TOKEN');
-  }
-  const colon = user.indexOf(':');
-  const name = colon === -1 ? user : user.slice(0, colon);
-  const password = colon === -1 ? await passwordOf(name, io) : user.slice(colon + 1);
-  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  return '';
 }
 
-async function passwordOf(name: string, io: Io): Promise<string> {
-  const password =
-    nonEmpty(io.environment.ALTHING_PASSWORD) ?? (await askPassword(io, `Password of ${name}: `));
-  if (password !== undefined) return password;
-  throw new UsageError(`no password for ${name}: set ALTHING_PASSWORD, or write --user ${name}:PASSWORD`);
+async function connectionOf(command: Command, io: Io): Promise<Connection> {
+  const settings = resolveSettings(command, io);
+  const tls = tlsOf(settings);
+  const urls = urlsOf(settings);
+  const credentials = await credentialsOf(identityOf(settings), io);
+  if (settings.get('token')?.place === 'flag') {
+    await tell(
+      io,
+      'a token on the command line is seen by others on this machine: ALTHING_TOKEN or --token-file hides it',
+    );
+  }
+  for (const url of urls) {
+    url.username = '';
+    url.password = '';
+  }
+  const timeoutMs = timeoutOf(settings);
+  const db = connect(
+    urls.map(({ href }) => href),
+    {
+      ...credentials,
+      tls,
+      exact: true,
+      timeoutMs,
+      attemptTimeoutMs: timeoutMs,
+      // Where there is one node alone, waiting until it comes is for the caller to decide.
+      ...(urls.length === 1 ? { attemptsMax: 1 } : {}),
+      limits: { answerBytes: ANSWER_BYTES_MAX },
+      // The way that every node has where its API is.
+      rooms: 'websocket',
+    },
+  );
+  return {
+    urls,
+    tls,
+    credentials,
+    who: 'user' in credentials ? credentials.user : 'token',
+    timeoutMs,
+    scope: textAt(settings, 'scope'),
+    db,
+  };
+}
+
+/** Largest answer that is read. */
+const ANSWER_BYTES_MAX = 1024 ** 3;
+
+async function credentialsOf(identity: Identity, io: Io): Promise<Credentials> {
+  if (identity.kind === 'token') return { token: identity.token };
+  const { user } = identity;
+  const password = identity.password ?? (await askPassword(io, `Password of ${user}: `));
+  if (password !== undefined) return { user, password };
+  throw new UsageError(`no password for ${user}: set ALTHING_PASSWORD, or write --user ${user}:PASSWORD`);
+}
+
+function textAt(settings: ResolvedSettings, key: string): string {
+  return settings.get(key)?.value ?? '';
 }

@@ -2,10 +2,12 @@
  * The options of `serve` that say how a node begins, as ThingsDB has them, and the variables that stand for them:
  * what they exclude, what they ask before they touch data, and what they come to here.
  */
+
 import { type Command, Option } from 'commander';
 import { type Io, tell, write } from './io.js';
 import type { Config, FirstStart } from './node.js';
 import type { ServerPackage } from './serve.js';
+import { messageOf } from './system-error.js';
 
 /** What is wanted of a start. */
 export interface Wanted {
@@ -154,10 +156,7 @@ export async function mend(
   if (!wanted.autoRebuild || !node.isMendedByOthers(error)) return false;
   const others = await node.othersOf(config);
   if (others.length === 0) return false;
-  await tell(
-    io,
-    `althing: the data can not be loaded: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  await tell(io, `althing: the data can not be loaded: ${messageOf(error)}`);
   await giveUp(config, others, io, node);
   return true;
 }

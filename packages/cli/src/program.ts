@@ -6,22 +6,26 @@ import { backupCommand } from './backup.js';
 import { clusterCommand } from './cluster.js';
 import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
+import { configCommand } from './config.js';
 import { type Io, processIo, writeLast } from './io.js';
 import { queryCommand } from './query.js';
 import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
 import { serveCommand } from './serve.js';
+import { shellCommand } from './shell-command.js';
 import { versionCommand, versionLine } from './version.js';
 
 const commands: readonly CommandDefinition[] = [
   serveCommand,
   queryCommand,
+  shellCommand,
   clusterCommand,
   backupCommand,
   restoreCommand,
   exportCommand,
   importCommand,
   recoverCommand,
+  configCommand,
   versionCommand,
 ];
 

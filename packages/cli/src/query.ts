@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  decodeMessagePack,
-  encodeMessagePack,
-  isWireMap,
-  parseJson,
-  showValue,
-  stringifyJson,
-  WireError,
-  type WireValue,
-  wireMap,
-} from '@althing/client';
+import { AlthingError, isWireMap, parseJson, showValue, type WireValue } from '@althing/client';
 import { type Command, Option } from 'commander';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, connectionOf } from './connection.js';
+import { addConnectionOptions, exitCodeOf, withConnection, wordsOf } from './connection.js';
 import { Exit, exitHelp } from './exit-codes.js';
-import { ConnectionError, errorIn, exchange, type Format } from './http.js';
 import { textOption, UsageError } from './input.js';
 import { type Io, readInput, tell, write } from './io.js';
-import { scopePath } from './scope.js';
+import { jsonLine } from './shell/output.js';
+import { messageOf } from './system-error.js';
 
 export const queryCommand: CommandDefinition = {
   name: 'query',
@@ -34,7 +24,7 @@ export const queryCommand: CommandDefinition = {
       .addOption(
         new Option(
           '--format <format>',
-          'json: one line of JSON, as the node sent it; pretty: indented, and with what JSON lacks (bytes, nan)',
+          'json: one line of JSON (bytes as base64, nan and inf as texts); pretty: indented, and with what JSON lacks',
         )
           .choices(['json', 'pretty'])
           .default('json'),
@@ -49,7 +39,7 @@ export const queryCommand: CommandDefinition = {
 const examples = `
 Examples:
   althing query //stuff '.greetings.choice();' --user admin
-  althing query //stuff '.n += step;' --vars '{"step": 2}' --token "$TOKEN"
+  althing query //stuff '.n += step;' --vars '{"step": 2}' --token-file token
   althing query @thingsdb 'new_collection("books");' --user admin:pass
   echo '.len();' | althing query //stuff - --user admin:pass --format pretty
 
@@ -57,57 +47,41 @@ Exit codes: 0 done; ${exitHelp}.`;
 
 async function query(scope: string, code: string, command: Command, io: Io): Promise<number> {
   const idempotencyKey = textOption(command, 'idempotencyKey') ?? randomUUID();
-  const failed = async (message: string, exitCode: Exit): Promise<number> => {
-    await tell(io, message);
-    if (exitCode === Exit.Unknown)
-      await tell(io, `to send it again, so that it takes effect once: --idempotency-key ${idempotencyKey}`);
-    return exitCode;
-  };
   try {
     const vars = varsOf(textOption(command, 'vars'));
-    const connection = await connectionOf(command, io);
-    const text = code === '-' ? await readInput(io) : code;
-    const format: Format = textOption(command, 'format') === 'pretty' ? 'msgpack' : 'json';
-    const body = wireMap({ type: 'query', code: text, vars });
-    const answer = await exchange({
-      ...connection,
-      path: scopePath(scope),
-      idempotencyKey,
-      format,
-      body: format === 'json' ? Buffer.from(stringifyJson(body)) : encodeMessagePack(body),
+    return await withConnection(command, io, async ({ db }) => {
+      const text = code === '-' ? await readInput(io) : code;
+      const value = await db.$scope(scope).with({ idempotencyKey }).query<WireValue>(text, vars);
+      await write(
+        io.stdout,
+        `${textOption(command, 'format') === 'pretty' ? showValue(value) : jsonLine(value)}\n`,
+      );
+      return 0;
     });
-    if (answer.status !== 200) {
-      const error = errorIn(answer, format);
-      const code = error.code === undefined ? '' : ` (${error.code})`;
-      const made = error.outcome === 'made' ? ' (the change was made)' : '';
-      return await failed(`${error.name}${code}: ${error.message}${made}`, error.exitCode);
-    }
-    await write(io.stdout, format === 'json' ? answer.body : showValue(decodeMessagePack(answer.body)));
-    await write(io.stdout, '\n');
-    return 0;
   } catch (error) {
     if (error instanceof UsageError) {
       await tell(io, `althing query: ${error.message}`);
       return 2;
     }
-    if (error instanceof ConnectionError) {
-      return await failed(`althing query: ${error.message}`, error.exitCode);
+    if (!(error instanceof AlthingError)) throw error;
+    await tell(io, wordsOf(error));
+    const exitCode = exitCodeOf(error);
+    if (exitCode === Exit.Unknown) {
+      if (error.outcome === 'unknown') await tell(io, 'a change may have been made all the same');
+      await tell(io, `to send it again, so that it takes effect once: --idempotency-key ${idempotencyKey}`);
     }
-    if (error instanceof WireError) {
-      await tell(io, `althing query: ${error.message}`);
-      return Exit.Failed;
-    }
-    throw error;
+    return exitCode;
   }
 }
 
-function varsOf(text: string | undefined): WireValue | undefined {
-  if (text === undefined) return undefined;
+/** @throws {UsageError} for what is no JSON object */
+export function varsOf(text: string | undefined): ReadonlyMap<string, WireValue> {
+  if (text === undefined) return new Map();
   let vars: WireValue;
   try {
     vars = parseJson(text);
   } catch (error) {
-    throw new UsageError(`--vars is no JSON: ${error instanceof WireError ? error.message : String(error)}`);
+    throw new UsageError(`--vars is no JSON: ${messageOf(error)}`);
   }
   if (!isWireMap(vars)) throw new UsageError('--vars must be a JSON object, like {"name": 1}');
   return vars;

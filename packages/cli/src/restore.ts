@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { described } from './backup.js';
 import type { CommandDefinition } from './command.js';
-import { addConnectionOptions, connectionOf } from './connection.js';
+import { addConnectionOptions, withConnection } from './connection.js';
 import { exitHelp } from './exit-codes.js';
 import type { Io } from './io.js';
 import type { verifyBackup } from './node.js';
@@ -55,7 +55,6 @@ export async function sendFile(
   done: string,
   verify: typeof verifyBackup,
 ): Promise<void> {
-  const connection = await connectionOf(command, io);
   const { size } = await stat(file);
   const reading = new Progress(io, 'verified', size);
   const summary = await verify(reading.watch(createReadStream(file)));
@@ -64,7 +63,9 @@ export async function sendFile(
   const stop = new AbortController();
   const unsubscribe = io.onStopSignal(() => stop.abort());
   try {
-    await send(connection, path, size, sending.watch(createReadStream(file)), stop.signal);
+    await withConnection(command, io, (connection) =>
+      send(connection, path, size, sending.watch(createReadStream(file)), stop.signal),
+    );
   } finally {
     unsubscribe();
   }

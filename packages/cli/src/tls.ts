@@ -1,17 +1,15 @@
 /** What a command trusts, and what it proves itself with, where a node speaks TLS. */
+
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { TlsOptions } from '@althing/client';
 import type { Command } from 'commander';
-import { type ClientTls, partsOf } from './http.js';
-import { nonEmpty, textOption, UsageError } from './input.js';
-import type { Io } from './io.js';
+import type { ResolvedSettings } from './client-settings/resolve.js';
+import { UsageError } from './input.js';
+import { messageOf } from './system-error.js';
 
-/** By the field that its content gets: the option, and the variable that stands for it. */
-const FILES = {
-  ca: ['tlsCaFile', 'ALTHING_TLS_CA_FILE'],
-  cert: ['tlsCertFile', 'ALTHING_TLS_CERT_FILE'],
-  key: ['tlsKeyFile', 'ALTHING_TLS_KEY_FILE'],
-} as const;
+/** By the field that its content gets: the setting. */
+const FILES = { ca: 'tls_ca_file', cert: 'tls_cert_file', key: 'tls_key_file' } as const;
 
 export function addTlsOptions(command: Command): Command {
   return command
@@ -24,22 +22,22 @@ export function addTlsOptions(command: Command): Command {
 }
 
 /**
- * What the options say, and else the environment.
+ * The contents of the files that the settings name.
  *
  * @throws {UsageError}
  */
-export function tlsOf(command: Command, io: Io): ClientTls {
-  const parts = Object.entries(FILES).flatMap(([field, [option, variable]]) => {
-    const path = textOption(command, option) ?? nonEmpty(io.environment[variable]);
-    return path === undefined ? [] : [[field, contentOf(path)] as const];
+export function tlsOf(settings: ResolvedSettings): TlsOptions {
+  const parts = Object.entries(FILES).flatMap(([field, setting]) => {
+    const path = settings.get(setting)?.value ?? null;
+    return path === null ? [] : [[field, contentOf(path)] as const];
   });
-  const tls: ClientTls = Object.fromEntries(parts);
+  const tls: { ca?: Buffer; cert?: Buffer; key?: Buffer } = Object.fromEntries(parts);
   if ((tls.cert === undefined) !== (tls.key === undefined))
     throw new UsageError('--tls-cert-file and --tls-key-file go together');
   try {
     createSecureContext(tls);
   } catch (error) {
-    throw new UsageError(`the certificates are unfit: ${partsOf(error).message}`);
+    throw new UsageError(`the certificates are unfit: ${messageOf(error)}`);
   }
   return tls;
 }
@@ -48,6 +46,6 @@ function contentOf(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`can't read ${path}: ${partsOf(error).message}`);
+    throw new UsageError(`can't read ${path}: ${messageOf(error)}`);
   }
 }

@@ -1,19 +1,32 @@
 /**
- * Long streams from and to a node: a backup, and a restore.
+ * Long streams from and to a node: a backup, an export, a restore, an import. They are no requests of the API, so the client library has
+ * no part in them but for its errors.
  */
+
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Connection, QueryFailed } from './connection.js';
-import { ConnectionError, connectionError, errorIn, partsOf, readBody } from './http.js';
+import {
+  AbortError,
+  type AlthingError,
+  type ChangeOutcome,
+  ConnectionError,
+  isWireMap,
+  OutcomeUnknownError,
+  ProtocolError,
+  parseJson,
+  QueryError,
+  type WireValue,
+} from '@althing/client';
+import type { Connection } from './connection.js';
+import { messageOf, partOf } from './system-error.js';
 
 /**
  * Asks for a stream.
  *
  * @param signal ends it
- * @throws {QueryFailed} with what the node has to say
- * @throws {ConnectionError} also while it is read; a stream that ends too early is not noticed here
+ * @throws {AlthingError} also while it is read; a stream that ends too early is not noticed here
  */
 export async function receive(
   connection: Connection,
@@ -29,8 +42,7 @@ export async function receive(
 /**
  * Sends a stream, and waits for what the node makes of it.
  *
- * @throws {QueryFailed} with what the node has to say
- * @throws {ConnectionError}
+ * @throws {AlthingError}
  */
 export async function send(
   connection: Connection,
@@ -54,20 +66,32 @@ export async function send(
   }
 }
 
+/** The node that streams go to and come from: the first of the list. */
+function nodeOf({ urls }: Connection): URL {
+  const [first] = urls;
+  if (first === undefined) throw new Error('a connection without a node');
+  return first;
+}
+
 function begin(
   connection: Connection,
   path: string,
   headers: Readonly<Record<string, string | number>>,
   signal: AbortSignal,
 ): ClientRequest {
-  const { url, tls, authorization, timeoutMs } = connection;
+  const { tls, credentials, timeoutMs } = connection;
+  const url = nodeOf(connection);
+  const authorization =
+    'token' in credentials
+      ? `Bearer ${credentials.token}`
+      : `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
     method: 'POST',
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port,
     path: `${url.pathname.replace(/\/+$/, '')}${path}`,
     agent: false,
-    ...tls,
+    ...Object.fromEntries(Object.entries(tls).map(([part, pem]) => [part, Buffer.from(pem)])),
     headers: { ...headers, Authorization: authorization },
     signal,
   });
@@ -95,24 +119,85 @@ async function* read(
   try {
     for await (const bytes of response) yield bytes;
   } catch (error) {
-    if (partsOf(error).code === 'ECONNRESET')
-      throw new ConnectionError(`${connection.url.origin} stopped in the middle: its log tells why`);
+    if (partOf(error, 'code') === 'ECONNRESET')
+      throw new OutcomeUnknownError(
+        `${nodeOf(connection).origin} stopped in the middle: its log tells why`,
+        null,
+      );
     throw explained(error, connection);
   }
 }
 
-async function failure(response: IncomingMessage): Promise<QueryFailed> {
-  const answer = { status: response.statusCode ?? 0, body: await readBody(response) };
-  const { name, code, message, exitCode } = errorIn(answer, 'json');
-  return new QueryFailed(`${name}${code === undefined ? '' : ` (${code})`}: ${message}`, exitCode);
+/** Bytes of an answer at most that is no stream. */
+const ANSWER_BYTES_MAX = 1024 ** 2;
+
+async function readBody(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response) {
+    size += part.length;
+    if (size > ANSWER_BYTES_MAX)
+      throw new OutcomeUnknownError('the answer is too long to be one of a node', null);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** What a node answers to a stream that it does not take, or can't give, is an error in JSON. */
+async function failure(response: IncomingMessage): Promise<AlthingError> {
+  const status = response.statusCode ?? 0;
+  const text = (await readBody(response)).toString('utf8');
+  const error = errorIn(text);
+  const code = error?.get('code');
+  if (error === null || typeof code !== 'bigint') {
+    const [line = ''] = text.trim().split('\n');
+    return new ProtocolError(`HTTP status ${status}, and no error of a node: ${line.slice(0, 200)}`);
+  }
+  const name = error.get('name');
+  return new QueryError({
+    code: Number(code),
+    ...(typeof name === 'string' ? { name } : {}),
+    message: String(error.get('message') ?? ''),
+    outcome: outcomeOf(error.get('outcome'), status),
+    at: null,
+    procedure: null,
+    requestId: null,
+    node: null,
+  });
+}
+
+function errorIn(text: string): ReadonlyMap<string, WireValue> | null {
+  try {
+    const answer = parseJson(text);
+    const error = isWireMap(answer) ? answer.get('error') : null;
+    return isWireMap(error) ? error : null;
+  } catch {
+    // A proxy in front answered: the caller shows its text.
+    return null;
+  }
+}
+
+function outcomeOf(told: WireValue | undefined, status: number): ChangeOutcome {
+  if (told === 'none' || told === 'made' || told === 'unknown') return told;
+  return status === 502 || status === 504 ? 'unknown' : 'none';
 }
 
 /** Nothing came or went for too long. */
 class SilenceError extends Error {}
 
-function explained(error: unknown, { url, timeoutMs }: Connection): Error {
+function explained(error: unknown, connection: Connection): AlthingError {
+  const { origin } = nodeOf(connection);
   if (error instanceof SilenceError)
-    return new ConnectionError(`nothing came from ${url.origin} for ${timeoutMs} ms (--timeout)`);
-  if (partsOf(error).name === 'AbortError') return new ConnectionError('interrupted');
-  return connectionError(error, { url, timeoutMs });
+    return new OutcomeUnknownError(
+      `nothing came from ${origin} for ${connection.timeoutMs} ms (--timeout)`,
+      null,
+    );
+  if (partOf(error, 'name') === 'AbortError') return new AbortError('interrupted', 'unknown', error);
+  const syscall = partOf(error, 'syscall');
+  const message = messageOf(error);
+  // As long as there is no connection, nothing can have been sent.
+  const isUnsent =
+    syscall === 'connect' || syscall === 'getaddrinfo' || /CERT|SSL|SIGN|EPROTO/.test(partOf(error, 'code'));
+  if (isUnsent) return new ConnectionError(`${origin} can't be reached: ${message}`, error);
+  return new OutcomeUnknownError(`${origin}: ${message}`, null, error);
 }

@@ -1,12 +1,14 @@
 /**
  * How a command that moves backups ends.
  */
+
+import { AlthingError } from '@althing/client';
 import type { Command } from 'commander';
-import { QueryFailed } from './connection.js';
+import { exitCodeOf, wordsOf } from './connection.js';
 import { Exit } from './exit-codes.js';
-import { ConnectionError, partsOf } from './http.js';
 import { UsageError } from './input.js';
 import { type Io, tell } from './io.js';
+import { messageOf } from './system-error.js';
 
 /** Does what a command is for. */
 export type Work = (command: Command, io: Io) => Promise<void>;
@@ -29,17 +31,14 @@ export async function finished(
     return 0;
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    const isKnown =
-      isUsage ||
-      error instanceof ConnectionError ||
-      error instanceof QueryFailed ||
-      isFileError(error) ||
-      isExpected(error);
+    const isKnown = isUsage || error instanceof AlthingError || isFileError(error) || isExpected(error);
     if (!isKnown) throw error;
-    await tell(io, `althing ${name}: ${partsOf(error).message}`);
+    const isOfClient = error instanceof AlthingError;
+    await tell(io, `althing ${name}: ${isOfClient ? wordsOf(error) : messageOf(error)}`);
     if (isUsage) return 2;
-    if (!(error instanceof ConnectionError || error instanceof QueryFailed)) return Exit.Failed;
-    return error.exitCode === Exit.Unknown && !mayChange ? Exit.Failed : error.exitCode;
+    if (!isOfClient) return Exit.Failed;
+    const exitCode = exitCodeOf(error);
+    return exitCode === Exit.Unknown && !mayChange ? Exit.Failed : exitCode;
   }
 }
 

@@ -98,7 +98,7 @@ class Exchange implements Sent {
     };
     this.#request = isTls ? httpsRequest(options) : httpRequest(options);
     this.#callOff = clock.after(attempt.timeoutMs, () =>
-      this.#fail(new Error(`no answer within ${attempt.timeoutMs} ms`)),
+      this.#fail(new Error(`no answer within ${Math.ceil(attempt.timeoutMs)} ms`)),
     );
     this.#request.once('socket', (socket) => {
       if (this.#request.reusedSocket || (!isTls && !socket.connecting)) this.#isConnected = true;

@@ -73,10 +73,14 @@ export const COMPLETIONS_MAX = 200;
 export function complete(source: string, offset: number, catalogue: Catalogue): Completions {
   const context = contextAt(source, offset);
   const { from, to, prefix, call } = context;
-  const ranked = candidates(context, catalogue)
-    .map((item, order) => ({ item, order, rank: rankOf(item.label, prefix) }))
-    .filter(({ rank }) => rank < NO_MATCH)
-    .sort((a, b) => a.rank - b.rank || a.order - b.order);
+  const all = candidates(context, catalogue).map((item, order) => ({
+    item,
+    order,
+    rank: rankOf(item.label, prefix),
+  }));
+  // Names that only have the letters somewhere are no more than a guess, for when nothing begins with them.
+  const worst = all.some(({ rank }) => rank <= INSIDE_CASE) ? INSIDE_CASE : SCATTERED;
+  const ranked = all.filter(({ rank }) => rank <= worst).sort((a, b) => a.rank - b.rank || a.order - b.order);
   const seen = new Set<string>();
   const items = ranked.flatMap(({ item }) => {
     if (seen.has(item.label)) return [];
@@ -199,18 +203,22 @@ function calledFunction(name: string, isMethod: boolean, catalogue: Catalogue): 
   return catalogue.functions.find((info) => info.name === name && (info.on !== null) === isMethod);
 }
 
+/** Begins with the prefix without regard to case. */
+const INSIDE_CASE = 1;
+/** Has the characters of the prefix, in that order. */
+const SCATTERED = 2;
 const NO_MATCH = 3;
 
-/** 0: begins with the prefix; 1: does so without regard to case; 2: has its characters in that order; else `NO_MATCH`. */
+/** 0: begins with the prefix; then as the constants above say. */
 function rankOf(label: string, prefix: string): number {
   if (label.startsWith(prefix)) return 0;
   const lower = label.toLowerCase();
   const wanted = prefix.toLowerCase();
-  if (lower.startsWith(wanted)) return 1;
+  if (lower.startsWith(wanted)) return INSIDE_CASE;
   let at = -1;
   for (const char of wanted) {
     at = lower.indexOf(char, at + 1);
     if (at < 0) return NO_MATCH;
   }
-  return 2;
+  return SCATTERED;
 }

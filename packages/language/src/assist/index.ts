@@ -1,4 +1,5 @@
 /** Help while query code is typed, shared by shell and console: tokens, completion, whether a text goes on, places of errors. */
+export { calledNames } from './calls.js';
 export {
   type Catalogue,
   COMPLETIONS_MAX,
@@ -12,4 +13,5 @@ export {
 export { type Context, contextAt, type EnclosingCall, type Receiver, type Wanted } from './context.js';
 export { excerpt, type Place } from './excerpt.js';
 export { isIncomplete } from './incomplete.js';
+export { nearest } from './similar.js';
 export { FIRST_LINE, type LineState, type Token, type TokenKind, tokenize, tokenizeLine } from './tokens.js';

@@ -5,6 +5,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { nearest } from '@althing/language';
 import { isLoopback } from './address.js';
 import { parseFile } from './file.js';
 import { type ProcessMemory, processMemory } from './memory.js';
@@ -25,7 +26,6 @@ import {
   startVariables,
   variableOf,
 } from './settings.js';
-import { nearest } from './similar.js';
 
 /** Where a configuration comes from. */
 export interface ConfigurationInput {

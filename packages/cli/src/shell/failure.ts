@@ -1,0 +1,51 @@
+/** What an error means to the caller of a command: words, and an exit code. */
+import { AbortError, AlthingError, OutcomeUnknownError, QueryError } from '@althing/client';
+import { excerpt, type Place } from '@althing/language';
+import { exitCodeOf, wordsOf } from '../connection.js';
+import { visible } from './text-width.js';
+
+export interface Failure {
+  /** Lines for people: the error, its place when there is one, what became of the changes unless that is nothing. */
+  readonly text: string;
+  readonly exitCode: number;
+  /** Where in the code that was sent; null where nobody tells. */
+  readonly place: Place | null;
+  /** The name of a request whose outcome is unknown: sent again under it, it takes effect once. */
+  readonly requestName: string | null;
+}
+
+/** Exit code of a command that was interrupted. */
+export const INTERRUPTED = 130;
+
+/**
+ * @param source the code that was sent, whose lines an error may point at
+ */
+export function failureOf(error: unknown, source: string): Failure {
+  if (!(error instanceof AlthingError)) throw error;
+  const requestName = error instanceof OutcomeUnknownError ? error.requestName : null;
+  const place = error instanceof QueryError && error.procedure === null ? error.at : null;
+  return {
+    text: textOf(error, source),
+    exitCode: error instanceof AbortError ? INTERRUPTED : exitCodeOf(error),
+    place,
+    requestName,
+  };
+}
+
+function textOf(error: AlthingError, source: string): string {
+  if (error instanceof AbortError) {
+    return error.outcome === 'unknown'
+      ? 'interrupted: a change may have been made, or may yet be'
+      : 'interrupted before it was sent: nothing was changed';
+  }
+  const lines = [visible(wordsOf(error))];
+  if (error instanceof QueryError && error.at !== null) {
+    if (error.procedure === null) lines.push(excerpt(source, error.at));
+    else
+      lines.push(
+        `in procedure ${visible(error.procedure)}, line ${error.at.line}, column ${error.at.column}`,
+      );
+  }
+  if (error.outcome === 'unknown') lines.push('a change may have been made all the same');
+  return lines.join('\n');
+}
