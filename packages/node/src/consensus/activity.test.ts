@@ -35,6 +35,7 @@ class Trio {
       raft: { electionTicks: ELECTION_TICKS },
       random: () => nodeId * 7,
       emit: (event) => events.push(event),
+      answer: () => undefined,
       transmit: (group, messages) => {
         for (const message of messages) {
           this.sent += 1;

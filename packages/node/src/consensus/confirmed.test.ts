@@ -22,6 +22,7 @@ class Trio {
       raft: { electionTicks: ELECTION_TICKS },
       random: () => 7,
       emit: () => {},
+      answer: () => undefined,
       transmit: (_group, messages) => trio.sent.push(...messages),
       isUp: (node) => trio.up.has(node),
       logTail: 0,

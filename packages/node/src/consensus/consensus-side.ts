@@ -19,7 +19,6 @@ import { type LinkSizes, Links } from '../peers/links.js';
 import { goneNodes } from './gone.js';
 import { GroupHost, type GroupHostOptions } from './group-host.js';
 import type { Network, NetworkEvents, Spoken } from './network.js';
-import { PreparedAnswers } from './prepared-answers.js';
 
 export interface ConsensusSettings {
   readonly nodeId: NodeId;
@@ -105,7 +104,6 @@ export class ConsensusSide<Net extends Network = Network> {
   readonly network: Net;
   readonly host: GroupHost;
   readonly links: Links;
-  private readonly prepared: PreparedAnswers;
   private readonly settings: ConsensusSettings;
   private readonly ports: ConsensusPorts<Net>;
   /** All members; empty until there is a list. */
@@ -140,7 +138,6 @@ export class ConsensusSide<Net extends Network = Network> {
       emit: line.emit,
     });
     this.links = this.makeLinks();
-    this.prepared = new PreparedAnswers((answer) => this.links.return({ kind: 'return', ...answer }));
     this.host = this.makeHost();
     this.timers = [
       clock.every(settings.tickMs, () => this.tick()),
@@ -196,7 +193,6 @@ export class ConsensusSide<Net extends Network = Network> {
         this.network.renewTls(command);
         return;
       default:
-        this.prepared.commanded(command);
         this.host.handle(command);
     }
   }
@@ -252,10 +248,8 @@ export class ConsensusSide<Net extends Network = Network> {
       log: disk.log,
       raft,
       random,
-      emit: (event) => {
-        this.prepared.told(event);
-        line.emit(event);
-      },
+      emit: line.emit,
+      answer: (answer) => this.links.return({ kind: 'return', ...answer }),
       transmit: (group, messages) => {
         transmitting?.(group, messages);
         this.links.transmit(group, messages);

@@ -34,6 +34,7 @@ class Bench {
       raft,
       random: () => 7,
       emit: (event) => this.events.push(event),
+      answer: () => undefined,
       transmit: (group, messages) => {
         for (const message of messages) queueMicrotask(() => this.other?.host.receive(group, message));
       },

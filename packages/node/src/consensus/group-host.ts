@@ -19,6 +19,7 @@ import {
   type Event,
   type GroupId,
   type NodeId,
+  type PreparedAnswer,
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
@@ -40,6 +41,8 @@ export interface GroupHostOptions {
   /** A source of random 32-bit integers. */
   readonly random: () => number;
   readonly emit: (event: Event) => void;
+  /** Sends the answer to a call of another node. */
+  readonly answer: (answer: PreparedAnswer) => void;
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /**
    * Whether entries may be sent to a node now; if not, `roomFor` is called once they may. Default: always.
@@ -125,6 +128,7 @@ export class GroupHost {
       random: options.random,
       nextEpoch: () => ++this.epochs,
       emit,
+      answer: options.answer,
       transmit: options.transmit,
       hasRoom: options.hasRoom ?? (() => true),
       clock: options.clock,
@@ -375,7 +379,7 @@ export class GroupHost {
     }
     switch (command.kind) {
       case 'propose':
-        group.propose(command.epoch, command.payloads);
+        group.propose(command.epoch, command.payloads, command.answers);
         return;
       case 'mark':
         group.mark(command.epoch, command.id);

@@ -1,5 +1,13 @@
 /** Decisions of a leader about the members of its group. */
-import { isMember, isRemoved, MAX_VOTERS, type Membership, membersOf, type RaftNode } from 'raft-ts';
+import {
+  type changeOf,
+  isMember,
+  isRemoved,
+  MAX_VOTERS,
+  type Membership,
+  membersOf,
+  type RaftNode,
+} from 'raft-ts';
 import { canGoOnWithout, isResting } from '../between/membership.js';
 import type { MembershipStep, NodeId } from '../between/protocol.js';
 
@@ -52,4 +60,10 @@ export function successorOf(
     bestMatch = match;
   }
   return best;
+}
+
+/** A step as Raft takes it. */
+export function changeStepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
+  if (action === 'remove') return { action, node };
+  return { action: 'addLearner', node, promote: action === 'addLearner' };
 }

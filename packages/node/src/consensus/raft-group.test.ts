@@ -117,6 +117,7 @@ class Node {
         random: () => this.id,
         nextEpoch: () => ++this.epochs,
         emit: (event) => this.events.push(event),
+        answer: () => undefined,
         transmit: (_group, messages) => this.transmit(messages),
         clock: this.cluster.clock,
         hasRoom: () => true,
@@ -360,7 +361,7 @@ describe('a snapshot', () => {
 
     const { index, term, hash, membership } = message.snapshot;
     const wrong = { index: index + 1, term, hash, membership: encodeMembership(membership) };
-    expect(() => node.group.installed(wrong)).toThrow('was not asked for');
+    expect(() => node.group.installed(wrong)).toThrow('only a snapshot that was asked for');
     await cluster.settle();
   });
 

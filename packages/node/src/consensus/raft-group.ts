@@ -1,7 +1,3 @@
-/**
- * Long because: core, log, and what the engine side was told move together with each `Ready` of the core,
- * in one order.
- */
 import type { LogView } from '@althing/storage';
 import {
   changeOf,
@@ -29,11 +25,14 @@ import type {
   LogPosition,
   MembershipStep,
   NodeId,
+  PreparedAnswer,
 } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
-import { GroupLog, operationsOf } from './group-log.js';
-import { stepTowards, successorOf } from './group-members.js';
+import { GroupLog } from './group-log.js';
+import { changeStepOf, stepTowards, successorOf } from './group-members.js';
+import { GroupWrites } from './group-writes.js';
 import type { LogWriter } from './log-writer.js';
+import { PreparedAnswers } from './prepared-answers.js';
 import type { GroupWatch } from './watches/group-watch.js';
 import { LagQuestion, LagWatch } from './watches/lag-watch.js';
 import { OutrunWatch } from './watches/slow-disk.js';
@@ -59,6 +58,8 @@ export interface GroupContext {
   readonly nextEpoch: () => number;
   /** Hands an event over to the engine side. */
   readonly emit: (event: Event) => void;
+  /** Sends the answer to a call of another node. */
+  readonly answer: (answer: PreparedAnswer) => void;
   /** Sends messages to other nodes. */
   readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /** Whether entries may be sent to a node now. */
@@ -86,8 +87,8 @@ export class RaftGroup {
   private readonly log: GroupLog;
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
-  /** Writes of the log that are under way, the oldest first. */
-  private readonly underWay: Write[] = [];
+  private readonly writes: GroupWrites;
+  private readonly answers: PreparedAnswers;
   /** The term in which the engine side was told that it leads; 0 while it was not. */
   private leadingTerm = 0;
   /** The epoch that goes with it. What comes under another one was sent before the engine side knew. */
@@ -105,8 +106,6 @@ export class RaftGroup {
   private handedOver: number;
   private dropped = false;
   private processing = false;
-  /** A snapshot that the engine side is to make the state of the group; later writes wait behind it. */
-  private installing: { readonly write: Write; readonly behind: Write[] } | null = null;
   /** Changes of the membership that were asked for and wait to be committed. */
   private readonly changes: { readonly id: number; readonly index: number; readonly term: number }[] = [];
   private decodedMembership: Membership;
@@ -128,6 +127,10 @@ export class RaftGroup {
     const view = context.view(id);
     const membership = decodeMembership(applied.membership);
     this.log = new GroupLog(view, { ...applied, membership });
+    this.writes = new GroupWrites(id, this.log, context.writer, (write) => {
+      if (!this.dropped) context.guarded(() => this.written(write));
+    });
+    this.answers = new PreparedAnswers(context.answer);
     this.membership = applied.membership;
     this.decodedMembership = membership;
     this.appliedIndex = applied.index;
@@ -204,7 +207,7 @@ export class RaftGroup {
     this.raft.tick();
     // While a snapshot is installed there is no log.
     const { commitIndex, stableIndex } = this.raft;
-    this.outrun.tick(commitIndex, this.installing === null ? stableIndex : commitIndex);
+    this.outrun.tick(commitIndex, this.writes.isInstalling ? commitIndex : stableIndex);
     this.process();
     this.leadAgain();
     this.fallSilent();
@@ -218,13 +221,18 @@ export class RaftGroup {
     this.process();
   }
 
-  propose(epoch: number, payloads: readonly Uint8Array[]): void {
+  propose(
+    epoch: number,
+    payloads: readonly Uint8Array[],
+    answers: readonly (PreparedAnswer | null)[] = [],
+  ): void {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
     if (epoch !== this.epoch) return;
     this.streams = this.notices?.isPaused ?? false;
     const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
     if (result?.status === 'accepted') {
       this.watch?.proposed(result.lastIndex);
+      this.answers.add(result.firstIndex, answers);
     } else {
       this.watch?.refused(payloads.length);
       this.suspend();
@@ -374,7 +382,7 @@ export class RaftGroup {
 
   /** Changes the membership; the event `membership_answer` tells what came of it if there is an id. */
   change(id: number | null, steps: readonly MembershipStep[]): void {
-    const result = this.raft.proposeChange(changeOf(...steps.map((step) => this.stepOf(step))));
+    const result = this.raft.proposeChange(changeOf(...steps.map(changeStepOf)));
     if (result.status === 'accepted') {
       if (id !== null) this.changes.push({ id, index: result.index, term: result.term });
     } else if (id !== null) {
@@ -409,7 +417,7 @@ export class RaftGroup {
   snapshotArrived(message: InstallSnapshot): void {
     const { index } = message.snapshot;
     const before = this.raft.status().installing;
-    if (this.installing === null) this.step(message);
+    if (!this.writes.isInstalling) this.step(message);
     // A snapshot that is taken is installed later if writes are under way. The same one may be on its way
     // already.
     const isTaken = before !== index && this.raft.status().installing === index;
@@ -418,19 +426,11 @@ export class RaftGroup {
 
   /** The state is that of the snapshot now. */
   installed(applied: Applied): void {
-    const { installing } = this;
-    const snapshot = installing?.write.snapshot;
-    if (installing === null || !snapshot || snapshot.index !== applied.index) {
-      throw new Error(`group ${this.id}: a snapshot was installed that was not asked for`);
-    }
-    this.installing = null;
-    this.log.checkpointed(snapshot);
+    const { index, membership } = this.writes.installed(applied.index);
     this.membership = applied.membership;
-    this.decodedMembership = snapshot.membership;
-    this.appliedIndex = snapshot.index;
-    this.handedOver = snapshot.index;
-    this.append(installing.write);
-    for (const write of installing.behind) this.append(write);
+    this.decodedMembership = membership;
+    this.appliedIndex = index;
+    this.handedOver = index;
   }
 
   /** Does everything that is ready, until nothing is. */
@@ -450,7 +450,8 @@ export class RaftGroup {
       this.context.stirred(this.id);
       this.roleChanged(ready.soft);
     }
-    if (ready.write !== null) this.write(ready.write);
+    const snapshot = ready.write === null ? null : this.writes.add(ready.write);
+    if (snapshot !== null) this.context.emit({ kind: 'install', group: this.id, index: snapshot.index });
     this.transmit(ready.messages);
     if (ready.committed.length > 0) this.commit(ready);
     for (const read of ready.reads) {
@@ -505,12 +506,6 @@ export class RaftGroup {
     this.context.emit({ kind: 'membership_answer', group: this.id, id, problem });
   }
 
-  private stepOf({ action, node }: MembershipStep): Parameters<typeof changeOf>[number] {
-    if (action === 'remove') return { action, node };
-    if (action === 'rest') return { action: 'addLearner', node, promote: false };
-    return { action, node, promote: true };
-  }
-
   /** Lets a group in which nothing happens be silent. */
   private fallSilent(): void {
     const away = this.raft.role === 'leader' ? this.away : null;
@@ -537,6 +532,7 @@ export class RaftGroup {
     this.epoch = 0;
     this.resume = null;
     this.watch?.lost();
+    this.answers.clear();
     for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
   }
 
@@ -547,29 +543,8 @@ export class RaftGroup {
     this.context.emit({ kind: 'leading', group: this.id, epoch: this.epoch });
   }
 
-  private write(write: Write): void {
-    if (this.installing !== null) {
-      this.installing.behind.push(write);
-    } else if (write.snapshot !== null) {
-      this.installing = { write, behind: [] };
-      this.context.emit({ kind: 'install', group: this.id, index: write.snapshot.index });
-    } else {
-      this.append(write);
-    }
-  }
-
-  private append(write: Write): void {
-    const [first] = write.entries;
-    const previous = first === undefined ? 0 : this.hashBefore(first.index);
-    this.underWay.push(write);
-    const operations = operationsOf(this.id, write, previous);
-    this.context.writer.append(operations, () => {
-      if (!this.dropped) this.context.guarded(() => this.written(write));
-    });
-  }
-
   private written(write: Write): void {
-    this.underWay.splice(this.underWay.indexOf(write), 1);
+    this.writes.ended(write);
     this.noteCut();
     const released = this.raft.persisted(write);
     if (write.snapshot !== null) this.raft.snapshotInstalled(write.snapshot.index);
@@ -594,16 +569,6 @@ export class RaftGroup {
     for (const message of messages) if (isSnapshot(message)) this.context.sendSnapshot(this.id, message);
   }
 
-  private hashBefore(index: number): number {
-    for (let i = this.underWay.length - 1; i >= 0; i--) {
-      // A later write says what stands at an index of which an earlier one spoke, too.
-      const { entries } = elementAt(this.underWay, i);
-      const entry = entries[index - 1 - (entries[0]?.index ?? index)];
-      if (entry !== undefined) return entry.hash;
-    }
-    return this.log.hash(index - 1);
-  }
-
   private commit({ committed, committedMemberships }: Ready): void {
     let entries: CommittedEntry[] = [];
     let own = 0;
@@ -612,6 +577,7 @@ export class RaftGroup {
     const flush = (membership?: Uint8Array): void => {
       if (lastOwn !== null) {
         this.watch?.committed(lastOwn.index, own);
+        this.answers.commit(lastOwn.index);
         this.context.emit({ kind: 'committed', group: this.id, count: own, last: positionOf(lastOwn) });
       }
       if (last !== null) {

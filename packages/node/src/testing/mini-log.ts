@@ -1,4 +1,5 @@
-import type { CommittedEntry, GroupId, NodeEvent, NodeId } from '../between/protocol.js';
+import type { Command, CommittedEntry, GroupId, NodeEvent, NodeId } from '../between/protocol.js';
+import { PreparedAnswers } from '../consensus/prepared-answers.js';
 import type { MiniCluster } from './mini-cluster.js';
 
 /** A proposal that is not committed. */
@@ -16,6 +17,7 @@ export class MiniLog {
   private index = 1;
   private epoch = 0;
   private isSuspended = false;
+  private readonly answers = new PreparedAnswers((answer) => this.cluster.node(this.leader).answer(answer));
 
   constructor(cluster: MiniCluster, group: GroupId) {
     this.cluster = cluster;
@@ -47,6 +49,7 @@ export class MiniLog {
   depose(): void {
     if (this.leader === 0) return;
     this.leader = 0;
+    this.answers.clear();
     this.tellAll(() => ({ kind: 'following', group: this.group, term: this.epoch, leader: 0 }));
   }
 
@@ -55,6 +58,7 @@ export class MiniLog {
    */
   suspend(): void {
     this.isSuspended = true;
+    this.answers.clear();
     this.cluster.node(this.leader).tell({ kind: 'suspended', group: this.group });
   }
 
@@ -66,8 +70,12 @@ export class MiniLog {
     this.cluster.node(this.leader).tell({ kind: 'leading', group: this.group, epoch: this.epoch });
   }
 
-  propose(node: NodeId, epoch: number, payloads: readonly Uint8Array[]): void {
+  propose(
+    node: NodeId,
+    { epoch, payloads, answers = [] }: Extract<Command, { readonly kind: 'propose' }>,
+  ): void {
     if (node !== this.leader || epoch !== this.epoch) return;
+    this.answers.add(this.index + this.proposals.length + 1, answers);
     for (const payload of payloads) this.proposals.push({ node, payload });
   }
 
@@ -83,6 +91,7 @@ export class MiniLog {
     const first = this.index + 1;
     this.index += committed.length;
     const last = { index: this.index, term: this.epoch, hash: this.index };
+    this.answers.commit(this.index);
     this.tellAll((id) =>
       id === this.leader && !this.isSuspended
         ? { kind: 'committed', group: this.group, count: committed.length, last }

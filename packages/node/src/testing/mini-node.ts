@@ -3,9 +3,15 @@ import { createHash } from 'node:crypto';
 import { bootstrap, type Engine, LEVEL_NEWEST, type WireValues } from '@althing/engine';
 import { newSalt } from '../base/password-salts.js';
 import type { Founder } from '../between/cluster-record.js';
-import { type Command, type GroupId, type NodeEvent, type NodeId, ROOT_GROUP } from '../between/protocol.js';
+import {
+  type Command,
+  type GroupId,
+  type NodeEvent,
+  type NodeId,
+  type PreparedAnswer,
+  ROOT_GROUP,
+} from '../between/protocol.js';
 import type { CallKind } from '../calls/calls.js';
-import { PreparedAnswers } from '../consensus/prepared-answers.js';
 import { EngineSide } from '../engine-side/engine-side.js';
 import type { EnginePorts } from '../engine-side/ports.js';
 import type { GroupSession } from '../groups/group-session.js';
@@ -30,8 +36,6 @@ export class MiniNode {
   private readonly opened = new Set<GroupId>();
   private early: NodeEvent[] = [];
   private readonly underWay = new Map<number, CallKind>();
-  /** Those of the consensus side. */
-  private readonly prepared = new PreparedAnswers((answer) => this.obey({ kind: 'return', ...answer }));
 
   constructor(cluster: MiniCluster, id: NodeId, members: readonly NodeId[], state: State) {
     this.cluster = cluster;
@@ -136,12 +140,16 @@ export class MiniNode {
     for (const event of this.early.splice(0)) this.tell(event);
   }
 
+  /** Sends the answer to a call of another node, as the consensus side does. */
+  answer(answer: PreparedAnswer): void {
+    this.obey({ kind: 'return', ...answer });
+  }
+
   private take(event: NodeEvent): void {
     if (this.waits(event)) {
       this.early.push(event);
       return;
     }
-    this.prepared.told(event);
     this.side.handle(event);
   }
 
@@ -186,14 +194,13 @@ export class MiniNode {
 
   private obey(command: Command): void {
     const { cluster } = this;
-    this.prepared.commanded(command);
     switch (command.kind) {
       case 'open':
         this.opened.add(command.group);
         for (const event of this.early.splice(0)) this.tell(event);
         return;
       case 'propose':
-        cluster.log(command.group).propose(this.id, command.epoch, command.payloads);
+        cluster.log(command.group).propose(this.id, command);
         return;
       case 'read':
         cluster.log(command.group).read(this.id, command.id);
