@@ -1,55 +1,37 @@
-/**
- * Long because: every way in stands here, since each is guarded in the same way.
- */
-import { type LogStore, StorageError } from '@althing/storage';
-import {
-  decodeMessage,
-  encodeMessage,
-  type InstallSnapshot,
-  type Membership,
-  type Message,
-  RaftAssertionError,
-  type RaftOptions,
-} from 'raft-ts';
+import type { LogStore } from '@althing/storage';
+import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
-import { decodeMembership } from '../between/membership.js';
 import {
   type Applied,
   type Command,
-  type Event,
   type GroupId,
   type NodeId,
-  type PreparedAnswer,
   ROOT_GROUP,
 } from '../between/protocol.js';
-import { ExitCode } from '../config/exit-codes.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
+import { exitCodeOf } from './exit-code.js';
+import type { GroupContext, Observation } from './group-context.js';
 import type { GroupNow } from './group-figures.js';
+import { GroupOpening } from './group-opening.js';
 import { Handover } from './handover.js';
-import { beginningOf, hashFits, MisfitError, misfitOf } from './log-fit.js';
+import { Hearing } from './hearing.js';
 import { LogWriter } from './log-writer.js';
-import { type GroupContext, LostTailError, type Observation, RaftGroup } from './raft-group.js';
+import { RaftGroup } from './raft-group.js';
+import { RootFollower } from './root-follower.js';
 import { DiskWatch } from './watches/disk-watch.js';
 import type { WatchGroup } from './watches/group-watch.js';
-import { SlowDisk } from './watches/slow-disk.js';
+import { LaggingGroups } from './watches/lag-watch.js';
+import { SlowDisk, slowDiskNews } from './watches/slow-disk.js';
 
-export interface GroupHostOptions {
-  readonly nodeId: number;
+export interface GroupHostOptions
+  extends Pick<GroupContext, 'nodeId' | 'random' | 'emit' | 'answer' | 'transmit' | 'isUp'> {
   readonly log: LogStore;
   readonly raft: Partial<RaftOptions>;
-  /** A source of random 32-bit integers. */
-  readonly random: () => number;
-  readonly emit: (event: Event) => void;
-  /** Sends the answer to a call of another node. */
-  readonly answer: (answer: PreparedAnswer) => void;
-  readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
   /**
    * Whether entries may be sent to a node now; if not, `roomFor` is called once they may. Default: always.
    */
   readonly hasRoom?: (group: GroupId, to: NodeId) => boolean;
-  /** Whether another node can be reached. */
-  readonly isUp: (node: NodeId) => boolean;
   /** Entries that stay in the log behind a checkpoint, for followers that are a little behind. */
   readonly logTail: number;
   /** Free space on the disk below which data must not grow; 0 for none. */
@@ -72,7 +54,7 @@ export interface GroupHostOptions {
 
 /**
  * Drives the Raft groups of a node: commands of the engine side, ticks, and messages of other nodes come in;
- * durable writes, messages and events go out. It has no clock and no I/O of its own.
+ * durable writes, messages and events go out. Clock and I/O are handed in.
  *
  * An error that nothing can be done about becomes the event `failed`; after that the host does nothing any
  * more.
@@ -81,19 +63,16 @@ export class GroupHost {
   private readonly options: GroupHostOptions;
   private readonly groups = new Map<GroupId, RaftGroup>();
   private readonly activity = new Activity<RaftGroup>();
-  /** Groups whose state lagged behind their leader when that was last looked at. */
-  private readonly lagging = new Set<RaftGroup>();
-  /** The membership that all groups were compared with; null for none. */
-  private followed: Membership | null = null;
-  /** Groups whose log is being laid out. */
-  private readonly opening = new Set<GroupId>();
+  private readonly lagging = new LaggingGroups<RaftGroup>();
+  private readonly rootFollower: RootFollower;
+  private readonly opening: GroupOpening;
+  private readonly hearing: Hearing;
   private readonly context: GroupContext;
   private readonly writer: LogWriter;
   private readonly disk: DiskWatch;
   private readonly slowDisk: SlowDisk;
   private readonly early = new EarlyMessages();
   private readonly handover: Handover;
-  private ticks = 0;
   private epochs = 0;
   private stopping = false;
   private dead = false;
@@ -139,8 +118,12 @@ export class GroupHost {
       stirred: (group) => this.stirred(group),
       guarded: (work) => this.guarded(work),
     };
-    const { groups, activity } = this;
-    this.handover = new Handover({ groups, awake: activity.awake, isUp: options.isUp, slowTicks, emit });
+    const { nodeId, isUp } = options;
+    const { groups, activity, electionTicks } = this;
+    this.opening = new GroupOpening(nodeId, log, this.writer, (work) => this.guarded(work));
+    this.hearing = new Hearing(nodeId, electionTicks, isUp);
+    this.rootFollower = new RootFollower(groups, activity.awake, isUp);
+    this.handover = new Handover({ groups, awake: activity.awake, isUp, slowTicks, emit });
   }
 
   handle(command: Command): void {
@@ -155,8 +138,7 @@ export class GroupHost {
       this.early.tick();
       this.slowDisk.tick(this.outrunTicks);
       this.handover.tick();
-      this.ticks += 1;
-      if (this.ticks % FOLLOW_TICKS === 0) this.followRoot();
+      this.rootFollower.tick();
     });
   }
 
@@ -165,7 +147,7 @@ export class GroupHost {
    * command, a message or news of a peer may end that.
    */
   get isCalm(): boolean {
-    if (this.stopping || this.opening.size > 0 || this.disk.level !== 'ok' || this.slowDisk.isSlow)
+    if (this.stopping || !this.opening.isIdle || this.disk.level !== 'ok' || this.slowDisk.isSlow)
       return false;
     if (!this.early.isEmpty || !this.handover.isIdle) return false;
     return this.activity.awake.size === 0 && this.groups.size > 0;
@@ -182,12 +164,12 @@ export class GroupHost {
 
   /** Entries of a group could not be sent to a node. */
   unsent(group: GroupId, to: NodeId): void {
-    this.guarded(() => this.groups.get(group)?.unsent(to));
+    this.guarded(() => this.groups.get(group)?.tell((raft) => raft.reportUnreachable(to)));
   }
 
   /** Entries of a group may be sent to a node again. */
   roomFor(group: GroupId, to: NodeId): void {
-    this.guarded(() => this.groups.get(group)?.roomFor(to));
+    this.guarded(() => this.groups.get(group)?.tell((raft) => raft.roomFor(to)));
   }
 
   /** Another node can't be reached any more, or was started anew. */
@@ -238,15 +220,9 @@ export class GroupHost {
     return this.groups.get(group)?.status();
   }
 
-  /** See `RaftGroup.watchLag`. */
+  /** Finds out how far states lag behind. To be called several times a second, with monotonic milliseconds. */
   watchLag(now: number): void {
-    this.guarded(() => {
-      for (const group of new Set([...this.activity.awake, ...this.lagging])) {
-        group.watchLag(now);
-        if (group.isLagging) this.lagging.add(group);
-        else this.lagging.delete(group);
-      }
-    });
+    this.guarded(() => this.lagging.look(this.activity.awake, now));
   }
 
   /**
@@ -255,24 +231,14 @@ export class GroupHost {
    * others lead.
    */
   lag(now: number): { readonly group: GroupId; readonly ms: number } {
-    let worst = { group: ROOT_GROUP, ms: 0 };
-    if (this.groups.get(ROOT_GROUP)?.role === 'leader') return worst;
-    for (const group of this.lagging) {
-      const ms = group.lagMs(now);
-      if (ms > worst.ms) worst = { group: group.id, ms };
-    }
-    return worst;
+    const leadsRoot = this.groups.get(ROOT_GROUP)?.role === 'leader';
+    return leadsRoot ? { group: ROOT_GROUP, ms: 0 } : this.lagging.worst(now);
   }
 
   /** Whether this node leads a group, and heard of a majority of its voters within an election timeout. */
   isConfirmed(group: GroupId): boolean {
     const status = this.status(group);
-    if (status?.role !== 'leader') return false;
-    const heard = this.heardOf(status);
-    const { voters, outgoing } = status.membership;
-    return [voters, outgoing].every(
-      (half) => half.length === 0 || 2 * half.filter((node) => heard.has(node)).length > half.length,
-    );
+    return status !== undefined && this.hearing.isConfirmed(status);
   }
 
   /**
@@ -282,48 +248,12 @@ export class GroupHost {
    */
   rootAge(now: number): number | 'alone' | null {
     const root = this.groups.get(ROOT_GROUP);
-    const status = root?.status();
-    if (root === undefined || status === undefined) return null;
-    const { role, leader, membership, quiesced, electionElapsed } = status;
-    const { voters, outgoing } = membership;
-    const { nodeId, isUp } = this.options;
-    if (voters.length === 1 && voters[0] === nodeId && outgoing.length === 0) return 'alone';
-    if (role === 'leader') return this.isConfirmed(ROOT_GROUP) ? 0 : null;
-    // A leader that no majority follows gives up by itself within an election timeout, and is heard no more.
-    const isHeard = leader !== 0 && isUp(leader) && (quiesced || electionElapsed <= 2 * this.electionTicks);
-    return isHeard ? root.lagMs(now) : null;
-  }
-
-  /** This node, and those that it heard of within an election timeout, as the leader of a group. */
-  private heardOf({ peers }: ReturnType<RaftGroup['status']>): ReadonlySet<NodeId> {
-    const { nodeId, isUp } = this.options;
-    const heard = peers.filter(({ node, silentTicks }) => silentTicks <= this.electionTicks && isUp(node));
-    return new Set([nodeId, ...heard.map(({ node }) => node)]);
+    return root === undefined ? null : this.hearing.ageOf(root, now);
   }
 
   /** The state of each group, for the page of figures. */
   get groupsNow(): GroupNow[] {
-    return [...this.groups.values()].map((group) => this.nowOf(group));
-  }
-
-  private nowOf(group: RaftGroup): GroupNow {
-    const status = group.status();
-    const { role, term, leader, membership, commitIndex, lastIndex } = status;
-    const isLeader = role === 'leader';
-    const { voters, learners } = membership;
-    const heard = this.heardOf(status);
-    return {
-      id: group.id,
-      term,
-      isLeader,
-      hasLeader: leader !== 0,
-      commitIndex,
-      appliedIndex: group.appliedTo,
-      lastIndex,
-      voters: voters.length,
-      learners: learners.length,
-      reachable: isLeader ? voters.filter((node) => heard.has(node)).length : 0,
-    };
+    return [...this.groups.values()].map((group) => this.hearing.now(group));
   }
 
   /** Of the group that is worst. */
@@ -355,7 +285,7 @@ export class GroupHost {
         this.stopping = true;
         return;
       case 'open':
-        this.open(command.group, command.applied, command.isNew, command.campaign);
+        this.open(command);
         return;
       case 'drop':
         this.drop(command.group);
@@ -394,7 +324,7 @@ export class GroupHost {
         group.checkpointed(command.applied, this.options.logTail);
         return;
       case 'snapshot_sent':
-        group.snapshotSent(command.to, command.arrived);
+        group.tell((raft) => raft.reportSnapshot(command.to, command.arrived));
         return;
       case 'snapshot_arrived':
         group.snapshotArrived(snapshotOf(command.message));
@@ -427,46 +357,14 @@ export class GroupHost {
     }
   }
 
-  /**
-   * The groups of collections have the members that the root group has. Each is brought there by its leader. Those that
-   * sleep are looked at when root's members changed, and now and then, since a step may have waited for a node.
-   */
-  private followRoot(): void {
-    const root = this.groups.get(ROOT_GROUP);
-    if (root === undefined) return;
-    const { members } = root;
-    const { isUp } = this.options;
-    if (members.voters.length === 0 || members.outgoing.length > 0) return;
-    const isNews = members !== this.followed || this.ticks % FOLLOW_ALL_TICKS === 0;
-    this.followed = members;
-    for (const group of isNews ? this.groups.values() : [...this.activity.awake]) {
-      if (group.id !== ROOT_GROUP && !group.follow(members, isUp)) group.transfer(0, isUp);
-    }
-  }
-
-  private open(id: GroupId, applied: Applied, isNew: boolean, campaign: boolean): void {
-    if (this.groups.has(id) || this.opening.has(id)) return;
-    const view = this.options.log.view(id);
-    const begin = (): void => {
+  private open({ group: id, applied, isNew, campaign }: Extract<Command, { readonly kind: 'open' }>): void {
+    if (this.groups.has(id)) return;
+    this.opening.open(id, applied, isNew, () => {
       const group = new RaftGroup(id, this.context, applied);
       this.groups.set(id, group);
       this.activity.stirred(group);
       group.start(campaign);
       for (const message of this.early.take(id)) group.step(message);
-    };
-    const { voters, outgoing } = decodeMembership(applied.membership);
-    const isAlone = voters.length === 1 && voters[0] === this.options.nodeId && outgoing.length === 0;
-    const misfit = misfitOf(view, applied, { isNew, isAlone });
-    if (misfit !== null) throw new MisfitError(`group ${id}: ${misfit}`);
-    // A log that went another way is one that a snapshot had just been installed over.
-    const fits = view.lastIndex >= applied.index && (isAlone || hashFits(view, applied));
-    if (view.hardState !== undefined && fits) {
-      begin();
-      return;
-    }
-    this.opening.add(id);
-    this.writer.append(beginningOf(id, this.options.nodeId, view, applied), () => {
-      if (this.opening.delete(id)) this.guarded(begin);
     });
   }
 
@@ -477,26 +375,22 @@ export class GroupHost {
   private beginAnew(group: RaftGroup, applied: Applied): void {
     const { id } = group;
     this.remove(group);
-    this.opening.add(id);
-    // Behind everything that the former core had written, so that no promise of its is forgotten.
-    this.writer.append([], () => {
-      if (this.opening.delete(id)) this.guarded(() => this.open(id, applied, false, false));
-    });
+    this.opening.behindWrites(id, () =>
+      this.open({ kind: 'open', group: id, applied, isNew: false, campaign: false }),
+    );
   }
 
   private drop(id: GroupId): void {
     const group = this.groups.get(id);
     if (group !== undefined) this.remove(group);
-    this.opening.delete(id);
-    this.writer.forget(id);
-    this.writer.append([{ kind: 'drop', group: id }], () => {});
+    this.opening.drop(id);
   }
 
   private remove(group: RaftGroup): void {
     group.drop();
     this.groups.delete(group.id);
     this.activity.forget(group);
-    this.lagging.delete(group);
+    this.lagging.forget(group);
   }
 
   private stirred(id: GroupId): void {
@@ -548,26 +442,3 @@ const WELL_ELECTIONS = 10;
 
 /** The load of a node that should lead nothing: more groups than any other leads. */
 const FULL_LOAD = 2 ** 31;
-
-function slowDiskNews(isSlow: boolean): Event {
-  return isSlow
-    ? {
-        kind: 'log',
-        level: 'warn',
-        event: 'slow_disk',
-        message: 'the disk is slower than those of other nodes: they are to lead in place of this one',
-      }
-    : { kind: 'log', level: 'info', event: 'disk_quick', message: 'the disk is as quick as others again' };
-}
-
-/** Ticks between two looks at whether the groups have the right members; and whether those that sleep do. */
-const FOLLOW_TICKS = 5;
-const FOLLOW_ALL_TICKS = 50;
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof MisfitError || error instanceof LostTailError) return error.exitCode;
-  if (error instanceof RaftAssertionError) return ExitCode.InvariantBroken;
-  if (!(error instanceof StorageError)) return ExitCode.InvariantBroken;
-  if (error.code.startsWith('damaged') || error.code === 'newer_format') return ExitCode.DataDamaged;
-  return error.code === 'misuse' ? ExitCode.InvariantBroken : ExitCode.Fatal;
-}

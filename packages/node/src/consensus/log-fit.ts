@@ -18,6 +18,19 @@ export class MisfitError extends Error {
   }
 }
 
+/** The disk has lost what it had reported as durable. */
+export class LostTailError extends Error {
+  readonly exitCode = ExitCode.DataDamaged;
+
+  constructor(group: GroupId, promised: number, last: number) {
+    super(
+      `The disk has lost what it reported as written: group ${group} ends with entry ${last} here, and this node has ` +
+        `acknowledged entry ${promised}. Its vote can not be trusted any more: move the data folder away, so that the ` +
+        'node joins again as a new member.',
+    );
+  }
+}
+
 /**
  * Why a state can't go on with a log; null when it can. Both are sound by themselves here, but one of them
  * may be missing, or be an older copy.

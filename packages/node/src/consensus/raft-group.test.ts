@@ -12,8 +12,9 @@ import { decodeMembership, encodeMembership, genesis, nothing } from '../between
 import type { Applied, Event, NodeId } from '../between/protocol.js';
 import { ExitCode } from '../config/exit-codes.js';
 import { ManualClock } from '../testing/manual-clock.js';
+import { LostTailError } from './log-fit.js';
 import { LogWriter } from './log-writer.js';
-import { LostTailError, RaftGroup } from './raft-group.js';
+import { RaftGroup } from './raft-group.js';
 
 const GROUP = 5;
 const IDENTITY = new Uint8Array(16);
@@ -328,7 +329,7 @@ describe('a snapshot', () => {
     expect(node.log.view(GROUP).lastIndex).toBe(0);
 
     node.group.installed({ index, term, hash, membership: encodeMembership(membership) });
-    leader.group.snapshotSent(4, true);
+    leader.group.tell((raft) => raft.reportSnapshot(4, true));
     await cluster.settle();
     leader.propose('c');
     await cluster.tick(3);
@@ -368,7 +369,7 @@ describe('a snapshot', () => {
   test('that did not arrive is sent again', async () => {
     const { cluster, leader } = await newcomer();
     expect(leader.snapshots).toHaveLength(1);
-    leader.group.snapshotSent(4, false);
+    leader.group.tell((raft) => raft.reportSnapshot(4, false));
     await cluster.tick(3);
     expect(leader.snapshots).toHaveLength(2);
   });

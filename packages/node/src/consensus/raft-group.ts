@@ -1,82 +1,25 @@
-import type { LogView } from '@althing/storage';
 import {
   changeOf,
-  type Entry,
   type InstallSnapshot,
   type Membership,
   type Message,
   membersOf,
-  type RaftConfig,
   RaftNode,
-  type RaftOptions,
   type Ready,
-  type SoftState,
   type Write,
 } from 'raft-ts';
-import type { Clock } from '../base/clock.js';
-import { elementAt } from '../base/element.js';
-import { decodeMembership, encodeMembership } from '../between/membership.js';
+import { decodeMembership } from '../between/membership.js';
 import { Pacer } from '../between/pacer.js';
-import type {
-  Applied,
-  CommittedEntry,
-  Event,
-  GroupId,
-  LogPosition,
-  MembershipStep,
-  NodeId,
-  PreparedAnswer,
-} from '../between/protocol.js';
-import { ExitCode } from '../config/exit-codes.js';
+import type { Applied, GroupId, MembershipStep, NodeId, PreparedAnswer } from '../between/protocol.js';
+import { EngineView } from './engine-view.js';
+import type { GroupContext } from './group-context.js';
 import { GroupLog } from './group-log.js';
 import { changeStepOf, stepTowards, successorOf } from './group-members.js';
 import { GroupWrites } from './group-writes.js';
-import type { LogWriter } from './log-writer.js';
-import { PreparedAnswers } from './prepared-answers.js';
+import { LostTailError } from './log-fit.js';
 import type { GroupWatch } from './watches/group-watch.js';
 import { LagQuestion, LagWatch } from './watches/lag-watch.js';
 import { OutrunWatch } from './watches/slow-disk.js';
-
-/** Additions of a harness to the core of a group. */
-export interface Observation extends Pick<RaftConfig, 'trace'> {
-  /** Another core in place of the sound one. */
-  readonly nodeClass?: typeof RaftNode;
-}
-
-/** The host that drives a group, as the group sees it. */
-export interface GroupContext {
-  readonly nodeId: number;
-  /** The durable log of the group. */
-  readonly view: (group: GroupId) => LogView;
-  readonly writer: LogWriter;
-  readonly options: Partial<RaftOptions>;
-  readonly observe: (group: GroupId) => Observation;
-  /** Counts the events of a group. */
-  readonly watch: (group: GroupId) => GroupWatch | undefined;
-  readonly random: () => number;
-  /** A number that was never given before. */
-  readonly nextEpoch: () => number;
-  /** Hands an event over to the engine side. */
-  readonly emit: (event: Event) => void;
-  /** Sends the answer to a call of another node. */
-  readonly answer: (answer: PreparedAnswer) => void;
-  /** Sends messages to other nodes. */
-  readonly transmit: (group: GroupId, messages: readonly Message[]) => void;
-  /** Whether entries may be sent to a node now. */
-  readonly hasRoom: (group: GroupId, to: NodeId) => boolean;
-  /** See `GroupHostOptions`. */
-  readonly clock: Pick<Clock, 'now' | 'after'> | undefined;
-  /** Sends a snapshot of the state to another node; `snapshotSent` is due afterwards. */
-  readonly sendSnapshot: (group: GroupId, message: InstallSnapshot) => void;
-  /** The log of a group was cut: its core must know, whichever that is by then. */
-  readonly cut: (group: GroupId) => void;
-  /** Whether another node can be reached. */
-  readonly isUp: (node: NodeId) => boolean;
-  /** Something happened in a group, so that it may not be asleep, or sleep for other reasons. */
-  readonly stirred: (group: GroupId) => void;
-  /** Runs what must not fail: an error ends the node. */
-  readonly guarded: (work: () => void) => void;
-}
 
 /**
  * One Raft group on this node: its core, its log, and what the engine side was told of it.
@@ -88,27 +31,10 @@ export class RaftGroup {
   private readonly raft: RaftNode;
   private readonly watch: GroupWatch | undefined;
   private readonly writes: GroupWrites;
-  private readonly answers: PreparedAnswers;
-  /** The term in which the engine side was told that it leads; 0 while it was not. */
-  private leadingTerm = 0;
-  /** The epoch that goes with it. What comes under another one was sent before the engine side knew. */
-  private epoch = 0;
-  /** Places that the engine side asked for, with the index that must be committed first. */
-  private readonly marks: Mark[] = [];
-  private membership: Uint8Array;
-  /**
-   * The engine side of a leader that is suspended leads again once everything up to `at` was handed over and
-   * changes would be taken; null when nothing waits for that.
-   */
-  private resume: { readonly at: number; readonly term: number } | null = null;
+  private readonly told: EngineView;
   private appliedIndex: number;
-  /** Every committed entry up to here was handed over. */
-  private handedOver: number;
   private dropped = false;
   private processing = false;
-  /** Changes of the membership that were asked for and wait to be committed. */
-  private readonly changes: { readonly id: number; readonly index: number; readonly term: number }[] = [];
-  private decodedMembership: Membership;
   private quietTicks = 0;
   private readonly lag = new LagWatch();
   private readonly outrun = new OutrunWatch();
@@ -130,11 +56,8 @@ export class RaftGroup {
     this.writes = new GroupWrites(id, this.log, context.writer, (write) => {
       if (!this.dropped) context.guarded(() => this.written(write));
     });
-    this.answers = new PreparedAnswers(context.answer);
-    this.membership = applied.membership;
-    this.decodedMembership = membership;
+    this.told = new EngineView(id, this.log, context, this.watch, { ...applied, membership });
     this.appliedIndex = applied.index;
-    this.handedOver = applied.index;
     const { clock } = context;
     const tellCommit = (): void => context.guarded(() => this.tellCommit());
     this.notices = clock === undefined ? null : new Pacer(clock, NOTICE_MS, tellCommit);
@@ -159,7 +82,7 @@ export class RaftGroup {
 
   /** Whether nothing is to be done here as time goes. */
   get quiesced(): boolean {
-    return this.raft.quiesced && this.resume === null;
+    return this.raft.quiesced && !this.told.isSuspended;
   }
 
   /** The members that the group sleeps without, if this node leads it. */
@@ -178,7 +101,7 @@ export class RaftGroup {
 
   /** The membership in force as far as entries were handed over. */
   get members(): Membership {
-    return this.decodedMembership;
+    return this.told.members;
   }
 
   /** The node that leads, as far as this one knows; 0 for none. */
@@ -213,6 +136,12 @@ export class RaftGroup {
     this.fallSilent();
   }
 
+  /** Tells the core something, and does what follows from it. */
+  tell(work: (raft: RaftNode) => void): void {
+    work(this.raft);
+    this.process();
+  }
+
   /** @throws LostTailError */
   step(message: Message): void {
     this.raft.step(message);
@@ -227,12 +156,12 @@ export class RaftGroup {
     answers: readonly (PreparedAnswer | null)[] = [],
   ): void {
     // Proposals of an epoch that is over were taken back by the engine side already, or will be soon.
-    if (epoch !== this.epoch) return;
+    if (epoch !== this.told.epoch) return;
     this.streams = this.notices?.isPaused ?? false;
     const result = this.context.writer.blocked ? null : this.raft.propose(payloads);
     if (result?.status === 'accepted') {
       this.watch?.proposed(result.lastIndex);
-      this.answers.add(result.firstIndex, answers);
+      this.told.answers.add(result.firstIndex, answers);
     } else {
       this.watch?.refused(payloads.length);
       this.suspend();
@@ -241,14 +170,7 @@ export class RaftGroup {
   }
 
   mark(epoch: number, id: number): void {
-    if (epoch !== this.epoch) {
-      this.context.emit({ kind: 'mark_lost', group: this.id, id });
-      return;
-    }
-    const { lastIndex: index } = this.raft.status();
-    this.marks.push({ id, index });
-    this.context.emit({ kind: 'mark_placed', group: this.id, id, index });
-    this.reachMarks();
+    this.told.mark(epoch, id, this.raft.status().lastIndex);
   }
 
   /**
@@ -257,20 +179,14 @@ export class RaftGroup {
    * again, as soon as it is of use: at once it would only be refused again, and again.
    */
   suspend(): void {
-    const { leadingTerm } = this;
-    if (leadingTerm === 0) return;
-    this.stopLeading();
-    this.context.emit({ kind: 'suspended', group: this.id });
-    this.resume = { at: this.raft.status().lastIndex, term: leadingTerm };
+    if (!this.told.suspend(this.raft.status().lastIndex)) return;
     this.context.stirred(this.id);
     this.leadAgain();
   }
 
   /** Lets the engine side of a suspended leader lead again, if the time has come. */
   leadAgain(): void {
-    const { resume } = this;
-    if (resume === null || resume.at > this.handedOver) return;
-    if (this.raft.takesProposals && !this.context.writer.blocked) this.lead(resume.term);
+    if (this.raft.takesProposals && !this.context.writer.blocked) this.told.leadAgain();
   }
 
   read(id: number): void {
@@ -330,18 +246,6 @@ export class RaftGroup {
     this.dropped = true;
   }
 
-  /** Entries for a node could not be sent. */
-  unsent(to: NodeId): void {
-    this.raft.reportUnreachable(to);
-    this.process();
-  }
-
-  /** Entries for a node may be sent again. */
-  roomFor(to: NodeId): void {
-    this.raft.roomFor(to);
-    this.process();
-  }
-
   /** A node that this group may have to do with is gone, or began anew. */
   peerDown(node: NodeId): void {
     if (this.raft.role === 'leader') {
@@ -383,11 +287,7 @@ export class RaftGroup {
   /** Changes the membership; the event `membership_answer` tells what came of it if there is an id. */
   change(id: number | null, steps: readonly MembershipStep[]): void {
     const result = this.raft.proposeChange(changeOf(...steps.map(changeStepOf)));
-    if (result.status === 'accepted') {
-      if (id !== null) this.changes.push({ id, index: result.index, term: result.term });
-    } else if (id !== null) {
-      this.answerChange(id, result.reason);
-    }
+    if (id !== null) this.told.changeAsked(id, result);
     this.process();
   }
 
@@ -407,12 +307,6 @@ export class RaftGroup {
     return step !== 'go';
   }
 
-  /** A snapshot that was sent to a member arrived, or did not. */
-  snapshotSent(to: NodeId, arrived: boolean): void {
-    this.raft.reportSnapshot(to, arrived);
-    this.process();
-  }
-
   /** All of a snapshot is here. */
   snapshotArrived(message: InstallSnapshot): void {
     const { index } = message.snapshot;
@@ -427,10 +321,8 @@ export class RaftGroup {
   /** The state is that of the snapshot now. */
   installed(applied: Applied): void {
     const { index, membership } = this.writes.installed(applied.index);
-    this.membership = applied.membership;
-    this.decodedMembership = membership;
+    this.told.installed({ ...applied, membership });
     this.appliedIndex = index;
-    this.handedOver = index;
   }
 
   /** Does everything that is ready, until nothing is. */
@@ -448,7 +340,7 @@ export class RaftGroup {
   private handle(ready: Ready): void {
     if (ready.soft !== null) {
       this.context.stirred(this.id);
-      this.roleChanged(ready.soft);
+      this.told.roleChanged(ready.soft);
     }
     const snapshot = ready.write === null ? null : this.writes.add(ready.write);
     if (snapshot !== null) this.context.emit({ kind: 'install', group: this.id, index: snapshot.index });
@@ -465,15 +357,6 @@ export class RaftGroup {
     }
   }
 
-  private roleChanged({ role, term, leader }: SoftState): void {
-    const epochTerm = this.resume?.term ?? this.leadingTerm;
-    if (epochTerm !== 0 && (role !== 'leader' || term !== epochTerm)) this.stopLeading();
-    this.watch?.leaderChanged(leader);
-    if (role === 'leader') return;
-    this.context.emit({ kind: 'following', group: this.id, term, leader });
-    for (const { id } of this.changes.splice(0)) this.answerChange(id, 'leadership_lost');
-  }
-
   /**
    * Whether the followers are told a moment later that something is committed. A client that was answered and asks again
    * at once is the rule where one follows the other; then a message of its own for each commit would cost both sides about
@@ -486,24 +369,7 @@ export class RaftGroup {
   }
 
   private tellCommit(): void {
-    if (this.dropped) return;
-    this.raft.tellCommit();
-    this.process();
-  }
-
-  private answerChanges({ index, term }: Entry): void {
-    for (
-      let change = this.changes[0];
-      change !== undefined && change.index <= index;
-      change = this.changes[0]
-    ) {
-      this.changes.shift();
-      this.answerChange(change.id, change.index === index && change.term === term ? null : 'lost');
-    }
-  }
-
-  private answerChange(id: number, problem: string | null): void {
-    this.context.emit({ kind: 'membership_answer', group: this.id, id, problem });
+    if (!this.dropped) this.tell((raft) => raft.tellCommit());
   }
 
   /** Lets a group in which nothing happens be silent. */
@@ -525,22 +391,6 @@ export class RaftGroup {
     const { nodeId, isUp } = this.context;
     const isAway = (node: NodeId): boolean => node !== nodeId && !isUp(node);
     return new Set(membersOf(this.raft.membership).filter(isAway));
-  }
-
-  private stopLeading(): void {
-    this.leadingTerm = 0;
-    this.epoch = 0;
-    this.resume = null;
-    this.watch?.lost();
-    this.answers.clear();
-    for (const { id } of this.marks.splice(0)) this.context.emit({ kind: 'mark_lost', group: this.id, id });
-  }
-
-  private lead(term: number): void {
-    this.leadingTerm = term;
-    this.epoch = this.context.nextEpoch();
-    this.resume = null;
-    this.context.emit({ kind: 'leading', group: this.id, epoch: this.epoch });
   }
 
   private written(write: Write): void {
@@ -569,91 +419,13 @@ export class RaftGroup {
     for (const message of messages) if (isSnapshot(message)) this.context.sendSnapshot(this.id, message);
   }
 
-  private commit({ committed, committedMemberships }: Ready): void {
-    let entries: CommittedEntry[] = [];
-    let own = 0;
-    let lastOwn: LogPosition | null = null;
-    let last: LogPosition | null = null;
-    const flush = (membership?: Uint8Array): void => {
-      if (lastOwn !== null) {
-        this.watch?.committed(lastOwn.index, own);
-        this.answers.commit(lastOwn.index);
-        this.context.emit({ kind: 'committed', group: this.id, count: own, last: positionOf(lastOwn) });
-      }
-      if (last !== null) {
-        const event: Event = { kind: 'entries', group: this.id, entries, last: positionOf(last) };
-        this.context.emit(membership === undefined ? event : { ...event, membership });
-      }
-      own = 0;
-      lastOwn = null;
-      entries = [];
-      last = null;
-    };
-    for (const entry of committed) {
-      this.handedOver = entry.index;
-      if (this.leadingTerm !== 0 && entry.term === this.leadingTerm) {
-        if (entry.kind === 'normal') own += 1;
-        lastOwn = entry;
-      } else {
-        if (entry.kind === 'normal') entries.push(entryOf(entry));
-        last = entry;
-      }
-      if (entry.kind === 'change') {
-        const changed = committedMemberships.find(({ index }) => index === entry.index)?.membership;
-        const encoded = changed === undefined ? undefined : encodeMembership(changed);
-        flush(encoded);
-        // A mark gets the membership that was in force there, and not a later one.
-        this.reachMarks(entry.index - 1);
-        if (changed !== undefined && encoded !== undefined) this.membershipChanged(entry, changed, encoded);
-      }
-      if (entry.kind === 'noop' && this.raft.role === 'leader' && entry.term === this.raft.term) {
-        flush();
-        this.lead(entry.term);
-      }
-    }
-    flush();
+  private commit(ready: Ready): void {
+    const { role, term } = this.raft;
+    const own = this.told.commit(ready, role === 'leader' ? term : 0);
     // The engine side had applied this node's own proposals before.
-    const end = elementAt(committed, committed.length - 1);
-    if (this.leadingTerm !== 0 && end.term === this.leadingTerm) {
-      this.appliedIndex = Math.max(this.appliedIndex, end.index);
-      this.raft.applied(this.appliedIndex);
-    }
-    this.reachMarks();
+    if (own > this.appliedIndex) this.appliedIndex = own;
+    if (own > 0) this.raft.applied(this.appliedIndex);
     this.leadAgain();
-  }
-
-  private membershipChanged(entry: Entry, membership: Membership, encoded: Uint8Array): void {
-    this.membership = encoded;
-    this.decodedMembership = membership;
-    this.answerChanges(entry);
-    this.context.emit({ kind: 'membership', group: this.id, index: entry.index, membership: encoded });
-  }
-
-  /** Answers the marks up to an index. All entries up to there were handed over, so they are durable here. */
-  private reachMarks(index = this.handedOver): void {
-    for (let mark = this.marks[0]; mark !== undefined && mark.index <= index; mark = this.marks[0]) {
-      this.marks.shift();
-      const applied: Applied = {
-        index: mark.index,
-        term: this.log.term(mark.index),
-        hash: this.log.hash(mark.index),
-        membership: this.membership,
-      };
-      this.context.emit({ kind: 'marked', group: this.id, id: mark.id, applied });
-    }
-  }
-}
-
-/** The disk has lost what it had reported as durable. */
-export class LostTailError extends Error {
-  readonly exitCode = ExitCode.DataDamaged;
-
-  constructor(group: GroupId, promised: number, last: number) {
-    super(
-      `The disk has lost what it reported as written: group ${group} ends with entry ${last} here, and this node has ` +
-        `acknowledged entry ${promised}. Its vote can not be trusted any more: move the data folder away, so that the ` +
-        'node joins again as a new member.',
-    );
   }
 }
 
@@ -665,18 +437,4 @@ const QUIET_TICKS = 10;
 
 function isSnapshot(message: Message): message is InstallSnapshot {
   return message.kind === 'snapshot';
-}
-
-interface Mark {
-  readonly id: number;
-  /** Index of the entry that must be committed first. */
-  readonly index: number;
-}
-
-function positionOf({ index, term, hash }: LogPosition): LogPosition {
-  return { index, term, hash };
-}
-
-function entryOf({ index, term, hash, payload }: Entry): CommittedEntry {
-  return { index, term, hash, payload };
 }

@@ -1,4 +1,4 @@
-import type { NodeId } from '../../between/protocol.js';
+import { type GroupId, type NodeId, ROOT_GROUP } from '../../between/protocol.js';
 
 /** A group, as the watch sees it. */
 export interface GroupSight {
@@ -116,4 +116,39 @@ export class LagWatch {
 
 function hasMoved(before: GroupSight, { leader, term, commitIndex }: GroupSight): boolean {
   return before.leader !== leader || before.term !== term || before.commitIndex !== commitIndex;
+}
+
+interface LaggingGroup {
+  readonly id: GroupId;
+  readonly isLagging: boolean;
+  watchLag(now: number): void;
+  lagMs(now: number): number;
+}
+
+/** The groups whose state lagged behind their leader when that was last looked at. */
+export class LaggingGroups<Group extends LaggingGroup> {
+  private readonly groups = new Set<Group>();
+
+  /** Looks at these groups, and at those that lagged. */
+  look(awake: Iterable<Group>, now: number): void {
+    for (const group of new Set([...awake, ...this.groups])) {
+      group.watchLag(now);
+      if (group.isLagging) this.groups.add(group);
+      else this.groups.delete(group);
+    }
+  }
+
+  /** The one that lags most, and how far, in milliseconds. */
+  worst(now: number): { readonly group: GroupId; readonly ms: number } {
+    let worst = { group: ROOT_GROUP, ms: 0 };
+    for (const group of this.groups) {
+      const ms = group.lagMs(now);
+      if (ms > worst.ms) worst = { group: group.id, ms };
+    }
+    return worst;
+  }
+
+  forget(group: Group): void {
+    this.groups.delete(group);
+  }
 }

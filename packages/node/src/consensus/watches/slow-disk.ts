@@ -1,3 +1,5 @@
+import type { Event } from '../../between/protocol.js';
+
 /**
  * For how long the disk of this node has lacked an entry of a group that is committed: so long ago others had
  * it on theirs. A majority that has slow disks as well commits nothing before, and makes nobody look slow.
@@ -58,4 +60,16 @@ export class SlowDisk {
     this.slow = isSlow;
     this.options.changed(isSlow);
   }
+}
+
+/** The line for people about a change of it. */
+export function slowDiskNews(isSlow: boolean): Event {
+  return isSlow
+    ? {
+        kind: 'log',
+        level: 'warn',
+        event: 'slow_disk',
+        message: 'the disk is slower than those of other nodes: they are to lead in place of this one',
+      }
+    : { kind: 'log', level: 'info', event: 'disk_quick', message: 'the disk is as quick as others again' };
 }
