@@ -53,7 +53,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     packages: ['@althing/language', '@althing/regex', '@althing/datetime'],
     builtIns: ['node:buffer', 'node:crypto', 'node:zlib'],
   },
-  '@althing/storage': { packages: [] },
+  '@althing/storage': { packages: [], forTests: ['raft-ts'], doors: ['raft-ts/testing'] },
   '@althing/node': {
     packages: ['raft-ts', '@althing/language', '@althing/engine', '@althing/storage'],
     forTests: ['@althing/client'],

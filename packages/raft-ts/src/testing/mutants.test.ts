@@ -5,7 +5,7 @@ import { RaftAssertionError } from '../assert.js';
 import { RaftNode } from '../node.js';
 import { Violation } from './checker.js';
 import { MUTANT_NAMES, MUTANTS, type Mutant } from './mutants.js';
-import { Planter, plantedSources, type RaftNodeClass } from './plant.js';
+import { Planter, type RaftNodeClass } from './plant.js';
 import { runSeed } from './randomrun.js';
 import { runScript } from './scenario.js';
 
@@ -81,11 +81,11 @@ describe('planted bugs', () => {
 
   test('have places that are there, and once', () => {
     for (const { edits } of Object.values(MUTANTS)) {
-      for (const edit of edits) expect(plantedSources([edit]).get(edit.file)).toContain(edit.bug);
+      for (const edit of edits) expect(planter.sources([edit]).get(edit.file)).toContain(edit.bug);
     }
     const gone = { file: 'node', code: 'a line of another day', bug: '' };
-    expect(() => plantedSources([gone])).toThrow('node.js holds 0 times');
-    expect(() => plantedSources([{ ...gone, code: 'this.core' }])).toThrow(/node.js holds \d+ times/);
+    expect(() => planter.sources([gone])).toThrow('node.js holds 0 times');
+    expect(() => planter.sources([{ ...gone, code: 'this.core' }])).toThrow(/node.js holds \d+ times/);
   });
 
   test('each has a description and a script', () => {

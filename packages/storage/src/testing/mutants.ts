@@ -1,23 +1,9 @@
 /**
  * Planted bugs: what would be wrong, and the lines that would have to be different for it. Nothing of them is
- * in the stores: `plant.ts` makes a copy of the compiled modules in which the lines are different. A test
+ * in the stores: `ModulePlanter` makes a copy of the compiled modules in which the lines are different. A test
  * harness runs against such a copy to show that it would notice the bug.
  */
-
-/** One place of a bug. */
-export interface Edit {
-  /** The compiled file below `dist/`, without its extension. */
-  readonly file: string;
-  /** The sound code, which stands in one place only. */
-  readonly code: string;
-  /** The code of the bug. */
-  readonly bug: string;
-}
-
-export interface PlantedBug {
-  readonly what: string;
-  readonly edits: readonly Edit[];
-}
+import type { PlantedBug } from 'raft-ts/testing';
 
 const MUTANTS = {
   ack_before_sync: {

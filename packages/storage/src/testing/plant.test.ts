@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { STORAGE_MUTANTS, type StorageMutant } from './mutants.js';
-import { plantedSources, SOUND_STORES, StoragePlanter } from './plant.js';
+import { SOUND_STORES, StoragePlanter } from './plant.js';
 
 const SOURCE = new URL('../../src/', import.meta.url);
 const sound = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(
@@ -29,9 +29,9 @@ describe('the planter', () => {
   });
 
   test('copies what holds the bug and what leads to it, and nothing else', () => {
-    const copied = [...plantedSources(STORAGE_MUTANTS.lost_tail_not_noticed.edits).keys()].sort();
+    const copied = [...planter.sources(STORAGE_MUTANTS.lost_tail_not_noticed.edits).keys()].sort();
     expect(copied).toEqual(['log/log-store', 'log/recovery']);
-    expect(() => plantedSources([{ file: 'log/recovery', code: 'no such code', bug: '' }])).toThrow(
+    expect(() => planter.sources([{ file: 'log/recovery', code: 'no such code', bug: '' }])).toThrow(
       'holds 0 times',
     );
   });
