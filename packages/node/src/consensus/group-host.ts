@@ -1,13 +1,7 @@
 import type { LogStore } from '@althing/storage';
 import { decodeMessage, encodeMessage, type InstallSnapshot, type Message, type RaftOptions } from 'raft-ts';
 import type { Clock } from '../base/clock.js';
-import {
-  type Applied,
-  type Command,
-  type GroupId,
-  type NodeId,
-  ROOT_GROUP,
-} from '../between/protocol.js';
+import { type Applied, type Command, type GroupId, type NodeId, ROOT_GROUP } from '../between/protocol.js';
 import { Activity } from './activity.js';
 import { EarlyMessages } from './early-messages.js';
 import { exitCodeOf } from './exit-code.js';
