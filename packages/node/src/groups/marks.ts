@@ -1,4 +1,7 @@
-import type { Applied } from '../between/protocol.js';
+import type { Applied, Event } from '../between/protocol.js';
+
+/** What the consensus side says of a mark. */
+type MarkEvent = Extract<Event, { readonly kind: 'mark_placed' | 'marked' | 'mark_lost' }>;
 
 /** A log position that is to be found: see `Command.mark`. */
 export interface Mark {
@@ -21,20 +24,14 @@ export class Marks {
     return id;
   }
 
-  placed(id: number, index: number): void {
-    this.marks.get(id)?.placed(index);
-  }
-
-  reached(id: number, applied: Applied): void {
-    this.take(id)?.reached(applied);
-  }
-
-  lost(id: number): void {
-    this.take(id)?.lost();
+  handle(event: MarkEvent): void {
+    if (event.kind === 'mark_placed') this.marks.get(event.id)?.placed(event.index);
+    else if (event.kind === 'marked') this.take(event.id)?.reached(event.applied);
+    else this.take(event.id)?.lost();
   }
 
   loseAll(): void {
-    for (const id of [...this.marks.keys()]) this.lost(id);
+    for (const id of [...this.marks.keys()]) this.take(id)?.lost();
   }
 
   private take(id: number): Mark | undefined {

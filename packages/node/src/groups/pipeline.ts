@@ -1,4 +1,5 @@
-import type { CollectionEvent, RoomEvent, Undo } from '@althing/engine';
+import type { CollectionEvent, QueryError, RoomEvent, Undo } from '@althing/engine';
+import { assert } from '../base/assert.js';
 import { elementAt } from '../base/element.js';
 import type { EntryHead } from './entry.js';
 import { WAITING_BYTES_MAX, WAITING_CHANGES_MAX } from './limits.js';
@@ -6,7 +7,7 @@ import { isNamed, type Names } from './names.js';
 import type { Reply, Respond } from './request.js';
 
 /** A change that was proposed. */
-export interface Write {
+export interface PendingWrite {
   readonly kind: 'write';
   readonly undo: readonly Undo[];
   readonly collectionEvents: readonly CollectionEvent[];
@@ -22,8 +23,8 @@ export interface Write {
 }
 
 /** Elements of the pipeline, which wait for the group's log. */
-export type Waiting =
-  | Write
+export type PipelineElement =
+  | PendingWrite
   /** An answer that was computed on changes which are not committed yet. */
   | { readonly kind: 'barrier'; readonly reply: Reply; readonly respond: Respond };
 
@@ -32,7 +33,7 @@ export type Waiting =
  * their commit, and answers that wait for the changes before them.
  */
 export class Pipeline {
-  private waiting: Waiting[] = [];
+  private waiting: PipelineElement[] = [];
   /** Index of the first element of `waiting` that still waits. */
   private head = 0;
   private writes = 0;
@@ -75,11 +76,19 @@ export class Pipeline {
     return false;
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: PipelineElement): void {
     this.waiting.push(waiting);
     if (waiting.kind !== 'write') return;
+    assert(waiting.bytes > 0, 'a change has an entry');
     this.writes += 1;
     this.bytes += waiting.bytes;
+  }
+
+  /** What is counted is what waits. */
+  private assertCounts(): void {
+    assert(this.writes >= 0 && this.writes <= this.length, 'no more changes are counted than elements wait');
+    assert((this.writes === 0) === (this.bytes === 0), 'bytes wait exactly where changes do');
+    assert(this.toldUpTo <= this.waiting.length, 'only what waits was told early');
   }
 
   /**
@@ -90,7 +99,7 @@ export class Pipeline {
    * @param last index of the last entry that is committed, which may be one of Raft's own behind them
    * @param committed told of each change before it is answered
    */
-  commit(count: number, before: number, last: number, committed: (write: Write) => void): void {
+  commit(count: number, before: number, last: number, committed: (write: PendingWrite) => void): void {
     let left = count;
     let index = before;
     while (this.head < this.waiting.length) {
@@ -108,12 +117,13 @@ export class Pipeline {
       waiting.reply.index = waiting.kind === 'write' || left > 0 ? index : last;
       waiting.respond(waiting.reply);
     }
-    if (left > 0) throw new Error(`${left} more changes are committed than were proposed`);
+    assert(left === 0, 'no more changes are committed than were proposed');
     this.compact();
+    this.assertCounts();
   }
 
   /** Gives out what waits, and waits for nothing any more. */
-  takeAll(): Waiting[] {
+  takeAll(): PipelineElement[] {
     const waiting = this.waiting.slice(this.head);
     this.waiting = [];
     this.head = 0;
@@ -127,7 +137,7 @@ export class Pipeline {
    * Gives out what waits, to be told at once that its outcome is not known. It stays in its place, since it
    * may yet be committed, and is told nothing then.
    */
-  tellEarly(): Waiting[] {
+  tellEarly(): PipelineElement[] {
     const told = this.waiting.slice(this.head);
     this.waiting = told.map((waiting) => ({ ...waiting, respond: () => {} }));
     this.head = 0;
@@ -145,5 +155,23 @@ export class Pipeline {
       this.toldUpTo = Math.max(0, this.toldUpTo - this.head);
       this.head = 0;
     }
+  }
+}
+
+/**
+ * Answers what waited for the log in vain.
+ *
+ * @param writeError why changes were not confirmed, which may yet be committed; null where they will never be
+ * @param readError why nothing was read
+ */
+export function tellLost(
+  lost: readonly PipelineElement[],
+  writeError: QueryError | null,
+  readError: QueryError,
+): void {
+  for (const { kind, respond } of lost) {
+    if (kind === 'write' && writeError !== null)
+      respond({ ok: false, error: writeError, outcome: 'unknown', lost: true });
+    else respond({ ok: false, error: readError, lost: true });
   }
 }

@@ -1,6 +1,7 @@
 import {
   ErrorCode,
   type Format,
+  type Outcome,
   type Outlet,
   QueryError,
   type RoomKey,
@@ -150,6 +151,13 @@ export type Reply =
     };
 
 export type FailedReply = Extract<Reply, { readonly ok: false }>;
+
+/** The reply to a call that ran; `index` is to be filled in. */
+export function replyOf(outcome: Outcome & { readonly kind: 'value' | 'error' }): Reply {
+  if (outcome.kind === 'error') return { ok: false, error: outcome.error, index: 0 };
+  const { result, change } = outcome;
+  return change === null ? { ok: true, result, index: 0 } : { ok: true, result, index: 0, outcome: 'made' };
+}
 
 /** The reply to a request that was made in part, and then failed. */
 export function failedBehind(error: QueryError, index: number): FailedReply {

@@ -24,8 +24,9 @@ import {
   ROOT_GROUP,
 } from '../between/protocol.js';
 import { decodeApplied } from './applied.js';
-import { GroupSession, type SessionStart, type SnapshotEvents } from './group-session.js';
+import { GroupSession } from './group-session.js';
 import { ResultKind, Results } from './results.js';
+import type { SessionStart, SnapshotEvents } from './session-context.js';
 import type { State } from './state.js';
 
 export interface SessionsOptions {

@@ -12,13 +12,18 @@ export class StateWatch {
   }
 
   /**
-   * Waits for an index that the state has not reached. Whoever waited before is told that it is over.
+   * Calls back while the state stands at an index, now or later. An earlier caller that still waits is called with false.
    *
-   * @param done called while the state stands there; with false when that is over, or can't come any more
+   * @param present the index that it stands at; null where nobody can say that it will stand there
+   * @param done called with false when that is over, or can't come any more
    * @returns ends the wait: `done` is called with false then, unless it was called
    */
-  begin(index: number, done: (there: boolean) => void): () => void {
+  whenAt(index: number, present: number | null, done: (there: boolean) => void): () => void {
     this.end(false);
+    if (present === null || present >= index) {
+      done(present === index);
+      return () => {};
+    }
     this.index = index;
     this.done = done;
     return () => {

@@ -2,13 +2,14 @@
 import type { Call, Engine, RestoreOrder } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
+import { replyOf } from '../groups/request.js';
 import { ClientFutures } from './client-futures.js';
 import type { Driver } from './driver.js';
 import type { HeldPrograms } from './held-programs.js';
 import type { Leader } from './leader.js';
 import type { Answer, FuturesEnd } from './proposed-parts.js';
 import { clientNamesOf, type Repetitions } from './repetitions.js';
-import { replyOf, staleReply } from './replies.js';
+import { staleReply } from './replies.js';
 import { APPLYING, BEHIND_OTHERS, CONFIRMING, type PendingRequest, RESTORING } from './request.js';
 import { type Restore, restored } from './restoring.js';
 import type { RootReports } from './root-reports.js';

@@ -10,7 +10,6 @@ import {
   failedBehind,
   type Reply,
 } from '../groups/request.js';
-import type { Answer } from './proposed-parts.js';
 import { type PendingRequest, type RequestEnd, UNKNOWN_REPLY } from './request.js';
 
 /** A refusal: nothing was changed. */
@@ -55,11 +54,6 @@ export function repeatedReply(kept: KeptReply, index: number): Reply {
 export function belowLow({ client, sequence }: ClientRequest): Reply {
   const message = `the client ${client} said that its request ${sequence} is answered: it is not carried out again`;
   return { ok: false, error: new QueryError(ErrorCode.TIMEOUT, message), outcome: 'unknown' };
-}
-
-export function replyOf(outcome: Answer): Reply {
-  if (outcome.kind === 'value') return { ok: true, result: outcome.result, index: 0 };
-  return { ok: false, error: outcome.error, index: 0 };
 }
 
 export function staleReply(reply: Reply): Reply {

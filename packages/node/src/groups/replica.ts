@@ -1,0 +1,87 @@
+/** The state of a group on this node, with the answers to recent changes, and where it stands in the log. */
+import { type CollectionEvent, type Group, type RoomEvent, RootGroup } from '@althing/engine';
+import { assert } from '../base/assert.js';
+import type { Applied, CommittedEntry, LogPosition } from '../between/protocol.js';
+import { decodeEntry, type EntryHead } from './entry.js';
+import type { PendingWrite } from './pipeline.js';
+import type { Results } from './results.js';
+import { StateWatch } from './state-watch.js';
+
+/** The listeners to what is committed. */
+export interface ReplicaEvents {
+  /** Collections came or went for good. */
+  collectionsChanged(events: readonly CollectionEvent[]): void;
+  /** Clients in rooms are to be told of something. */
+  roomEvents(events: readonly RoomEvent[]): void;
+}
+
+export class Replica {
+  group: Group;
+  results: Results;
+  /** Where the state stands, apart from changes that wait for their commit. */
+  applied: Applied;
+  /** Bytes of changes since the last checkpoint began. */
+  changedBytes = 0;
+  readonly watch = new StateWatch();
+  private readonly events: ReplicaEvents;
+
+  constructor(group: Group, results: Results, applied: Applied, events: ReplicaEvents) {
+    this.group = group;
+    this.results = results;
+    this.applied = applied;
+    this.events = events;
+  }
+
+  /** The state was replaced by that of a snapshot. */
+  replace(group: Group, results: Results, applied: Applied): void {
+    this.watch.end(false);
+    this.group = group;
+    this.results = results;
+    this.applied = applied;
+    this.changedBytes = 0;
+  }
+
+  noteMembership(membership: Uint8Array): void {
+    this.applied = { ...this.applied, membership };
+  }
+
+  moveTo({ index, term, hash }: LogPosition): void {
+    assert(index >= this.applied.index, 'a state never goes back in the log');
+    this.applied = { ...this.applied, index, term, hash };
+  }
+
+  /** A change of this node is committed, whose effects the state has already unless they were imposed. */
+  commit({ head, imposed, collectionEvents, roomEvents }: PendingWrite): void {
+    this.results.note(head);
+    if (imposed !== null) this.group.apply(imposed);
+    if (imposed !== null) this.reportCollections();
+    if (collectionEvents.length > 0) this.events.collectionsChanged(collectionEvents);
+    if (roomEvents.length > 0) this.events.roomEvents(roomEvents);
+  }
+
+  /** Applies an entry of another leader. */
+  apply(entry: CommittedEntry): EntryHead {
+    this.watch.approaching(entry.index);
+    const { head, effects } = decodeEntry(entry.payload);
+    this.group.apply(effects);
+    this.results.note(head);
+    const roomEvents = this.group.takeRoomEvents();
+    if (roomEvents.length > 0) this.events.roomEvents(roomEvents);
+    this.reportCollections();
+    this.changedBytes += entry.payload.length;
+    // A watcher that looks at the state must see it at each index on its way.
+    if (this.watch.isSet) this.moveTo(entry);
+    return head;
+  }
+
+  /** Changes that were not committed were taken back: what they did to collections is not reported. */
+  forgetCollectionEvents(): void {
+    if (this.group instanceof RootGroup) this.group.collectionEvents.length = 0;
+  }
+
+  private reportCollections(): void {
+    if (!(this.group instanceof RootGroup)) return;
+    const events = this.group.collectionEvents.splice(0);
+    if (events.length > 0) this.events.collectionsChanged(events);
+  }
+}

@@ -1,0 +1,58 @@
+/** What a session of a group is handed; and what it reports. */
+import { type CollectionEvent, LEVEL_AFTER_0_1_0, type RoomEvent } from '@althing/engine';
+import type { Consensus, Event, NodeId } from '../between/protocol.js';
+import type { GroupSession } from './group-session.js';
+
+export interface SessionContext {
+  readonly consensus: Pick<Consensus, 'send'>;
+  /** Wall clock in milliseconds. */
+  readonly now: () => number;
+  /** A clock in milliseconds that does not leap. */
+  readonly monotonic: () => number;
+  /** Calls back after some milliseconds, unless it is called off by the function that it returns. */
+  readonly delay: (ms: number, callback: () => void) => () => void;
+  /** The level that the cluster works at, as far as this node knows. */
+  readonly level: () => number;
+  /** Calls back when the session leads, follows, or applied something. */
+  readonly changed: (session: GroupSession) => void;
+  /** Whether this node is the only one of its cluster, so that nothing can happen behind its back. */
+  readonly alone: () => boolean;
+  /** Called when collections came or went for good. */
+  readonly collectionsChanged: (events: readonly CollectionEvent[]) => void;
+  /** Called with what clients in rooms are to be told of, which is committed, before the change is answered. */
+  readonly roomEvents: (session: GroupSession, events: readonly RoomEvent[]) => void;
+  /** Called with what becomes of a snapshot that arrived, and which other node needs one. */
+  readonly snapshots: SnapshotEvents;
+}
+
+/** The events of snapshots that a session passes on. */
+export interface SnapshotEvents {
+  send(session: GroupSession, to: NodeId, message: Uint8Array): void;
+  install(session: GroupSession, index: number): void;
+  refused(session: GroupSession): void;
+}
+
+export interface SessionStart {
+  /** Whether nothing of the group is stored yet. */
+  readonly isNew: boolean;
+  /** Whether this node calls the first election. */
+  readonly campaign: boolean;
+}
+
+/** Whether all nodes know what came after release 0.1.0: numbers of clients, names without their bodies, refusals in the log. */
+export function isAfterFirstRelease({ level }: Pick<SessionContext, 'level'>): boolean {
+  return level() >= LEVEL_AFTER_0_1_0;
+}
+
+/** Whether the log declines something because it does not know of the group: not yet, or not any more. */
+export function isDecline(event: Event): boolean {
+  switch (event.kind) {
+    case 'read':
+      return event.index === null;
+    case 'mark_lost':
+    case 'install_refused':
+      return true;
+    default:
+      return false;
+  }
+}
