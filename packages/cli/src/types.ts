@@ -1,0 +1,65 @@
+/** `althing types`: the types of a collection, for programs that ask it. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { CommandDefinition } from './command.js';
+import { addConnectionOptions, runQuery, withConnection } from './connection.js';
+import { exitHelp } from './exit-codes.js';
+import { textOption, UsageError } from './input.js';
+import { type Io, write } from './io.js';
+import { SCHEMA_CODE, schemaOf } from './typings/schema.js';
+import { writeTypes } from './typings/write-types.js';
+import { finished } from './work.js';
+
+export const typesCommand: CommandDefinition = {
+  name: 'types',
+  summary: 'Write the types of a collection, for TypeScript',
+  configure(command, io, finish) {
+    addConnectionOptions(command)
+      .argument('<scope>', 'the collection, as //NAME')
+      .option('--check <file>', 'write nothing; exit code 1 when the file does not have the types of now')
+      .addHelpText('after', help)
+      .action(async (scope: string, _: unknown, invoked: Command) =>
+        finish(await finished('types', io, () => types(scope, invoked, io), isOutOfDate)),
+      );
+  },
+};
+
+const help = `
+Procedures say the types of their parameters in their doc: "@param NAME DEFINITION", "@returns DEFINITION", with definitions as those of
+types. Anybody with the privilege QUERY on the collection gets the same file, byte for byte.
+
+Examples:
+  althing types //stuff > stuff.d.ts
+  althing types //stuff --check stuff.d.ts
+
+Exit codes: 0 done; ${exitHelp}.`;
+
+/** The file that was to be checked has other types. */
+class OutOfDate extends Error {}
+
+function isOutOfDate(error: unknown): boolean {
+  return error instanceof OutOfDate;
+}
+
+async function types(scope: string, command: Command, io: Io): Promise<void> {
+  const [, name] = /^(?:\/\/|@:|@collection:)?([A-Za-z_]\w*)$/.exec(scope) ?? [];
+  if (name === undefined)
+    throw new UsageError(`${JSON.stringify(scope)} is no collection; write it like //stuff`);
+  const answer = await withConnection(command, io, (connection) =>
+    runQuery(connection, `//${name}`, SCHEMA_CODE),
+  );
+  const text = writeTypes(name, schemaOf(answer));
+  const file = textOption(command, 'check');
+  if (file === undefined) await write(io.stdout, text);
+  else if (contentOf(file) !== text) {
+    throw new OutOfDate(`${file} is out of date: althing types ${scope} > ${file}`);
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new OutOfDate(`${file} can't be read`);
+  }
+}

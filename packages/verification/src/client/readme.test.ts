@@ -1,0 +1,138 @@
+/** The examples of the client library's README: each is compiled strictly, and run as a program of its own. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { connect } from '@althing/client';
+import { freePorts, Launched, RealNode } from '@althing/node/testing';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const run = promisify(execFile);
+const project = fileURLToPath(new URL('../../../../', import.meta.url));
+const readme = readFileSync(join(project, 'packages/client/README.md'), 'utf8');
+
+/** Blocks of code of one language. */
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    (match) => match[1] ?? '',
+  );
+}
+
+/** What an example says that it prints. */
+function promised(example: string): string[] {
+  return [...example.matchAll(/\/\/ → (.*)$/gm)].map((match) => match[1] ?? '');
+}
+
+const examples = blocks('ts').map((code, i) => ({ name: `example-${i + 1}`, code, prints: promised(code) }));
+
+let node: RealNode;
+let folder: string;
+
+beforeAll(async () => {
+  node = await RealNode.start();
+  folder = mkdtempSync(join(tmpdir(), 'althing-readme-'));
+  const [setup = ''] = blocks('js');
+  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+  await db.stuff.query(setup);
+  await db.$close();
+  mkdirSync(join(folder, 'node_modules/@opentelemetry'), { recursive: true });
+  symlinkSync(join(project, 'node_modules/@althing'), join(folder, 'node_modules/@althing'));
+  symlinkSync(join(project, 'node_modules/@types'), join(folder, 'node_modules/@types'));
+  symlinkSync(
+    fileURLToPath(new URL('../../src/client/stand-ins/opentelemetry-api', import.meta.url)),
+    join(folder, 'node_modules/@opentelemetry/api'),
+  );
+  const types = new Launched(
+    [process.execPath, join(project, 'packages/cli/bin/althing.js'), 'types', '//stuff'],
+    {
+      environment: { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: tokenOf(node) },
+    },
+  );
+  await types.ended;
+  writeFileSync(join(folder, 'stuff.d.ts'), types.output);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  const compilerOptions = {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    types: ['node'],
+    outDir: 'out',
+    rootDir: '.',
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  for (const { name, code } of examples) writeFileSync(join(folder, `${name}.ts`), code);
+});
+
+afterAll(async () => {
+  await node.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function tokenOf({ authorization }: RealNode): string {
+  return authorization.replace('Bearer ', '');
+}
+
+function environment(): Record<string, string | undefined> {
+  return { ALTHING_URL: `http://127.0.0.1:${node.port}`, ALTHING_TOKEN: tokenOf(node) };
+}
+
+test('there are ten, and they compile strictly', async () => {
+  expect(examples).toHaveLength(10);
+  await run(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+    cwd: folder,
+  }).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+});
+
+describe('each prints what it says', () => {
+  test.each(examples.filter(({ code }) => !code.includes('createServer')))(
+    '$name',
+    async ({ name, prints }) => {
+      expect(prints.length).toBeGreaterThan(0);
+      const program = new Launched([process.execPath, join(folder, 'out', `${name}.js`)], {
+        environment: environment(),
+      });
+      const { code } = await program.ended;
+      expect({ code, output: program.output.trim().split('\n') }).toEqual({ code: 0, output: prints });
+    },
+  );
+});
+
+test('the web application shows a guest that another program adds', async () => {
+  const name = examples.find(({ code }) => code.includes('createServer'))?.name ?? '';
+  const [port = 0] = await freePorts(1);
+  const server = spawn(process.execPath, [join(folder, 'out', `${name}.js`)], {
+    env: { ...environment(), PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await printed(server, 'ready');
+    const url = `http://127.0.0.1:${port}`;
+    expect(await (await fetch(url)).text()).toContain('<h1>Guests</h1>');
+    const events = await fetch(`${url}/events`);
+    const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
+    await fetch(`${url}/guests`, { method: 'POST', body: 'Zoë' });
+    const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${node.port}`, { token: tokenOf(node) });
+    await db.stuff.call('add_guest', { name: 'From elsewhere' });
+    await db.$close();
+    let text = '';
+    while (!text.includes('Zoë') || !text.includes('From elsewhere'))
+      text += (await reader?.read())?.value ?? '';
+    await reader?.cancel();
+  } finally {
+    server.kill();
+  }
+});
+
+function printed(program: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    program.stdout?.on('data', (part: Buffer) => {
+      if (part.toString().includes(text)) resolve();
+    });
+  });
+}
