@@ -12,4 +12,64 @@ import { queryCommand } from './query.js';
 import { recoverCommand } from './recover.js';
 import { restoreCommand } from './restore.js';
 import { serveCommand } from './serve.js';
+import { shellCommand } from './shell-command.js';
+import { typesCommand } from './types.js';
+import { versionCommand, versionLine } from './version.js';
+
+const commands: readonly CommandDefinition[] = [
+  serveCommand,
+  queryCommand,
+  shellCommand,
+  clusterCommand,
+  backupCommand,
+  restoreCommand,
+  exportCommand,
+  importCommand,
+  recoverCommand,
+  configCommand,
   typesCommand,
+  versionCommand,
+];
+
+/** Wrong usage of the command line. */
+const usageExitCode = 2;
+
+/**
+ * Runs one command.
+ *
+ * @param args what stands behind `althing`
+ * @returns the exit code
+ */
+export async function main(args: readonly string[], io: Io = processIo()): Promise<number> {
+  const output: string[] = [];
+  const errors: string[] = [];
+  let exitCode: number | undefined;
+  const program = new Command('althing')
+    .description('A clustered database with stored procedures')
+    .version(versionLine(), '-v, --version', 'print the version')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.push(text),
+      writeErr: (text) => errors.push(text),
+    });
+  for (const definition of commands) {
+    const command = program
+      .command(definition.name)
+      .summary(definition.summary)
+      .description(definition.summary);
+    if (!args.includes(definition.name)) continue;
+    await definition.configure(command, io, (code) => {
+      exitCode = code;
+    });
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    exitCode = error.exitCode === 0 ? 0 : usageExitCode;
+  }
+  await writeLast(io.stdout, output.join(''));
+  await writeLast(io.stderr, errors.join(''));
+  return exitCode ?? usageExitCode;
+}
