@@ -4,6 +4,7 @@
 import { closeSync, fdatasyncSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Histogram } from './histogram.js';
+import { table, timeText } from './table.js';
 
 export interface AppendResult {
   readonly name: string;
@@ -59,4 +60,14 @@ function appendFor(name: string, file: number, durationMs: number): AppendResult
   }
   const ratePerS = (latency.total * 1000) / (now - started);
   return { name, ratePerS, p50Ms: latency.quantile(0.5), p99Ms: latency.quantile(0.99) };
+}
+
+export function appendsText(results: readonly AppendResult[]): string {
+  const rows = results.map(({ name, ratePerS, p50Ms, p99Ms }) => [
+    name,
+    ratePerS.toFixed(0),
+    timeText(p50Ms),
+    timeText(p99Ms),
+  ]);
+  return table([['', 'per s', 'p50', 'p99'], ...rows]);
 }

@@ -3,19 +3,17 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NodeProcess } from '../harness/node-process.js';
-import { benchRequests, requestsText } from './against.js';
 import { measureAppends } from './append.js';
+import { rowsText } from './contest.js';
 import { Histogram } from './histogram.js';
 import { Load } from './load.js';
 import { Machine } from './machine.js';
 import { newText, TEXT_KINDS, TEXT_LENGTHS, TEXTS_SETUP } from './new-texts.js';
+import { benchRequests } from './requests.js';
 import { ResponseError, ResponseReader } from './response.js';
-import { benchEcho, benchNode } from './run.js';
-import { comparedScenarios, requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
+import { requestOf, requestsOf, scenarios, titleOf } from './scenarios.js';
 import { median, medianInterval, table, timeText } from './table.js';
 import { benchTexts, textsText } from './texts.js';
 
@@ -159,13 +157,10 @@ describe('load', () => {
 });
 
 describe('scenarios', () => {
-  test.each([
-    ['beside the echo', scenarios],
-    ['of two builds', comparedScenarios],
-  ])('%s have different titles and requests whose length is right', (_, all) => {
-    const titles = all.map(titleOf);
+  test('have different titles and requests whose length is right', () => {
+    const titles = scenarios.map(titleOf);
     expect(new Set(titles).size).toBe(titles.length);
-    for (const scenario of all) {
+    for (const scenario of scenarios) {
       const [head = '', ...rest] = requestOf(scenario, { token: 'abc' }).toString('latin1').split('\r\n\r\n');
       expect(head).toMatch(/^POST \/\/bench HTTP\/1\.1\r\n/);
       expect(head).toContain('Authorization: Bearer abc');
@@ -176,7 +171,7 @@ describe('scenarios', () => {
 
 test('requests differ where their bodies do', () => {
   const countOf = (title: string): number => {
-    const scenario = comparedScenarios.find((one) => titleOf(one) === title);
+    const scenario = scenarios.find((one) => titleOf(one) === title);
     if (scenario === undefined) throw new Error(`there is no scenario ${title}`);
     return new Set(requestsOf(scenario, { token: 'abc' }).map((request) => request.toString('latin1'))).size;
   };
@@ -204,43 +199,30 @@ test('new texts have about the length that is wanted, run, change nothing, and n
 });
 
 describe('measuring', () => {
-  const quick = { connections: [2], durationMs: 100, warmupMs: 20, rounds: 1, workers: 2 };
-
-  test('the echo alone', async () => {
-    const [row] = await benchEcho(
-      Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'),
-      quick,
-    );
-    expect(row).toMatchObject({ name: 'bare echo', connections: 2, errors: 0, shareOfEcho: 1 });
-    expect(row?.ratePerS).toBeGreaterThan(100);
-    expect(row?.generatorUs).toBeGreaterThan(0);
-  });
-
-  test('scenarios on a node, beside the echo', async () => {
-    const fakeNode = fileURLToPath(new URL('../harness/fake-node.js', import.meta.url));
-    const node = await NodeProcess.start({ command: [process.execPath, fakeNode] });
-    try {
-      const rows = await benchNode(node, scenarios.slice(0, 3), quick);
-      expect(rows.map((row) => row.name)).toEqual(scenarios.slice(0, 3).map(titleOf));
-      for (const row of rows) {
-        expect(row.errors).toBe(0);
-        expect(row.ratePerS).toBeGreaterThan(10);
-        expect(row.shareOfEcho).toBeLessThan(1);
-      }
-    } finally {
-      await node.discard();
-    }
-  });
-
-  test('requests of this build', async () => {
-    const options = { ...quick, connections: [2], against: undefined, echo: true, storage: tmpdir() };
-    const rows = await benchRequests(comparedScenarios.slice(0, 1), { ...options, durationMs: 50 });
+  test('requests of this build, beside bare servers', async () => {
+    const rows = await benchRequests(scenarios.slice(0, 1), {
+      connections: [2],
+      durationMs: 50,
+      warmupMs: 20,
+      heatMs: 50,
+      rounds: 1,
+      workers: 2,
+      against: undefined,
+      echoes: ['echo', 'checking echo'],
+      thingsDb: undefined,
+      storage: tmpdir(),
+    });
     expect(rows).toMatchObject([
-      { name: 'sum, json, token', connections: 2, rounds: 1, errors: 0, others: [{ name: 'echo' }] },
+      {
+        name: 'sum, json, token',
+        connections: 2,
+        errors: 0,
+        others: [{ name: 'echo' }, { name: 'checking echo' }],
+      },
     ]);
     expect(rows[0]?.own.ratePerS).toBeGreaterThan(1);
-    expect(rows[0]?.others[0]?.p50.median).toBeGreaterThan(0);
-    expect(requestsText(rows)).toMatch(/\nsum, json, token, 2 +(?:[0-9.]+|NaN) µs.*\n {2}of echo /);
+    expect(rows[0]?.others[0]?.ratios.p50.median).toBeGreaterThan(0);
+    expect(rowsText(rows)).toMatch(/\nsum, json, token, 2 +(?:[0-9.]+|NaN) µs.*\n {2}of echo /);
   });
 
   test('new texts of this build, by stages', async () => {

@@ -196,12 +196,3 @@ export const langPrograms: readonly LangProgram[] = [
     target: 3,
   },
 ];
-
-/** Query texts of 40 characters that were never seen before; the number makes each a text of its own. */
-export const NEW_TEXTS: readonly ((number: number) => string)[] = [
-  (number) => `.users.find(|u| u.key == ${1_000_000 + number}).names;`,
-  (number) => `1 + ${1_000_000 + number} * 4 - 7 / 2 + 99 - 100 + 31;`,
-  (number) => `x = ${1_000_000 + number}; .list.push({a: x, b: 'c'});`,
-  (number) => `v${1_000_000 + number} = [1, 2]; v${1_000_000 + number}.map(|xy| xy);`,
-];
-export const NEW_TEXT_TARGET_US = 25;

@@ -1,10 +1,9 @@
-/**
- * How fast the language runs, as a multiple of plain JavaScript, and how long a text takes that was never seen before.
- */
+/** How fast the language runs, as a multiple of plain JavaScript. */
 import { isDeepStrictEqual } from 'node:util';
-import { type LangProgram, langPrograms, NEW_TEXT_TARGET_US, NEW_TEXTS } from './lang-programs.js';
+import { type Ratio, ratioOf } from './contest.js';
+import { type LangProgram, langPrograms } from './lang-programs.js';
 import { Machine } from './machine.js';
-import { type Interval, median, medianInterval, table } from './table.js';
+import { intervalText, median, table } from './table.js';
 
 export interface LangRow {
   readonly name: string;
@@ -13,17 +12,8 @@ export interface LangRow {
   readonly plainMs: number;
   /** Of the bare path, if it was asked for and there is one. */
   readonly bareMs: number | null;
-  /** Median of the ratios of neighbouring measurements, and where it lies. */
-  readonly ratio: number;
-  readonly ratioInterval: Interval;
+  readonly ratio: Ratio;
   readonly target: number;
-}
-
-export interface NewTextRow {
-  readonly code: string;
-  /** Parsed, checked and compiled. */
-  readonly preparedUs: number;
-  readonly targetUs: number;
 }
 
 export interface LangOptions {
@@ -36,7 +26,6 @@ export interface LangOptions {
 }
 
 /** Before the first round that counts: both sides are compiled by then. */
-const WARMUP_ROUNDS = 8;
 const WARMUP_MEASUREMENTS = 3;
 const WARMUP_MS = 500;
 
@@ -49,8 +38,6 @@ const WARMUP_MS = 500;
 const MEASUREMENT_MS = 150;
 const RUNS_IN_FRONT = 2;
 
-const NEW_TEXTS_PER_ROUND = 1000;
-
 /** Measures each program in turns with the same in plain JavaScript. */
 export function benchPrograms({ rounds, only, withBare }: LangOptions): LangRow[] {
   return langPrograms
@@ -58,62 +45,22 @@ export function benchPrograms({ rounds, only, withBare }: LangOptions): LangRow[
     .map((program) => benchProgram(program, rounds, withBare));
 }
 
-/** Measures texts that are new each time. */
-export function benchNewTexts(rounds: number): NewTextRow[] {
-  const machine = new Machine();
-  let number = 0;
-  const times = NEW_TEXTS.map((): number[] => []);
-  for (let round = 0; round < rounds + WARMUP_ROUNDS; round++) {
-    for (const [i, textOf] of NEW_TEXTS.entries()) {
-      const codes = Array.from({ length: NEW_TEXTS_PER_ROUND }, () => textOf(number++));
-      const began = performance.now();
-      for (const code of codes) machine.engine.prepare(code);
-      const us = (1000 * (performance.now() - began)) / NEW_TEXTS_PER_ROUND;
-      if (round >= WARMUP_ROUNDS) times[i]?.push(us);
-    }
-  }
-  return NEW_TEXTS.map((textOf, i) => ({
-    code: textOf(0),
-    preparedUs: median(times[i] ?? []),
-    targetUs: NEW_TEXT_TARGET_US,
-  }));
-}
-
-export function langText(rows: readonly LangRow[], newTexts: readonly NewTextRow[]): string {
-  const texts: string[] = [];
-  if (rows.length > 0) texts.push(programsText(rows));
-  if (newTexts.length > 0) texts.push(newTextsText(newTexts));
-  return texts.join('\n\n');
-}
-
-function programsText(rows: readonly LangRow[]): string {
+export function langText(rows: readonly LangRow[]): string {
   const withBare = rows.some(({ bareMs }) => bareMs !== null);
   const bareCells = (...cells: readonly string[]): readonly string[] => (withBare ? cells : []);
   return table([
     ['', 'ours', 'plain JavaScript', 'ratio', 'of 95 %', 'target', '', ...bareCells('bare', 'of bare')],
-    ...rows.map(({ name, oursMs, plainMs, bareMs, ratio, ratioInterval, target }) => [
+    ...rows.map(({ name, oursMs, plainMs, bareMs, ratio, target }) => [
       name,
       `${oursMs.toFixed(2)} ms`,
       `${plainMs.toFixed(2)} ms`,
-      ratio.toFixed(1),
-      `${ratioInterval.low.toFixed(1)} to ${ratioInterval.high.toFixed(1)}`,
+      ratio.median.toFixed(1),
+      intervalText(ratio),
       String(target),
-      ratio <= target ? '' : 'missed',
+      ratio.median <= target ? '' : 'missed',
       ...(bareMs === null
         ? bareCells('', '')
         : bareCells(`${bareMs.toFixed(2)} ms`, (oursMs / bareMs).toFixed(1))),
-    ]),
-  ]);
-}
-
-function newTextsText(rows: readonly NewTextRow[]): string {
-  return table([
-    ['a text never seen before', 'parsed and compiled', 'target', ''],
-    ...rows.map((row) => [
-      row.code,
-      `${row.preparedUs.toFixed(1)} µs`,
-      `${row.targetUs} µs`,
-      row.preparedUs <= row.targetUs ? '' : 'missed',
     ]),
   ]);
 }
@@ -144,15 +91,13 @@ function benchProgram(program: LangProgram, rounds: number, withBare: boolean): 
     if (round < WARMUP_MEASUREMENTS || performance.now() < warmUntil) continue;
     times.push(measured.map(({ ms }) => ms));
   }
-  const medianOf = (side: number): number => median(times.map((each) => each[side] ?? Number.NaN));
-  const ratios = times.map(([oursMs = Number.NaN, plainMs = Number.NaN]) => oursMs / plainMs);
+  const timesOf = (side: number): number[] => times.map((each) => each[side] ?? Number.NaN);
   return {
     name,
-    oursMs: medianOf(0),
-    plainMs: medianOf(1),
-    bareMs: sides.length > 2 ? medianOf(2) : null,
-    ratio: median(ratios),
-    ratioInterval: medianInterval(ratios),
+    oursMs: median(timesOf(0)),
+    plainMs: median(timesOf(1)),
+    bareMs: sides.length > 2 ? median(timesOf(2)) : null,
+    ratio: ratioOf(timesOf(0), timesOf(1)),
     target,
   };
 }

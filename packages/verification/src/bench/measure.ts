@@ -1,8 +1,7 @@
 /**
  * One measurement: workers make load on a server, and the server's processor time is taken meanwhile.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { Child } from './child.js';
 import { cpuTimeUs } from './cpu.js';
 import { Histogram } from './histogram.js';
 import type { Measured, Message, Order } from './worker.js';
@@ -36,23 +35,20 @@ export interface MeasureOptions {
   readonly durationMs: number;
 }
 
-const workerFile = fileURLToPath(new URL('worker.js', import.meta.url));
-
 /** Processes that make load. */
 export class Generator {
-  readonly #workers: readonly ChildProcess[];
+  readonly #workers: readonly Child[];
 
   constructor(count: number) {
-    this.#workers = Array.from({ length: count }, () => fork(workerFile, { serialization: 'advanced' }));
+    this.#workers = Array.from({ length: count }, () => new Child(import.meta.url, 'worker.js'));
   }
 
   close(): void {
-    for (const worker of this.#workers) worker.disconnect();
+    for (const worker of this.#workers) worker.close();
   }
 
   /** Makes load on servers for a while. The connections are shared out among the workers, and among the servers. */
-  async measure(target: Target | readonly Target[], options: MeasureOptions): Promise<Measurement> {
-    const targets: readonly Target[] = 'port' in target ? [target] : target;
+  async measure(targets: readonly Target[], options: MeasureOptions): Promise<Measurement> {
     const pids = targets.flatMap(({ pid, others }) => [pid, ...(others ?? [])]);
     const count = Math.min(this.#workers.length, options.connections);
     let begun = 0;
@@ -61,8 +57,11 @@ export class Generator {
       const share = Math.floor(options.connections / count) + (index < options.connections % count ? 1 : 0);
       // Each worker begins with another server.
       const ports = targets.map((_, at) => targets[(at + index) % targets.length]!.port);
-      return order(worker, { ...options, ports, connections: share }, () => {
+      const order: Order = { ...options, ports, connections: share };
+      return worker.ask(order, (message: Message) => {
+        if (message.kind === 'end') return message;
         if (++begun === count) cpuBefore = cpuTimeUs(pids);
+        return undefined;
       });
     });
     const parts = await Promise.all(orders);
@@ -72,30 +71,6 @@ export class Generator {
       cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,
     );
   }
-}
-
-function order(worker: ChildProcess, wanted: Order, onBegin: () => void): Promise<Measured> {
-  return new Promise((resolve, reject) => {
-    const done = (): void => {
-      worker.off('message', onMessage);
-      worker.off('exit', onExit);
-    };
-    const onExit = (code: number | null): void => {
-      done();
-      reject(new Error(`a load process ended with ${code}`));
-    };
-    const onMessage = (message: Message): void => {
-      if (message.kind === 'begin') {
-        onBegin();
-        return;
-      }
-      done();
-      resolve(message);
-    };
-    worker.on('message', onMessage);
-    worker.on('exit', onExit);
-    worker.send(wanted);
-  });
 }
 
 function summary(parts: readonly Measured[], serverCpuUs: number | undefined): Measurement {

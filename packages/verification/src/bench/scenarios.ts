@@ -23,25 +23,16 @@ export interface Scenario {
   readonly isNew?: boolean;
   readonly format: Format;
   readonly auth: 'token' | 'basic';
-  /** Whether it changes data: then its yardstick is the synced append beside the echo. */
-  readonly changes: boolean;
-  /** Least share of the echo's rate, by number of connections, that is aimed at. */
-  readonly targetShare?: Readonly<Record<number, number>>;
 }
 
 const query = (code: string) => (): WireValue => wireMap({ type: 'query', code });
 const run = (name: string, ...args: WireValue[]): WireValue => wireMap({ type: 'run', name, args });
-
-/** Shares of the echo's rate that are aimed at with many connections, where the machine is busy. */
-const aim = (share: number) => ({ 64: share });
 
 const sum = {
   name: 'sum',
   scope: '//bench',
   setup: [],
   body: query('1 + 1;'),
-  changes: false,
-  targetShare: aim(0.7),
 } as const;
 
 const choice = {
@@ -49,8 +40,6 @@ const choice = {
   scope: '//bench',
   setup: [".greetings = ['Hello', 'Hi', 'Hey', 'Salut', 'Ciao', 'Moin', 'Hoi', 'Hej'];"],
   body: query('.greetings.choice();'),
-  changes: false,
-  targetShare: aim(0.7),
 } as const;
 
 const procedure = {
@@ -58,16 +47,13 @@ const procedure = {
   scope: '//bench',
   setup: ["try(new_procedure('add', |a, b| a + b));"],
   body: (n) => run('add', BigInt(n), 4n),
-  changes: false,
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 const counter = {
   name: 'counter += 1',
   scope: '//bench',
   setup: ['.counter = 0;'],
   body: query('.counter += 1;'),
-  changes: true,
-  targetShare: aim(0.45),
 } as const;
 
 const push = {
@@ -75,25 +61,21 @@ const push = {
   scope: '//bench',
   setup: ['.visits = [];', "try(new_procedure('visit', |who| .visits.push(who)));"],
   body: (n) => run('visit', `visitor ${n}`),
-  changes: true,
-  targetShare: aim(0.45),
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 const vars = {
   name: 'sum of two variables',
   scope: '//bench',
   setup: [],
   body: (n) => wireMap({ type: 'query', code: 'a + b;', vars: wireMap({ a: BigInt(n), b: 4n }) }),
-  changes: false,
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 const thingArgument = {
   name: 'procedure with a thing as argument',
   scope: '//bench',
   setup: ["try(new_procedure('take', |a, b, value| a + b));"],
   body: (n) => run('take', 1n, 2n, person(n)),
-  changes: false,
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 const listArgument = {
   name: 'procedure with a list of 100 things',
@@ -106,16 +88,14 @@ const listArgument = {
       2n,
       Array.from({ length: 100 }, (_, i) => wireMap({ n: BigInt(i), s: `text ${n} ${i}` })),
     ),
-  changes: false,
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 const list = {
   name: 'list of 50 things',
   scope: '//bench',
   setup: ['.list = range(50).map(|i| {n: i, s: "text"}); nil;'],
   body: query('.list;'),
-  changes: false,
-} as const satisfies Partial<Scenario>;
+} as const satisfies Omit<Scenario, 'format' | 'auth'>;
 
 /** Texts that the server never saw before. */
 const newTexts = TEXT_LENGTHS.map((length) => ({
@@ -127,7 +107,6 @@ const newTexts = TEXT_LENGTHS.map((length) => ({
     const kind: TextKind = TEXT_KINDS[n % TEXT_KINDS.length] ?? 'names';
     return wireMap({ type: 'query', code: newText(kind, length, n) });
   },
-  changes: false,
 }));
 
 function person(n: number): WireValue {
@@ -135,46 +114,24 @@ function person(n: number): WireValue {
   return wireMap({ name: `Ann "the ${n}th"`, age: 31n, tags: ['a', 'b'], nested });
 }
 
-/** All scenarios of a node beside the echo. Formats and authentication vary where they matter. */
-export const scenarios: readonly Scenario[] = [
-  { ...sum, format: 'json', auth: 'token' },
-  { ...sum, format: 'json', auth: 'basic' },
-  { ...sum, format: 'msgpack', auth: 'token' },
-  { ...choice, format: 'json', auth: 'token' },
-  { ...choice, format: 'json', auth: 'basic' },
-  { ...choice, format: 'msgpack', auth: 'token' },
-  { ...procedure, format: 'json', auth: 'token', targetShare: aim(0.8) },
-  { ...procedure, format: 'msgpack', auth: 'token', targetShare: aim(0.85) },
-  { ...counter, format: 'json', auth: 'token' },
-  { ...counter, format: 'msgpack', auth: 'token' },
-  { ...push, format: 'json', auth: 'token' },
-];
+const ALL_WAYS = [
+  { format: 'json', auth: 'token' },
+  { format: 'json', auth: 'basic' },
+  { format: 'msgpack', auth: 'token' },
+  { format: 'msgpack', auth: 'basic' },
+] as const;
+const [JSON_TOKEN, , MSGPACK_TOKEN] = ALL_WAYS;
 
-/** Requests whose costs two builds are compared by: those that clients send, in their formats. */
-export const comparedScenarios: readonly Scenario[] = [
-  { ...sum, format: 'json', auth: 'token' },
-  { ...sum, format: 'json', auth: 'basic' },
-  { ...sum, format: 'msgpack', auth: 'token' },
-  { ...sum, format: 'msgpack', auth: 'basic' },
-  { ...choice, format: 'json', auth: 'token' },
-  { ...choice, format: 'json', auth: 'basic' },
-  { ...choice, format: 'msgpack', auth: 'token' },
-  { ...choice, format: 'msgpack', auth: 'basic' },
-  { ...vars, format: 'json', auth: 'token' },
-  { ...vars, format: 'json', auth: 'basic' },
-  { ...vars, format: 'msgpack', auth: 'token' },
-  { ...vars, format: 'msgpack', auth: 'basic' },
-  { ...procedure, format: 'json', auth: 'token' },
-  { ...procedure, format: 'msgpack', auth: 'token' },
-  { ...thingArgument, format: 'json', auth: 'token' },
-  { ...thingArgument, format: 'msgpack', auth: 'token' },
-  { ...listArgument, format: 'json', auth: 'token' },
-  { ...listArgument, format: 'msgpack', auth: 'token' },
-  { ...list, format: 'json', auth: 'token' },
-  { ...list, format: 'msgpack', auth: 'token' },
-  { ...counter, format: 'json', auth: 'token' },
-  { ...push, format: 'json', auth: 'token' },
-  ...newTexts.map((scenario): Scenario => ({ ...scenario, format: 'json', auth: 'token' })),
+/** All requests that are measured: those that clients send, in formats and with logins where these matter. */
+export const scenarios: readonly Scenario[] = [
+  ...[sum, choice, vars].flatMap((scenario) => ALL_WAYS.map((way) => ({ ...scenario, ...way }))),
+  ...[procedure, thingArgument, listArgument, list].flatMap((scenario) =>
+    [JSON_TOKEN, MSGPACK_TOKEN].map((way) => ({ ...scenario, ...way })),
+  ),
+  { ...counter, ...JSON_TOKEN },
+  { ...counter, ...MSGPACK_TOKEN },
+  { ...push, ...JSON_TOKEN },
+  ...newTexts.map((scenario): Scenario => ({ ...scenario, ...JSON_TOKEN })),
 ];
 
 /** The name of a scenario with its format and authentication. */

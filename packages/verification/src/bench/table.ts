@@ -51,8 +51,9 @@ export function medianInterval(values: readonly number[]): Interval {
   return { low: sorted[rank] ?? Number.NaN, high: sorted[count - 1 - rank] ?? Number.NaN };
 }
 
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(0)} %`;
+/** An interval of ratios. */
+export function intervalText({ low, high }: Interval): string {
+  return `${low.toFixed(3)} to ${high.toFixed(3)}`;
 }
 
 /** Milliseconds as µs below one, else as ms. */

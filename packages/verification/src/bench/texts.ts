@@ -2,11 +2,12 @@
  * What a query text costs that was never seen before: processor time of the process, its helpers and collector included, by
  * stages: of this build, or of two builds in turns.
  */
-import { type ChildProcess, fork } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Child } from './child.js';
+import { inTurns, type Ratio, ratioOf } from './contest.js';
 import { newText, TEXT_KINDS, TEXT_LENGTHS, type TextKind } from './new-texts.js';
-import { type Interval, median, medianInterval, table } from './table.js';
+import { intervalText, median, table } from './table.js';
 import type { TextsMessage, TextsOrder } from './texts-worker.js';
 
 /** How far a text goes in a measurement; each stage has those before it in it. */
@@ -30,7 +31,7 @@ export interface TextsRow {
   readonly own: StageFigures;
   readonly other: StageFigures | undefined;
   /** Time of this build to that of the other, all stages together. */
-  readonly ratio: (Interval & { readonly median: number }) | undefined;
+  readonly ratio: Ratio | undefined;
 }
 
 /** Characters of all texts that one round of one stage takes. */
@@ -71,29 +72,25 @@ async function measureRow(
   rounds: number,
 ): Promise<TextsRow> {
   const count = Math.min(TEXTS_PER_ROUND_MAX, Math.ceil(CHARACTERS_PER_ROUND / length));
-  const measured = builds.map(
-    (): Record<Stage, number[]> => ({ parse: [], analyse: [], prepare: [], run: [] }),
-  );
-  for (let round = -WARM_ROUNDS; round < rounds; round++) {
+  for (const build of builds) build.measured = noFigures();
+  await inTurns(builds, WARM_ROUNDS + rounds, async (build) => {
     for (const stage of STAGES) {
-      // Each is first every other time: what comes second finds another machine.
-      const turns = builds.map((build, index) => ({ build, index }));
-      if (round % 2 !== 0) turns.reverse();
-      for (const { build, index } of turns) {
-        const us = await build.measure({ stage, kind, length, count });
-        if (round >= 0) measured[index]?.[stage].push(us);
-      }
+      build.measured[stage].push(await build.measure(stage, kind, length, count));
     }
-  }
-  const [own, other] = measured;
+  });
+  for (const { measured } of builds) for (const stage of STAGES) measured[stage].splice(0, WARM_ROUNDS);
+  const [own, other] = builds.map(({ measured }) => measured);
   if (own === undefined) throw new Error('there is no build to measure');
-  const ratios = other?.run.map((us, i) => (own.run[i] ?? Number.NaN) / us) ?? [];
   return {
     name,
     own: figuresOf(own),
     other: other === undefined ? undefined : figuresOf(other),
-    ratio: other === undefined ? undefined : { median: median(ratios), ...medianInterval(ratios) },
+    ratio: other === undefined ? undefined : ratioOf(own.run, other.run),
   };
+}
+
+function noFigures(): Record<Stage, number[]> {
+  return { parse: [], analyse: [], prepare: [], run: [] };
 }
 
 function figuresOf({
@@ -120,61 +117,32 @@ export function textsText(rows: readonly TextsRow[]): string {
     own.run.toFixed(1),
     ...(other === undefined || ratio === undefined
       ? []
-      : [
-          other.run.toFixed(1),
-          ratio.median.toFixed(3),
-          `${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}`,
-        ]),
+      : [other.run.toFixed(1), ratio.median.toFixed(3), intervalText(ratio)]),
   ]);
   return table([headings, ...lines]);
 }
 
-const workerFile = fileURLToPath(new URL('texts-worker.js', import.meta.url));
-
-/** A process that has the engine of one build. */
+/** The engine of one build in a process of its own. */
 class Build {
-  private readonly child: ChildProcess;
+  measured = noFigures();
+  private readonly child: Child;
   private texts = 0;
 
   /** @param folder of a built checkout */
   constructor(folder: URL) {
-    this.child = fork(workerFile, [join(fileURLToPath(folder), 'packages')]);
+    this.child = new Child(import.meta.url, 'texts-worker.js', [join(fileURLToPath(folder), 'packages')]);
   }
 
   close(): void {
-    this.child.disconnect();
+    this.child.close();
   }
 
   /** Processor time of one text, in µs. */
-  measure(
-    order: Omit<TextsOrder, 'texts'> & { kind: TextKind; length: number; count: number },
-  ): Promise<number> {
-    const { stage, kind, length, count } = order;
+  measure(stage: Stage, kind: TextKind, length: number, count: number): Promise<number> {
     const texts = Array.from({ length: count }, () => newText(kind, length, ++this.texts));
-    const { child } = this;
-    return new Promise((done, reject) => {
-      const over = (): void => {
-        child.off('message', onMessage);
-        child.off('exit', onExit);
-        child.off('error', onError);
-      };
-      const onError = (error: Error): void => {
-        over();
-        reject(error);
-      };
-      const onExit = (code: number | null): void => {
-        over();
-        reject(new Error(`the process of a build ended with ${code}`));
-      };
-      const onMessage = (message: TextsMessage): void => {
-        over();
-        if ('problem' in message) reject(new Error(message.problem));
-        else done(message.us);
-      };
-      child.on('message', onMessage);
-      child.on('exit', onExit);
-      child.on('error', onError);
-      child.send({ stage, texts } satisfies TextsOrder);
+    return this.child.ask({ stage, texts } satisfies TextsOrder, (message: TextsMessage) => {
+      if ('problem' in message) throw new Error(message.problem);
+      return message.us;
     });
   }
 }

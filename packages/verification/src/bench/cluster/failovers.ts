@@ -1,82 +1,113 @@
-/**
- * What clients notice when a leader is killed, and when it hands over as planned.
- */
+/** What clients notice when a leader is killed, and when it hands over as planned. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterProcess } from '../../harness/cluster-process.js';
-import { Writers } from './writers.js';
+import { type Asked, Clients, quantile } from '../clients.js';
+import { table, timeText } from '../table.js';
+import { SCOPE } from './rates.js';
 
 export interface Failovers {
   /** For each kill: milliseconds until a write was acknowledged that was sent after it, at a surviving node. */
-  readonly killMs: readonly number[];
+  readonly killMs: number[];
   /** For each kill: the longest time without an acknowledgement. */
-  readonly killGapMs: readonly number[];
+  readonly killGapMs: number[];
   /** For each planned handover: the longest time without an acknowledgement, at any node. */
-  readonly handoverGapMs: readonly number[];
+  readonly handoverGapMs: number[];
   /** The longest time without an acknowledgement in as much time while nothing happens. */
-  readonly calmGapMs: readonly number[];
-  readonly writes: number;
+  readonly calmGapMs: number[];
+  writes: number;
   /** Requests at surviving nodes, and at all nodes during handovers, that failed. */
-  readonly problems: readonly string[];
+  readonly problems: string[];
 }
 
-const writersPerNode = 3;
-/** How long writes must have gone on before and after an event. */
-const calmMs = 300;
-const afterMs = 500;
-const group = '@collection:bench';
+/** Writes a second at each node, at most. */
+const PER_S = 250;
+/** How long writes must have gone on before and after an event, in milliseconds. */
+const CALM_MS = 300;
+const AFTER_MS = 500;
+/** How long a handover may take. */
+const HANDOVER_MS = 10_000;
+const GROUP = '@collection:bench';
 
 export async function measureFailovers(
   cluster: ClusterProcess,
-  kills: number,
-  handovers: number,
+  times: number,
   progress: (text: string) => void,
 ): Promise<Failovers> {
-  const killMs: number[] = [];
-  const killGapMs: number[] = [];
-  const handoverGapMs: number[] = [];
-  const calmGapMs: number[] = [];
-  const problems: string[] = [];
-  let writes = 0;
-  for (let round = 1; round <= kills; round++) {
+  const found: Failovers = {
+    killMs: [],
+    killGapMs: [],
+    handoverGapMs: [],
+    calmGapMs: [],
+    writes: 0,
+    problems: [],
+  };
+  for (let round = 1; round <= 2 * times; round++) {
+    const kills = round <= times;
     await cluster.whenEqual();
-    const leader = await cluster.whenLed(group);
-    const survivors = cluster.nodes.filter((_, at) => at !== leader);
-    const writers = writersAt(cluster, survivors);
-    await writers.until(performance.now(), calmMs);
-    const moment = performance.now();
-    await cluster.kill(leader);
-    await writers.until(moment, afterMs);
-    await writers.stop();
-    killMs.push(writers.firstAfter(moment));
-    killGapMs.push(writers.longestGap(moment, moment + afterMs));
-    problems.push(...writers.problems);
-    writes += writers.count;
-    progress(`kill ${round}: ${killMs.at(-1)?.toFixed(0)} ms, ${writers.problems.length} failed`);
-    await cluster.restart(leader);
-  }
-  for (let round = 1; round <= handovers; round++) {
-    await cluster.whenEqual();
-    const leader = await cluster.whenLed(group);
-    const writers = writersAt(cluster, cluster.nodes);
+    const leader = await cluster.whenLed(GROUP);
+    const nodes = cluster.nodes.filter((_, at) => !kills || at !== leader);
+    const questions = nodes.map(({ url }) => ({ name: url, url, scope: SCOPE, code: '.counter += 1;' }));
+    const writers = new Clients(questions, cluster.credentials, PER_S, true);
     const start = performance.now();
-    await writers.until(start, calmMs + afterMs);
+    await writers.until(start, CALM_MS + AFTER_MS);
     const moment = performance.now();
-    await cluster.query(leader, '@node', 'transfer_leadership();');
-    await writers.until(moment, afterMs);
-    while ((await cluster.leaderOf(group)) === leader && performance.now() < moment + 10_000) await pause(20);
+    if (kills) await cluster.kill(leader);
+    else await cluster.query(leader, '@node', 'transfer_leadership();');
+    const until = moment + HANDOVER_MS;
+    while (!kills && (await cluster.leaderOf(GROUP)) === leader && performance.now() < until) await pause(20);
     const end = performance.now();
-    await writers.until(end, 0);
+    await writers.until(end, AFTER_MS);
     await writers.stop();
-    calmGapMs.push(writers.longestGap(start + calmMs, start + calmMs + afterMs));
-    handoverGapMs.push(writers.longestGap(moment, end));
-    problems.push(...writers.problems);
-    writes += writers.count;
-    progress(`handover ${round}: ${handoverGapMs.at(-1)?.toFixed(0)} ms, ${writers.problems.length} failed`);
+    const writes = await writers.take();
+    if (kills) {
+      found.killMs.push(firstAfter(writes, moment));
+      found.killGapMs.push(longestGap(writes, moment, moment + AFTER_MS));
+      await cluster.restart(leader);
+    } else {
+      found.handoverGapMs.push(longestGap(writes, moment, end));
+      found.calmGapMs.push(longestGap(writes, start + CALM_MS, start + CALM_MS + AFTER_MS));
+    }
+    found.writes += writes.length;
+    const problems = writes.flatMap(({ problem }) => problem ?? []);
+    found.problems.push(...problems);
+    const ms = kills ? found.killMs.at(-1) : found.handoverGapMs.at(-1);
+    progress(`${kills ? 'kill' : 'handover'}: ${ms?.toFixed(0)} ms, ${problems.length} failed`);
   }
-  return { killMs, killGapMs, handoverGapMs, calmGapMs, writes, problems };
+  return found;
 }
 
-function writersAt(cluster: ClusterProcess, nodes: readonly { readonly url: string }[]): Writers {
-  const urls = nodes.flatMap(({ url }) => Array.from({ length: writersPerNode }, () => url));
-  return new Writers(urls, cluster.credentials);
+/** Milliseconds from a moment until a write was acknowledged that was sent after it. */
+function firstAfter(writes: readonly Asked[], moment: number): number {
+  const later = writes.filter(({ dueAt, problem }) => problem === null && dueAt >= moment);
+  return Math.min(...later.map(({ endedAt }) => endedAt)) - moment;
+}
+
+/** The longest time without an acknowledgement, in milliseconds, of which some is between two moments. */
+function longestGap(writes: readonly Asked[], from: number, to: number): number {
+  const ends = writes.filter(({ problem }) => problem === null).map(({ endedAt }) => endedAt);
+  ends.sort((a, b) => a - b);
+  const gaps = ends.map((end, at) => {
+    const before = ends[at - 1] ?? end;
+    return end >= from && before <= to ? end - before : 0;
+  });
+  return Math.max(0, ...gaps);
+}
+
+export function failoversText(found: Failovers): string {
+  const { killMs, killGapMs, handoverGapMs, calmGapMs, problems, writes } = found;
+  const rows = [
+    ['', 'times', 'p50', 'p99', 'longest', 'target'],
+    timesRow('leader killed: next acknowledged write', killMs, 'p50 < 600 ms, p99 < 1500 ms'),
+    timesRow('leader killed: longest gap', killGapMs, ''),
+    timesRow('planned handover: longest gap', handoverGapMs, '< 100 ms'),
+    timesRow('nothing happens: longest gap', calmGapMs, ''),
+  ];
+  const kinds = [...new Set(problems.map((problem) => problem.slice(0, 200)))].slice(0, 10);
+  const count = `failed requests at surviving nodes: ${problems.length} of ${writes} (target 0)`;
+  return [table(rows), [count, ...kinds].join('\n')].join('\n\n');
+}
+
+function timesRow(name: string, times: readonly number[], target: string): string[] {
+  const cells = [0.5, 0.99, 1].map((share) => (times.length === 0 ? '' : timeText(quantile(times, share))));
+  return [name, String(times.length), ...cells, target];
 }

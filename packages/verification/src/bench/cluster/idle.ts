@@ -4,11 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterProcess } from '../../harness/cluster-process.js';
-import { commandOf } from '../against.js';
 import { cpuTimeUs, wakesOf } from '../cpu.js';
+import { commandOf } from '../requests.js';
 import { type Interval, median, medianInterval, table } from '../table.js';
 import { EtcdCluster, etcdVersion } from './etcd.js';
-import { scope, setup } from './rates.js';
+import { clusterContender } from './rates.js';
 
 export interface IdleOptions {
   /** Folder of another built checkout; undefined for none. */
@@ -76,10 +76,14 @@ export function idleText(rows: readonly IdleRow[]): string {
 }
 
 async function ours(name: string, storage: string, folder: string | undefined): Promise<Idler> {
-  const cluster = await ClusterProcess.start(3, storage, undefined, commandOf(folder));
+  const cluster = await ClusterProcess.start(
+    3,
+    storage,
+    undefined,
+    folder === undefined ? undefined : commandOf(folder),
+  );
   try {
-    await cluster.query(0, '@thingsdb', setup.collection);
-    await cluster.query(0, scope, setup.counter);
+    await clusterContender(name, cluster);
   } catch (error) {
     await cluster.discard();
     throw error;

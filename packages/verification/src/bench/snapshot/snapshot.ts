@@ -9,10 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SERVE } from '@althing/node/testing';
 import { type Credentials, NodeClient } from '../../harness/node-client.js';
 import type { NodeProcess } from '../../harness/node-process.js';
-import { commandOf } from '../against.js';
+import { type Asked, Clients } from '../clients.js';
 import { cpuTimeUs } from '../cpu.js';
-import { Clients, type Noticed } from './clients.js';
-import { cutLog, fill, queryAt } from './state.js';
+import { commandOf } from '../requests.js';
+import { cutLog, fill, queryAt, READ, SCOPE, WRITE } from './state.js';
 import { Trio } from './trio.js';
 
 export interface SnapshotBenchOptions {
@@ -35,7 +35,7 @@ export interface SnapshotFigures {
   readonly megabytes: number;
   readonly fillMs: number;
   /** What the clients noticed while no state was sent. */
-  readonly calm: readonly Noticed[];
+  readonly calm: readonly Asked[];
   /** The first one while there were no clients. */
   readonly transfers: readonly Transfer[];
 }
@@ -53,7 +53,7 @@ export interface Transfer {
   /** Most memory of leader and follower so far. */
   readonly peakMb: readonly [leader: number, follower: number];
   /** What clients noticed meanwhile; empty when there were none. */
-  readonly noticed: readonly Noticed[];
+  readonly noticed: readonly Asked[];
 }
 
 const ADMIN: Credentials = { basic: ['admin', 'pass'] };
@@ -68,7 +68,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** @throws {Error} when the follower was not sent the state, or the system does not tell processor time */
 export async function benchSnapshot(options: SnapshotBenchOptions): Promise<SnapshotFigures> {
   const { of, storage, profile } = options;
-  const [program, ...args] = commandOf(of) ?? [process.execPath, ...SERVE.slice(1)];
+  const [program, ...args] = of === undefined ? [process.execPath, ...SERVE.slice(1)] : commandOf(of);
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`];
   const trio = new Trio(mkdtempSync(join(storage, 'althing-snapshot-')), [program, ...flags, ...args]);
   const interrupted = (signal: NodeJS.Signals): void => {
@@ -104,14 +104,12 @@ async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<Snaps
   progress('log cut, and the node started again');
   const transfers = [await send(trio, 1, megabytes)];
   progress(transferText(transfers[0]!));
-  const clients = new Clients(
-    [
-      { name: 'leader', url: leader.url },
-      { name: 'follower', url: trio.node(1).url },
-    ],
-    as,
-    perS,
-  );
+  const nodes = { leader: leader.url, follower: trio.node(1).url };
+  const questions = Object.entries(nodes).flatMap(([name, url]) => [
+    { name: `writes, ${name}`, url, scope: SCOPE, code: WRITE },
+    { name: `reads, ${name}`, url, scope: SCOPE, code: READ },
+  ]);
+  const clients = new Clients(questions, as, perS);
   try {
     await pause(calmMs / 2);
     await clients.take();
@@ -134,7 +132,7 @@ async function measure(trio: Trio, options: SnapshotBenchOptions): Promise<Snaps
 /** Requests of clients that failed. */
 export function errorsOf({ calm, transfers }: SnapshotFigures): number {
   const noticed = [...calm, ...transfers.flatMap((transfer) => transfer.noticed)];
-  return noticed.reduce((sum, { errors }) => sum + errors, 0);
+  return noticed.filter(({ problem }) => problem !== null).length;
 }
 
 export function transferText({ readyMs, transferMs, bytes }: Transfer): string {

@@ -82,7 +82,6 @@ export async function cutLog(port: number, as: Credentials): Promise<void> {
     setup: [],
     format: 'json',
     auth: 'token',
-    changes: true,
   } as const;
   const request = requestOf({ ...scenario, body: () => wireMap({ type: 'query', code: WRITE }) }, as);
   const load = new Load({ ports: [port], requests: [request], connections: CONNECTIONS });

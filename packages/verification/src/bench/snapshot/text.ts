@@ -1,6 +1,6 @@
 /** The figures of a state on its way as text. */
+import { type Asked, quantile } from '../clients.js';
 import { table, timeText } from '../table.js';
-import type { Noticed } from './clients.js';
 import { type SnapshotFigures, seconds, type Transfer } from './snapshot.js';
 import { shapeOf } from './state.js';
 
@@ -13,12 +13,13 @@ export function snapshotText(figures: SnapshotFigures, of: string | undefined): 
   const parts = [title, table([headings, ...transfers.map(cellsOf)])];
   const loaded = transfers.filter(({ noticed }) => noticed.length > 0);
   const rows = [calm, ...loaded.map(({ noticed }) => noticed)].flatMap((noticed, at) =>
-    noticed.map((each) => noticedCells(at === 0 ? 'without a transfer' : `transfer ${at}`, each)),
+    noticedRows(at === 0 ? 'without a transfer' : `transfer ${at}`, noticed),
   );
   parts.push(table([['clients meanwhile', '', 'requests', 'p50', 'p99', 'longest'], ...rows]));
-  for (const { name, errors, lastError } of [calm, ...loaded.map(({ noticed }) => noticed)].flat()) {
-    if (errors > 0) parts.push(`${name}: ${errors} errors, such as: ${lastError}`);
-  }
+  const failed = [calm, ...loaded.map(({ noticed }) => noticed)]
+    .flat()
+    .flatMap(({ problem }) => problem ?? []);
+  if (failed.length > 0) parts.push(`${failed.length} errors, such as: ${failed[0]}`);
   return parts.join('\n\n');
 }
 
@@ -38,11 +39,14 @@ function cellsOf({ readyMs, transferMs, bytes, cpuMs, peakMb, noticed }: Transfe
   ];
 }
 
-function noticedCells(when: string, { name, latency }: Noticed): string[] {
-  return [
-    when,
-    name,
-    String(latency.total),
-    ...[0.5, 0.99, 1].map((share) => timeText(latency.quantile(share))),
-  ];
+function noticedRows(when: string, noticed: readonly Asked[]): string[][] {
+  return [...new Set(noticed.map(({ name }) => name))].map((name) => {
+    const times = noticed.filter((each) => each.name === name).map(({ dueAt, endedAt }) => endedAt - dueAt);
+    return [
+      when,
+      name,
+      String(times.length),
+      ...[0.5, 0.99, 1].map((share) => timeText(quantile(times, share))),
+    ];
+  });
 }

@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** A process of a benchmark that takes one order after the other, and says what came of each. It ends when its parent lets it go. */
+export class Child {
+  readonly pid: number;
+  private readonly process: ChildProcess;
+
+  /** @param file its program, beside `from` */
+  constructor(from: string, file: string, args: readonly string[] = []) {
+    this.process = fork(fileURLToPath(new URL(file, from)), args, { serialization: 'advanced' });
+    this.pid = this.process.pid ?? 0;
+  }
+
+  /**
+   * Sends an order, undefined for none, and resolves with the first message that `take` makes something of.
+   *
+   * @throws {Error} when the process ends before
+   */
+  ask<Message, Result>(
+    order: object | undefined,
+    take: (message: Message) => Result | undefined,
+  ): Promise<Result> {
+    const { process } = this;
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        process.off('message', onMessage);
+        process.off('exit', onExit);
+        settle();
+      };
+      const onExit = (code: number | null): void =>
+        end(() => reject(new Error(`a process of the benchmark ended with ${code}`)));
+      const onMessage = (message: Message): void => {
+        try {
+          const result = take(message);
+          if (result !== undefined) end(() => resolve(result));
+        } catch (error) {
+          end(() => reject(error));
+        }
+      };
+      process.on('message', onMessage);
+      process.on('exit', onExit);
+      if (order !== undefined) process.send(order);
+    });
+  }
+
+  close(): void {
+    if (this.process.connected) this.process.disconnect();
+  }
+}

@@ -1,0 +1,126 @@
+/** Servers that answer the scenarios: this build, another one, bare echoes, ThingsDB. */
+import { join, resolve } from 'node:path';
+import { wireMap } from '@althing/client';
+import { authorization, type Credentials, NodeClient } from '../harness/node-client.js';
+import { NodeProcess, type NodeProcessOptions } from '../harness/node-process.js';
+import { Child } from './child.js';
+import { type Contender, type ContestOptions, contest, type Row } from './contest.js';
+import { Generator, type Target } from './measure.js';
+import { requestOf, requestsOf, type Scenario, titleOf } from './scenarios.js';
+import { startThingsDb } from './yardsticks/thingsdb.js';
+
+export interface RequestsOptions extends ContestOptions {
+  /** Folder of another built checkout; undefined for none. */
+  readonly against: string | undefined;
+  /** Bare servers beside this build: one that answers at once, one that parses and checks before. */
+  readonly echoes: readonly ('echo' | 'checking echo')[];
+  /** The program of ThingsDB; undefined for none. */
+  readonly thingsDb: string | undefined;
+  readonly workers: number;
+  /** Where nodes keep their files. */
+  readonly storage: string;
+}
+
+const ADMIN: Credentials = { basic: ['admin', 'pass'] };
+
+/** Longest wait for a query that prepares something, in milliseconds. */
+const SETUP_MS = 60_000;
+
+/** Measures scenarios on this build, and on other servers in turns with it. */
+export async function benchRequests(
+  scenarios: readonly Scenario[],
+  options: RequestsOptions,
+  onRow: (row: Row) => void = () => {},
+): Promise<Row[]> {
+  const { against, storage, echoes, thingsDb } = options;
+  const generator = new Generator(options.workers);
+  const servers: Server[] = [];
+  try {
+    servers.push(await buildOf('this build', storage));
+    if (against !== undefined) servers.push(await buildOf(against, storage, commandOf(against)));
+    for (const echo of echoes) servers.push(await echoOf(echo));
+    if (thingsDb !== undefined)
+      servers.push(await databaseOf('ThingsDB', await startThingsDb(thingsDb, storage)));
+    const rows: Row[] = [];
+    for (const scenario of scenarios) {
+      for (const { prepare } of servers) await prepare(scenario);
+      rows.push(...(await contest(generator, servers, scenario, titleOf(scenario), options, onRow)));
+    }
+    return rows;
+  } finally {
+    generator.close();
+    for (const server of servers) await server.stop();
+  }
+}
+
+/** What to run as a node of a built checkout. */
+export function commandOf(folder: string): NonNullable<NodeProcessOptions['command']> {
+  return [process.execPath, join(resolve(folder), 'packages/cli/bin/althing.js'), 'serve'];
+}
+
+interface Server extends Contender<Scenario> {
+  /** Gets ready for a scenario. */
+  prepare(scenario: Scenario): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function buildOf(
+  name: string,
+  storage: string,
+  command?: NodeProcessOptions['command'],
+): Promise<Server> {
+  return databaseOf(
+    name,
+    await NodeProcess.start(command === undefined ? { storage } : { storage, command }),
+  );
+}
+
+async function databaseOf(name: string, node: NodeProcess): Promise<Server> {
+  const client = new NodeClient(node.url, 'msgpack', SETUP_MS);
+  const query = async (scope: string, code: string): Promise<unknown> => {
+    const outcome = await client.send(scope, ADMIN, wireMap({ type: 'query', code }));
+    if (outcome.kind === 'value') return outcome.value;
+    const why = outcome.kind === 'error' ? `${outcome.code}: ${outcome.message}` : outcome.why;
+    throw new Error(`the preparation ${code} failed: ${why}`);
+  };
+  await query('@thingsdb', "try(del_collection('bench'));");
+  await query('@thingsdb', "new_collection('bench');");
+  const token = String(await query('@thingsdb', "new_token('admin');"));
+  return {
+    name,
+    load: loader(node, token),
+    prepare: async ({ scope, setup }) => {
+      for (const code of setup) await query(scope, code);
+    },
+    stop: async () => {
+      client.close();
+      await node.stop();
+    },
+  };
+}
+
+async function echoOf(name: RequestsOptions['echoes'][number]): Promise<Server> {
+  const token = 'a token of twenty-two';
+  const file = `yardsticks/${name.replace(' ', '-')}.js`;
+  const child = new Child(import.meta.url, file, [authorization({ token }), authorization(ADMIN)]);
+  const port = await child.ask(undefined, (message: { readonly port: number }) => message.port);
+  return {
+    name,
+    load: loader({ port, pid: child.pid }, token),
+    prepare: async () => {},
+    stop: async () => child.close(),
+  };
+}
+
+/** Where none of its requests may come twice, a scenario goes on where it was. */
+function loader(target: Target, token: string): Contender<Scenario>['load'] {
+  let taken = 0;
+  return async (scenario, count) => {
+    const as = scenario.auth === 'token' ? { token } : ADMIN;
+    const requests =
+      scenario.isNew === true
+        ? Array.from({ length: count }, () => requestOf(scenario, as, ++taken))
+        : requestsOf(scenario, as);
+    return { targets: [target], requests };
+  };
+}
