@@ -278,6 +278,11 @@ export class ByteReader {
     return this.buffer.subarray(start, this.position);
   }
 
+  /** A view of the bytes from an offset up to here. */
+  since(start: number): Uint8Array {
+    return this.buffer.subarray(start, this.position);
+  }
+
   /** A copy, free of the buffer that was read. */
   blob(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.bytes(this.varint()));

@@ -177,6 +177,6 @@ export abstract class Group {
 
 const NO_EVENTS: readonly RoomEvent[] = [];
 
-/** 2: large values of things lie apart, see `apart.ts`. */
+/** 2: large values of things lie in pages, see `pages/value-pages.ts`. */
 const META_FORMAT = 2;
 const META_FORMAT_FIRST = 1;

@@ -2,7 +2,6 @@ import { ByteWriter, FormatError } from '../bytes.js';
 import { Catalog } from '../schema/catalog.js';
 import type { EnumType } from '../schema/enum.js';
 import type { Type } from '../schema/type.js';
-import { List, type ThingSet } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Room } from '../value/room.js';
 import { Float } from '../value/scalars.js';
@@ -10,21 +9,22 @@ import { type Loader, plainShape, type Shape, type ShapeTree } from '../value/sh
 import { Task, type TaskBook } from '../value/task.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import type { Value } from '../value/value.js';
-import { Apart, type PartSink } from './apart.js';
 import { attach, detach } from './attach.js';
 import { Dirty } from './dirty.js';
 import { bytesOf } from './evictor.js';
 import { migrate } from './migrate.js';
-import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
-import { isPagedSet, MemberPages, PAGED_MEMBERS_MIN } from './pages/member-pages.js';
-import type { Unfinished } from './pages/page-table.js';
+import { isPagedList } from './pages/list-pages.js';
+import { isPagedSet } from './pages/member-pages.js';
+import type { PageSink, Unfinished } from './pages/page-table.js';
+import { eachPresentThing } from './pages/paged-containers.js';
+import { PropertyPages } from './pages/property-pages.js';
 import { ThingPages } from './pages/thing-pages.js';
 import { Rooms } from './parts/rooms.js';
-import { PropertyPieces } from './property-pieces.js';
-import { RecordKind, type RecordSink, type RecordSource } from './records.js';
+import type { RecordSink, RecordSource } from './records.js';
 import { ThingTable } from './table.js';
-import { readThing, visitThingsOfRecord, writeThing } from './thing-record.js';
+import { readThing, writeThing } from './thing-record.js';
 import { ThingRecords } from './thing-records.js';
+import { visitThingsOfRecord } from './thing-walk.js';
 
 /**
  * The things of one collection, in memory as far as they were touched: found by their ids, read from their records when they are
@@ -59,16 +59,12 @@ export class ThingMemory implements Loader {
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
   private readonly stub: Shape;
-  /** Of the things in memory that have large values, by id. */
-  protected readonly aparts = new Map<number, Apart>();
-  /** Of the things in memory that lie in pieces, by id. */
-  protected readonly pieces = new Map<number, PropertyPieces>();
-  /** Of the things in memory that have lists in pages. */
+  /** Of the things in memory that have pages. */
   protected readonly paged = new Map<Thing, ThingPages>();
   /** Pages that the checkpoint under way has still to write. */
   readonly unfinished = new Set<Unfinished>();
   private writer = new ByteWriter(SCRATCH_BYTES);
-  /** Whether every node of the cluster knows things in pieces. */
+  /** Whether every node of the cluster knows things and sets in pages. */
   mayCutThings: () => boolean = () => true;
 
   protected readonly records: ThingRecords;
@@ -114,8 +110,7 @@ export class ThingMemory implements Loader {
       return;
     }
     this.misses += 1;
-    const pieces = readThing(this.records.reader(thing.id, 0), thing, this);
-    if (pieces !== null) this.pieces.set(thing.id, pieces);
+    readThing(this.records.reader(thing.id, 0), thing, this);
     thing.bits |= ThingBit.LOADED | ThingBit.USED;
     this.takeUp(thing);
     this.bytes += bytesOf(thing);
@@ -139,12 +134,9 @@ export class ThingMemory implements Loader {
     this.bytes -= bytesOf(thing);
     this.evictions += 1;
     thing.forEach((_, value) => {
-      if (isPagedList(value)) value.backing.eachPresent((item) => this.letGo(item));
-      else this.letGo(value);
+      eachPresentThing(value, letGo);
       detach(value);
     });
-    this.aparts.delete(thing.id);
-    this.pieces.delete(thing.id);
     this.paged.delete(thing);
     thing.shape = this.stub;
     thing.slots = NO_SLOTS;
@@ -154,7 +146,7 @@ export class ThingMemory implements Loader {
   /** Takes pages of the large lists and sets of a thing out of memory that were not asked for since the last call. */
   rest(thing: Thing): void {
     thing.forEach((_, value) => {
-      if (isPagedList(value)) value.backing.leave((item) => this.letGo(item));
+      if (isPagedList(value)) value.backing.leave((item) => eachThing(item, letGo));
       else if (isPagedSet(value)) value.backing.leave();
     });
   }
@@ -201,44 +193,21 @@ export class ThingMemory implements Loader {
     return pages;
   }
 
-  /** The pages of a list of a stored thing; null while it is small enough for none. */
-  listPagesOf(list: List, owner: Thing): ListPages | null {
-    if (list.backing instanceof ListPages) return list.backing;
-    if (list.length <= PAGED_ITEMS_MIN && !ListPages.isHeavy(list)) return null;
-    return ListPages.cut(list, this.pagesOf(owner));
+  /** The same; undefined as long as it has none. */
+  homeOf(thing: Thing): ThingPages | undefined {
+    return this.paged.get(thing);
   }
 
-  /** The large values of a thing, as they are stored; undefined when it had none so far. */
-  apartOf({ id }: Thing): Apart | undefined {
-    return this.aparts.get(id);
-  }
-
-  /** The same, from the first large value on. */
-  makeApart({ id }: Thing): Apart {
-    let apart = this.aparts.get(id);
-    if (apart === undefined) {
-      apart = new Apart();
-      this.aparts.set(id, apart);
-    }
-    return apart;
-  }
-
-  /** The pages of a set of a stored thing; null while it is small enough for none. */
-  setPagesOf(set: ThingSet, owner: Thing): MemberPages | null {
-    if (isPagedSet(set)) return set.backing;
-    if (set.members.size <= PAGED_MEMBERS_MIN || !this.mayCutThings()) return null;
-    return MemberPages.cut(set, this.pagesOf(owner));
-  }
-
-  /** A set does not lie in pages any more. */
-  protected makeWholeSet(set: ThingSet): void {
-    if (isPagedSet(set)) set.backing.drop();
-    set.backing = null;
-  }
-
-  /** The pages of a list or set that is about to be written; null if it is stored as a whole. */
-  pagesToWrite(value: List | ThingSet, owner: Thing): ListPages | MemberPages | null {
-    return value instanceof List ? this.listPagesOf(value, owner) : this.setPagesOf(value, owner);
+  /** The pages of the properties of a thing that is being written; null if they stand in its first record. */
+  propertyPagesOf(thing: Thing, sink: PageSink): PropertyPages | null {
+    const known = this.paged.get(thing)?.properties ?? null;
+    if (known?.isWanted === true) return known;
+    known?.cut(0, sink);
+    const isWanted = known === null && PropertyPages.isWanted(thing) && this.mayCutThings();
+    if (known === null && !isWanted) return null;
+    const home = this.pagesOf(thing);
+    home.properties = isWanted ? new PropertyPages(thing, home) : null;
+    return home.properties;
   }
 
   /** Takes a record of a thing over from elsewhere, as it lies on disk there. What was known of the thing is forgotten. */
@@ -248,33 +217,20 @@ export class ThingMemory implements Loader {
       if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
       this.dirty.forget(known);
       this.table.delete(id);
-      this.aparts.delete(id);
-      this.pieces.get(id)?.touchAll();
-      this.pieces.delete(id);
       this.paged.delete(known);
     }
     this.dirty.putThing(id, part, value);
   }
 
-  /**
-   * Writes a thing, and the large values that changed, to a checkpoint. Pages that changed follow by `saveRest`, or when they are about
-   * to change again.
-   */
+  /** Writes a thing to a checkpoint. Its pages that changed follow by `saveRest`, or when they are about to change again. */
   save(thing: Thing, sink: RecordSink): void {
     const out = new ByteWriter(64);
-    const parts: PartSink = {
-      put: (part, value) => this.records.write(sink, thing.id, part, value),
-      delete: (part) => this.records.delete(sink, thing.id, part),
-    };
-    this.paged.get(thing)?.numbers.freeze(parts);
-    const pieces = this.piecesOf(thing);
-    if (pieces?.suits === true) {
-      pieces.begin(out, parts);
-    } else {
-      pieces?.giveUp(parts);
-      writeThing(out, thing, this, parts);
-    }
-    this.records.write(sink, thing.id, 0, out.view());
+    const { id } = thing;
+    writeThing(out, thing, this, {
+      put: (number, record) => this.records.write(sink, id, number, record),
+      delete: (number) => this.records.delete(sink, id, number),
+    });
+    this.records.write(sink, id, 0, out.view());
   }
 
   /** Writes what `save` left, a page at each step. */
@@ -293,16 +249,7 @@ export class ThingMemory implements Loader {
     thing.forEach((_, value) => {
       if (isPagedList(value) || isPagedSet(value)) value.backing.again();
     });
-    this.paged.get(thing)?.numbers.again();
-    this.aparts.get(thing.id)?.again();
-    this.pieces.get(thing.id)?.again();
-  }
-
-  /** The record of a piece is not needed any more. */
-  freePart(owner: Thing, part: number): void {
-    for (const each of this.records.partsOf(owner.id, [part])) {
-      this.dirty.put(RecordKind.THING, owner.id, each, null);
-    }
+    this.paged.get(thing)?.again();
   }
 
   /** Must be called before any change to a stored thing. */
@@ -314,13 +261,13 @@ export class ThingMemory implements Loader {
   /** Must be called before a property of a stored thing changes, comes or goes, or what a list or set in it holds. */
   touchProperty(thing: Thing, key: string): void {
     this.touch(thing);
-    if (this.pieces.size > 0) this.pieces.get(thing.id)?.touch(key);
+    if (this.paged.size > 0) this.paged.get(thing)?.properties?.touchProperty(key);
   }
 
   /** Must be called before all properties of a stored thing change. */
   touchAll(thing: Thing): void {
     this.touch(thing);
-    this.pieces.get(thing.id)?.touchAll();
+    this.paged.get(thing)?.properties?.touchAll();
   }
 
   /** The shape of plain things with the properties of a type. */
@@ -359,7 +306,7 @@ export class ThingMemory implements Loader {
   visitReferences(id: number, visit: (id: number) => void): void {
     const thing = this.table.get(id);
     if (thing === undefined || (thing.bits & ThingBit.LOADED) === 0) {
-      visitThingsOfRecord(this.records.value(id, 0), visit, (part) => this.records.value(id, part));
+      visitThingsOfRecord((part) => this.records.value(id, part), visit);
       return;
     }
     thing.forEach((_, value) => {
@@ -374,21 +321,10 @@ export class ThingMemory implements Loader {
       thing.holders += 1;
     });
   }
+}
 
-  /** The pieces of a thing that lies in some, or should. */
-  private piecesOf(thing: Thing): PropertyPieces | undefined {
-    const known = this.pieces.get(thing.id);
-    if (known !== undefined || !PropertyPieces.suit(thing) || !this.mayCutThings()) return known;
-    const pieces = new PropertyPieces(thing, this);
-    this.pieces.set(thing.id, pieces);
-    return pieces;
-  }
-
-  protected letGo(value: Value): void {
-    eachThing(value, (thing) => {
-      thing.holders -= 1;
-    });
-  }
+function letGo(thing: Thing): void {
+  thing.holders -= 1;
 }
 
 const NO_SLOTS: Value[] = [];

@@ -8,7 +8,7 @@ export const RecordKind = {
   TYPE: 0,
   /** id 0: the counters of the group; see `group.ts`. */
   META: 1,
-  /** id: the thing; part 0 the thing itself, others chunks of its large lists and sets; see `thing-record.ts`. */
+  /** id: the thing; part 0 the thing itself, others its pages; see `thing-record.ts`, `pages/`. */
   THING: 2,
   /** id: number of the procedure. */
   PROCEDURE: 3,

@@ -1,7 +1,5 @@
 import type { EnumState } from '../schema/catalog.js';
 import type { Type } from '../schema/type.js';
-import { List, ThingSet } from '../value/containers.js';
-import { eachThing, type VisitOther } from '../value/kinds.js';
 import { Member } from '../value/member.js';
 import type { Room } from '../value/room.js';
 import { Thing, ThingBit } from '../value/thing.js';
@@ -11,8 +9,7 @@ import { bytesOf } from './evictor.js';
 import type { Marking } from './marking.js';
 import { ThingMemory } from './memory.js';
 import { migrate } from './migrate.js';
-import { isPagedList, ListPages, PAGED_ITEMS_MIN } from './pages/list-pages.js';
-import { isPagedSet } from './pages/member-pages.js';
+import { containerPages, dropPages, eachReference, restorePages } from './pages/paged-containers.js';
 import type { ThingPages } from './pages/thing-pages.js';
 
 /**
@@ -72,9 +69,6 @@ export class References extends ThingMemory {
     this.dirty.forget(thing);
     this.orphans.delete(thing);
     this.suspects.delete(thing.id);
-    this.aparts.delete(thing.id);
-    this.pieces.get(thing.id)?.again();
-    this.pieces.delete(thing.id);
     this.paged.delete(thing);
     this.thingCount -= 1;
     thing.id = 0;
@@ -84,19 +78,14 @@ export class References extends ThingMemory {
   remove(thing: Thing): void {
     this.load(thing);
     this.dirty.thaw(thing);
-    const pieces = this.pieces.get(thing.id);
-    pieces?.touchAll();
+    const home = this.paged.get(thing);
+    home?.properties?.touchAll();
     thing.forEach((_, value) => {
       this.leave(value);
     });
-    const paged = this.paged.get(thing);
-    this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(paged?.numbers.all ?? [])]));
-    if (paged !== undefined) this.removed.set(thing, paged);
+    this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(home?.allNumbers ?? [])]));
+    if (home !== undefined) this.removed.set(thing, home);
     this.paged.delete(thing);
-    for (const part of pieces?.parts ?? []) this.freePart(thing, part);
-    this.pieces.delete(thing.id);
-    for (const part of this.aparts.get(thing.id)?.parts ?? []) this.freePart(thing, part);
-    this.aparts.delete(thing.id);
     if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
     this.suspects.delete(thing.id);
     this.table.delete(thing.id);
@@ -110,8 +99,9 @@ export class References extends ThingMemory {
     thing.bits &= ~ThingBit.GONE;
     this.table.set(thing.id, thing);
     this.dirty.restore(thing);
-    const paged = this.removed.get(thing);
-    if (paged !== undefined) this.paged.set(thing, paged);
+    const home = this.removed.get(thing);
+    home?.again();
+    if (home !== undefined) this.paged.set(thing, home);
     thing.forEach((_, value) => {
       this.enter(thing, value);
     });
@@ -159,18 +149,17 @@ export class References extends ThingMemory {
 
   /** A value becomes that of a property of a stored thing, or is again after that was taken back. */
   protected enter(thing: Thing, value: Value): void {
+    if (typeof value !== 'object' || value === null) return;
     this.retain(value);
-    if (isPagedList(value)) value.backing.restore();
-    else if (value instanceof List && value.length > PAGED_ITEMS_MIN)
-      ListPages.cut(value, this.pagesOf(thing));
-    else if (value instanceof ThingSet) this.setPagesOf(value, thing);
+    restorePages(value);
+    containerPages(value, thing, this);
   }
 
   /** Takes `enter` back. */
   protected leave(value: Value): void {
+    if (typeof value !== 'object' || value === null) return;
     this.release(value);
-    if (isPagedList(value)) value.backing.drop();
-    else if (isPagedSet(value)) this.makeWholeSet(value);
+    dropPages(value);
   }
 
   protected retainThing(thing: Thing): void {
@@ -217,12 +206,6 @@ export class References extends ThingMemory {
     this.leave(old);
     detach(old);
   }
-}
-
-/** The same as `eachThing`; pages of a list that refer to nothing stay where they are. */
-export function eachReference(value: Value, visit: (thing: Thing) => void, visitOther?: VisitOther): void {
-  if (isPagedList(value)) value.backing.eachReference(visit, visitOther);
-  else eachThing(value, visit, visitOther);
 }
 
 function hasObjects(values: readonly Value[]): boolean {

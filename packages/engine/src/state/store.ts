@@ -6,7 +6,8 @@ import type { Value } from '../value/value.js';
 import { attach, attachAll, ownerOf } from './attach.js';
 import { putRuns, type Run, replaceItems, takeRuns } from './list-edits.js';
 import { isPagedList, PAGED_ITEMS_MIN } from './pages/list-pages.js';
-import { PAGED_MEMBERS_MIN } from './pages/member-pages.js';
+import { isPagedSet } from './pages/member-pages.js';
+import { containerPages } from './pages/paged-containers.js';
 import { type Places, reshape } from './places.js';
 import { References } from './references.js';
 
@@ -125,31 +126,33 @@ export class Store extends References {
   }
 
   private cutIfLarge(list: List): void {
-    if (list.backing === null && list.held.length > PAGED_ITEMS_MIN) this.listPagesOf(list, ownerOf(list));
+    if (list.backing === null && list.held.length > PAGED_ITEMS_MIN)
+      containerPages(list, ownerOf(list), this);
   }
 
   /** Adds things to a stored set; they must not be in it. */
   addMembers(set: ThingSet, things: readonly Thing[]): void {
     this.touchOwner(set);
-    const pages = this.setPagesOf(set, ownerOf(set));
+    containerPages(set, ownerOf(set), this);
+    const pages = isPagedSet(set) ? set.backing : null;
     for (const thing of things) {
       this.retain(thing);
       pages?.add(thing.id);
       set.members.add(thing);
     }
-    if (pages === null) this.setPagesOf(set, ownerOf(set));
+    if (pages === null) containerPages(set, ownerOf(set), this);
   }
 
   /** Takes things out of a stored set; they must be in it. */
   removeMembers(set: ThingSet, things: readonly Thing[]): void {
     this.touchOwner(set);
-    const pages = this.setPagesOf(set, ownerOf(set));
+    const pages = isPagedSet(set) ? set.backing : null;
     for (const thing of things) {
       pages?.delete(thing.id);
       set.members.delete(thing);
       this.release(thing);
     }
-    if (set.members.size < PAGED_MEMBERS_MIN / 2) this.makeWholeSet(set);
+    if (pages?.isWanted === false) pages.drop();
   }
 
   /** Takes `put` of a new key back. `places` are those of the thing before. */

@@ -7,7 +7,7 @@ import { allThings } from '../state/describe.js';
 import { roomRecord } from '../state/parts/rooms.js';
 import { taskRecord } from '../state/parts/tasks.js';
 import { EMPTY_SOURCE, RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
-import { sharedThing } from '../state/thing-record.js';
+import { sharedThing } from '../state/thing-walk.js';
 import { innerOf, List, ThingSet } from '../value/containers.js';
 import { eachThing } from '../value/kinds.js';
 import type { Member } from '../value/member.js';

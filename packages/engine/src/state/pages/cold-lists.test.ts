@@ -10,7 +10,7 @@ const ITEMS = 400_000;
 class Cold {
   readonly db: Harness;
   reads = 0;
-  private readonly records = new Map<string, Uint8Array>();
+  readonly records = new Map<string, Uint8Array>();
 
   constructor() {
     // The clock stands still: what is refused is refused for what it was going to take.
@@ -39,6 +39,10 @@ class Cold {
       },
     });
     opened.loadRecord(RecordKind.META, 0, meta);
+    for (const [name, value] of records) {
+      const [kind = 0, id = 0, part = 0] = name.split('/').map(Number);
+      if (kind !== RecordKind.THING) opened.loadRecord(kind, id, value, part);
+    }
     this.reads = 0;
   }
 }
@@ -92,6 +96,21 @@ describe('a large list that is not in memory', () => {
     cold.db.run(code);
     expect(cold.reads).toBe(1);
   });
+});
+
+test('a large list leaves no record behind when its property is dropped from the type', () => {
+  const cold = new Cold();
+  const { db, records } = cold;
+  db.run("set_type('T', {n: 'int', l: '[int]'}); .t = T{}; .t.l.extend(range(5000)); .id = .t.id(); nil;");
+  cold.reopen();
+  const thing = `${RecordKind.THING}/${db.run('.id')}/`;
+  const names = (): string[] => [...records.keys()].filter((name) => name.startsWith(thing));
+  expect(names().length).toBeGreaterThan(10);
+  db.run("mod_type('T', 'del', 'l'); nil;");
+  cold.reopen();
+  db.run('.t.n = 1; nil;');
+  cold.reopen();
+  expect(names()).toEqual([`${thing}0`]);
 });
 
 describe('a large list of things that is not in memory', () => {

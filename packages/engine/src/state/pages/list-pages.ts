@@ -67,9 +67,10 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return new ListPages(list, home, pagesOf(list.held, 0, list.held.length));
   }
 
-  /** Whether a list that is about to be written has to be cut for its bytes. */
-  static isHeavy(list: List): boolean {
-    return list.length > 1 && bytesOfValue(list) > PAGED_BYTES_MIN;
+  /** Whether a list that lies in no pages should. */
+  static isWanted(list: List): boolean {
+    const { length } = list;
+    return length > PAGED_ITEMS_MIN || (length > 1 && bytesOfValue(list) > PAGED_BYTES_MIN);
   }
 
   /** Reads the head of a list. None of its items is in memory then. */
@@ -219,8 +220,9 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   visitThings(visit: (id: number) => void): void {
     this.eachPresent((item) => eachThing(item, ({ id }) => visit(id)));
     for (const page of this.pages) {
-      if (page.state === PageState.ABSENT && page.refers)
-        visitItems(new ByteReader(this.home.read(page.number)), visit);
+      if (page.state !== PageState.ABSENT || !page.refers) continue;
+      for (const input = new ByteReader(this.home.read(page.number)); input.remaining > 0; )
+        visitThings(input, visit);
     }
   }
 
@@ -256,7 +258,7 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       writeValue(out, items[i] as Value);
   }
 
-  protected decode(index: number, input: ByteReader): void {
+  protected override decode(index: number, input: ByteReader): void {
     const { store } = this.home;
     const { held } = this.list;
     const page = this.page(index);
@@ -349,11 +351,6 @@ export function readListHead(
     pages.push({ number, entries, state: PageState.ABSENT, bytes: 0, refers });
   }
   return { nesting, inner, pages };
-}
-
-/** Calls `visit` with the id of each thing that the record of a page of a list refers to. */
-export function visitItems(input: ByteReader, visit: (id: number) => void): void {
-  while (input.remaining > 0) visitThings(input, visit);
 }
 
 /** New pages for the items from `start` up to but not including `end`; at least one. */

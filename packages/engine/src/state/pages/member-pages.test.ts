@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { PersistedCollection } from '../../testing/persisted.js';
 import { ThingSet } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
-import { sharedThing } from '../thing-record.js';
+import { sharedThing } from '../thing-walk.js';
 import type { Transaction } from '../transaction.js';
 import { isPagedSet, PAGED_MEMBERS_MIN } from './member-pages.js';
 

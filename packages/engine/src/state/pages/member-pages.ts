@@ -31,11 +31,24 @@ interface MemberPage extends Page {
 
 /** The pages of one set, in the order of the ids. */
 export class MemberPages extends PageTable<MemberPage> {
+  private readonly set: ThingSet;
   private nextOrder: number;
 
-  private constructor(home: ThingPages, pages: MemberPage[], nextOrder: number) {
+  private constructor(set: ThingSet, home: ThingPages, pages: MemberPage[], nextOrder: number) {
     super(home, home.numbers, pages);
+    this.set = set;
     this.nextOrder = nextOrder;
+    set.backing = this;
+  }
+
+  /** Whether a set that lies in no pages should. */
+  static isWanted({ members }: ThingSet): boolean {
+    return members.size > PAGED_MEMBERS_MIN;
+  }
+
+  /** Whether one that does should go on with it. */
+  get isWanted(): boolean {
+    return this.set.members.size >= PAGED_MEMBERS_MIN / 2;
   }
 
   /** Cuts a set that lies in no pages. */
@@ -50,9 +63,7 @@ export class MemberPages extends PageTable<MemberPage> {
       const members = orders.map((order) => ids[order] as number);
       pages.push(newPage(members, orders));
     }
-    const made = new MemberPages(home, pages, ids.length);
-    set.backing = made;
-    return made;
+    return new MemberPages(set, home, pages, ids.length);
   }
 
   /** Reads a set, all members of which come into memory, and no page stays there. */
@@ -70,7 +81,7 @@ export class MemberPages extends PageTable<MemberPage> {
     const set = new ThingSet();
     for (const place of placesInOrder(orders, nextOrder))
       set.members.add(home.store.thingOfId(ids[place] as number));
-    set.backing = new MemberPages(home, pages, nextOrder);
+    new MemberPages(set, home, pages, nextOrder);
     return set;
   }
 
@@ -120,6 +131,7 @@ export class MemberPages extends PageTable<MemberPage> {
   /** The set is stored without pages from now on, or not at all. */
   drop(): void {
     this.freeNumbers();
+    this.set.backing = null;
   }
 
   /** Takes pages out of memory that are as they are on disk. */
@@ -142,7 +154,7 @@ export class MemberPages extends PageTable<MemberPage> {
     }
   }
 
-  protected decode(index: number, input: ByteReader): void {
+  protected override decode(index: number, input: ByteReader): void {
     const { ids, orders } = this.page(index);
     eachMember(input, (id, order) => {
       ids.push(id);

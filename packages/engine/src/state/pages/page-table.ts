@@ -75,10 +75,10 @@ export class PageNumbers implements Unfinished {
   private last = -1;
   private sink: PageSink | null = null;
 
-  /** @param last the highest number that may be used */
-  constructor(first: number, last: number, unfinished: Set<Unfinished>) {
+  /** @param end the number behind the last one that may be used */
+  constructor(first: number, end: number, unfinished: Set<Unfinished>) {
     this.first = first;
-    this.count = last - first + 1;
+    this.count = end - first;
     this.unfinished = unfinished;
   }
 
@@ -112,6 +112,14 @@ export class PageNumbers implements Unfinished {
     if (!this.isTaken(number - this.first) || this.freed.has(number) || this.deleting.has(number))
       throw new Error(`no page has the number ${number}`);
     this.freed.add(number);
+  }
+
+  /** Gives a number up while the object is written: its record goes with this checkpoint. */
+  delete(number: number, sink: PageSink): void {
+    this.free(number);
+    this.freed.delete(number);
+    this.deleting.add(number);
+    sink.delete(number);
   }
 
   /** Begins to delete the records that were given up: `rest` does. To be called in each checkpoint that writes the object. */
@@ -168,7 +176,7 @@ const DELETED_AT_ONCE = 256;
 export abstract class PageTable<P extends Page = Page> implements Unfinished {
   protected pages: P[];
   protected readonly home: PageHome;
-  private readonly numbers: PageNumbers;
+  protected readonly numbers: PageNumbers;
   /** Number of pages that are absent. */
   private absentCount: number;
   /** Where the checkpoint under way writes frozen pages; null when there are none. */
@@ -187,8 +195,10 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
   /** Writes the entries of a page. */
   protected abstract encode(index: number, out: ByteWriter): void;
 
-  /** Brings the entries of a page into memory. */
-  protected abstract decode(index: number, input: ByteReader): void;
+  /** Brings the entries of a page into memory, for kinds of pages that leave it. */
+  protected decode(_index: number, _input: ByteReader): void {
+    throw new Error('pages of this kind are always in memory');
+  }
 
   /** Numbers of the records of the pages. */
   get recordNumbers(): number[] {
@@ -201,6 +211,12 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
 
   protected get isFrozen(): boolean {
     return this.sink !== null;
+  }
+
+  /** Where the checkpoint under way writes. */
+  protected get frozenSink(): PageSink {
+    if (this.sink === null) throw new Error('no page is frozen');
+    return this.sink;
   }
 
   protected page(index: number): P {
@@ -220,9 +236,39 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
   /** Must be called before the entries of a page change, which must be in memory. */
   protected touch(index: number): void {
     const page = this.page(index);
-    if (page.state === PageState.ABSENT) throw new Error('a page that is not in memory can not change');
-    if (page.state === PageState.FROZEN) this.save(index);
+    this.saveBeforeChange(index);
+    this.change(page);
+  }
+
+  /** Writes a page as it was when the checkpoint under way began, if that has it still to write. */
+  protected saveBeforeChange(index: number): void {
+    if (this.page(index).state === PageState.FROZEN) this.save(index);
+  }
+
+  /** Notes that a page differs from its record from now on. */
+  protected change(page: P): void {
+    if (page.state === PageState.ABSENT || page.state === PageState.FROZEN)
+      throw new Error('a page changes that is absent or frozen');
     page.state = PageState.DIRTY;
+  }
+
+  /** The number of the record of a page, which gets one if need be. */
+  protected numberOf(page: P): number {
+    if (page.number === 0) page.number = this.numbers.allocate();
+    return page.number;
+  }
+
+  /** Drops the other pages while the object is written: their records go with this checkpoint. */
+  protected retain(isKept: (page: P, index: number) => boolean, sink: PageSink): void {
+    const kept = this.pages.filter(isKept);
+    if (kept.length === this.pages.length) return;
+    const isGone = new Set(this.pages);
+    for (const page of kept) isGone.delete(page);
+    for (const { number, state } of isGone) {
+      if (state === PageState.FROZEN) throw new Error('a page goes that is frozen');
+      if (number !== 0) this.numbers.delete(number, sink);
+    }
+    this.pages = kept;
   }
 
   /** Replaces pages by others. What a checkpoint has still to write of them is written. */
@@ -245,7 +291,7 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
     for (const page of this.pages) {
       if (page.state === PageState.DIRTY) {
         page.state = PageState.FROZEN;
-        if (page.number === 0) page.number = this.numbers.allocate();
+        this.numberOf(page);
         this.sink = sink;
       } else if (page.state === PageState.SAVED) page.state = PageState.CLEAN;
     }
@@ -298,9 +344,9 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
   }
 
   private save(index: number): void {
-    const { sink } = this;
+    const { frozenSink: sink } = this;
     const page = this.page(index);
-    if (sink === null || page.state !== PageState.FROZEN || page.number === 0)
+    if (page.state !== PageState.FROZEN || page.number === 0)
       throw new Error('a page is saved that is not frozen');
     const { scratch } = this.home;
     scratch.rewind();

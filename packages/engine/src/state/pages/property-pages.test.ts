@@ -1,19 +1,19 @@
 /** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '../admin/level.js';
-import { Harness } from '../testing/harness.js';
-import { PersistedCollection } from '../testing/persisted.js';
-import { List } from '../value/containers.js';
-import { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
-import { ListPages } from './pages/list-pages.js';
-import { PIECED_PROPERTIES_MIN } from './property-pieces.js';
-import { sharedThing } from './thing-record.js';
-import type { Transaction } from './transaction.js';
+import { LEVEL_AFTER_0_1_0, LEVEL_FIRST } from '../../admin/level.js';
+import { Harness } from '../../testing/harness.js';
+import { PersistedCollection } from '../../testing/persisted.js';
+import { List } from '../../value/containers.js';
+import { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { sharedThing } from '../thing-walk.js';
+import type { Transaction } from '../transaction.js';
+import { ListPages } from './list-pages.js';
+import { PAGED_PROPERTIES_MIN } from './property-pages.js';
 
 /** Enough for some pieces. */
-const MANY = PIECED_PROPERTIES_MIN + 500;
+const MANY = PAGED_PROPERTIES_MIN + 500;
 
 /** A change of the large thing. */
 type Change = (transaction: Transaction, big: Thing) => void;
@@ -312,7 +312,7 @@ describe('a thing of many properties', () => {
         expect(shared).toBe(other.shared);
         const { size } = fixture.big.shape;
         // In between it lies in pieces if it once had more properties.
-        if (size > PIECED_PROPERTIES_MIN || size < PIECED_PROPERTIES_MIN / 2)
+        if (size > PAGED_PROPERTIES_MIN || size < PAGED_PROPERTIES_MIN / 2)
           expect(fixture.names.length).toBe(countOf(fixture));
       }),
       { numRuns: 60 },
@@ -338,5 +338,5 @@ function countOf({ big }: Fixture): number {
     if (value instanceof List && value.backing instanceof ListPages)
       parts += value.backing.recordNumbers.length;
   });
-  return 1 + parts + (big.shape.size > PIECED_PROPERTIES_MIN ? Math.ceil(big.slots.length / 128) : 0);
+  return 1 + parts + (big.shape.size > PAGED_PROPERTIES_MIN ? Math.ceil(big.slots.length / 128) : 0);
 }

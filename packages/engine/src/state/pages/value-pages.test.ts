@@ -1,12 +1,12 @@
 /** @jest-environment ./scripts/jest-environment.mjs */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { PersistedCollection } from '../testing/persisted.js';
-import { List } from '../value/containers.js';
-import { Bytes } from '../value/scalars.js';
-import { Thing } from '../value/thing.js';
-import type { Value } from '../value/value.js';
-import { sharedThing } from './thing-record.js';
+import { PersistedCollection } from '../../testing/persisted.js';
+import { List } from '../../value/containers.js';
+import { Bytes } from '../../value/scalars.js';
+import { Thing } from '../../value/thing.js';
+import type { Value } from '../../value/value.js';
+import { sharedThing } from '../thing-walk.js';
 
 class Fixture extends PersistedCollection {
   set(key: string, value: Value): void {
