@@ -337,7 +337,7 @@ const storage = {
     size('MB', 8, 1_048_576),
     'a quarter of the heap; at most 256 where nothing limits the memory of the process',
     ({ memory }) => Math.min(memory.isLimited ? 1_048_576 : 256, Math.max(8, Math.floor(memory.heapMb / 4))),
-    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What no checkpoint holds yet, and what a query uses, stays in memory beyond it. What does not fit into the heap is refused in a container, and told elsewhere.',
+    'Memory for loaded things; those that were not used for longest are dropped and read again from disk. What no checkpoint holds yet, and what a query uses, stays in memory beyond it. Where what waits takes a quarter of it a checkpoint is made before its time, and where it takes more than half of it the checkpoint has most of the time. What does not fit into the heap is refused in a container, and told elsewhere.',
   ),
   garbage_interval_ms: setting(
     duration(100, 86_400_000),
@@ -352,7 +352,7 @@ const storage = {
   checkpoint_interval_ms: setting(
     duration(100, 3_600_000),
     5000,
-    'Time between the end of a checkpoint and the beginning of the next, where there were changes. Changes are safe in the log before; checkpoints keep restarts short. Beside much other work a checkpoint itself takes a while: the longer, the more it slows that down, by up to a half.',
+    'Time between the end of a checkpoint and the beginning of the next, where there were changes. Changes are safe in the log before; checkpoints keep restarts short. Beside much other work a checkpoint itself takes a while; behind one that took longer than this the next one begins after a quarter of it. The longer it takes, and the more memory waits for it, the more it slows down whoever changes something, until that has a fifth of the time left: so changes that come faster than they can be written wait.',
   ),
   checkpoint_size_mb: setting(
     size('MB', 1, 65_536),

@@ -131,7 +131,7 @@ export class Scopes {
   }
 
   private makeCheckpointer(): Checkpointer {
-    const { checkpointIntervalMs, checkpointBytes } = this.settings;
+    const { checkpointIntervalMs, checkpointBytes, cacheBytes } = this.settings;
     const { clock, line } = this.ports;
     const { disk } = this.parts;
     const { encoding } = clock;
@@ -140,14 +140,17 @@ export class Scopes {
       consensus: line,
       intervalMs: checkpointIntervalMs,
       sizeBytes: checkpointBytes,
+      cacheBytes,
       monotonic: clock.now,
       yield: () => new Promise((resolve) => clock.soon(resolve)),
       ...(encoding === undefined ? {} : { workClock: encoding.now, thingsPerLook: encoding.thingsPerLook }),
+      evicting: () => this.memory.isWorking,
       blocked: (session) => disk.isStateFull || session.isImposing || this.snapshots.isReceiving(session.id),
       onFailure: (session, error) => this.checkpointFailed(session, error),
       onDone: (session, report) => {
         this.ports.reports.checkpointed(session, report);
         this.sessions.checkpointed(session);
+        this.memory.consider();
       },
     });
   }

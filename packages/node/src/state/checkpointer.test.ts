@@ -104,12 +104,14 @@ describe('a checkpoint', () => {
       consensus: bench,
       intervalMs: 0,
       sizeBytes: 1,
+      cacheBytes: Number.MAX_VALUE,
       monotonic: () => 0,
       workClock: () => work++,
       thingsPerLook: 10,
       yield: async () => {
         turns += 1;
       },
+      evicting: () => false,
       blocked: () => false,
       onFailure: (_, error) => {
         throw error;
@@ -122,17 +124,25 @@ describe('a checkpoint', () => {
     expect([session.group.dirty.size, turns >= 90]).toEqual([0, true]);
   });
 
-  test('takes longer turns the longer it takes, beside work that never ends', async () => {
+  /**
+   * Makes a checkpoint of 4,000 things beside work that never ends: 20 ms in each turn of the thread. Ten things are encoded in 1 ms.
+   *
+   * @returns how long it took, and its longest turn, in milliseconds
+   */
+  async function besideOthers(limits: {
+    readonly intervalMs: number;
+    readonly cacheBytes: number;
+  }): Promise<{ readonly ms: number; readonly turnMs: number }> {
     const bench = await new TestBench().start();
     await bench.checkpoint(STUFF);
     await bench.value(STUFF, '.l = range(4000).map(|i| {i: i}); nil;');
-    // Given that each turn of others takes 20 ms, and that one of 10 things is encoded in 1 ms
     let now = 0;
-    const turns: number[] = [];
+    let turnMs = 0;
+    let turnBegan = 0;
     const checkpointer = new Checkpointer({
       state: bench.state,
       consensus: bench,
-      intervalMs: 1000,
+      ...limits,
       sizeBytes: 1,
       monotonic: () => now,
       workClock: () => {
@@ -141,21 +151,101 @@ describe('a checkpoint', () => {
       },
       thingsPerLook: 10,
       yield: async () => {
+        turnMs = Math.max(turnMs, now - turnBegan);
         now += 20;
-        turns.push(now);
+        turnBegan = now;
       },
+      evicting: () => false,
       blocked: () => false,
       onFailure: () => {},
       onDone: () => {},
     });
-    // When a checkpoint is made, then 400 ms of work take less than three times the time between two checkpoints, in place of 8 s
     const done = checkpointer.flush(bench.session(STUFF));
     await bench.travel();
     await done;
-    expect(now).toBeGreaterThan(1000);
-    expect(now).toBeLessThan(3000);
-    const waits = turns.map((at, i) => at - (turns[i - 1] ?? 0));
-    expect(Math.max(...waits)).toBeLessThan(20 + 20);
+    return { ms: now, turnMs };
+  }
+
+  test('takes longer turns the longer it takes, beside work that never ends', async () => {
+    // 400 ms of work take less than three times the time between two checkpoints, in place of 8 s.
+    const { ms, turnMs } = await besideOthers({ intervalMs: 1000, cacheBytes: Number.MAX_VALUE });
+    expect(ms).toBeGreaterThan(1000);
+    expect(ms).toBeLessThan(3000);
+    expect(turnMs).toBeLessThan(40);
+  });
+
+  test('slows others down, and leaves them some time, where the memory for things is full of what it writes', async () => {
+    const { ms, turnMs } = await besideOthers({ intervalMs: 1_000_000, cacheBytes: 50_000 });
+    expect(ms).toBeLessThan(600);
+    expect(turnMs).toBeGreaterThan(100);
+    expect(turnMs).toBeLessThan(200);
+  });
+
+  test('is begun soon behind one that took longer than the time between two', async () => {
+    const bench = await new TestBench().start();
+    await bench.checkpoint(STUFF);
+    const session = bench.session(STUFF);
+    let now = 10_000;
+    const begun: number[] = [];
+    const checkpointer = new Checkpointer({
+      state: bench.state,
+      consensus: bench,
+      intervalMs: 1000,
+      sizeBytes: 2 ** 40,
+      cacheBytes: 2 ** 40,
+      monotonic: () => now,
+      yield: async () => {},
+      evicting: () => false,
+      blocked: () => false,
+      onFailure: () => {},
+      onDone: () => {},
+    });
+    await bench.value(STUFF, '.x = 1;');
+    checkpointer.consider(session);
+    now += 3000;
+    await bench.value(STUFF, '.x = 2;');
+    await bench.travel();
+    expect(checkpointer.active).toBe(false);
+    for (const end = now + 1000; now < end; now += 50) {
+      checkpointer.consider(session);
+      if (checkpointer.active) begun.push(now - end + 1000);
+      await bench.travel();
+    }
+    expect(begun).toEqual([250]);
+  });
+
+  test('is begun before its time where what waits for it takes a quarter of the memory for things, once what was written left it', async () => {
+    const bench = await new TestBench().start();
+    await bench.checkpoint(STUFF);
+    const session = bench.session(STUFF);
+    let evicting = false;
+    const checkpointer = (cacheBytes: number): Checkpointer =>
+      new Checkpointer({
+        state: bench.state,
+        consensus: bench,
+        intervalMs: 1_000_000,
+        sizeBytes: 2 ** 40,
+        cacheBytes,
+        monotonic: () => 1000,
+        yield: async () => {},
+        evicting: () => evicting,
+        blocked: () => false,
+        onFailure: () => {},
+        onDone: () => {},
+      });
+    await bench.value(STUFF, '.l = range(1000).map(|i| {i: i}); nil;');
+    const roomy = checkpointer(100 * session.changedBytes);
+    roomy.consider(session);
+    expect(roomy.active).toBe(false);
+    const narrow = checkpointer(10 * session.changedBytes);
+    evicting = true;
+    narrow.consider(session);
+    expect(narrow.active).toBe(false);
+    evicting = false;
+    narrow.consider(session);
+    expect(narrow.active).toBe(true);
+    await bench.travel();
+    expect(session.group.dirty.size).toBe(0);
   });
 
   test('is not begun while they are held', async () => {

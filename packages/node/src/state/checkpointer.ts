@@ -12,8 +12,12 @@ export interface CheckpointerOptions {
   readonly intervalMs: number;
   /** Bytes of changes after which a checkpoint does not wait for its time. */
   readonly sizeBytes: number;
+  /** Memory for things, of which half is meant for those that no checkpoint holds yet. */
+  readonly cacheBytes: number;
   /** A clock that never jumps, in milliseconds. */
   readonly monotonic: () => number;
+  /** Whether things are taken out of memory now, which those that a checkpoint writes can't be. */
+  readonly evicting: () => boolean;
   /** Whether no checkpoint of a group can be made now. */
   readonly blocked: (session: GroupSession) => boolean;
   /** Lets other work go first. */
@@ -39,9 +43,17 @@ export interface CheckpointReport {
   readonly bytes: number;
 }
 
-/** Milliseconds of encoding between two yields: at first, and of a checkpoint that has taken as long as the time between two. */
+/**
+ * Milliseconds of encoding between two yields: at first; of a checkpoint that has taken as long as the time between two, or that frees half of
+ * the memory for things; and at most. In between, others run for up to 40 ms: so the last number leaves them a fifth of the time.
+ */
 const SLICE_MS = 1;
-const SLICE_MAX_MS = 16;
+const SLICE_LATE_MS = 16;
+const SLICE_MAX_MS = 160;
+/** The part of the time between two checkpoints that lies between them at least, unless too much waits for the next one. */
+const GAP_PART = 0.25;
+/** A thing takes about so many times as many bytes in memory as the change that made it. */
+const MEMORY_FACTOR = 3;
 /** Things, or pieces of large ones. */
 const THINGS_PER_LOOK = 32;
 
@@ -55,6 +67,8 @@ export class Checkpointer {
   private readonly doneAt = new Map<GroupSession, number>();
   /** When the oldest change of a group came that is in no checkpoint, as far as it was noticed. */
   private readonly dirtySince = new Map<GroupSession, number>();
+  /** Bytes of the changes that a running checkpoint writes. */
+  private readonly frozenBytes = new Map<GroupSession, number>();
   /** How often `hold` was called, but for those that are released. */
   private holds = 0;
   private restsUntil = 0;
@@ -69,8 +83,14 @@ export class Checkpointer {
     if (this.options.monotonic() < this.restsUntil) return;
     if (!this.isDirty(session) || this.running.has(session) || !this.allowed(session)) return;
     const { intervalMs, sizeBytes, monotonic } = this.options;
-    const since = monotonic() - (this.doneAt.get(session) ?? 0);
-    if (since >= intervalMs || session.changedBytes >= sizeBytes) this.start(session);
+    const now = monotonic();
+    const since = now - (this.doneAt.get(session) ?? 0);
+    const isMuch = session.changedBytes >= sizeBytes || this.share(session.changedBytes) >= 0.5;
+    // Behind one that took long the oldest change is old already.
+    const isOld = now - (this.dirtySince.get(session) ?? now) >= intervalMs;
+    const isEarly = isMuch || (isOld && since >= GAP_PART * intervalMs);
+    // What was written leaves memory first: where one follows the other without a gap nothing ever would.
+    if (since >= intervalMs || (isEarly && !this.options.evicting())) this.start(session);
   }
 
   /** Age of the oldest change that is in no checkpoint, in milliseconds; 0 when there is none. */
@@ -223,6 +243,7 @@ export class Checkpointer {
       group.abandonCheckpoint();
       session.changedBytes += changedBytes;
     };
+    this.frozenBytes.set(session, changedBytes);
     const checkpoint = this.options.state.store.beginCheckpoint(session.id);
     try {
       const bytes = await this.fill(checkpoint, session, placed);
@@ -233,6 +254,7 @@ export class Checkpointer {
       abandon();
       throw error;
     } finally {
+      this.frozenBytes.delete(session);
       // Nothing is left to abort after a commit. What went wrong before is told already.
       await checkpoint.abort().catch(() => {});
     }
@@ -248,7 +270,7 @@ export class Checkpointer {
     const { dirty } = group;
     const sink = new CheckpointSink(checkpoint);
     // From here to the mark nothing may come between: the mark stands for what is frozen.
-    const pace = this.pace(sink);
+    const pace = this.pace(session, sink);
     const changes = dirty.freeze((thing) => group.saveThing(thing, sink));
     const meta = group.encodeMeta();
     const results = session.captureResults();
@@ -284,17 +306,24 @@ export class Checkpointer {
   }
 
   /**
-   * How the work of a checkpoint that begins now takes turns with all other. The longer it takes, the longer its slices get: under a
-   * load that never ends it would come to its end much later than it may, and what changes meanwhile can't leave memory.
+   * How the work of a checkpoint that begins now takes turns with all other. The longer it takes, and the more memory waits for it, the
+   * longer its slices get: so it slows those down who change more than can be written, and comes to its end.
    */
-  private pace(sink: CheckpointSink): Pace {
+  private pace(session: GroupSession, sink: CheckpointSink): Pace {
     const { intervalMs, monotonic } = this.options;
     const begun = monotonic();
     const sliceMs = (): number => {
-      const share = Math.min((monotonic() - begun) / Math.max(1, intervalMs), 1);
-      return SLICE_MS + share * (SLICE_MAX_MS - SLICE_MS);
+      const waiting = session.changedBytes + (this.frozenBytes.get(session) ?? 0);
+      const lateness = Math.max((monotonic() - begun) / Math.max(1, intervalMs), this.share(waiting));
+      if (lateness <= 1) return SLICE_MS + lateness * (SLICE_LATE_MS - SLICE_MS);
+      return Math.min(SLICE_LATE_MS * 2 ** (lateness - 1), SLICE_MAX_MS);
     };
     return { sink, sliceMs };
+  }
+
+  /** The share that changes take in memory of what is meant for those that wait for a checkpoint. */
+  private share(changedBytes: number): number {
+    return (MEMORY_FACTOR * changedBytes) / (this.options.cacheBytes / 2);
   }
 
   /** Does something for each element, in slices of time. */

@@ -1,7 +1,8 @@
 import type { Engine } from '@althing/engine';
 
-/** Milliseconds of one slice of work. */
+/** Milliseconds of one slice of work: at first, and when things take half as much memory again as they may. */
 const SLICE_MS = 2;
+const SLICE_MAX_MS = 32;
 
 /** Keeps what things take in memory under its budget, in slices, while nothing else is to be done. */
 export class MemoryKeeper {
@@ -22,6 +23,11 @@ export class MemoryKeeper {
     this.later = later;
   }
 
+  /** Whether room is being made. */
+  get isWorking(): boolean {
+    return this.working;
+  }
+
   /** Starts to make room when that is needed. To be called now and then. */
   consider(): void {
     if (this.working || this.engine.thingBytes <= this.bytesMax) return;
@@ -30,7 +36,9 @@ export class MemoryKeeper {
   }
 
   private work(): void {
-    if (this.engine.evict(this.bytesMax, this.monotonic() + SLICE_MS)) this.later(() => this.work());
+    const excess = Math.min(2 * (this.engine.thingBytes / this.bytesMax - 1), 1);
+    const sliceMs = SLICE_MS + Math.max(excess, 0) * (SLICE_MAX_MS - SLICE_MS);
+    if (this.engine.evict(this.bytesMax, this.monotonic() + sliceMs)) this.later(() => this.work());
     else this.working = false;
   }
 }

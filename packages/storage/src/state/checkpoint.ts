@@ -11,8 +11,14 @@ import { encodeValue } from './values.js';
 
 /** High-water mark of what waits: beyond it `put` and `delete` ask the caller to wait. */
 const HIGH_WATER_BYTES = 4 * 1024 * 1024;
-/** Bytes of a slab that are handed to the store at once: building a batch takes the thread. */
+/**
+ * Bytes of a slab that are handed to the store at once: building a batch takes the thread, some 10 us for each kilobyte. Each waits for the
+ * one before, and that takes a turn of a thread that may be busy: so those of a large checkpoint get larger, up to the second number.
+ */
 const PART_BYTES = 64 * 1024;
+const PART_BYTES_MAX = 512 * 1024;
+/** Parts of one size, until they are twice as large. */
+const PARTS_OF_A_SIZE = 64;
 
 /** The part of the store that a checkpoint needs. */
 export type CheckpointHost = {
@@ -201,13 +207,16 @@ export async function applyRedo(disk: Disk, journal: Journal, handle: GroupHandl
   const { generation, redo } = handle.meta;
   if (redo === undefined) return;
   const reader = await RedoReader.open(disk, redo, handle.id);
+  let parts = 0;
   try {
     for (let slab = reader.next(); slab !== undefined; slab = reader.next()) {
       const bytes = slab;
       for (let at = SLAB_HEADER_LENGTH; at < bytes.length; ) {
         const from = at;
+        const partBytes = Math.min(PART_BYTES * 2 ** Math.floor(parts / PARTS_OF_A_SIZE), PART_BYTES_MAX);
+        parts += 1;
         await journal.writeBulk((batch) => {
-          at = applyPart(bytes, from, PART_BYTES, batch, handle.id, generation);
+          at = applyPart(bytes, from, partBytes, batch, handle.id, generation);
           return at - from;
         });
       }
