@@ -82,7 +82,6 @@ export class Engine {
   garbageCount = 0;
   /** What was counted in collections that are closed. */
   private readonly goneCounts = { hits: 0, misses: 0, evictions: 0 };
-  private readonly options: EngineOptions;
   private readonly programs: ProgramCache;
   private readonly collections = new Map<number, OpenCollection>();
   /** Programs that told clients of events. */
@@ -94,8 +93,7 @@ export class Engine {
   private readonly futures: Futures;
   private readonly taskRuns: TaskRuns;
 
-  constructor(options: EngineOptions) {
-    this.options = options;
+  constructor(private readonly options: EngineOptions) {
     this.root = new RootGroup(options.knownLevel);
     this.rootScope = new RootScope(this.root);
     this.nodeScope = new NodeScope(this.root);
@@ -263,8 +261,8 @@ export class Engine {
   /** Whether a call restores a backup, as far as its text tells: it runs where it was asked, see `Call.mayRestore`. */
   mayRestore({ scope, body }: Pick<Call, 'scope' | 'body'>): boolean {
     if (scope.kind !== 'thingsdb') return false;
-    if (body.kind === 'query') return RESTORES.test(body.prepared.code);
-    return body.kind === 'run' && RESTORES.test(body.procedure.closure.source);
+    if (body.kind === 'query') return body.prepared.isLocal;
+    return body.kind === 'run' && this.runtime.unitOf(body.procedure.closure).isLocal;
   }
 
   /** Runs a call. It changes everything it says, or, when it ends in an error, nothing. */
@@ -369,8 +367,5 @@ function emitterOf(body: QueryBody | ProcedureBody): object {
 function targetOf(scope: Scope): Target {
   return scope instanceof CollectionScope ? scope.group.id : scope.kind === 'node' ? 'node' : 'thingsdb';
 }
-
-/** A call of `restore`, wherever it stands in a text. */
-const RESTORES = /\brestore\s*\(/;
 
 const FUTURES_BEHIND_RESTORE = operationError('a query that restores a backup can make no futures');

@@ -69,15 +69,18 @@ const MESSAGE_LENGTH_MAX = MESSAGE_BYTES_MAX / 3;
  * cost more than the operation. `try` and `alt_raise` catch what is not fatal; codes from -49 to -1 are.
  */
 export class QueryError {
-  readonly code: number;
   readonly message: string;
   /** True for a limit that ends the query in any case. */
   readonly fatal: boolean;
   /** Whether it is about something that exists already: HTTP has a status of its own for that. */
   readonly exists: boolean;
 
-  constructor(code: number, message: string, fatal = code > ErrorCode.ASSERT, exists = false) {
-    this.code = code;
+  constructor(
+    readonly code: number,
+    message: string,
+    fatal = code > ErrorCode.ASSERT,
+    exists = false,
+  ) {
     this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
     this.fatal = fatal;
     this.exists = exists;

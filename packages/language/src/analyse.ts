@@ -88,6 +88,7 @@ class Walk {
   private frame: Frame = frameOf(null, 0, 0, false, -1);
   private lastNse = -1;
   private usesState = false;
+  private isLocal = false;
   private badLiteral: LanguageError | undefined;
 
   constructor(readonly rules: Rules) {}
@@ -101,6 +102,7 @@ class Walk {
       changes: changesOf(this.frame, this.frame.root),
       closures: this.closures ?? NO_CLOSURES,
       usesState: this.usesState,
+      isLocal: this.isLocal,
     };
   }
 
@@ -263,6 +265,7 @@ class Walk {
   private call(name: string, args: readonly Node[], start: number): void {
     const rule = this.rules.func(name);
     if (rule?.role === 'nse') this.lastNse = start;
+    else if (rule?.role === 'local') this.isLocal = true;
     if (rule === undefined || !rule.pure) this.usesState = true;
     if (rule !== undefined && rule.changes !== 'none') this.effect(BITS[rule.changes], rule.nse);
     this.args(args, rule?.role === 'later');

@@ -15,9 +15,9 @@ export interface CallRule {
   readonly pure: boolean;
   /**
    * `nse`: text behind it counts as no change, as far as `nse` in the rules of that says. `later`: a closure that is written as its
-   * first argument runs later, and does not count.
+   * first argument runs later, and does not count. `local`: the text runs on the node that it was sent to.
    */
-  readonly role?: 'nse' | 'later' | undefined;
+  readonly role?: 'nse' | 'later' | 'local' | undefined;
 }
 
 /** What the analysis has to know about the functions of the language; the engine derives it from its tables. */
@@ -55,4 +55,6 @@ export interface Analysis {
    * known as pure, no type or enum, no variable that could turn out to be a procedure, a module or a constant.
    */
   readonly usesState: boolean;
+  /** Whether a function is called in it, wherever, whose role is `local`. */
+  readonly isLocal: boolean;
 }

@@ -7,16 +7,12 @@ import type { User } from './user.js';
 
 /** What one user may do, by the present state of the root scope. */
 export class Access {
-  readonly root: RootGroup;
-  readonly user: User;
-  /** The scope of the running request. */
-  readonly target: Target;
-
-  constructor(root: RootGroup, user: User, target: Target) {
-    this.root = root;
-    this.user = user;
-    this.target = target;
-  }
+  constructor(
+    readonly root: RootGroup,
+    readonly user: User,
+    /** The scope of the running request. */
+    readonly target: Target,
+  ) {}
 
   has(mask: number, target: Target = this.target): boolean {
     return this.root.allows(target, this.user.id, mask);

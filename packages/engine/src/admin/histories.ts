@@ -33,11 +33,8 @@ export class Histories implements GroupPart {
   readonly effects = effectsOn(this, HistoryEffect);
   readonly kinds = [RecordKind.HISTORY];
   private readonly byTarget = new Map<number, History>();
-  private readonly dirty: Dirty;
 
-  constructor(dirty: Dirty) {
-    this.dirty = dirty;
-  }
+  constructor(private readonly dirty: Dirty) {}
 
   /** The history of a scope; undefined when it has none. */
   of(target: number): History | undefined {

@@ -70,11 +70,8 @@ export class Modules implements GroupPart {
   private readonly values = new Map<number, Module>();
   /** Deployed code, in the slices of its records. */
   private readonly codes = new Map<number, readonly Uint8Array[]>();
-  private readonly dirty: Dirty;
 
-  constructor(dirty: Dirty) {
-    this.dirty = dirty;
-  }
+  constructor(private readonly dirty: Dirty) {}
 
   /** The value of a module, equal to itself alone. */
   valueOf({ id }: ModuleInfo): Module {

@@ -14,13 +14,10 @@ import type { User } from './user.js';
 import type { WhitelistName, WhitelistRule } from './whitelist.js';
 
 export class RootEditor {
-  readonly root: RootGroup;
-  private readonly recorder: Recorder;
-
-  constructor(root: RootGroup, recorder: Recorder) {
-    this.root = root;
-    this.recorder = recorder;
-  }
+  constructor(
+    readonly root: RootGroup,
+    private readonly recorder: Recorder,
+  ) {}
 
   putUser(user: User): void {
     for (const event of userEvents(this.root.users.get(user.id), user)) this.note(event);

@@ -66,8 +66,6 @@ export class RootGroup extends Group {
   restoring = '';
   /** The level that the cluster works at: of what is committed, what the leader of any group may write by. */
   level: number = LEVEL_FIRST;
-  /** The highest level that this software knows. */
-  readonly knownLevel: number;
   /** The level with the changes that are not committed yet: what the record holds. */
   private writtenLevel: number = LEVEL_FIRST;
   private readonly access = new AccessLists();
@@ -81,7 +79,10 @@ export class RootGroup extends Group {
   readonly events: RootEvent[] = [];
 
   /** @param knownLevel the highest level that the node takes; lower than that of the software in tests of upgrades */
-  constructor(knownLevel: number = LEVEL_NEWEST) {
+  constructor(
+    /** The highest level that this software knows. */
+    readonly knownLevel: number = LEVEL_NEWEST,
+  ) {
     const dirty = new Dirty(() => undefined);
     const histories = new Histories(dirty);
     const modules = new Modules(dirty);
@@ -90,7 +91,6 @@ export class RootGroup extends Group {
     this.modules = modules;
     modules.ids = this;
     this.takeEffects(effectsOn(this, RootEffect));
-    this.knownLevel = knownLevel;
     this.tasks.attach({ ids: this, owners: this, store: null });
   }
 

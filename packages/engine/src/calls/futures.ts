@@ -19,11 +19,7 @@ import { changesOf, doubted, type Executor, secretOf } from './executor.js';
 import { endRun } from './task-end.js';
 
 export class Futures {
-  private readonly executor: Executor;
-
-  constructor(executor: Executor) {
-    this.executor = executor;
-  }
+  constructor(private readonly executor: Executor) {}
 
   /**
    * Goes on with a call that has futures: runs them in their turn, up to the first that makes a change. Each changes everything it

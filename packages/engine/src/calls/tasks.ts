@@ -14,13 +14,10 @@ import type { Futures } from './futures.js';
 import { endRun } from './task-end.js';
 
 export class TaskRuns {
-  private readonly executor: Executor;
-  private readonly futures: Futures;
-
-  constructor(executor: Executor, futures: Futures) {
-    this.executor = executor;
-    this.futures = futures;
-  }
+  constructor(
+    private readonly executor: Executor,
+    private readonly futures: Futures,
+  ) {}
 
   /**
    * Runs a task that there is. What its closure changes and what becomes of the task is one change; if the closure fails, only the

@@ -57,13 +57,11 @@ export const BACKUPS: readonly Entry[] = [
   func('backups_info', {
     doc: 'What is known of all backups of this node.',
     in: In.NODE,
-    params: [],
     run: (rt) => new List(rt.node.backups.all().map(infoOf)),
   }),
   func('backups_ok', {
     doc: 'Whether none of the backups of this node failed last time.',
     in: In.NODE,
-    params: [],
     run: (rt) => rt.node.backups.all().every(({ result }) => result === null || result.code === 0),
   }),
 ];

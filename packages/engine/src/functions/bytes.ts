@@ -10,7 +10,6 @@ const BYTES_RECEIVER: Receiver<Bytes> = { tags: [Tag.BYTES] };
 export const BYTES: readonly Entry[] = [
   method(BYTES_RECEIVER, 'len', {
     doc: 'Number of bytes.',
-    params: [],
     run: (_rt, bytes) => bytes.data.length,
   }),
   func('base64_encode', {

@@ -11,12 +11,10 @@ const CLOSURE_RECEIVER: Receiver<Closure> = { tags: [Tag.CLOSURE] };
 export const CLOSURE: readonly Entry[] = [
   method(CLOSURE_RECEIVER, 'doc', {
     doc: 'The string that the body of the closure begins with.',
-    params: [],
     run: (_rt, closure) => closureDoc(parseClosure(closure.source)),
   }),
   variadicMethod(CLOSURE_RECEIVER, 'call', {
     doc: 'Calls the closure; arguments beyond its parameters are not evaluated.',
-    params: [],
     rest: p.lazy('argument'),
     run: callClosure,
   }),

@@ -17,7 +17,7 @@ import {
   valueError,
 } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
@@ -27,13 +27,10 @@ import { typeName, type Value } from '../value/value.js';
 import { commitCount } from './history.js';
 import { targetOf } from './users.js';
 
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
-
 /** Collections, and what results and dates default to in a scope. */
 export const COLLECTIONS: readonly Entry[] = [
   func('new_collection', {
     doc: 'Makes an empty collection; the one who makes it gets all privileges on it.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name')],
     run: (rt, name) => {
@@ -54,7 +51,6 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('del_collection', {
     doc: 'Deletes a collection, given by name or id, with everything in it.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [nameOrId()],
     run: (rt, which) => {
@@ -64,7 +60,6 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('rename_collection', {
     doc: 'Gives a collection another name.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [nameOrId(), p.later(p.str('new_name'))],
     run: (rt, which, to) => {
@@ -104,7 +99,6 @@ export const COLLECTIONS: readonly Entry[] = [
   func('collections_info', {
     doc: 'What is known of every collection that the user may inspect.',
     in: In.ROOT,
-    params: [],
     run: (rt) => {
       const visible = [...rt.root.collections.values()].filter((collection) => mayInspect(rt, collection));
       return new List(visible.map((collection) => collectionInfo(rt, collection)));
@@ -112,7 +106,6 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('set_default_deep', {
     doc: 'Sets the default depth of results in a scope, 0 to 127.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.any('scope'), p.later(p.depth('deep'))],
     run: (rt, where, deep) => {
@@ -122,7 +115,6 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('set_time_zone', {
     doc: 'Sets the default time zone of a scope.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.any('scope'), p.later(p.str('zone'))],
     run: (rt, where, zone) => {
@@ -137,7 +129,6 @@ export const COLLECTIONS: readonly Entry[] = [
   }),
   func('time_zones_info', {
     doc: 'The names of all known time zones.',
-    params: [],
     run: () => {
       const out = new MsgpackWriter();
       out.beginArray(ZONE_NAMES.length);

@@ -1,18 +1,13 @@
+import { Privilege } from '../admin/privileges.js';
 import { INT_MAX, INT_MIN } from '../value/numbers.js';
 import { Float } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 
 /** Names with a fixed value, in every scope. A variable or procedure of the same name hides them. */
 export const CONSTANTS: ReadonlyMap<string, Value> = new Map<string, Value>([
-  ['QUERY', 1],
-  ['CHANGE', 2],
-  ['GRANT', 4],
-  ['JOIN', 8],
-  ['RUN', 16],
-  ['USER', 27],
-  ['FULL', 31],
-  ['EVENT', 2],
-  ['WATCH', 8],
+  ...Object.entries(Privilege),
+  ['EVENT', Privilege.CHANGE],
+  ['WATCH', Privilege.JOIN],
   ['DEBUG', 0],
   ['INFO', 1],
   ['WARNING', 2],

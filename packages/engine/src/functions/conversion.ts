@@ -61,7 +61,6 @@ export const CONVERSION: readonly Entry[] = [
   }),
   variadic('set', {
     doc: 'A new set of things, from a list or from arguments; a set is given back as it is.',
-    params: [],
     rest: p.any('thing'),
     run: (rt, values) => {
       const [first] = values;

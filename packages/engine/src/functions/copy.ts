@@ -39,15 +39,13 @@ export const COPYING: readonly Entry[] = [
 
 /** Copies things, with what they are restricted to and instances of what they are, or plain. */
 export class Copier {
-  private readonly rt: Runtime;
-  private readonly keepsRestriction: boolean;
   /** Things that are being copied, with their copies. */
   private readonly open = new Map<Thing, Thing>();
 
-  constructor(rt: Runtime, keepsRestriction: boolean) {
-    this.rt = rt;
-    this.keepsRestriction = keepsRestriction;
-  }
+  constructor(
+    private readonly rt: Runtime,
+    private readonly keepsRestriction: boolean,
+  ) {}
 
   /** A thing that is met again while it is copied becomes its own copy, as long as there is depth left. */
   thing(thing: Thing, deep: number): Thing {

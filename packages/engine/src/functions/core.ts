@@ -91,10 +91,11 @@ export const CORE: readonly Entry[] = [
       run: (_rt, message = defaultMessage(code)) => new ErrorValue(code, message),
     }),
   ),
-  method(ERROR, 'code', { doc: 'The code of the error.', params: [], run: (_rt, error) => error.code }),
-  method(ERROR, 'msg', { doc: 'The message of the error.', params: [], run: (_rt, error) => error.message }),
+  method(ERROR, 'code', { doc: 'The code of the error.', run: (_rt, error) => error.code }),
+  method(ERROR, 'msg', { doc: 'The message of the error.', run: (_rt, error) => error.message }),
 
   func('wse', {
+    in: In.ALL,
     doc: 'Gives its argument; makes the whole query a change ("with side effects").',
     params: [p.optional(p.any('value'))],
     changes: { scopes: In.DATA },
@@ -108,7 +109,6 @@ export const CORE: readonly Entry[] = [
   }),
   func('change_id', {
     doc: 'Number of the change that runs; nil in a query without one. Rises with every change of the scope.',
-    params: [],
     readsState: true,
     run: (rt) => (rt.transaction.writable ? rt.scope.changeId : null),
   }),
@@ -162,7 +162,6 @@ export const CORE: readonly Entry[] = [
   }),
   func('root', {
     doc: 'The root thing of the collection; nil in other scopes.',
-    params: [],
     readsState: true,
     run: (rt) => (rt.store === null ? null : rt.store.root),
   }),

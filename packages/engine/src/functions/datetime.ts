@@ -48,7 +48,6 @@ const PER_FORMATTED = 64;
 export const DATETIME: readonly Entry[] = [
   func('now', {
     doc: 'Seconds since the epoch, as a float.',
-    params: [],
     run: (rt) => new Float(rt.environment.now() / 1000),
   }),
   constructorOf('datetime', 'the ISO 8601 text'),
@@ -102,22 +101,18 @@ export const DATETIME: readonly Entry[] = [
   }),
   method(DATE, 'zone', {
     doc: 'The name of the time zone; nil for a fixed offset.',
-    params: [],
     run: (_rt, { time }) => time.zone?.name ?? null,
   }),
   method(DATE, 'week', {
     doc: 'Number of the week, 0 to 53; week 1 begins on the first Sunday of the year.',
-    params: [],
     run: (_rt, { time }) => withDates(() => week(time)),
   }),
   method(DATE, 'weekday', {
     doc: 'Day of the week, 0 (Sunday) to 6.',
-    params: [],
     run: (_rt, { time }) => withDates(() => weekday(time)),
   }),
   method(DATE, 'yday', {
     doc: 'Day of the year, 0 to 365.',
-    params: [],
     run: (_rt, { time }) => withDates(() => yday(time)),
   }),
 ];
@@ -143,7 +138,6 @@ function constructorOf(kind: DateTimeKind, shown: string): Entry {
   return variadic(kind, {
     doc: `A moment, which clients see as ${shown}: now, or from a number, date, text (with format), or year, month, day ... zone.`,
     readsState: true,
-    params: [],
     rest: p.lazy('argument'),
     max: ARGUMENTS_MAX,
     run: (rt, args) => {

@@ -25,7 +25,6 @@ export const ENUM_INFO: readonly Entry[] = [
     doc: 'What is known of every enum of the collection, by ascending number.',
     in: In.COLLECTION,
     readsState: true,
-    params: [],
     run: (rt) => {
       // In what order the catalog has them depends on how it was loaded, and differs between nodes.
       const enums = [...rt.schema.allEnums()].sort((a, b) => a.id - b.id);

@@ -1,7 +1,16 @@
 /** Enums: making, changing and deleting them, and their members. */
 
 import { argumentsError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
-import { type Entry, func, In, method, type Receiver, variadic, variadicMethod } from '../run/builtin.js';
+import {
+  CHANGES_COLLECTION,
+  type Entry,
+  func,
+  In,
+  method,
+  type Receiver,
+  variadic,
+  variadicMethod,
+} from '../run/builtin.js';
 import { callOwnMethod } from '../run/chain.js';
 import { enumNamed, memberWithValue } from '../run/enum.js';
 import { goneThings, makeValid } from '../run/gone.js';
@@ -25,15 +34,13 @@ import type { Value } from '../value/value.js';
 import { type ActionCall, actionOf, argumentOf, assertCount, partNameOf } from './action-call.js';
 import { needCommit } from './history.js';
 import { assertNewName, assertPartName, isClosure } from './type-fields.js';
-import { CHANGES_SCHEMA } from './types.js';
 
 const MEMBER: Receiver<Member> = { tags: [Tag.MEMBER] };
 
 export const ENUMS: readonly Entry[] = [
   func('set_enum', {
     doc: 'Makes an enum: a thing with a value for each member, and closures as methods. The first member is the default.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name'), p.later(p.thing('members'))],
     run: (rt, name, given) => {
@@ -47,8 +54,7 @@ export const ENUMS: readonly Entry[] = [
   }),
   variadic('mod_enum', {
     doc: "Changes an enum: 'add', 'del', 'mod', 'ren' a member or method, 'def' makes a member the default.",
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
     rest: p.lazy('action, member, argument'),
@@ -64,8 +70,7 @@ export const ENUMS: readonly Entry[] = [
   }),
   func('del_enum', {
     doc: 'Deletes an enum that no type names, and of which no member is in use.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     params: [p.str('name')],
     run: (rt, name) => {
       const of = enumNamed(rt, name);
@@ -79,8 +84,7 @@ export const ENUMS: readonly Entry[] = [
   }),
   func('rename_enum', {
     doc: 'Gives an enum another name.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name'), p.str('new_name')],
     run: (rt, name, newName) => {
@@ -125,17 +129,14 @@ export const ENUMS: readonly Entry[] = [
   }),
   method(MEMBER, 'name', {
     doc: 'The name of the member.',
-    params: [],
     run: (_rt, member) => member.name,
   }),
   method(MEMBER, 'value', {
     doc: 'The value of the member.',
-    params: [],
     run: (_rt, member) => member.value,
   }),
   variadicMethod(MEMBER, 'len', {
     doc: 'The length of the value, where that is a str, bytes or a thing.',
-    params: [],
     rest: p.lazy('arguments'),
     run: (rt, member, ...codes) => lengthOfMember(rt, member, codes.flat()),
   }),
@@ -184,13 +185,14 @@ function newEnum(rt: Runtime, name: string, source: Thing): EnumDef {
 
 /** The values of the members of one enum: all of one kind, and each once. */
 class MemberValues {
-  private readonly of: string;
   private kind: Kind | null = null;
   private readonly seen = new Set<unknown>();
   private readonly values: Value[] = [];
 
-  constructor(of: string, members: readonly MemberDef[] = []) {
-    this.of = of;
+  constructor(
+    private readonly of: string,
+    members: readonly MemberDef[] = [],
+  ) {
     for (const { name, value } of members) this.add(name, value);
   }
 

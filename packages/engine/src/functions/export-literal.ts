@@ -21,13 +21,10 @@ const LEVELS_MAX = 100;
 
 /** Writes values; one for each value of a member. */
 export class LiteralWriter {
-  private readonly rt: Runtime;
   /** The things that are being written: one inside itself is cut. */
   private readonly open = new Set<Thing>();
 
-  constructor(rt: Runtime) {
-    this.rt = rt;
-  }
+  constructor(private readonly rt: Runtime) {}
 
   /** A value as the language writes it. What can't be written becomes nil, with a comment that says why. */
   literal(value: Value, level: number): string {
@@ -100,11 +97,7 @@ export class LiteralWriter {
 
 /** A value that can't be written. */
 class LeftOut {
-  private readonly what: string;
-
-  constructor(what: string) {
-    this.what = what;
-  }
+  constructor(private readonly what: string) {}
 
   get comment(): string {
     return `/* left out: ${this.what} */`;

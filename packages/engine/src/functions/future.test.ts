@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { LEVEL_FIRST } from '../admin/level.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import { stateLines } from '../state/describe.js';
 import { EMPTY_SOURCE } from '../state/records.js';
@@ -203,7 +204,7 @@ describe('futures', () => {
 
   test('can be made when all nodes of the cluster know them', () => {
     const db = new Harness();
-    Object.defineProperty(db.engine.root, 'level', { value: 3 });
+    Object.defineProperty(db.engine.root, 'level', { value: LEVEL_FIRST });
     expect(db.error('future(nil);')).toBe('operation_err');
   });
 });

@@ -20,7 +20,6 @@ export const HELP: readonly Entry[] = [
   }),
   func('functions_info', {
     doc: 'What every built-in function and method does and takes, as data: for tools.',
-    params: [],
     run: (rt) => {
       const { entries } = rt.functions;
       rt.charge(ENTRY_BYTES * entries.length);

@@ -3,7 +3,7 @@ import { type History, ROOT_HISTORY } from '../admin/histories.js';
 import { Privilege } from '../admin/privileges.js';
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import { GroupNeeded, type Runtime } from '../run/runtime.js';
 import { perform } from '../state/effect.js';
@@ -15,8 +15,6 @@ import { MpData } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { targetOf, timeText } from './users.js';
-
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
 /** Most bytes, roughly, that the entries of one scope take. */
 export const HISTORY_BYTES_MAX = 64 * 1024 * 1024;
@@ -61,7 +59,6 @@ export const HISTORY: readonly Entry[] = [
   }),
   func('set_history', {
     doc: 'Begins the commit history of a scope, or ends and deletes it.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('scope'), p.lazy('on')],
     run: (rt, scope, code) => {
@@ -95,7 +92,6 @@ export const HISTORY: readonly Entry[] = [
   }),
   func('del_history', {
     doc: 'Deletes the commits of a scope that fit the options; gives their number.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.thing('options')],
     run: (rt, thing) => {

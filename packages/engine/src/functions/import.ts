@@ -1,6 +1,6 @@
 import { ByteReader } from '../bytes.js';
 import { badDataError, operationError, QueryError, quotaError, valueError } from '../error.js';
-import { type ChangeRule, type Entry, func, In } from '../run/builtin.js';
+import { CHANGES_COLLECTION, type Entry, func } from '../run/builtin.js';
 import { inUse } from '../run/dispatch.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -13,14 +13,11 @@ import { TransferEffect } from '../state/transfer.js';
 import type { Bytes } from '../value/scalars.js';
 import type { Thing } from '../value/thing.js';
 
-const CHANGES: ChangeRule = { scopes: In.COLLECTION };
-
 /** Whole collections. */
 export const IMPORT: readonly Entry[] = [
   func('import', {
     doc: 'Fills an empty collection with what a dump holds, ids included; what is too large for a query is moved by the commands export and import.',
-    in: In.COLLECTION,
-    changes: CHANGES,
+    changes: CHANGES_COLLECTION,
     params: [p.bytes('dump'), p.optional(p.thing('options'))],
     run: (rt, bytes, options) => {
       const takesTasks = options !== undefined && readOptions(rt, options);

@@ -13,7 +13,6 @@ import { LIST, noItem } from './list-receivers.js';
 export const LIST_CHANGING: readonly Entry[] = [
   method(LIST, 'clear', {
     doc: 'Removes all items.',
-    params: [],
     lock: 'write',
     changes: MODIFIES,
     run: (rt, list) => {
@@ -56,7 +55,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   }),
   method(LIST, 'pop', {
     doc: 'Removes the last item and returns it.',
-    params: [],
     light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
@@ -68,7 +66,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   }),
   variadicMethod(LIST, 'push', {
     doc: 'Appends values; returns the new length.',
-    params: [],
     rest: p.any('value'),
     min: 1,
     light: true,
@@ -101,7 +98,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   }),
   method(LIST, 'shift', {
     doc: 'Removes the first item and returns it.',
-    params: [],
     light: true,
     lock: 'write',
     changes: MODIFIES_STORED,
@@ -131,7 +127,6 @@ export const LIST_CHANGING: readonly Entry[] = [
   }),
   variadicMethod(LIST, 'unshift', {
     doc: 'Puts values in front; returns the new length.',
-    params: [],
     rest: p.any('value'),
     min: 1,
     light: true,

@@ -20,7 +20,6 @@ import { idOf } from './thing.js';
 const READING: readonly Entry[] = [
   method(ARRAY, 'choice', {
     doc: 'A random item.',
-    params: [],
     light: true,
     run: (rt, list) => {
       const { length } = list;
@@ -64,7 +63,6 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'is_unique', {
     doc: 'Whether no two items are equal.',
-    params: [],
     run: (rt, list) => {
       const { items } = list;
       rt.charge(PER_INDEXED * (items.length + list.inner));
@@ -102,13 +100,11 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'len', {
     doc: 'Number of items.',
-    params: [],
     light: true,
     run: (_rt, { length }) => length,
   }),
   method(ARRAY, 'map_id', {
     doc: 'A list of the ids of the things, wrapped things, rooms or tasks in it; nil for those that are not stored.',
-    params: [],
     run: (rt, { items }) => {
       rt.charge(items.length);
       return new List(items.map(idOfItem));
@@ -116,17 +112,14 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'max', {
     doc: 'The largest item.',
-    params: [],
     run: (rt, { items }) => best(rt, items, 'max', (item, other) => compare(item, other) > 0),
   }),
   method(ARRAY, 'min', {
     doc: 'The smallest item.',
-    params: [],
     run: (rt, { items }) => best(rt, items, 'min', (item, other) => compare(item, other) < 0),
   }),
   method(ARRAY, 'reverse', {
     doc: 'A new list with the items in opposite order.',
-    params: [],
     run: (rt, list) => {
       rt.charge(list.length);
       return listOfItems(list.items.toReversed(), list);
@@ -134,7 +127,6 @@ const READING: readonly Entry[] = [
   }),
   method(ARRAY, 'unique', {
     doc: 'A new list with the first of each group of equal items.',
-    params: [],
     run: (rt, list) => {
       rt.charge(PER_INDEXED * (list.length + list.inner));
       const index = new ValueIndex(rt);

@@ -1,5 +1,5 @@
 import { lookupError, operationError, QueryError, typeError, valueError } from '../error.js';
-import { type Entry, In, variadic } from '../run/builtin.js';
+import { CHANGES_COLLECTION, type Entry, variadic } from '../run/builtin.js';
 import { defaultOf, isFixedDefault } from '../run/defaults.js';
 import { lockForReading, unlockReading } from '../run/dispatch.js';
 import { makeValid, surelyGoneThings } from '../run/gone.js';
@@ -43,14 +43,13 @@ import {
   withMethod,
   withPart,
 } from './type-fields.js';
-import { assertNotNeeded, CHANGES_SCHEMA, defOf } from './types.js';
+import { assertNotNeeded, defOf } from './types.js';
 
 /** Changing a type that may have instances. */
 export const MOD_TYPE: readonly Entry[] = [
   variadic('mod_type', {
     doc: "Changes a type: 'add', 'del', 'mod', 'ren' a property or method, 'rel' for relations, 'all' calls a closure with each instance, 'hid', 'idx', 'wpo' set flags.",
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
     rest: p.lazy('action, arguments'),

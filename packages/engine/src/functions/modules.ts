@@ -12,7 +12,7 @@ import type { ModuleLook } from '../node-view.js';
 import { isModulePath, type ModuleDefaults, type ModuleFunction } from '../pack/manifest.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
 import { MSGPACK_NESTING_MAX, pack } from '../pack/walk.js';
-import { type ChangeRule, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
@@ -22,13 +22,10 @@ import { Bytes, MpData } from '../value/scalars.js';
 import type { Value } from '../value/value.js';
 import { targetOf } from './users.js';
 
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
-
 /** Modules: programs that queries can call. */
 export const MODULES: readonly Entry[] = [
   func('new_module', {
     doc: 'Makes a module: a program in its folder on each node, by the path of the file or of its manifest, with a configuration.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(p.str('source')), p.optional(p.any('conf'))],
     run: (rt, name, sourceGiven, conf = null) => {
@@ -58,7 +55,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('del_module', {
     doc: 'Deletes a module, its deployed code, and its processes.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name')],
     run: (rt, name) => {
@@ -68,7 +64,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('rename_module', {
     doc: 'Gives a module another name.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(p.str('new_name'))],
     run: (rt, name, given) => {
@@ -82,7 +77,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('set_module_conf', {
     doc: 'Configures a module; nil for no configuration. It is sent to running processes, and starts others.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.any('conf')],
     run: (rt, name, conf) => {
@@ -93,7 +87,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('set_module_scope', {
     doc: 'Sets the only scope in which a module can be called; nil for every one.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.any('scope')],
     run: (rt, name, scope) => {
@@ -107,7 +100,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('deploy_module', {
     doc: 'Gives all nodes the code of a module, a str for Python, bytes for what can be started itself; then, or with nil at once, starts its processes anew.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(code())],
     run: (rt, name, given) => {
@@ -119,7 +111,6 @@ export const MODULES: readonly Entry[] = [
   }),
   func('refresh_module', {
     doc: 'Starts the processes of a module anew, on all nodes.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name')],
     run: (rt, name) => {
@@ -157,7 +148,6 @@ export const MODULES: readonly Entry[] = [
   func('modules_info', {
     doc: 'What is known of every module, by ascending name.',
     readsState: true,
-    params: [],
     run: (rt) => {
       rt.freshenModules();
       const modules = [...rt.root.modules.byName.values()].sort((a, b) => compareText(a.name, b.name));

@@ -10,12 +10,10 @@ const PACKED: Receiver<MpData> = { tags: [Tag.MPDATA] };
 export const MPDATA: readonly Entry[] = [
   method(PACKED, 'len', {
     doc: 'Size of the packed data in bytes.',
-    params: [],
     run: (_rt, { data }) => data.length,
   }),
   method(PACKED, 'load', {
     doc: 'The data as ordinary values: maps become things, arrays lists.',
-    params: [],
     run: (rt, { data }) => {
       rt.charge(data.length);
       return new MsgpackReader(data, rt.shapes, MSGPACK_NESTING_MAX, (count) => rt.step(count)).value();

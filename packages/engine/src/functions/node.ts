@@ -15,52 +15,44 @@ import {
   type NodeInfoKey,
 } from '../node-view.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { type ChangeRule, type Entry, func, In, OPERATE } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, In, OPERATE } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { MpData } from '../value/scalars.js';
 import { commitCount } from './history.js';
 
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
-
 /** The node that runs the query, and the nodes of the cluster. */
 export const NODES: readonly Entry[] = [
   func('node_info', {
     doc: 'What is known of this node.',
     in: In.NODE,
-    params: [],
     run: (rt) => packed(NODE_INFO_KEYS, FLOAT_INFO, nodeInfo(rt)),
   }),
   func('nodes_info', {
     doc: 'What this node knows of every node of the cluster.',
     in: In.NODE,
-    params: [],
     run: (rt) => new List(rt.node.nodes().map((entry) => nodeEntry(entry))),
   }),
   func('groups_info', {
     doc: 'What this node knows of the Raft groups: who leads them, who votes, how far its own state is.',
     in: In.NODE,
-    params: [],
     run: (rt) => new List(rt.node.groups().map((entry) => groupEntry(entry))),
   }),
   func('level_info', {
     doc: 'The level of the cluster, the highest that this node knows, the nodes that are not known to know that too, and warnings about how this node is set up.',
     in: In.NODE,
-    params: [],
     run: (rt) => levelEntry(rt.node.level()),
   }),
   func('counters', {
     doc: 'What this node counted since it started, or since reset_counters().',
     in: In.NODE,
-    params: [],
     run: (rt) => packed(COUNTER_KEYS, FLOAT_COUNTERS, rt.node.counters()),
   }),
   func('reset_counters', {
     doc: 'Lets the counters of this node begin at 0 again.',
     in: In.NODE,
     needs: OPERATE,
-    params: [],
     run: (rt) => {
       rt.node.resetCounters();
       return null;
@@ -80,7 +72,6 @@ export const NODES: readonly Entry[] = [
     doc: 'Stops this node in an orderly way.',
     in: In.NODE,
     needs: OPERATE,
-    params: [],
     run: (rt) => {
       rt.node.shutDown();
       return null;
@@ -100,7 +91,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('new_node', {
     doc: 'Takes a node into the cluster that waits for it with the same secret; gives the number that it will have.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [secret(), address(), p.optional(p.intBetween('port', 1, 65_535))],
     run: (rt, secretText, host, port = NODE_PORT) => {
@@ -118,7 +108,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('del_node', {
     doc: 'Removes a node that is not there any more from the cluster for good, or calls off one that was called by new_node().',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.int('node')],
     run: (rt, number) => {
@@ -139,7 +128,6 @@ export const NODES: readonly Entry[] = [
   }),
   func('remove_node', {
     doc: 'Removes a node from the cluster for good, also one that runs: it gives away what it leads, and ends.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.int('node')],
     run: (rt, number) => {

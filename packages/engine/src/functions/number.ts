@@ -7,7 +7,6 @@ const INT: Receiver<number | bigint> = { tags: [Tag.INT] };
 export const NUMBER: readonly Entry[] = [
   method(INT, 'bit_count', {
     doc: 'Number of one bits in the absolute value.',
-    params: [],
     run: (_rt, value) => {
       if (typeof value === 'bigint') {
         const bits = BigInt.asUintN(64, value < 0n ? -value : value);

@@ -2,7 +2,7 @@ import { closureDoc, parseClosure } from '@althing/language';
 import { Privilege } from '../admin/privileges.js';
 import { existsError, lookupError, quotaError } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { type ChangeRule, type Entry, func, In, variadic } from '../run/builtin.js';
+import { CHANGES_DATA, type Entry, func, In, variadic } from '../run/builtin.js';
 import { callClosure } from '../run/invoke.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
@@ -15,13 +15,10 @@ import { compareText } from '../value/scalar-compare.js';
 import { MpData } from '../value/scalars.js';
 import { needCommit } from './history.js';
 
-const CHANGES_DATA: ChangeRule = { scopes: In.DATA };
-
 /** Procedures: named closures of a scope. */
 export const PROCEDURES: readonly Entry[] = [
   func('new_procedure', {
     doc: 'Makes a procedure of a closure.',
-    in: In.DATA,
     changes: CHANGES_DATA,
     before: needCommit,
     params: [p.str('name'), p.later(p.closure('closure'))],
@@ -39,7 +36,6 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('mod_procedure', {
     doc: 'Gives a procedure another closure.',
-    in: In.DATA,
     changes: CHANGES_DATA,
     before: needCommit,
     params: [p.str('name'), p.later(p.closure('closure'))],
@@ -52,7 +48,6 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('rename_procedure', {
     doc: 'Gives a procedure another name.',
-    in: In.DATA,
     changes: CHANGES_DATA,
     before: needCommit,
     params: [p.str('name'), p.later(p.str('new_name'))],
@@ -69,7 +64,6 @@ export const PROCEDURES: readonly Entry[] = [
   }),
   func('del_procedure', {
     doc: 'Deletes a procedure.',
-    in: In.DATA,
     changes: CHANGES_DATA,
     before: needCommit,
     params: [p.str('name')],
@@ -96,7 +90,6 @@ export const PROCEDURES: readonly Entry[] = [
     doc: 'What is known of every procedure of the scope, by ascending name.',
     in: In.DATA,
     readsState: true,
-    params: [],
     run: (rt) => {
       const procedures = [...rt.group.procedures.byName.values()].sort((a, b) => compareText(a.name, b.name));
       return new List(procedures.map((procedure) => procedureInfo(rt, procedure)));

@@ -11,7 +11,6 @@ const LENGTH_MAX = 1024;
 export const RANDOM: readonly Entry[] = [
   func('rand', {
     doc: 'A random float from 0.0 to 1.0.',
-    params: [],
     run: (rt) => new Float(rt.environment.random()),
   }),
   func('randint', {

@@ -1,12 +1,10 @@
 import { Privilege } from '../admin/privileges.js';
 import { replacementConflict } from '../admin/replacement.js';
 import { lookupError, operationError, type QueryError, valueError } from '../error.js';
-import { type ChangeRule, type Entry, func, In, type Needs } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, type Needs } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import type { Thing } from '../value/thing.js';
-
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
 /** A restore replaces all there is, whoever may use it. */
 const EVERYTHING: Needs = { privilege: Privilege.FULL, on: 'thingsdb' };
@@ -15,9 +13,9 @@ const EVERYTHING: Needs = { privilege: Privilege.FULL, on: 'thingsdb' };
 export const RESTORE: readonly Entry[] = [
   func('restore', {
     doc: 'Replaces all scopes by those of a backup, a file below backup_path of the node that is asked; collections must be empty. With take_access only the caller stays as user, with restore_tasks tasks stay.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: EVERYTHING,
+    role: 'local',
     params: [p.str('file'), p.optional(p.thing('options'))],
     run: (rt, file, given) => {
       const options = optionsOf(rt, given);

@@ -41,12 +41,10 @@ export const RESTRICTING: readonly Entry[] = [
   method(THING, 'restriction', {
     doc: 'What the values of the thing are restricted to, or nil.',
     instances: 'never',
-    params: [],
     run: (rt, thing) => itemText(thing.restriction?.item ?? null, rt.schema),
   }),
   method(LIST_OR_SET, 'restriction', {
     doc: 'What the items are restricted to, or nil.',
-    params: [],
     run: (rt, { rule }) => itemText(rule?.item ?? null, rt.schema),
   }),
 ];

@@ -44,12 +44,10 @@ export const ROOMS: readonly Entry[] = [
   }),
   method(ROOM, 'id', {
     doc: 'The id; nil unless the room is stored.',
-    params: [],
     run: (_rt, { id }) => (id === 0 ? null : id),
   }),
   method(ROOM, 'name', {
     doc: 'The name; nil when it has none.',
-    params: [],
     run: (_rt, { name }) => name,
   }),
   method(ROOM, 'set_name', {
@@ -69,7 +67,6 @@ export const ROOMS: readonly Entry[] = [
   }),
   variadicMethod(ROOM, 'emit', {
     doc: 'Tells those who joined the room of an event when the query has succeeded; a depth and flags (NO_IDS) may stand before the event.',
-    params: [],
     rest: p.lazy('event, argument'),
     min: 1,
     run: (rt, room, codes) => {

@@ -50,17 +50,14 @@ function optionsOf(rt: Runtime, given: Thing | undefined): Options {
 
 class Search {
   readonly results: Thing[] = [];
-  private readonly rt: Runtime;
-  private readonly needle: Thing;
-  private readonly limit: number;
   /** Things that are being walked; they are not entered again. */
   private readonly open = new Set<Thing>();
 
-  constructor(rt: Runtime, needle: Thing, limit: number) {
-    this.rt = rt;
-    this.needle = needle;
-    this.limit = limit;
-  }
+  constructor(
+    private readonly rt: Runtime,
+    private readonly needle: Thing,
+    private readonly limit: number,
+  ) {}
 
   /** Looks through the properties of a thing, depth first. */
   walk(thing: Thing, deep: number): void {

@@ -25,7 +25,6 @@ export const SET: Receiver<ThingSet> = { tags: [Tag.SET] };
 export const SETS: readonly Entry[] = [
   variadicMethod(SET, 'add', {
     doc: 'Adds things; returns how many of them were not in the set.',
-    params: [],
     rest: p.thing('thing'),
     min: 1,
     lock: 'write',
@@ -34,7 +33,6 @@ export const SETS: readonly Entry[] = [
   }),
   method(SET, 'clear', {
     doc: 'Removes all things.',
-    params: [],
     lock: 'write',
     changes: MODIFIES,
     run: (rt, set) => {
@@ -96,7 +94,7 @@ export const SETS: readonly Entry[] = [
     params: [p.thing('thing')],
     run: (_rt, { members }, thing) => members.has(thing),
   }),
-  method(SET, 'len', { doc: 'Number of things.', params: [], run: (_rt, { members }) => members.size }),
+  method(SET, 'len', { doc: 'Number of things.', run: (_rt, { members }) => members.size }),
   method(SET, 'map', {
     doc: 'A list of what a closure gives for each thing and its id.',
     params: [p.closure('closure')],
@@ -113,7 +111,6 @@ export const SETS: readonly Entry[] = [
   }),
   method(SET, 'map_id', {
     doc: 'A list of the ids of the things; nil for those that are not stored.',
-    params: [],
     run: (rt, { members }) => {
       rt.charge(16 * members.size);
       return new List(Array.from(members, idOf));
@@ -121,7 +118,6 @@ export const SETS: readonly Entry[] = [
   }),
   method(SET, 'one', {
     doc: 'One of the things.',
-    params: [],
     run: (_rt, { members }) => {
       for (const thing of members) return thing;
       throw lookupError('one() of an empty set');
@@ -147,7 +143,6 @@ export const SETS: readonly Entry[] = [
   }),
   variadicMethod(SET, 'remove', {
     doc: 'Removes things, or those for which a closure is true, at most so many (a negative limit is none); returns a list of them.',
-    params: [],
     rest: p.lazy('thing or closure'),
     min: 1,
     lock: 'write',

@@ -20,7 +20,6 @@ const TEXT: Receiver<string> = { tags: [Tag.STR] };
 export const STR: readonly Entry[] = [
   method(TEXT, 'len', {
     doc: 'Number of characters.',
-    params: [],
     run: (rt, text) => {
       rt.charge(text.length);
       return lengthOf(text);
@@ -52,17 +51,14 @@ export const STR: readonly Entry[] = [
   }),
   method(TEXT, 'lower', {
     doc: 'The text in lower case.',
-    params: [],
     run: (rt, text) => sized(rt, text.toLowerCase()),
   }),
   method(TEXT, 'upper', {
     doc: 'The text in upper case.',
-    params: [],
     run: (rt, text) => sized(rt, text.toUpperCase()),
   }),
   method(TEXT, 'trim', {
     doc: 'The text without white space at both ends.',
-    params: [],
     run: (rt, text) => {
       rt.charge(text.length);
       return text.slice(textStart(text), textEnd(text));
@@ -70,7 +66,6 @@ export const STR: readonly Entry[] = [
   }),
   method(TEXT, 'trim_left', {
     doc: 'The text without white space at its start.',
-    params: [],
     run: (rt, text) => {
       rt.charge(text.length);
       return text.slice(textStart(text));
@@ -78,7 +73,6 @@ export const STR: readonly Entry[] = [
   }),
   method(TEXT, 'trim_right', {
     doc: 'The text without white space at its end.',
-    params: [],
     run: (rt, text) => {
       rt.charge(text.length);
       return text.slice(0, textEnd(text));

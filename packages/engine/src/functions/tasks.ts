@@ -10,7 +10,7 @@ import {
   typeError,
   valueError,
 } from '../error.js';
-import { type ChangeRule, type Entry, func, In, method, type Receiver, variadic } from '../run/builtin.js';
+import { CHANGES_DATA, type Entry, func, In, method, type Receiver, variadic } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { START_MAX, TaskEditor } from '../state/parts/tasks.js';
@@ -27,15 +27,11 @@ import { DELETES } from './thing.js';
 
 const TASK: Receiver<Task> = { tags: [Tag.TASK] };
 
-const CHANGES: ChangeRule = { scopes: In.DATA };
-
 /** Tasks: closures that run later, by themselves. */
 export const TASKS: readonly Entry[] = [
   variadic('task', {
     doc: 'Makes a task that runs a closure at a time, with itself and the arguments of a list; finds the one of an id; without argument an empty task.',
-    in: In.DATA,
-    changes: CHANGES,
-    params: [],
+    changes: CHANGES_DATA,
     rest: p.lazy('argument'),
     max: 3,
     run: (rt, [first, second, third]) => {
@@ -57,7 +53,6 @@ export const TASKS: readonly Entry[] = [
     doc: 'A list of the tasks of the scope, by ascending id.',
     in: In.DATA,
     readsState: true,
-    params: [],
     run: (rt) => {
       const { tasks } = rt.group;
       rt.charge(64 * tasks.size);
@@ -66,12 +61,10 @@ export const TASKS: readonly Entry[] = [
   }),
   method(TASK, 'id', {
     doc: 'The id; nil for an empty task.',
-    params: [],
     run: (_rt, { state }) => state?.id ?? null,
   }),
   method(TASK, 'at', {
     doc: 'When the task runs next, as a datetime; nil when it is not scheduled.',
-    params: [],
     run: (rt, { state }) => {
       const startAt = state === undefined ? 0 : nextStart(rt, state);
       return startAt === 0 ? null : dateOf(rt, startAt);
@@ -79,29 +72,24 @@ export const TASKS: readonly Entry[] = [
   }),
   method(TASK, 'owner', {
     doc: 'The name of the user that the task runs as.',
-    params: [],
     run: (rt, task) => rt.group.tasks.nameOf(stateOf(task).owner),
   }),
   method(TASK, 'args', {
     doc: 'A tuple of the arguments that the closure gets behind the task itself.',
-    params: [],
     run: (_rt, task) => stateOf(task).args,
   }),
   method(TASK, 'closure', {
     doc: 'The closure that the task runs.',
-    params: [],
     run: (_rt, task) => stateOf(task).closure,
   }),
   method(TASK, 'err', {
     doc: 'The error that the last run ended with; nil when it ended well, or there was none.',
-    params: [],
     run: (_rt, { state }) => state?.error ?? null,
   }),
   method(TASK, 'cancel', {
     doc: 'Takes the task off the schedule; it stays, with cancelled_err() as its error.',
-    params: [],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task) => {
       const { state } = task;
       if (state === undefined) return null;
@@ -117,7 +105,6 @@ export const TASKS: readonly Entry[] = [
   }),
   method(TASK, 'del', {
     doc: 'Deletes the task; references to it become empty.',
-    params: [],
     lock: 'write',
     changes: DELETES,
     run: (rt, task) => {
@@ -132,7 +119,7 @@ export const TASKS: readonly Entry[] = [
     doc: 'Gives the closure of the task other arguments.',
     params: [p.later(p.array('args'))],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertMine(rt, stateOf(task));
       const { items } = given();
@@ -145,7 +132,7 @@ export const TASKS: readonly Entry[] = [
     doc: 'Gives the task another closure, which keeps the arguments as far as it has parameters for them.',
     params: [p.later(p.closure('closure'))],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertMine(rt, stateOf(task));
       const closure = copy(given());
@@ -159,7 +146,7 @@ export const TASKS: readonly Entry[] = [
     doc: 'Makes the task run as another user, who has CHANGE on the scope and no privilege there that you lack.',
     params: [p.later(p.str('name'))],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task, given) => {
       stateOf(task);
       const name = given();
@@ -188,7 +175,7 @@ export const TASKS: readonly Entry[] = [
     doc: 'Schedules the running task again, at a time.',
     params: [p.later(p.datetime('start'))],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task, given) => {
       assertRunning(rt, task);
       const startAt = startOf(given());
@@ -201,7 +188,7 @@ export const TASKS: readonly Entry[] = [
     doc: 'Schedules the running task again, a number of years, months, weeks, days, hours, minutes or seconds behind its present start.',
     params: [p.later(unitParam()), p.later(p.int('number'))],
     lock: 'write',
-    changes: CHANGES,
+    changes: CHANGES_DATA,
     run: (rt, task, unit, number) => {
       assertRunning(rt, task);
       const startAt = later(rt, nextStart(rt, stateOf(task)), unit(), number());

@@ -33,7 +33,6 @@ export const THINGS: readonly Entry[] = [
   method(THING, 'clear', {
     doc: 'Deletes all properties.',
     instances: 'never',
-    params: [],
     lock: 'write',
     changes: MODIFIES,
     run: (rt, thing) => {
@@ -106,12 +105,10 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'id', {
     doc: 'The id of a stored thing; nil for others.',
-    params: [],
     run: (_rt, thing) => idOf(thing),
   }),
   method(THING, 'keys', {
     doc: 'A list of the keys.',
-    params: [],
     run: (rt, thing) => {
       rt.charge(thing.shape.size);
       return new List([...thing.shape.index.keys()]);
@@ -119,7 +116,6 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'len', {
     doc: 'Number of properties.',
-    params: [],
     run: (_rt, thing) => thing.shape.size,
   }),
   method(THING, 'map', {
@@ -174,7 +170,6 @@ export const THINGS: readonly Entry[] = [
   }),
   method(THING, 'values', {
     doc: 'A list of the values.',
-    params: [],
     run: (rt, thing) => {
       const values: Value[] = [];
       thing.forEach((_, value) => {

@@ -1,5 +1,5 @@
 import { lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
-import { type ChangeRule, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
+import { CHANGES_COLLECTION, type Entry, func, In, MODIFIES, method, type Receiver } from '../run/builtin.js';
 import { defaultOf } from '../run/defaults.js';
 import { goneThings, makeValid } from '../run/gone.js';
 import {
@@ -23,8 +23,6 @@ import { needCommit } from './history.js';
 import { assertNewName, withPart } from './type-fields.js';
 
 /** Functions on types and enums make every query a change, whatever they find. */
-export const CHANGES_SCHEMA: ChangeRule = { scopes: In.COLLECTION };
-
 const INSTANCE: Receiver<Thing> = { tags: [Tag.THING] };
 const ARRAY: Receiver<List> = { tags: [Tag.LIST, Tag.TUPLE] };
 
@@ -34,8 +32,7 @@ const FLAG_BITS = TypeFlag.WRAP_ONLY | TypeFlag.HIDE_ID | TypeFlag.INDEX;
 export const TYPES: readonly Entry[] = [
   func('new_type', {
     doc: 'Makes a type without properties; the flags are a sum of WPO, HID and IDX. Returns the name.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name'), p.optional(p.later(p.any('flags'))), p.optional(p.later(p.any('hide_id')))],
     run: (rt, name, flags, hideId) => {
@@ -49,8 +46,7 @@ export const TYPES: readonly Entry[] = [
   }),
   func('set_type', {
     doc: 'Gives a type its properties and methods: a thing with a definition or closure for each. Makes the type if there is none.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [
       p.str('name'),
@@ -71,8 +67,7 @@ export const TYPES: readonly Entry[] = [
   }),
   func('del_type', {
     doc: 'Deletes a type that no other type names; its instances become plain things.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name')],
     run: (rt, name) => {
@@ -90,8 +85,7 @@ export const TYPES: readonly Entry[] = [
   }),
   func('rename_type', {
     doc: 'Gives a type another name.',
-    in: In.COLLECTION,
-    changes: CHANGES_SCHEMA,
+    changes: CHANGES_COLLECTION,
     before: needCommit,
     params: [p.str('name'), p.str('new_name')],
     run: (rt, name, newName) => {
@@ -172,7 +166,6 @@ export const TYPES: readonly Entry[] = [
   }),
   method(INSTANCE, 'to_thing', {
     doc: 'Makes an instance a plain thing, if no type names its own.',
-    params: [],
     instances: 'only',
     changes: MODIFIES,
     run: (rt, thing) => {

@@ -14,14 +14,12 @@ import {
   valueError,
 } from '../error.js';
 import { MsgpackWriter } from '../pack/msgpack-writer.js';
-import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, GRANT, In } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { List } from '../value/containers.js';
 import { DateTimeValue } from '../value/datetime-value.js';
 import { MpData } from '../value/scalars.js';
-
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
 
 /** Latest time of expiry: the end of 32 bits. */
 export const EXPIRY_MAX = 4_294_967_295;
@@ -30,7 +28,6 @@ export const EXPIRY_MAX = 4_294_967_295;
 export const USERS: readonly Entry[] = [
   func('new_user', {
     doc: 'Makes a user without password, tokens and privileges.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
     params: [p.str('name')],
@@ -52,7 +49,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('del_user', {
     doc: 'Deletes a user with its tokens and privileges.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
     params: [p.str('name')],
@@ -65,7 +61,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('rename_user', {
     doc: 'Gives a user another name.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
     params: [p.str('name'), p.later(p.str('new_name'))],
@@ -87,7 +82,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('set_password', {
     doc: 'Sets the password of a user; nil removes it.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('name'), p.later(p.strOrNil('password'))],
     run: (rt, name, given) => {
@@ -120,12 +114,10 @@ export const USERS: readonly Entry[] = [
     doc: 'What is known of every user.',
     in: In.ROOT,
     needs: GRANT,
-    params: [],
     run: (rt) => new List([...rt.root.users.values()].map((user) => userInfo(rt, user))),
   }),
   func('new_token', {
     doc: 'Makes a token for a user and gives its key, which is never shown again.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('user'), p.optional(p.later(expiry())), p.optional(p.str('description'))],
     run: (rt, name, until, description = '') => {
@@ -152,7 +144,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('del_token', {
     doc: 'Deletes a token, given by its key or its shortened form.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('key')],
     run: (rt, key) => {
@@ -175,10 +166,8 @@ export const USERS: readonly Entry[] = [
   }),
   func('del_expired', {
     doc: 'Deletes all expired tokens of all users.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
-    params: [],
     run: (rt) => {
       const now = rt.seconds();
       for (const user of rt.root.users.values()) {
@@ -194,7 +183,6 @@ export const USERS: readonly Entry[] = [
       'It takes GRANT on the scope, or on @thingsdb. On @thingsdb they make administrators of the cluster: QUERY with ' +
       'CHANGE deletes and renames any collection; GRANT, which brings CHANGE, makes and deletes users, sets the ' +
       'password of any of them, also of admin, gives itself privileges on any scope, and takes backups.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('scope'), p.later(p.str('user')), p.later(p.int('mask'))],
     run: (rt, scope, userName, privileges) => {
@@ -207,7 +195,6 @@ export const USERS: readonly Entry[] = [
   }),
   func('revoke', {
     doc: 'Takes privileges on a scope away from a user; it takes GRANT on the scope, or on @thingsdb.',
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     params: [p.str('scope'), p.later(p.str('user')), p.later(p.int('mask'))],
     run: (rt, scope, userName, privileges) => {

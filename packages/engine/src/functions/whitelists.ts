@@ -7,19 +7,16 @@ import {
   type WhitelistRule,
 } from '../admin/whitelist.js';
 import { existsError, lookupError, quotaError, valueError } from '../error.js';
-import { type ChangeRule, type Entry, func, GRANT, In } from '../run/builtin.js';
+import { CHANGES_ROOT, type Entry, func, GRANT } from '../run/builtin.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { assertName } from '../schema/name.js';
 import { userByName } from './users.js';
 
-const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
-
 /** Which procedures users may run and which rooms they may join by requests. */
 export const USER_WHITELISTS: readonly Entry[] = [
   func('whitelist_add', {
     doc: "Adds a rule, a name or a regex, to a user's whitelist 'procedures' or 'rooms'; without rule an empty list, which allows nothing.",
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
     params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],
@@ -44,7 +41,6 @@ export const USER_WHITELISTS: readonly Entry[] = [
   }),
   func('whitelist_del', {
     doc: "Deletes a rule from a user's whitelist 'procedures' or 'rooms'; without rule the whole list, so that everything is allowed.",
-    in: In.ROOT,
     changes: CHANGES_ROOT,
     needs: GRANT,
     params: [p.str('user'), p.later(p.str('list')), p.optional(p.later(rule()))],

@@ -48,10 +48,9 @@ export const WRAPS: readonly Entry[] = [
       return new List(items.map((item) => new Wrap(...wrapped(item, given))));
     },
   }),
-  method(WRAP, 'unwrap', { doc: 'The thing that is wrapped.', params: [], run: (_rt, { thing }) => thing }),
+  method(WRAP, 'unwrap', { doc: 'The thing that is wrapped.', run: (_rt, { thing }) => thing }),
   method(WRAP, 'id', {
     doc: 'The id of the wrapped thing; nil while it is not stored.',
-    params: [],
     run: (_rt, { thing }) => idOf(thing),
   }),
   method(WRAP, 'copy', {

@@ -39,19 +39,18 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 export class JsonReader {
-  private readonly text: string;
-  private readonly shapes: ShapeTree;
-  private readonly options: JsonOptions;
   private position: number;
   /** Values so far. */
   private count = 0;
 
   /** @param start where in the text it begins to read */
-  constructor(text: string, shapes: ShapeTree, options: JsonOptions = REQUEST_JSON, start = 0) {
-    this.text = text;
+  constructor(
+    private readonly text: string,
+    private readonly shapes: ShapeTree,
+    private readonly options: JsonOptions = REQUEST_JSON,
+    start = 0,
+  ) {
     this.position = start;
-    this.shapes = shapes;
-    this.options = options;
   }
 
   /** The next value; objects become things and arrays lists. */

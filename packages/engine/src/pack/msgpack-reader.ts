@@ -30,10 +30,7 @@ export interface Extensions {
 
 export class MsgpackReader {
   private readonly data: Buffer;
-  private readonly shapes: ShapeTree;
-  private readonly nestingMax: number;
   private readonly onValues: ((count: number) => void) | undefined;
-  private readonly extensions: Extensions | null;
   private position = 0;
   /** Values so far. */
   private count = 0;
@@ -45,16 +42,13 @@ export class MsgpackReader {
    */
   constructor(
     data: Uint8Array,
-    shapes: ShapeTree,
-    nestingMax: number,
+    private readonly shapes: ShapeTree,
+    private readonly nestingMax: number,
     onValues?: (count: number) => void,
-    extensions: Extensions | null = null,
+    private readonly extensions: Extensions | null = null,
   ) {
     this.data = data instanceof Buffer ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    this.shapes = shapes;
-    this.nestingMax = nestingMax;
     this.onValues = onValues;
-    this.extensions = extensions;
   }
 
   /** The next value; maps become things and arrays lists. */

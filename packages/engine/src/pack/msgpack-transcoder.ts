@@ -7,14 +7,12 @@ export function readMsgpackInto(data: Uint8Array, sink: Sink): void {
 }
 
 class Transcoder {
-  private readonly data: Buffer;
-  private readonly sink: Sink;
   private position = 0;
 
-  constructor(data: Buffer, sink: Sink) {
-    this.data = data;
-    this.sink = sink;
-  }
+  constructor(
+    private readonly data: Buffer,
+    private readonly sink: Sink,
+  ) {}
 
   value(): void {
     const { sink } = this;

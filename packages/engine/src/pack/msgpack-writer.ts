@@ -8,11 +8,7 @@ import type { Sink } from './walk.js';
 
 /** Writes the MessagePack form of plain values. */
 export class MsgpackWriter implements Sink {
-  readonly out: ByteWriter;
-
-  constructor(out: ByteWriter = new ByteWriter()) {
-    this.out = out;
-  }
+  constructor(readonly out: ByteWriter = new ByteWriter()) {}
 
   nil(): void {
     this.out.u8(0xc0);

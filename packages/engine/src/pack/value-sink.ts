@@ -9,15 +9,12 @@ import type { Sink } from './walk.js';
 /** Receives what a client would get, as values: maps become plain things, arrays lists. */
 export class ValueSink implements Sink {
   size = 0;
-  private readonly shapes: ShapeTree;
   private readonly open: (List | Thing)[] = [];
   /** The key of the next value, for each open map. */
   private readonly keys: string[] = [];
   private result: Value = null;
 
-  constructor(shapes: ShapeTree) {
-    this.shapes = shapes;
-  }
+  constructor(private readonly shapes: ShapeTree) {}
 
   /** The value that was received. */
   take(): Value {

@@ -103,8 +103,6 @@ const THING_UNITS = 64;
 const FORMATTED = 16;
 
 class Packer implements Packing {
-  private readonly sink: Sink;
-  private readonly options: PackOptions;
   /** The things around the present value. They are few (levels of a result are limited), so looking through them is cheap. */
   private readonly open: Thing[] = [];
   private ids: boolean;
@@ -114,9 +112,10 @@ class Packer implements Packing {
   private small = 0;
   computedLevel = 0;
 
-  constructor(sink: Sink, options: PackOptions) {
-    this.sink = sink;
-    this.options = options;
+  constructor(
+    private readonly sink: Sink,
+    private readonly options: PackOptions,
+  ) {
     this.ids = options.ids;
   }
 

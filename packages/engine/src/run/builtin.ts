@@ -28,6 +28,11 @@ export interface ChangeRule {
 export const MODIFIES: ChangeRule = { scopes: In.COLLECTION, nse: true };
 export const MODIFIES_STORED: ChangeRule = { scopes: In.COLLECTION, nse: true, unlessDirect: true };
 
+/** The change rules of functions: of the state of a collection, of the root scope, and of either. */
+export const CHANGES_COLLECTION: ChangeRule = { scopes: In.COLLECTION };
+export const CHANGES_ROOT: ChangeRule = { scopes: In.ROOT };
+export const CHANGES_DATA: ChangeRule = { scopes: In.DATA };
+
 /** A privilege that the caller of a function must have, whatever the arguments. */
 export interface Needs {
   readonly privilege: number;
@@ -44,7 +49,7 @@ export const OPERATE: Needs = { privilege: Privilege.CHANGE, on: 'node' };
 interface Common {
   /** One line, in the present tense: what it gives. */
   readonly doc: string;
-  /** Scopes in which it exists; everywhere by default. */
+  /** Scopes in which it exists. By default those that a function changes, else all. */
   readonly in?: number;
   readonly changes?: ChangeRule;
   /** What it means to the analysis of the text that it stands in, beside its change rule. */
@@ -106,23 +111,25 @@ type ArgumentsOf<P extends readonly unknown[]> = {
 };
 
 /** A function that is called by its name alone. */
-export function func<const P extends readonly Param<unknown>[]>(
+export function func<const P extends readonly Param<unknown>[] = readonly []>(
   name: string,
   spec: Common & {
-    readonly params: P;
+    /** None by default. */
+    readonly params?: P;
     readonly before?: (rt: Runtime) => void;
     readonly counts?: Counts;
     readonly run: (rt: Runtime, ...args: ArgumentsOf<P>) => Value;
   },
 ): Entry {
-  return entry(name, null, spec, null, spec.params.length, spec.run as Implementation);
+  return entry(name, null, spec, null, spec.params?.length ?? 0, spec.run as Implementation);
 }
 
 /** A function with any number of arguments beyond its parameters, at least `min` in all. */
-export function variadic<const P extends readonly Param<unknown>[], R>(
+export function variadic<R, const P extends readonly Param<unknown>[] = readonly []>(
   name: string,
   spec: Common & {
-    readonly params: P;
+    /** None by default. */
+    readonly params?: P;
     readonly rest: Param<R>;
     readonly min?: number;
     readonly max?: number;
@@ -140,25 +147,27 @@ export interface Receiver<S> {
   readonly self?: S;
 }
 
-export function method<S, const P extends readonly Param<unknown>[]>(
+export function method<S, const P extends readonly Param<unknown>[] = readonly []>(
   on: Receiver<S>,
   name: string,
   spec: Common & {
-    readonly params: P;
+    /** None by default. */
+    readonly params?: P;
     readonly lock?: Lock;
     readonly instances?: Instances;
     readonly run: (rt: Runtime, self: S, ...args: ArgumentsOf<P>) => Value;
   },
 ): Entry {
-  return entry(name, on.tags, spec, null, spec.params.length, spec.run as Implementation);
+  return entry(name, on.tags, spec, null, spec.params?.length ?? 0, spec.run as Implementation);
 }
 
 /** A method with any number of arguments beyond its parameters. */
-export function variadicMethod<S, const P extends readonly Param<unknown>[], R>(
+export function variadicMethod<S, R, const P extends readonly Param<unknown>[] = readonly []>(
   on: Receiver<S>,
   name: string,
   spec: Common & {
-    readonly params: P;
+    /** None by default. */
+    readonly params?: P;
     readonly rest: Param<R>;
     readonly min?: number;
     readonly max?: number;
@@ -181,7 +190,7 @@ export function variadicMethod<S, const P extends readonly Param<unknown>[], R>(
 
 interface Spec extends Common {
   readonly instances?: Instances;
-  readonly params: readonly Param<unknown>[];
+  readonly params?: readonly Param<unknown>[];
   readonly min?: number;
   readonly lock?: Lock;
   readonly before?: (rt: Runtime) => void;
@@ -197,19 +206,20 @@ function entry(
   run: Implementation,
   runOne: Implementation | null = null,
 ): Entry {
+  const { params = [] } = spec;
   return {
     name,
     doc: spec.doc,
-    in: spec.in ?? In.ALL,
+    in: spec.in ?? (on === null ? spec.changes?.scopes : undefined) ?? In.ALL,
     changes: spec.changes ?? null,
     role: spec.role,
     needs: spec.needs ?? null,
     readsState: spec.readsState ?? false,
     fills: on?.includes(Tag.LIST) === true && spec.light !== true,
     on,
-    params: spec.params,
+    params,
     rest,
-    min: spec.min ?? spec.params.filter((param) => !param.optional).length,
+    min: spec.min ?? params.filter((param) => !param.optional).length,
     max,
     lock: spec.lock ?? null,
     instances: spec.instances ?? 'all',

@@ -111,8 +111,6 @@ export function call2(rt: Runtime, closure: Closure, unit: Unit, first: Value, s
  * called when the function ends, however it ends; `withCallback` sees to that.
  */
 export class Callback {
-  private readonly rt: Runtime;
-  private readonly closure: Closure;
   private readonly unit: Unit;
   private readonly first: Cell | undefined;
   private readonly second: Cell | undefined;
@@ -123,11 +121,12 @@ export class Callback {
   /** Whether a call has nothing to do but bind up to two parameters and run the body. */
   private readonly simple: boolean;
 
-  constructor(rt: Runtime, closure: Closure) {
+  constructor(
+    private readonly rt: Runtime,
+    private readonly closure: Closure,
+  ) {
     const unit = unitOf(rt, closure);
     enter(rt, closure, unit);
-    this.rt = rt;
-    this.closure = closure;
     this.unit = unit;
     [this.first, this.second, this.third] = unit.params;
     this.hidden = unit.params.map((cell) => cell.value);

@@ -7,11 +7,7 @@ export const Signal = { NONE: 0, BREAK: 1, CONTINUE: 2, RETURN: 3 } as const;
 export type Signal = (typeof Signal)[keyof typeof Signal];
 
 export class Jump {
-  readonly signal: Exclude<Signal, 0>;
-
-  private constructor(signal: Exclude<Signal, 0>) {
-    this.signal = signal;
-  }
+  private constructor(readonly signal: Exclude<Signal, 0>) {}
 
   static readonly BREAK = new Jump(Signal.BREAK);
   static readonly CONTINUE = new Jump(Signal.CONTINUE);

@@ -18,7 +18,6 @@ const TOLD_BY = 4096;
  * costs the collector more than it costs to make. Of the first time only a hash is kept.
  */
 export class ProgramCache {
-  private readonly bytesMax: number;
   private young = new Map<string, Prepared>();
   private old = new Map<string, Prepared>();
   private youngBytes = 0;
@@ -30,9 +29,7 @@ export class ProgramCache {
   /** How often it was not. */
   misses = 0;
 
-  constructor(bytesMax: number) {
-    this.bytesMax = bytesMax;
-  }
+  constructor(private readonly bytesMax: number) {}
 
   /** The program of a text, made by `prepare` when it is not known. */
   get(code: string, prepare: (code: string) => Prepared): Prepared {

@@ -26,6 +26,8 @@ export class Prepared {
   readonly changes: Changes;
   /** Whether its answer depends on stored data at all. */
   readonly usesState: boolean;
+  /** Whether it runs on the node that it was sent to. */
+  readonly isLocal: boolean;
   /** Null once it is compiled to last. */
   private parsed: { readonly program: Program; readonly analysis: Analysis } | null;
   private unit: Unit | null = null;
@@ -39,6 +41,7 @@ export class Prepared {
     this.code = program.source;
     this.changes = analysis.changes;
     this.usesState = analysis.usesState;
+    this.isLocal = analysis.isLocal;
     this.parsed = { program, analysis };
   }
 

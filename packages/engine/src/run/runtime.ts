@@ -125,11 +125,7 @@ export interface Quotas {
  * which has changed nothing, is run again with the hash.
  */
 export class HashNeeded {
-  readonly password: string;
-
-  constructor(password: string) {
-    this.password = password;
-  }
+  constructor(readonly password: string) {}
 }
 
 /**
@@ -137,11 +133,7 @@ export class HashNeeded {
  * there; the query, which has changed nothing, is run again then.
  */
 export class GroupNeeded {
-  readonly collection: number;
-
-  constructor(collection: number) {
-    this.collection = collection;
-  }
+  constructor(readonly collection: number) {}
 }
 
 /**
@@ -169,12 +161,8 @@ export class Runtime {
   readonly makeDefault = (definition: Definition): Value => defaultOf(this, definition);
   /** What the operators do that came by. */
   readonly operators = new Map<string, FirstTier>();
-  readonly functions: FunctionTable;
   /** What the analysis of a text has to know of the functions. */
   readonly rules: Rules;
-  readonly environment: Environment;
-  readonly catalog: Collections;
-  readonly quotas: Quotas;
 
   scope!: Scope;
   /** The things of the running query's collection; null in the root and node scopes. */
@@ -257,18 +245,14 @@ export class Runtime {
   private changes: Pick<Transaction, 'undoMs'> = NO_CHANGES;
 
   constructor(
-    functions: FunctionTable,
-    environment: Environment,
-    catalog: Collections,
-    quotas: Quotas,
+    readonly functions: FunctionTable,
+    readonly environment: Environment,
+    readonly catalog: Collections,
+    readonly quotas: Quotas,
     compiler: Compiler,
   ) {
-    this.functions = functions;
     this.schema = this.noSchema;
     this.rules = rulesOf(functions);
-    this.environment = environment;
-    this.catalog = catalog;
-    this.quotas = quotas;
     this.compileClosure = (closure) => compiler.compileStored(this, closure);
     this.compileText = (source) => compiler.compileText(this, source);
   }

@@ -39,13 +39,11 @@ export class RootScope implements Scope {
 export class CollectionScope implements Scope {
   readonly kind = 'collection';
   readonly bit = In.COLLECTION;
-  readonly group: CollectionGroup;
-  private readonly root: RootGroup;
 
-  constructor(root: RootGroup, group: CollectionGroup) {
-    this.root = root;
-    this.group = group;
-  }
+  constructor(
+    private readonly root: RootGroup,
+    readonly group: CollectionGroup,
+  ) {}
 
   get collectionId(): number {
     return this.group.id;
@@ -85,11 +83,8 @@ export class NodeScope implements Scope {
   readonly collectionId = null;
   readonly store = null;
   readonly changeId = 0;
-  private readonly root: RootGroup;
 
-  constructor(root: RootGroup) {
-    this.root = root;
-  }
+  constructor(private readonly root: RootGroup) {}
 
   get timeZone(): string {
     return this.root.defaults.node.timeZone;

@@ -6,13 +6,10 @@ import type { Value } from '../value/value.js';
  * and puts it back when it ends. Between queries every cell is unbound.
  */
 export class Cell {
-  readonly name: string;
   /** Undefined while unbound. */
   value: Value | undefined = undefined;
 
-  constructor(name: string) {
-    this.name = name;
-  }
+  constructor(readonly name: string) {}
 }
 
 /**

@@ -7,14 +7,13 @@ export type MethodsByTag = readonly (Entry | undefined)[];
 
 /** All built-in functions, methods and constants, by name. */
 export class FunctionTable {
-  readonly entries: readonly Entry[];
-  readonly constants: ReadonlyMap<string, Value>;
   private readonly functions = new Map<string, Entry>();
   private readonly methods = new Map<string, (Entry | undefined)[]>();
 
-  constructor(entries: readonly Entry[], constants: ReadonlyMap<string, Value>) {
-    this.entries = entries;
-    this.constants = constants;
+  constructor(
+    readonly entries: readonly Entry[],
+    readonly constants: ReadonlyMap<string, Value>,
+  ) {
     for (const entry of entries) {
       if (entry.on === null) this.addFunction(entry);
       else for (const tag of entry.on) this.addMethod(entry, tag);

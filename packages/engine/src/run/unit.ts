@@ -18,6 +18,8 @@ export interface Unit {
   readonly changesAlone: Changes;
   /** Whether one of the two is ever so. */
   readonly mayChange: boolean;
+  /** Whether it runs on the node that it was sent to, as far as the text that it is from tells. */
+  readonly isLocal: boolean;
   /** Whether a `return` may end it. */
   readonly returns: boolean;
   /** Whether a jump may come as an exception. */

@@ -28,8 +28,6 @@ export class Catalog implements Names, Labels {
   makeDefault: ((definition: Definition) => Value) | null = null;
   /** Changes whenever a name comes to mean something else. */
   version: CatalogVersion = {};
-  private readonly shapes: ShapeTree;
-  private readonly loader: Loader;
   private readonly types = new Map<number, Type>();
   private readonly typesByName = new Map<string, Type>();
   private readonly typesWithIdName = new Set<Type>();
@@ -43,10 +41,11 @@ export class Catalog implements Names, Labels {
   /** What fields were compiled to, so that a change of one field of a type costs no work on all others. */
   private readonly compiled = new WeakMap<FieldDef, Field>();
 
-  constructor(shapes: ShapeTree, loader: Loader) {
-    this.shapes = shapes;
+  constructor(
+    private readonly shapes: ShapeTree,
+    private readonly loader: Loader,
+  ) {
     this.id = shapes.newCatalogId();
-    this.loader = loader;
   }
 
   /** Number of types and enums. */

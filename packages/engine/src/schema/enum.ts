@@ -36,9 +36,7 @@ export interface EnumDef {
 
 /** One enum of a collection, through all its changes, and also when it is gone. */
 export class EnumType {
-  readonly id: number;
   def: EnumDef | null = null;
-  name: string;
   /** How often it is in use: while it must not change. */
   uses = 0;
   /** In order; the first is the default. */
@@ -46,10 +44,10 @@ export class EnumType {
   private byName = new Map<string, Member>();
   private readonly byId = new Map<number, Member>();
 
-  constructor(id: number, name: string) {
-    this.id = id;
-    this.name = name;
-  }
+  constructor(
+    readonly id: number,
+    public name: string,
+  ) {}
 
   /** Makes a definition the present one. Members keep their objects. */
   become(def: EnumDef): void {

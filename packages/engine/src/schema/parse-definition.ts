@@ -107,13 +107,10 @@ const STORED: Resolver = {
 };
 
 class Parser {
-  private readonly text: string;
-  private readonly resolver: Resolver;
-
-  constructor(text: string, resolver: Resolver) {
-    this.text = text;
-    this.resolver = resolver;
-  }
+  constructor(
+    private readonly text: string,
+    private readonly resolver: Resolver,
+  ) {}
 
   definition(): Definition {
     const { text } = this;

@@ -17,7 +17,6 @@ export interface Named {
  *   text := item ("!" generation)?       `item` as in `schema/definition.ts`; generation 0 is left out
  */
 export class Restriction {
-  readonly item: Item;
   readonly stored: string;
   /** Differs wherever the texts or the collections differ. */
   readonly key: string;
@@ -26,8 +25,11 @@ export class Restriction {
   readonly isOfKind: Test;
   private readonly isThere: () => boolean;
 
-  constructor(item: Item, named: Named, generation = generationOf(item, named)) {
-    this.item = item;
+  constructor(
+    readonly item: Item,
+    named: Named,
+    generation = generationOf(item, named),
+  ) {
     this.stored = generation === 0 ? storedItem(item) : `${storedItem(item)}!${generation}`;
     this.key = `${named.id}:${this.stored}`;
     const [fits, isOfKind] = itemTests(item);

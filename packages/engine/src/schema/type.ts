@@ -101,11 +101,8 @@ export interface Rescue {
 
 /** One type of a collection, through all its changes, and also when it is gone. */
 export class Type {
-  readonly id: number;
   /** Null when it was deleted. */
   def: TypeDef | null = null;
-  /** The last name that it had. */
-  name: string;
   /** How many types had the id before. */
   generation = 0;
   /** Above the ids of all fields that this node has ever seen it have, those too that were taken back. */
@@ -123,10 +120,11 @@ export class Type {
   /** Values of the fields that were dropped last, as long as a change holds them that may be taken back. */
   rescue: WeakRef<Rescue> | null = null;
 
-  constructor(id: number, name: string) {
-    this.id = id;
-    this.name = name;
-  }
+  constructor(
+    readonly id: number,
+    /** The last name that it had. */
+    public name: string,
+  ) {}
 
   get isWrapOnly(): boolean {
     return this.def !== null && (this.def.flags & TypeFlag.WRAP_ONLY) !== 0;

@@ -16,14 +16,17 @@ const NO_OWNERS: Owners = { users: new Map(), nextId: 0, isLoading: false };
 
 /** The state of one collection. */
 export class CollectionGroup extends Group {
-  readonly id: number;
   readonly store: Store;
 
   /** @param owners the users of the cluster, who own tasks */
-  constructor(id: number, shapes: ShapeTree, source: RecordSource, owners: Owners = NO_OWNERS) {
+  constructor(
+    readonly id: number,
+    shapes: ShapeTree,
+    source: RecordSource,
+    owners: Owners = NO_OWNERS,
+  ) {
     const store = new Store(shapes, source);
     super(store.dirty, [new Schema(store), store.rooms]);
-    this.id = id;
     this.store = store;
     this.takeEffects(effectsOn(store, ThingEffect));
     this.takeEffects(effectsOn(store, TransferEffect));

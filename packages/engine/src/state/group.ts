@@ -55,7 +55,6 @@ export const GroupEffect = {
 export abstract class Group {
   /** Number of the last change; rises by one with each. */
   changeCount = 0;
-  readonly dirty: Dirty;
   readonly procedures: Procedures;
   readonly commits: Commits;
   readonly tasks: Tasks;
@@ -65,8 +64,10 @@ export abstract class Group {
   private readonly effects = new Map<number, BoundEffect>();
 
   /** @param parts those that only this kind of group has */
-  constructor(dirty: Dirty, parts: readonly GroupPart[] = []) {
-    this.dirty = dirty;
+  constructor(
+    readonly dirty: Dirty,
+    parts: readonly GroupPart[] = [],
+  ) {
     this.procedures = new Procedures(dirty);
     this.commits = new Commits(dirty);
     this.tasks = new Tasks(dirty);

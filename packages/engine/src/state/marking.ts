@@ -11,15 +11,13 @@ import type { Store } from './store.js';
  * reference is made, its target is reached. Between queries there are no references but those from stored things.
  */
 export class Marking {
-  private readonly store: Store;
   private marks: Uint32Array;
   /** Ids that are marked and whose references are still to be followed. */
   private readonly grey: number[] = [];
   /** The suspects of the beginning; those that come later wait for the next search. */
   private readonly suspects: readonly number[];
 
-  constructor(store: Store) {
-    this.store = store;
+  constructor(private readonly store: Store) {
     this.marks = new Uint32Array(Math.floor(store.nextId / 32) + 64);
     this.suspects = [...store.suspects];
     store.suspects.clear();

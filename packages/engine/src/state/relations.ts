@@ -19,13 +19,10 @@ export interface OneSided {
 }
 
 export class Relations {
-  private readonly schema: Catalog;
-  private readonly sides: OneSided;
-
-  constructor(schema: Catalog, sides: OneSided) {
-    this.schema = schema;
-    this.sides = sides;
-  }
+  constructor(
+    private readonly schema: Catalog,
+    private readonly sides: OneSided,
+  ) {}
 
   /** `a.f = value`; gives what the property holds then. */
   assign(a: Thing, f: Field, value: Value): Value {

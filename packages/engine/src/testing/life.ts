@@ -187,17 +187,17 @@ export class Life {
 
 /** A checkpoint that is under way. */
 class Checkpoint {
-  readonly index: number;
-  /** What it has to hold. */
-  readonly lines: readonly string[];
   /** Whether some of it was taken back. */
   isLost = false;
   private readonly records: [string, Uint8Array | null][] = [];
   private readonly steps: Generator<void, void, undefined>;
 
-  constructor(group: CollectionGroup, index: number, lines: readonly string[]) {
-    this.index = index;
-    this.lines = lines;
+  constructor(
+    group: CollectionGroup,
+    readonly index: number,
+    /** What it has to hold. */
+    readonly lines: readonly string[],
+  ) {
     const sink: RecordSink = {
       put: (kind, id, part, value) => this.records.push([nameOf(kind, id, part), value]),
       delete: (kind, id, part) => this.records.push([nameOf(kind, id, part), null]),

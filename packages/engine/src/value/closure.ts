@@ -10,20 +10,17 @@ export const ACTIVATIONS_MAX = 24;
  * disk or made from a text is compiled when it is first called.
  */
 export class Closure {
-  /** Source text, exactly as written. */
-  readonly source: string;
-  /** Null until it is compiled. */
-  unit: Unit | null;
   /** Running activations. */
   active = 0;
-  private compact: string | null;
 
   /** @param compact the stored form of the text, when the closure is already stored */
-  constructor(source: string, unit: Unit | null, compact: string | null = null) {
-    this.source = source;
-    this.unit = unit;
-    this.compact = compact;
-  }
+  constructor(
+    /** Source text, exactly as written. */
+    readonly source: string,
+    /** Null until it is compiled. */
+    public unit: Unit | null,
+    private compact: string | null = null,
+  ) {}
 
   get tag(): typeof Tag.CLOSURE {
     return Tag.CLOSURE;

@@ -4,11 +4,7 @@ import { Tag } from './tag.js';
 
 /** A datetime or a timeval. */
 export class DateTimeValue {
-  readonly time: DateTime;
-
-  constructor(time: DateTime) {
-    this.time = time;
-  }
+  constructor(readonly time: DateTime) {}
 
   get tag(): typeof Tag.DATETIME | typeof Tag.TIMEVAL {
     return this.time.kind === 'datetime' ? Tag.DATETIME : Tag.TIMEVAL;

@@ -33,12 +33,8 @@ export type ModuleResult =
  * is stored it becomes nil.
  */
 export class Future {
-  /** What the closure gets, behind the result if it is one that was given by `then`. */
-  readonly args: readonly Value[];
   /** Whether the future was made of a closure, which gets the arguments alone. */
   readonly isCall: boolean;
-  /** The request to a module that it is; null for none. */
-  readonly request: ModuleRequest | null;
   /** What runs on success; null for nothing. */
   onResult: Closure | null;
   /** What runs when a module fails; null for nothing. */
@@ -53,11 +49,15 @@ export class Future {
   result: Value | undefined = undefined;
 
   /** @param call the closure that the future was made of; null for one that has its result at once, or of a module */
-  constructor(call: Closure | null, args: readonly Value[], request: ModuleRequest | null = null) {
+  constructor(
+    call: Closure | null,
+    /** What the closure gets, behind the result if it is one that was given by `then`. */
+    readonly args: readonly Value[],
+    /** The request to a module that it is; null for none. */
+    readonly request: ModuleRequest | null = null,
+  ) {
     this.onResult = call;
     this.isCall = call !== null;
-    this.args = args;
-    this.request = request;
   }
 
   get tag(): typeof Tag.FUTURE {

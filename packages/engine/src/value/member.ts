@@ -5,18 +5,17 @@ import type { Value } from './value.js';
 /** A member of an enum. There is one object for each, which changes with the enum: it shows its present name and value. */
 export class Member {
   readonly enum: EnumType;
-  /** Never used again within the enum. */
-  readonly id: number;
-  name: string;
-  value: Value;
   /** References from stored data. */
   refs = 0;
 
-  constructor(of: EnumType, id: number, name: string, value: Value) {
+  constructor(
+    of: EnumType,
+    /** Never used again within the enum. */
+    readonly id: number,
+    public name: string,
+    public value: Value,
+  ) {
     this.enum = of;
-    this.id = id;
-    this.name = name;
-    this.value = value;
   }
 
   get tag(): typeof Tag.MEMBER {

@@ -2,12 +2,10 @@ import { Tag } from './tag.js';
 
 /** A module as a value: what its bare name means. Never stored; what it is called and may do is told by the root scope. */
 export class Module {
-  /** Of its definition. */
-  readonly id: number;
-
-  constructor(id: number) {
-    this.id = id;
-  }
+  constructor(
+    /** Of its definition. */
+    readonly id: number,
+  ) {}
 
   get tag(): typeof Tag.MODULE {
     return Tag.MODULE;

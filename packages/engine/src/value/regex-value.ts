@@ -4,15 +4,11 @@ import { Tag } from './tag.js';
 
 /** A regular expression; its text is the literal exactly as written. */
 export class RegexValue {
-  readonly pattern: string;
-  readonly flags: string;
-  readonly regex: Regex;
-
-  constructor(pattern: string, flags: string, regex: Regex) {
-    this.pattern = pattern;
-    this.flags = flags;
-    this.regex = regex;
-  }
+  constructor(
+    readonly pattern: string,
+    readonly flags: string,
+    readonly regex: Regex,
+  ) {}
 
   get tag(): typeof Tag.REGEX {
     return Tag.REGEX;

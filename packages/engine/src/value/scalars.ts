@@ -18,11 +18,7 @@ export class Float {
 
 /** Immutable bytes. Whoever makes one hands over the array and must not write to it afterwards. */
 export class Bytes {
-  readonly data: Uint8Array;
-
-  constructor(data: Uint8Array) {
-    this.data = data;
-  }
+  constructor(readonly data: Uint8Array) {}
 
   get tag(): typeof Tag.BYTES {
     return Tag.BYTES;
@@ -31,13 +27,10 @@ export class Bytes {
 
 /** An error as a value: falsy, equal by code. `QueryError` is what is thrown when one is raised. */
 export class ErrorValue {
-  readonly code: number;
-  readonly message: string;
-
-  constructor(code: number, message: string) {
-    this.code = code;
-    this.message = message;
-  }
+  constructor(
+    readonly code: number,
+    readonly message: string,
+  ) {}
 
   get tag(): typeof Tag.ERROR {
     return Tag.ERROR;
@@ -46,11 +39,7 @@ export class ErrorValue {
 
 /** Packed MessagePack that is passed on without unpacking, as the information functions return it. */
 export class MpData {
-  readonly data: Uint8Array;
-
-  constructor(data: Uint8Array) {
-    this.data = data;
-  }
+  constructor(readonly data: Uint8Array) {}
 
   get tag(): typeof Tag.MPDATA {
     return Tag.MPDATA;

@@ -18,23 +18,13 @@ const SHARED_SHAPES_MAX = 8192;
  * key leaves a hole in the slots. The instances of a type have the shape of their type, which has no others behind it.
  */
 export class Shape {
-  /** Slot of each key, in the order of the keys. */
-  readonly index: Map<string, number>;
   /** The keys of a shared shape, each at its slot; null for an owned one. Going over them costs less than over `index`. */
   readonly keys: readonly string[] | null;
-  readonly owned: boolean;
-  /** What values the thing accepts, as given to `restrict`; null for everything. */
-  readonly restriction: Restriction | null;
-  /** The type whose instances have the shape; null for plain things. */
-  readonly type: Type | null;
-  /** The fields of the type, by slot. */
-  readonly fields: readonly Field[];
   /**
    * What brings a thing with this shape up to date: a stub, whose properties are not in memory, or an instance from before its type
    * changed. Null for every other shape.
    */
   stale: Loader | null = null;
-  private readonly tree: ShapeTree;
   /** The keys of an owned shape at their slots, null for free ones; once it has many, or somebody asked for them. */
   private bySlot: (string | null)[] | null = null;
   private readonly next: Map<string, Shape> = new Map();
@@ -43,20 +33,18 @@ export class Shape {
   private keyOfLast: string | null = null;
 
   constructor(
-    tree: ShapeTree,
-    index: Map<string, number>,
-    owned: boolean,
-    restriction: Restriction | null,
-    type: Type | null = null,
-    fields: readonly Field[] = NO_FIELDS,
+    private readonly tree: ShapeTree,
+    /** Slot of each key, in the order of the keys. */
+    readonly index: Map<string, number>,
+    readonly owned: boolean,
+    /** What values the thing accepts, as given to `restrict`; null for everything. */
+    readonly restriction: Restriction | null,
+    /** The type whose instances have the shape; null for plain things. */
+    readonly type: Type | null = null,
+    /** The fields of the type, by slot. */
+    readonly fields: readonly Field[] = NO_FIELDS,
   ) {
-    this.tree = tree;
-    this.type = type;
-    this.fields = fields;
-    this.index = index;
     this.keys = owned ? null : [...index.keys()];
-    this.owned = owned;
-    this.restriction = restriction;
   }
 
   get size(): number {

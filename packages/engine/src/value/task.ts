@@ -37,14 +37,11 @@ export interface TaskBook {
 
 /** A reference to a task. All references to a task that is gone are empty, and so is one that was made without a task. */
 export class Task {
-  /** 0 for one that never was. */
-  readonly id: number;
-  private readonly book: TaskBook | null;
-
-  constructor(id: number, book: TaskBook | null) {
-    this.id = id;
-    this.book = book;
-  }
+  constructor(
+    /** 0 for one that never was. */
+    readonly id: number,
+    private readonly book: TaskBook | null,
+  ) {}
 
   get tag(): typeof Tag.TASK {
     return Tag.TASK;

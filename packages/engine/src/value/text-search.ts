@@ -22,8 +22,6 @@ export function includesText(text: string, pattern: string): boolean {
  * texts are valid Unicode, a match never begins or ends inside a character.
  */
 export class TextSearch {
-  private readonly text: string;
-  private readonly pattern: string;
   private readonly backwards: boolean;
   /** The two-way search, in mirrored texts when it goes backwards; null for the engine's own. */
   private readonly twoWay: TwoWay | null;
@@ -31,9 +29,11 @@ export class TextSearch {
   private position: number;
 
   /** @param pattern not empty */
-  constructor(text: string, pattern: string, backwards = false) {
-    this.text = text;
-    this.pattern = pattern;
+  constructor(
+    private readonly text: string,
+    private readonly pattern: string,
+    backwards = false,
+  ) {
     this.backwards = backwards;
     this.position = backwards ? text.length : 0;
     const isHarmless =
@@ -75,16 +75,14 @@ export class TextSearch {
 
 /** Turns offsets in units into positions in code points, one after another; cheap when they are near each other. */
 export class PositionCounter {
-  private readonly text: string;
-  private readonly pairs: boolean;
   private offset = 0;
   private position = 0;
 
   /** @param pairs whether the text has surrogate pairs */
-  constructor(text: string, pairs: boolean) {
-    this.text = text;
-    this.pairs = pairs;
-  }
+  constructor(
+    private readonly text: string,
+    private readonly pairs: boolean,
+  ) {}
 
   /** The position of an offset that lies between two characters. */
   at(offset: number): number {
@@ -109,17 +107,16 @@ function mirrored(text: string): string {
 }
 
 class TwoWay {
-  private readonly text: string;
-  private readonly pattern: string;
   /** The pattern is cut behind this index, so that its right part can be compared first. */
   private readonly cut: number;
   /** Period of the pattern, or a shift that is always safe. */
   private readonly shift: number;
   private readonly isPeriodic: boolean;
 
-  constructor(text: string, pattern: string) {
-    this.text = text;
-    this.pattern = pattern;
+  constructor(
+    private readonly text: string,
+    private readonly pattern: string,
+  ) {
     const down = maximalSuffix(pattern, 1);
     const up = maximalSuffix(pattern, -1);
     const { start, period } = down.start > up.start ? down : up;

@@ -31,21 +31,18 @@ const ANY_LOCK = ~(ThingBit.READ_LOCK - 1) | ThingBit.WRITE_LOCK;
  * loose one that nobody else has yet is filled by whoever makes it.
  */
 export class Thing {
-  /** 0 while loose. */
-  id: number;
-  shape: Shape;
-  slots: Value[];
   /** References from stored containers, enum members and tasks; kept on disk with the thing. */
   refs = 0;
   /** References from containers that are in memory. A stub that nothing in memory refers to may be forgotten. */
   holders = 0;
   bits: number = ThingBit.LOADED;
 
-  constructor(id: number, shape: Shape, slots: Value[]) {
-    this.id = id;
-    this.shape = shape;
-    this.slots = slots;
-  }
+  constructor(
+    /** 0 while loose. */
+    public id: number,
+    public shape: Shape,
+    public slots: Value[],
+  ) {}
 
   get tag(): typeof Tag.THING {
     return Tag.THING;

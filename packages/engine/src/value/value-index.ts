@@ -21,11 +21,8 @@ export class ValueIndex {
   private readonly exact = new Set<unknown>();
   private readonly groups = new Map<string, Value[]>();
   private readonly numbers = new Map<object, number>();
-  private readonly meter: Meter;
 
-  constructor(meter: Meter) {
-    this.meter = meter;
-  }
+  constructor(private readonly meter: Meter) {}
 
   /** Adds a value; returns false when an equal one was there. */
   add(value: Value): boolean {

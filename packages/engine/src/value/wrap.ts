@@ -5,12 +5,13 @@ import type { Thing } from './thing.js';
 
 /** An anonymous type: a structure that wraps, as a value. */
 export class Anonymous {
-  readonly structure: Structure;
   private readonly bytesOf: (structure: Structure) => Uint8Array;
 
   /** @param bytesOf the bytes by which structures are compared; see `anonymousOf` in `schema/structure.ts` */
-  constructor(structure: Structure, bytesOf: (structure: Structure) => Uint8Array) {
-    this.structure = structure;
+  constructor(
+    readonly structure: Structure,
+    bytesOf: (structure: Structure) => Uint8Array,
+  ) {
     this.bytesOf = bytesOf;
   }
 
@@ -25,13 +26,10 @@ export class Anonymous {
 
 /** A thing with what decides how much of it a client gets. The type may be gone: then it shows everything. */
 export class Wrap {
-  readonly thing: Thing;
-  readonly by: Type | Anonymous;
-
-  constructor(thing: Thing, by: Type | Anonymous) {
-    this.thing = thing;
-    this.by = by;
-  }
+  constructor(
+    readonly thing: Thing,
+    readonly by: Type | Anonymous,
+  ) {}
 
   get tag(): typeof Tag.WRAP {
     return Tag.WRAP;

@@ -76,15 +76,10 @@ interface OpenOperators {
 
 /** Compiles the body of one query or closure. */
 export class Compiler {
-  readonly rt: Runtime;
-  private readonly source: string;
-  private readonly analysis: Analysis;
   private readonly params: readonly Cell[];
   private readonly locals: Cell[] = [];
   /** The place of each local among them, once there are many. */
   private localPlaces: Map<Cell, number> | null = null;
-  /** Whether assignments bind in the outermost frame, which has nothing to hide. */
-  private readonly outermost: boolean;
   private level = 0;
   private nesting = 0;
   /** The jumps that were compiled so far. */
@@ -96,17 +91,14 @@ export class Compiler {
   private firstCode: Code | null = null;
 
   constructor(
-    rt: Runtime,
-    source: string,
-    analysis: Analysis,
+    readonly rt: Runtime,
+    private readonly source: string,
+    private readonly analysis: Analysis,
     params: readonly string[],
-    outermost: boolean,
+    /** Whether assignments bind in the outermost frame, which has nothing to hide. */
+    private readonly outermost: boolean,
   ) {
-    this.rt = rt;
-    this.source = source;
-    this.analysis = analysis;
     this.params = params.map((name) => rt.symbols.cell(name));
-    this.outermost = outermost;
   }
 
   unit(body: Code, changes: Changes, changesAlone: Changes): Unit {
@@ -117,6 +109,7 @@ export class Compiler {
       changes,
       changesAlone,
       mayChange: changes.collection || changes.thingsdb || changesAlone.collection || changesAlone.thingsdb,
+      isLocal: this.analysis.isLocal,
       returns: this.jumps.returns > 0,
       throwsJumps: this.jumps.thrown > 0,
       simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,

@@ -71,17 +71,16 @@ export class Translator {
   /** Whether there are statements too deep inside others, so that nothing can come of it. */
   isTooDeep = false;
   private nesting = 0;
-  private nestedCalls: number;
-  readonly around: Surroundings;
   readonly rt: Runtime;
   /** Names of the constants that nearly every translation needs. */
   readonly rtName: string;
   /** Labels of the loops around, innermost last. A jump out of all of them is a signal. */
   readonly loops: string[] = [];
 
-  constructor(around: Surroundings, nestedCalls: number) {
-    this.around = around;
-    this.nestedCalls = nestedCalls;
+  constructor(
+    readonly around: Surroundings,
+    private nestedCalls: number,
+  ) {
     this.rt = around.rt;
     this.rtName = this.source.constant(around.rt);
   }

@@ -39,13 +39,10 @@ export class Commits implements GroupPart {
   /** By id; a rising order, as changes are numbered. */
   private entries = new Map<number, Commit>();
   private isOrdered = true;
-  private readonly dirty: Dirty;
   /** Estimated bytes of all entries. */
   bytes = 0;
 
-  constructor(dirty: Dirty) {
-    this.dirty = dirty;
-  }
+  constructor(private readonly dirty: Dirty) {}
 
   /** The entries of a history, oldest first. */
   of(history: number): Commit[] {

@@ -27,14 +27,11 @@ export class Procedures implements GroupPart {
   readonly effects = effectsOn(this, ProcedureEffect);
   readonly kinds = [RecordKind.PROCEDURE];
   private readonly named = new Map<string, Procedure>();
-  private readonly dirty: Dirty;
   /** Numbers of the records by name. */
   private readonly records = new Map<string, number>();
   private nextRecord = 1;
 
-  constructor(dirty: Dirty) {
-    this.dirty = dirty;
-  }
+  constructor(private readonly dirty: Dirty) {}
 
   get byName(): ReadonlyMap<string, Procedure> {
     return this.named;

@@ -35,12 +35,13 @@ export class Rooms implements GroupPart {
   private readonly named = new Map<string, Room>();
   /** Ids of those that changed since the last checkpoint. */
   private readonly changed = new Set<number>();
-  private readonly dirty: Dirty;
   private readonly noteId: (id: number) => void;
 
   /** @param noteId told of each id that is used from now on */
-  constructor(dirty: Dirty, noteId: (id: number) => void) {
-    this.dirty = dirty;
+  constructor(
+    private readonly dirty: Dirty,
+    noteId: (id: number) => void,
+  ) {
     this.noteId = noteId;
   }
 

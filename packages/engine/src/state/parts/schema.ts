@@ -38,10 +38,8 @@ const KINDS = [RecordKind.TYPE, RecordKind.ENUM, RecordKind.INSTANCES, RecordKin
 export class Schema implements GroupPart {
   readonly effects: readonly BoundEffect[];
   readonly kinds = KINDS;
-  private readonly store: Store;
 
-  constructor(store: Store) {
-    this.store = store;
+  constructor(private readonly store: Store) {
     this.effects = effectsOn(store, SchemaEffect);
   }
 
@@ -293,13 +291,10 @@ function writeNamed(out: ByteWriter, id: number, name: string): void {
 
 /** Changes types and enums in a query. */
 export class SchemaEditor {
-  private readonly store: Store;
-  private readonly transaction: Transaction;
-
-  constructor(store: Store, transaction: Transaction) {
-    this.store = store;
-    this.transaction = transaction;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly transaction: Transaction,
+  ) {}
 
   /** Makes a new type, or replaces what is known of one. */
   putType(def: TypeDef): void {

@@ -62,12 +62,9 @@ export class Tasks implements GroupPart, TaskBook {
   onChange: ((id: number) => void) | null = null;
   private readonly states = new Map<number, TaskState>();
   private scheduledCount = 0;
-  private readonly dirty: Dirty;
   private scope: TaskScope | null = null;
 
-  constructor(dirty: Dirty) {
-    this.dirty = dirty;
-  }
+  constructor(private readonly dirty: Dirty) {}
 
   /** Says what the scope brings along: to be called before there is any task. */
   attach(scope: TaskScope): void {
@@ -234,13 +231,10 @@ const TaskEffect = {
 
 /** Changes tasks in a query or run. */
 export class TaskEditor {
-  private readonly tasks: Tasks;
-  private readonly transaction: Transaction;
-
-  constructor(tasks: Tasks, transaction: Transaction) {
-    this.tasks = tasks;
-    this.transaction = transaction;
-  }
+  constructor(
+    private readonly tasks: Tasks,
+    private readonly transaction: Transaction,
+  ) {}
 
   /** Makes a task, with an id that was never used; gives the reference to it. */
   make(state: Omit<TaskState, 'id'>): Task {

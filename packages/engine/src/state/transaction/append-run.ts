@@ -13,12 +13,6 @@ const ITEMS_MAX = 127;
  * them, and the one that puts them in the list is written at the end of the run: the state is the same as if they came one by one.
  */
 export class AppendRun {
-  readonly list: List;
-  readonly store: Store;
-  /** Whether the items are things that are not stored yet and bring no others along; if not, they are values that are there. */
-  readonly isOfNew: boolean;
-  /** How the items are taken back. */
-  readonly step: Appended;
   /** Number of items of the list before, and the id of the first new thing. */
   private readonly start: number;
   private readonly base: number;
@@ -27,11 +21,15 @@ export class AppendRun {
   private count = 0;
 
   /** Begins the effect. The owner of the list must have been touched. */
-  constructor(out: ByteWriter, list: List, store: Store, isOfNew: boolean, step: Appended) {
-    this.list = list;
-    this.store = store;
-    this.isOfNew = isOfNew;
-    this.step = step;
+  constructor(
+    out: ByteWriter,
+    readonly list: List,
+    readonly store: Store,
+    /** Whether the items are things that are not stored yet and bring no others along; if not, they are values that are there. */
+    readonly isOfNew: boolean,
+    /** How the items are taken back. */
+    readonly step: Appended,
+  ) {
     this.start = list.length;
     this.base = store.nextId;
     if (isOfNew) writeEffect(out, ThingEffect.NEW_THINGS, this.base, 0);

@@ -20,14 +20,10 @@ const EXACT_UNDO_MAX = 1000;
 
 /** What a change is recorded in: its effects, the way back, and what the query pays for. */
 export class Journal {
-  /** Whether the query is a change. */
-  readonly writable: boolean;
-  protected readonly store: Store | null;
   /** The effects, of which those of `run` are not complete. */
   protected readonly written: ByteWriter;
   /** What is being appended to a list; null while the last thing that the query did was something else. */
   protected run: AppendRun | null = null;
-  private readonly charge: Charge;
   /** Units that are not charged yet: single ones are too few to count. */
   private uncharged = 0;
   protected readonly undos: Undo[] = [];
@@ -43,11 +39,14 @@ export class Journal {
   private ordered: Set<object> | null = null;
 
   /** @param effects an empty writer, for this transaction's use until it ends */
-  constructor(store: Store | null, writable: boolean, effects: ByteWriter, charge: Charge) {
-    this.store = store;
-    this.writable = writable;
+  constructor(
+    protected readonly store: Store | null,
+    /** Whether the query is a change. */
+    readonly writable: boolean,
+    effects: ByteWriter,
+    private readonly charge: Charge,
+  ) {
     this.written = effects;
-    this.charge = charge;
   }
 
   /** What the change did so far. Who asks for it ends what is being appended. */
