@@ -2,11 +2,11 @@ import { ByteWriter, EMPTY_SOURCE, ErrorCode, QueryError } from '@althing/engine
 import { describe, expect, test } from '@jest/globals';
 import { membershipOf } from 'raft-ts';
 import { encodeMembership, nothing } from '../between/membership.js';
+import { shown, TestBench } from '../testing/session-bench.js';
 import { encodeEntry, plainHead } from './entry.js';
 import { GroupSession } from './group-session.js';
 import { CHANGE_BYTES_MAX } from './limits.js';
 import { Results } from './results.js';
-import { shown, TestBench } from './testing.js';
 
 /** The collection of a fresh installation. */
 const STUFF = 2;

@@ -57,7 +57,7 @@ export class KeyResults {
     return this.firstNumber + this.queue.length - this.queueHead;
   }
 
-  /** The reply that is kept of a request, or why there is none: see `Found`. */
+  /** The reply that is kept of a request, or why there is none: see `KnownRequest`. */
   find({ user, key, body }: IdempotencyKey): Uint8Array | 'new' | 'conflict' {
     const known = this.byName.get(nameOf(user, key));
     if (known === undefined) return 'new';
@@ -190,7 +190,7 @@ class YoungKeys {
     this.first = number + 1;
   }
 
-  /** Those that came before an age are young no more. */
+  /** Keys that came before an age are young no more. */
   advance(queue: readonly KeyResult[], queueHead: number, firstNumber: number, age: number): void {
     for (;;) {
       const result = queue[queueHead + this.first - firstNumber];

@@ -1,6 +1,6 @@
 import type { Applied, Event } from '../between/protocol.js';
 
-/** What the consensus side says of a mark. */
+/** The events of the consensus side about marks. */
 type MarkEvent = Extract<Event, { readonly kind: 'mark_placed' | 'marked' | 'mark_lost' }>;
 
 /** A log position that is to be found: see `Command.mark`. */

@@ -43,7 +43,7 @@ export class OriginResults {
     this.limits = limits;
   }
 
-  /** The reply that is kept of a request, or why there is none: see `Found`. */
+  /** The reply that is kept of a request, or why there is none: see `KnownRequest`. */
   find({ origin, incarnation, sequence }: RequestIdentity): Uint8Array | 'new' | 'outdated' {
     const known = this.origins.get(origin);
     if (known === undefined || incarnation > known.incarnation) return 'new';

@@ -11,7 +11,7 @@ export interface PendingWrite {
   readonly kind: 'write';
   readonly undo: readonly Undo[];
   readonly collectionEvents: readonly CollectionEvent[];
-  /** What clients are to be told of when it is committed. */
+  /** Events that clients get when it is committed. */
   readonly roomEvents: readonly RoomEvent[];
   /** Of its entry. */
   readonly bytes: number;
@@ -38,7 +38,7 @@ export class Pipeline {
   private head = 0;
   private writes = 0;
   private bytes = 0;
-  /** Those in `waiting` before this index were told already that their outcome is not known. */
+  /** Elements of `waiting` before this index were answered already: their outcome is not known. */
   private toldUpTo = 0;
 
   /** How many changes and answers wait. */
@@ -84,7 +84,7 @@ export class Pipeline {
     this.bytes += waiting.bytes;
   }
 
-  /** What is counted is what waits. */
+  /** The counts fit what waits. */
   private assertCounts(): void {
     assert(this.writes >= 0 && this.writes <= this.length, 'no more changes are counted than elements wait');
     assert((this.writes === 0) === (this.bytes === 0), 'bytes wait exactly where changes do');

@@ -1,4 +1,4 @@
-/** What a session proposes as leader: entries with the names and answers that the log keeps, and what waits for their commit. */
+/** The changes that a session proposes as leader: entries, with the names and answers that the log keeps, and what waits for them. */
 import { ByteWriter, type Change, type QueryError, type RoomEvent, takeBack } from '@althing/engine';
 import { assert } from '../base/assert.js';
 import { type DiskLevel, type GroupId, type PreparedAnswer, ROOT_GROUP } from '../between/protocol.js';

@@ -27,7 +27,7 @@ export class ReadIndexes {
     this.ask = ask;
   }
 
-  /** Those who wait. */
+  /** Callers that wait. */
   get size(): number {
     return this.asked.length + this.next.length + this.waiting.length;
   }

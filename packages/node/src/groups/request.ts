@@ -63,7 +63,7 @@ export interface Request<Body extends RequestBody = RequestBody> {
 const LOG_TEXTS_MAX = 100;
 const LOG_LENGTH_MAX = 64 * 1024;
 
-/** What code said by `log` in the last attempt of a request, as far as it fits. */
+/** Texts that code said by `log` in the last attempt of a request, as far as they fit. */
 export class LogTexts implements Outlet {
   private all: string[] = [];
   private left = LOG_LENGTH_MAX;

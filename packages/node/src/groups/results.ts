@@ -27,7 +27,7 @@ import { type OriginLimits, OriginResults } from './origin-results.js';
 export const ResultKind = { TABLE: 0x20, ORIGINS: 0x21, KEY: 0x22, CLIENT: 0x23 } as const;
 
 /** The knowledge of a request. */
-export type Found =
+export type KnownRequest =
   | { readonly kind: 'reply'; readonly reply: KeptReply }
   /** It was never seen; it may be carried out. */
   | { readonly kind: 'new' }
@@ -103,17 +103,17 @@ export class Results {
   }
 
   /** Finds a request of a node. */
-  find(request: RequestIdentity): Found {
+  find(request: RequestIdentity): KnownRequest {
     return foundOf(this.origins.find(request));
   }
 
   /** Finds a client's request by its key. */
-  findKey(key: IdempotencyKey): Found {
+  findKey(key: IdempotencyKey): KnownRequest {
     return foundOf(this.keys.find(key));
   }
 
   /** Finds a client's request by its number. */
-  findClient(request: ClientRequest): Found {
+  findClient(request: ClientRequest): KnownRequest {
     return foundOf(this.clients.find(request));
   }
 
@@ -241,12 +241,12 @@ const FORMAT = 2;
 /** Milliseconds that a jump of the clock counts for at most. */
 const AGE_STEP_MAX_MS = 60_000;
 
-const UNKNOWN: Readonly<Record<'new' | 'outdated' | 'conflict', Found>> = {
+const UNKNOWN: Readonly<Record<'new' | 'outdated' | 'conflict', KnownRequest>> = {
   new: { kind: 'new' },
   outdated: { kind: 'outdated' },
   conflict: { kind: 'conflict' },
 };
 
-function foundOf(found: Uint8Array | keyof typeof UNKNOWN): Found {
+function foundOf(found: Uint8Array | keyof typeof UNKNOWN): KnownRequest {
   return typeof found === 'string' ? UNKNOWN[found] : { kind: 'reply', reply: decodeReply(found) };
 }

@@ -1,4 +1,4 @@
-/** What a session of a group is handed; and what it reports. */
+/** The surroundings of a session: what it is handed, and what it reports. */
 import { type CollectionEvent, LEVEL_AFTER_0_1_0, type RoomEvent } from '@althing/engine';
 import type { Consensus, Event, NodeId } from '../between/protocol.js';
 import type { GroupSession } from './group-session.js';

@@ -2,7 +2,7 @@ import type { CollectionGroup } from '@althing/engine';
 import { DiskFullError } from '@althing/storage';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
-import { TestBench } from './testing.js';
+import { TestBench } from '../testing/session-bench.js';
 
 const STUFF = 2;
 

@@ -53,9 +53,9 @@ export interface SessionsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Who tells clients of this node what happens in rooms. */
+/** The part of the node that has clients in rooms. */
 export interface RoomsOfGroups {
-  /** What clients are to be told of, which is committed; in the order of the log. */
+  /** Takes events that are committed, in the order of the log. */
   readonly told: (session: GroupSession, events: readonly RoomEvent[]) => void;
   /** The state of a group was replaced: events may have been missed. */
   readonly replaced: (group: GroupId) => void;
@@ -68,7 +68,7 @@ export class Sessions {
   private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
   private readonly opening = new Map<GroupId, Promise<void>>();
-  /** Those that stand still until `resume`; and whether those that come meanwhile do. */
+  /** Sessions that stand still until `resume`, and whether those that are opened meanwhile do. */
   private readonly paused = new Set<GroupSession>();
   private isPaused = false;
   /**
@@ -113,7 +113,7 @@ export class Sessions {
     return this.sessions.get(target === 'thingsdb' || target === 'node' ? ROOT_GROUP : target);
   }
 
-  /** Those of all groups; null while some of them are not open here. */
+  /** The sessions of all groups; null while some of them are not open here. */
   get complete(): readonly GroupSession[] | null {
     return this.openOf([ROOT_GROUP, ...this.options.engine.root.collections.keys()]);
   }
@@ -201,7 +201,7 @@ export class Sessions {
   }
 
   /** Resolves when what was to be opened or removed by now is. That may wait for the state on disk. */
-  async settled(): Promise<void> {
+  async whenOpened(): Promise<void> {
     await Promise.allSettled([this.started, ...this.opening.values(), this.dropping]);
   }
 
@@ -262,7 +262,7 @@ export class Sessions {
     try {
       await this.openGroup(id, group, () => group.create());
     } catch (error) {
-      // What is half there must not be found.
+      // Half a collection must not be found.
       this.options.engine.closeCollection(id);
       throw error;
     }

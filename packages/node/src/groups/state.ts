@@ -4,8 +4,8 @@ import type { StateStore } from '@althing/storage';
  * The state on disk as the node works with it. A store that had no room for a write takes no further ones,
  * though it can be read; it takes them again after it was closed and opened once more.
  *
- * What reads or writes it in several steps does so within `use`, and the store is never closed under it. What
- * takes one step asks `isOpen`, or belongs to a session, which stands still while the store is closed.
+ * Work of several steps runs within `use`, and the store is never closed under it. Work of
+ * one step asks `isOpen`, or belongs to a session, which stands still while the store is closed.
  */
 export class State {
   private readonly open: () => Promise<StateStore>;
@@ -13,7 +13,7 @@ export class State {
   private isShut = false;
   private isHeld = false;
   private users = 0;
-  /** Those who wait until nothing is under way, and those who wait for `release`. */
+  /** Callers that wait until nothing is under way, and for `release`. */
   private untilIdle: (() => void)[] = [];
   private untilReleased: (() => void)[] = [];
 

@@ -173,7 +173,7 @@ function roomCall(body: RoomBody): RoomCallBody {
 /** Requests about rooms. */
 const ROOM_REQUESTS = { emit: true, find_rooms: true };
 
-/** What a request takes, besides what changes take. */
+/** The privilege that each kind of request needs, beside the one for changes. */
 const PRIVILEGES: Readonly<Record<Request['body']['type'], number>> = {
   query: Privilege.QUERY,
   run: Privilege.RUN,

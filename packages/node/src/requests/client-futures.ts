@@ -23,7 +23,7 @@ export class ClientFutures implements FuturesOwner {
   readonly session: GroupSession | null;
   readonly mayChange: boolean;
   readonly isRequest = true;
-  /** What was known of the request before its first part was proposed; null before that. */
+  /** The doubt about the request before its first part was proposed; null until one is. */
   doubtBefore: Doubt | null = null;
   private readonly starter: FuturesStarter;
 

@@ -79,7 +79,7 @@ export class Counters {
       changes_skipped: 0,
       changes_failed: 0,
       changes_killed: 0,
-      // Those of a collection that was deleted are gone with it.
+      // Changes of a deleted collection are not counted any more.
       changes_committed: Math.max(0, changes - this.since.changes),
       changes_unaligned: 0,
       garbage_collected: garbage - this.since.garbage,

@@ -201,7 +201,7 @@ export class Driver {
       lastMs: undefined,
     };
     if (owner.isRequest) this.requests += 1;
-    if (this.propose(futures, first)) this.goOn(futures);
+    if (this.propose(futures, first)) this.carryOn(futures);
   }
 
   /** Proposes what a step changed; returns false when it was refused, and the call has ended. */
@@ -211,13 +211,13 @@ export class Driver {
     return error === null;
   }
 
-  private goOn(futures: RunningFutures): void {
+  private carryOn(futures: RunningFutures): void {
     const { engine, clock, scheduler } = this.options;
     const { owner, rest } = futures;
     const { session, prerequisites } = owner;
     const takeTurn = (): void => {
       futures.hasTurn = true;
-      this.goOn(futures);
+      this.carryOn(futures);
     };
     if (!futures.hasTurn && scheduler.defersUnstoppable(owner.userId, futures.lastMs, takeTurn)) return;
     futures.hasTurn = false;
@@ -226,12 +226,12 @@ export class Driver {
     for (;;) {
       if (isOver(futures, engine)) {
         engine.drop(rest);
-        // What was sent to a module must not be sent again, so this is the end of the call.
+        // A request to a module must not be sent again, so this is the end of the call.
         this.end(futures, futures.hasActed && futures.parts.count === 0 ? HAS_ACTED : LOST);
         return;
       }
       if (session !== null && !session.readable) {
-        clock.after(PAUSE_MS, () => this.goOn(futures));
+        clock.after(PAUSE_MS, () => this.carryOn(futures));
         return;
       }
       futures.role ??= roleOf(owner);
@@ -269,7 +269,7 @@ export class Driver {
           outcome,
           owner.prerequisites,
           owner.saltKey,
-          () => this.goOn(futures),
+          () => this.carryOn(futures),
           (error) => this.fail(futures, error),
         );
         return;
@@ -291,15 +291,15 @@ export class Driver {
   /** Gives all others their turn: of all calls with futures one gets a slice at a time, and then whatever else there is to do. */
   private yield(futures: RunningFutures): void {
     this.ready.push(futures);
-    if (this.ready.length === 1) this.options.clock.after(0, () => this.goOnWithNext());
+    if (this.ready.length === 1) this.options.clock.after(0, () => this.carryOnNext());
   }
 
-  private goOnWithNext(): void {
+  private carryOnNext(): void {
     const [next] = this.ready;
     if (next === undefined) return;
-    this.goOn(next);
+    this.carryOn(next);
     this.ready.shift();
-    if (this.ready.length > 0) this.options.clock.after(0, () => this.goOnWithNext());
+    if (this.ready.length > 0) this.options.clock.after(0, () => this.carryOnNext());
   }
 
   /**

@@ -253,7 +253,7 @@ export class Forwarder {
     switch (answer.kind) {
       case 'reply': {
         if (!answer.reply.ok && answer.reply.sealed === true) pending.noteSealed();
-        else if (knowsOutcomes) pending.noteSettled();
+        else if (knowsOutcomes) pending.noteNothingFound();
         else if (pending.doubt !== 'none' && !answer.reply.ok) {
           // It speaks of this attempt alone, and may be a refusal.
           this.retry(pending, group);

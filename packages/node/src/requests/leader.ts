@@ -127,10 +127,10 @@ export class Leader {
     session.answer(changed, respond, repetitions.namesOf(pending, session), early);
   }
 
-  /** What was proposed for a request is committed, or lost. */
+  /** Step 6: the change of a request is committed, or lost. */
   private committed(pending: PendingRequest, session: GroupSession, reply: Reply): void {
     if (pending.resume()) this.finish(pending, session, reply);
-    else if (pending.state.kind === 'late') this.options.repetitions.decided(pending);
+    else if (pending.state.kind === 'late') this.options.repetitions.outcomeKnown(pending);
   }
 
   /**
@@ -145,11 +145,11 @@ export class Leader {
     const finish = (): void => {
       if (reply === null || !isConfirmed || !pending.resume()) return;
       if (roleVersion !== session.roleVersion || (!reply.ok && reply.lost === true)) {
-        this.again(pending, session);
+        this.retryLater(pending, session);
         return;
       }
       // The leader had looked for earlier attempts before it ran this one.
-      pending.noteSettled();
+      pending.noteNothingFound();
       pending.end({ kind: 'reply', reply });
     };
     session.answer(outcome, (visible) => {
@@ -172,7 +172,7 @@ export class Leader {
       // The first part was refused, if there was one.
       if (doubtBefore !== null) pending.noteWithdrawn(doubtBefore);
       pending.resume();
-      if (end.kind === 'lost' || end.kind === 'needs_change') this.again(pending, session);
+      if (end.kind === 'lost' || end.kind === 'needs_change') this.retryLater(pending, session);
       else this.answer(pending, session, end);
       return;
     }
@@ -190,12 +190,12 @@ export class Leader {
     const canRepeat = pending.forwarded !== null || pending.sequence !== 0 || hasClientName(pending);
     const isFinal = reply.ok || reply.outcome === 'made' || (reply.outcome === 'unknown' && !canRepeat);
     if (isFinal) pending.end({ kind: 'reply', reply });
-    else if (reply.lost === true) this.again(pending, session);
+    else if (reply.lost === true) this.retryLater(pending, session);
     else this.refuse(pending, reply);
   }
 
   /** Lets a request come back whose attempt came to nothing, at the node that has its client. */
-  again(pending: PendingRequest, session: GroupSession): void {
+  retryLater(pending: PendingRequest, session: GroupSession): void {
     if (pending.hasActed) pending.end({ kind: 'reply', reply: failed(ACTED) });
     else if (pending.forwarded === null) pending.owner.wait(pending, session.id);
     else pending.end({ kind: 'lost', unknown: pending.doubt !== 'none' });
@@ -232,10 +232,10 @@ export class Leader {
     session.readIndex((ok) => {
       if (!pending.resume()) return;
       if (!ok || !proposes || roleVersion !== session.roleVersion) {
-        this.again(pending, session);
+        this.retryLater(pending, session);
         return;
       }
-      pending.noteSettled();
+      pending.noteNothingFound();
       pending.end({ kind: 'reply', reply: refusal });
     });
   }
@@ -246,7 +246,7 @@ export class Leader {
    */
   private seal(pending: PendingRequest, session: GroupSession, error: QueryError): void {
     if (session.refusal() !== null) {
-      this.again(pending, session);
+      this.retryLater(pending, session);
       return;
     }
     assert(pending.mayHaveCopies, 'only copies on their way make the log hold a refusal');

@@ -19,14 +19,14 @@ const MEMORY_BYTES_MAX = 128 * 1024 * 1024;
 export class TooManyLoginsError extends Error {}
 
 /** A caller that wants to have a password checked. */
-export interface Sender {
+export interface LoginSender {
   /** As `networkOf` gives it. */
   readonly network: string;
   /** Whether logins from there failed lately. */
   readonly isSuspect: boolean;
 }
 
-interface Waiting {
+interface WaitingHash {
   readonly go: () => void;
   readonly giveUp: () => void;
   /** When it has waited too long, by a monotonic clock in milliseconds. */
@@ -48,11 +48,11 @@ export class PasswordHasher {
   private running = 0;
   private runningSuspects = 0;
   private hurrying = false;
-  private readonly toHash: Waiting[] = [];
+  private readonly toHash: WaitingHash[] = [];
   /** For the node itself, which asks for the next check when it has the last one. */
   private readonly toVerifyOwn: (() => void)[] = [];
-  private readonly toVerify: FairQueue<Waiting>;
-  private readonly toVerifySuspects: FairQueue<Waiting>;
+  private readonly toVerify: FairQueue<WaitingHash>;
+  private readonly toVerifySuspects: FairQueue<WaitingHash>;
 
   /**
    * @param runningMax hashes that are computed at once
@@ -89,7 +89,7 @@ export class PasswordHasher {
    * @param sender for whom
    * @throws TooManyLoginsError
    */
-  async verify(password: string, expected: PasswordHash | null, sender: Sender): Promise<boolean> {
+  async verify(password: string, expected: PasswordHash | null, sender: LoginSender): Promise<boolean> {
     await this.enter(sender);
     return this.check(password, expected, sender.isSuspect);
   }
@@ -120,7 +120,7 @@ export class PasswordHasher {
   }
 
   /** @param sender null: a new password */
-  private async enter(sender: Sender | null): Promise<void> {
+  private async enter(sender: LoginSender | null): Promise<void> {
     const isSuspect = sender?.isSuspect === true;
     if (this.running < this.runningMax && (!isSuspect || this.runningSuspects < this.suspectsMax)) {
       this.begin(isSuspect);
@@ -132,7 +132,7 @@ export class PasswordHasher {
     });
   }
 
-  private wait(sender: Sender | null, waiting: Waiting): void {
+  private wait(sender: LoginSender | null, waiting: WaitingHash): void {
     if (sender !== null && this.hurrying) waiting.giveUp();
     else if (sender !== null) {
       const queue = sender.isSuspect ? this.toVerifySuspects : this.toVerify;
@@ -163,7 +163,7 @@ export class PasswordHasher {
 }
 
 /** The next check that has not waited too long; those that have are given up. */
-function nextOf(queue: FairQueue<Waiting>): Waiting | undefined {
+function nextOf(queue: FairQueue<WaitingHash>): WaitingHash | undefined {
   const now = performance.now();
   for (let next = queue.take(); next !== undefined; next = queue.take()) {
     if (next.end > now) return next;

@@ -79,7 +79,7 @@ export class ProposedParts {
     this.underWay += 1;
     const respond = owner.reporting(change, (told) => {
       if (told !== reply && !told.ok && told.outcome === 'unknown') this.lost ??= told;
-      this.decided();
+      this.partIsKnown();
     });
     const refused = session.propose(change, reply, respond, this.count === 0 ? owner.begins() : null);
     if (refused !== null) return refused;
@@ -99,8 +99,8 @@ export class ProposedParts {
     else this.waiting.push(callback);
   }
 
-  private decided(): void {
-    assert(this.underWay > 0, 'each part is decided once');
+  private partIsKnown(): void {
+    assert(this.underWay > 0, 'what became of a part is known once');
     this.underWay -= 1;
     if (this.underWay > 0) return;
     const { waiting } = this;
@@ -136,7 +136,7 @@ export class ProposedParts {
     return this.lost ?? { ok: false, error: INTERRUPTED, outcome: this.outcome };
   }
 
-  /** What became of the state, when nothing was lost. */
+  /** The outcome of all parts, when none was lost. */
   get outcome(): 'made' | 'none' {
     return this.changes > 0 ? 'made' : 'none';
   }

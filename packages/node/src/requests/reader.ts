@@ -146,7 +146,7 @@ export class Reader {
       pending.owner.advance(pending);
     } else if (end.kind === 'lost') {
       if (session === null) pending.end({ kind: 'late', unknown: false });
-      else this.options.leader.again(pending, session);
+      else this.options.leader.retryLater(pending, session);
     } else if (session === null) pending.end({ kind: 'reply', reply: replyOf(end) });
     else this.answerRead(pending, session, end);
   }

@@ -3,7 +3,7 @@ import type { GroupId, NodeId } from '../between/protocol.js';
 import { ANY_BODY, type ClientRequest, type IdempotencyKey, type RequestIdentity } from '../groups/entry.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { ClientNames, Names } from '../groups/names.js';
-import type { Found } from '../groups/results.js';
+import type { KnownRequest } from '../groups/results.js';
 import { belowLow, conflictOf, LATE_UNKNOWN, repeatedReply } from './replies.js';
 import { FOLLOWING, type PendingRequest } from './request.js';
 import type { Sequences } from './sequences.js';
@@ -43,8 +43,8 @@ export class Repetitions {
   }
 
   /** The change of a request that was answered before is decided. */
-  decided(pending: PendingRequest): void {
-    pending.noteDecided();
+  outcomeKnown(pending: PendingRequest): void {
+    pending.noteOutcomeKnown();
     this.release(pending);
   }
 
@@ -99,7 +99,7 @@ export class Repetitions {
   private follows(pending: PendingRequest, name: string, session: GroupSession): boolean {
     const holder = this.underWay.get(name);
     if (holder === undefined || holder.pending === pending) return false;
-    // What the other one does is done under the name of this one, too.
+    // A change of the other one is made under the name of this one, too.
     pending.noteDoubt();
     pending.group ??= session.id;
     pending.become(FOLLOWING);
@@ -121,7 +121,7 @@ export class Repetitions {
     for (const other of holder?.followers ?? []) queueMicrotask(() => other.owner.advance(other));
   }
 
-  private endsAs(pending: PendingRequest, found: Found, session: GroupSession): boolean {
+  private endsAs(pending: PendingRequest, found: KnownRequest, session: GroupSession): boolean {
     switch (found.kind) {
       case 'new':
         return false;

@@ -76,9 +76,9 @@ describe('a request that is answered', () => {
     pending.end({ kind: 'late', unknown: false });
     expect([pending.state.kind, pending.isAnswered, pending.group]).toEqual(['late', true, 1]);
     expect(ends).toEqual([{ kind: 'late', unknown: true }]);
-    pending.noteDecided();
+    pending.noteOutcomeKnown();
     expect(pending.state.kind).toBe('ended');
-    expect(() => pending.noteDecided()).toThrow('broken invariant');
+    expect(() => pending.noteOutcomeKnown()).toThrow('broken invariant');
   });
 
   test.each([
@@ -112,9 +112,27 @@ describe('a refusal', () => {
   });
 
   test.each<[string, boolean, Doubt, (pending: PendingRequest) => void, Doubt]>([
-    ['of one attempt ends where a leader finds nothing', false, 'mine', (one) => one.noteSettled(), 'none'],
-    ['of copies does not, on the node that sent them', false, 'others', (one) => one.noteSettled(), 'others'],
-    ['of copies does, on a node that did not send them', true, 'others', (one) => one.noteSettled(), 'none'],
+    [
+      'of one attempt ends where a leader finds nothing',
+      false,
+      'mine',
+      (one) => one.noteNothingFound(),
+      'none',
+    ],
+    [
+      'of copies does not, on the node that sent them',
+      false,
+      'others',
+      (one) => one.noteNothingFound(),
+      'others',
+    ],
+    [
+      'of copies does, on a node that did not send them',
+      true,
+      'others',
+      (one) => one.noteNothingFound(),
+      'none',
+    ],
     ['of copies ends with what the log holds', false, 'others', (one) => one.noteSealed(), 'none'],
     [
       'goes back to what it was where nothing was proposed',

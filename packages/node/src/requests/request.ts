@@ -140,7 +140,7 @@ export interface RequestOwner {
   ended(pending: PendingRequest): void;
 }
 
-/** What a call was given so that it can run: hashes of passwords, and groups whose state is up to date. */
+/** Inputs that a call was given so that it can run: hashes of passwords, and groups whose state is up to date. */
 export class Prerequisites {
   /** By password; null for none. */
   hashes: Map<string, PasswordHash> | null = null;
@@ -166,7 +166,7 @@ export class Prerequisites {
  * A request that is not answered, with what is remembered from one attempt to the next.
  *
  * Once an attempt may have made a change, it does not end with an answer that says otherwise, whoever gives it: `end` turns
- * that into one that says that nobody knows. The doubt ends by `noteSettled` and `noteSealed`.
+ * that into one that says that nobody knows. The doubt ends by `noteNothingFound` and `noteSealed`.
  */
 export class PendingRequest extends Prerequisites {
   readonly request: Request;
@@ -242,7 +242,7 @@ export class PendingRequest extends Prerequisites {
   }
 
   /**
-   * What it waited for has come: it is decided on anew.
+   * Takes it back to `deciding`: its wait is over.
    *
    * @returns false when it was answered meanwhile
    */
@@ -291,7 +291,7 @@ export class PendingRequest extends Prerequisites {
    * a change that will ever be committed. That does not hold for copies that come to a leader only afterwards: the node
    * that sent them knows of them.
    */
-  noteSettled(): void {
+  noteNothingFound(): void {
     if (this.uncertainty === 'mine' || this.forwarded !== null) this.uncertainty = 'none';
   }
 
@@ -317,8 +317,8 @@ export class PendingRequest extends Prerequisites {
     this.onEnd(this.uncertainty === 'none' ? end : doubted(end), now);
   }
 
-  /** What was proposed for a request that was answered before is committed or lost. */
-  noteDecided(): void {
+  /** The change of a request that was answered before is committed or lost. */
+  noteOutcomeKnown(): void {
     assert(this.present === LATE, 'it was answered before its change was decided');
     this.become(ENDED);
   }

@@ -7,7 +7,7 @@ import { CallKind, type Calls } from '../calls/calls.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { Respond } from '../groups/request.js';
 
-/** Who changed the root scope, and by which request. */
+/** The author of a change of the root scope, and the request that made it. */
 export interface ChangedBy {
   readonly user: Pick<User, 'name'>;
   readonly id?: string;

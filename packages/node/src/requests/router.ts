@@ -59,9 +59,9 @@ export interface RouterOptions {
 /**
  * Takes a request to where it runs (`route.ts`), and to its answer.
  *
- * What may change something goes to the leader of its group, under a name that makes it take effect once (`leader.ts`);
- * what only reads runs here, as soon as this node is known to have everything that was acknowledged before. What this
- * node does not know of, it asks about before it refuses a request for it. A node that is alone leads everything and knows
+ * A call that may change something goes to the leader of its group, under a name that makes it take effect once (`leader.ts`);
+ * a read runs here, as soon as this node is known to have everything that was acknowledged before. A request is not refused
+ * for something that this node does not know of before a majority has confirmed that there is no such thing. A node that is alone leads everything and knows
  * everything: nothing waits there but for the log, and most reads are answered where they come in.
  */
 export class Router implements RequestOwner {

@@ -1,4 +1,4 @@
-/** What is known of the time that programs and users take: what to expect of the next run. Bounded, and forgotten after a while. */
+/** The time that programs and users took: what to expect of their next run. Bounded, and forgotten after a while. */
 
 /** A run of this many milliseconds is slow. */
 export const SLOW_MS = 40;

@@ -64,7 +64,7 @@ export interface SchedulerOptions {
 /** Something that waits for its turn. */
 export interface Work {
   readonly userId: number;
-  /** What it runs, as programs are told apart; null for what nobody would find again. */
+  /** Its program, as programs are told apart; null for one that nobody would find again. */
   readonly program: object | null;
   /** Whether it can be given up when its slice is over, to run again later. */
   readonly canStop: boolean;
@@ -85,7 +85,7 @@ interface Entry {
   readonly until: number;
   /** Milliseconds that it needs at least. */
   readonly needsMs: number;
-  /** Those with smaller ranks go first. */
+  /** Smaller ranks go first. */
   rank: number;
   /** Until when it is held back at most, so that others are told first; 0 for what is not. */
   heldUntil: number;
@@ -96,7 +96,7 @@ export class Scheduler {
   private readonly costs = new RunCosts();
   /** Until when anything is remembered. Most of the time nothing is, and nothing need be looked up. */
   private activeUntil = 0;
-  /** Those who wait at the door. */
+  /** Work that waits at the door. */
   private door: Entry[] = [];
   /** The slow lane. */
   private lane: Entry[] = [];
@@ -294,7 +294,7 @@ export class Scheduler {
       if (ms >= SLOW_MS) left = 0;
       if (!mayBeLong) this.settlesAt = now() + SETTLE_MS;
     }
-    // Those who came meanwhile stand behind.
+    // Work that came meanwhile stands behind.
     this.door = [...waiting.slice(at), ...this.door];
   }
 
@@ -303,7 +303,7 @@ export class Scheduler {
     return Math.max(SLICE_MIN_MS, shareMs, Math.min(2 * expected, SLOW_MS));
   }
 
-  /** Those who wait, in the order in which they go: who took least of late goes first, and last who might take long. */
+  /** The work in the order in which it runs: the user who took least of late first, and work that might take long last. */
   private ranked(entries: readonly Entry[]): Entry[] {
     const now = this.options.now();
     for (const entry of entries) {

@@ -14,7 +14,7 @@ export class TakenRequest implements EarlyAnswer {
   /** The group that it is bound to; null for a request to this node itself. */
   readonly group: GroupId | null;
   readonly bytes: number;
-  /** What code says by `log`; null where the sender does not want to know. */
+  /** Takes what code says by `log`; null where the sender does not want to know. */
   readonly logs: LogTexts | null;
   private readonly calls: OpenCall[];
   private readonly writer: ByteWriter;
@@ -40,7 +40,7 @@ export class TakenRequest implements EarlyAnswer {
   }
 
   /**
-   * What the sender knows of earlier attempts. A sender that cannot tell counts as one that made such an attempt. Requests to a
+   * The doubt that the sender has about earlier attempts. A sender that cannot tell counts as one that made such an attempt. Requests to a
    * node itself are made once.
    */
   get doubt(): Doubt {

@@ -185,7 +185,7 @@ export class Tasks implements RunningTaskHost {
     this.pump(0);
   }
 
-  /** Sees to it that the next run begins, when others had their turn. */
+  /** Begins the next run, when other work had its turn. */
   private pump(ms: number): void {
     if (this.isPumping || this.due.length === 0) return;
     this.isPumping = true;
@@ -195,7 +195,7 @@ export class Tasks implements RunningTaskHost {
       const next = this.due.shift();
       const begun = clock.now();
       if (next !== undefined) this.begin(next);
-      // What takes long leaves others as much time as it took.
+      // A long run leaves other work as much time as it took.
       this.pump(clock.now() - begun);
     });
   }
@@ -290,14 +290,14 @@ export class Tasks implements RunningTaskHost {
     error: QueryError | null,
   ): void {
     if (change === null) {
-      this.decided(run);
+      this.finish(run);
       return;
     }
     let isOnItsWay = false;
     const respond = run.reporting(change, (reply) => {
       if (!isOnItsWay) return;
       if (reply.ok) this.report(run, error);
-      this.decided(run);
+      this.finish(run);
     });
     const refusal = run.session.propose(change, { ok: true, result: '' }, respond);
     isOnItsWay = refusal === null;
@@ -319,7 +319,7 @@ export class Tasks implements RunningTaskHost {
   }
 
   /** It is known what became of a run: the task may run again, but no sooner than a second after it began. */
-  private decided({ led, id, begunAt }: RunningTask): void {
+  private finish({ led, id, begunAt }: RunningTask): void {
     const { clock, wallClock } = this.options;
     led.running.delete(id);
     const enqueue = (): void => {

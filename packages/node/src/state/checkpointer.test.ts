@@ -1,7 +1,7 @@
 import { RecordKind, restoreEffects } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { ROOT_GROUP } from '../between/protocol.js';
-import { TestBench } from '../groups/testing.js';
+import { TestBench } from '../testing/session-bench.js';
 import { Checkpointer } from './checkpointer.js';
 
 const STUFF = 2;

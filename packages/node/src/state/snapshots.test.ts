@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals';
 import { encodeMessage, membershipOf } from 'raft-ts';
 import { ROOT_GROUP } from '../between/protocol.js';
 import { CallKind } from '../calls/calls.js';
-import { shown, TestBench } from '../groups/testing.js';
 import { LINK_SIZES } from '../peers/links.js';
 import { BULK_BYTES_MAX } from '../peers/transport.js';
+import { shown, TestBench } from '../testing/session-bench.js';
 import { SENT_BYTES_MAX, Snapshots } from './snapshots.js';
 
 const STUFF = 2;

@@ -1,6 +1,6 @@
 import { CollectionGroup, RootGroup } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
-import { TestBench } from '../groups/testing.js';
+import { TestBench } from '../testing/session-bench.js';
 import { stateDigest } from './state-digest.js';
 
 const STUFF = 2;

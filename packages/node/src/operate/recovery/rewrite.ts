@@ -55,7 +55,7 @@ export async function rewrite(data: OpenData, config: Config): Promise<void> {
     }
   }
   // Deleted collections are removed from the state, before it is closed.
-  await sessions.settled();
+  await sessions.whenOpened();
   check();
   await log.appended(operationsFor(places, log.groups()));
   await file.save({ kind: 'member', record });
@@ -72,7 +72,7 @@ async function replayAll(sessions: Sessions, replay: Replay, failures: unknown[]
     if (failures.length > 0) throw failures[0];
     if (sessions.complete === null) continue;
     // Nothing is being opened or removed any more.
-    await sessions.settled();
+    await sessions.whenOpened();
   } while (replay.handOver() || sessions.complete === null);
 }
 
