@@ -20,7 +20,7 @@ const TURN_MS = 40;
 const TURN_LOOK_MS = 16;
 
 /** Milliseconds for those who wait at the door in a turn; each gets its share of it, but never less than the second number. */
-const SERVED_MS = 35;
+const SERVED_MS = 25;
 const SLICE_MIN_MS = 2;
 
 /** Time for others behind a slow run, as a multiple of its duration. */
@@ -289,7 +289,10 @@ export class Scheduler {
       if (entry === undefined) break;
       const mayBeLong = !entry.work.canStop && entry.work.knownMs === undefined;
       if (mayBeLong && (!this.hasPolled || left < SERVED_MS || this.holdsBack(entry, now()))) break;
-      const ms = this.start(entry, this.sliceFor(entry, left / (waiting.length - at)));
+      const sliceMs = this.sliceFor(entry, left / (waiting.length - at));
+      // A long slice gets a turn of its own, so that those who were served before it are answered first.
+      if (sliceMs > left && left < SERVED_MS) break;
+      const ms = this.start(entry, sliceMs);
       left -= ms;
       if (ms >= SLOW_MS) left = 0;
       if (!mayBeLong) this.settlesAt = now() + SETTLE_MS;

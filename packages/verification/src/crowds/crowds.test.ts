@@ -4,8 +4,6 @@ import { Draw } from '../simulation/random.js';
 import { drawCrowd } from './crowd.js';
 import { isFair, meet } from './meeting.js';
 
-const SEED = Number(process.env.ALTHING_TEST_SEED);
-
 test.each([
   [1, 6],
   [3, 3],
@@ -14,7 +12,7 @@ test.each([
   async (nodes, crowds) => {
     const factor = Number(process.env.ALTHING_TEST_RUNS_FACTOR);
     let ended = 0;
-    for (let seed = SEED; seed < SEED + crowds * factor; seed++) {
+    for (let seed = 1; seed <= crowds * factor; seed++) {
       const met = await meet(seed, nodes, drawCrowd(new Draw(seed, 'crowd'), nodes));
       if (!isFair(met)) throw new Error(`seed ${seed}: ${JSON.stringify(met.longest)}`);
       ended += met.ended;
