@@ -91,6 +91,8 @@ describe('no instance is read', () => {
     ["mod_type('Point', 'del', 'name')", null],
     ["set_type('Gone', {g: 'int'}); mod_type('Point', 'add', 'gone', 'Gone?')", null],
     ["mod_type('Point', 'del', 'gone')", null],
+    ["mod_type('Point', 'add', 'group', '{Gone}'); mod_type('Point', 'del', 'group')", null],
+    ["mod_type('Point', 'add', 'row', '[Gone]'); mod_type('Point', 'del', 'row')", null],
     ["set_enum('Color', {RED: 1, BLUE: 2}); mod_type('Point', 'add', 'color', 'Color?')", null],
     ["mod_type('Point', 'del', 'color')", null],
     ["mod_type('Point', 'add', 'room', 'room?', nil); mod_type('Point', 'del', 'room')", null],

@@ -43,10 +43,15 @@ export function releaseValues(rt: Runtime, type: Type, name: string): void {
 }
 
 /**
- * Whether nothing that is stored holds a value of a definition, besides nil: instances of another type of which there are none, members
- * of an enum that nothing refers to, rooms where there is none. No instance has to be read to know that.
+ * Whether nothing that is stored holds a value of a definition, besides nil and what is empty: instances of another type of which there are
+ * none, members of an enum that nothing refers to, rooms where there is none, sets and lists of these. No instance has to be read to know that.
  */
-function isStoredNowhere({ schema, store }: Runtime, { base }: Definition): boolean {
+function isStoredNowhere(rt: Runtime, { base }: Pick<Definition, 'base'>): boolean {
+  const { schema, store } = rt;
+  // A list of many nils lies in pieces, which have to be given up.
+  if (base.kind === 'list')
+    return base.item !== null && !base.item.nillable && isStoredNowhere(rt, base.item);
+  if (base.kind === 'set') return base.item !== null && isStoredNowhere(rt, base.item);
   if (base.kind === 'type') return schema.type(base.id).instances.size === 0;
   if (base.kind === 'enum') return schema.enum(base.id).members.every(({ refs }) => refs === 0);
   return base.kind === 'plain' && base.name === 'room' && store?.rooms.byId.size === 0;

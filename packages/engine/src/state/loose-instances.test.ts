@@ -52,6 +52,29 @@ describe('an instance that is not stored when its type goes', () => {
     expect(life.harness.run('[.types, .x.n, type_count("Q")]')).toEqual([['thing', 'Q'], 1, 0]);
   });
 
+  test.each([
+    '[Q{n: 1, l: [1]}, MOD, MOD_LIST][0]',
+    '{a: Q{n: 1, l: [1]}, b: MOD, c: MOD_LIST}.a',
+    'first(Q{n: 1, l: [1]}, MOD, MOD_LIST)',
+  ])(
+    'is stored with values that its type accepts where only an unfinished expression holds it: %s',
+    (text) => {
+      const life = new Life();
+      const expression = text
+        .replace('MOD_LIST', "mod_type('Q', 'mod', 'l', '[str]', |q| ['a'])")
+        .replace('MOD', "mod_type('Q', 'mod', 'n', 'str', |q| 'a')");
+      life.query(
+        `set_type('Q', {n: 'int', l: '[int]'}); first = |a, b, c| a; k = Q{n: 2, l: [2]}; .x = ${expression}; .k = k;`,
+        true,
+      );
+      life.look();
+      expect(life.harness.run('[.x.n, .x.l, .k.n, .k.l]')).toEqual(['', [], 'a', ['a']]);
+      save(life);
+      life.restart();
+      life.look();
+    },
+  );
+
   test('is stored with the defaults of fields that came since', () => {
     const life = new Life();
     life.query(

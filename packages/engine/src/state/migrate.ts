@@ -40,7 +40,7 @@ export function migrate(
     const place = places.get(field.mark);
     if (place === undefined) return missingIn(thing, field, rescue, makeDefault);
     places.delete(field.mark);
-    return slots[place] as Value;
+    return fittingIn(thing, field, slots[place] as Value, makeDefault);
   });
   for (const [mark, place] of places) {
     const value = slots[place] as Value;
@@ -75,6 +75,13 @@ function missingIn(
 ): Value {
   const value = missingValue(thing, field, rescue);
   if (value !== null || thing.id !== 0 || makeDefault === null || field.rule.fits(null)) return value;
+  return makeDefault(field.definition);
+}
+
+/** A value of one that is in memory. No closure converted that of a loose instance that only an unfinished expression holds. */
+function fittingIn(thing: Thing, field: Field, value: Value, makeDefault: Catalog['makeDefault']): Value {
+  if (thing.id !== 0 || makeDefault === null || field.rule.fits(value)) return value;
+  detach(value);
   return makeDefault(field.definition);
 }
 
