@@ -151,12 +151,30 @@ test('who applies the effects has the same rooms, and hears what is told as long
   ]) {
     changes.push(harness.effects(code));
   }
-  copy.store.rooms.isHeard = true;
+  copy.store.rooms.listenersIn = () => 1;
   for (const effects of changes) copy.apply(effects);
   expect(copy.takeRoomEvents().map(textOf)).toEqual(['2 a [1]', '2 b []', '3 gone']);
   expect(copy.takeRoomEvents()).toEqual([]);
   expect(stateLines(copy)).toEqual(stateLines(harness.collection));
   expect(brokenRules(copy)).toEqual([]);
+});
+
+test('an event takes its length for each who listens out of the time of the query', () => {
+  const harness = new Harness();
+  harness.run('.r = room();');
+  const { rooms } = harness.collection.store;
+  rooms.listenersIn = () => 1000;
+  // 5 us and 1 ns for each byte, a thousand times: a query has a second.
+  const emit = (bytes: number, times: number): ReturnType<Harness['outcome']> =>
+    harness.outcome(`range(${times}).each(|i| .r.emit('a', data)); nil;`, {
+      vars: { data: 'x'.repeat(bytes) },
+    });
+  expect(emit(100_000, 1).kind).toBe('value');
+  expect(emit(1_000_000, 1)).toMatchObject({ kind: 'error', error: { code: -5 } });
+  expect(emit(100_000, 3).kind).toBe('value');
+  expect(emit(400_000, 3)).toMatchObject({ kind: 'error', error: { code: -5 } });
+  rooms.listenersIn = () => 0;
+  expect(emit(1_000_000, 3).kind).toBe('value');
 });
 
 test('a property of a type that is a room holds a room of its own in each instance', () => {

@@ -151,7 +151,10 @@ export function emit(rt: Runtime, { room, deep, ids, event, args, except }: Emit
     packArgument(value, writer, options);
     if (writer.size > sizeMax) throw tooMuch();
   }
-  outbox.add({ kind: 'emit', room: room.id, name: event, args: writer.out.take(), except });
+  const told = writer.out.take();
+  const listeners = rt.store.rooms.listenersIn?.(room.id) ?? 0;
+  rt.spend(listeners * (MS_PER_LISTENER + told.length * MS_PER_TOLD_BYTE));
+  outbox.add({ kind: 'emit', room: room.id, name: event, args: told, except });
 }
 
 /** A single value may be too large by itself. */
@@ -163,6 +166,13 @@ function packArgument(value: Value, writer: MsgpackWriter, options: PackOptions)
     throw error;
   }
 }
+
+/**
+ * Milliseconds that it takes to tell one listener of an event, and for each byte of it, which the node spends behind the query: it knows of those
+ * who listen on the node that runs it.
+ */
+const MS_PER_LISTENER = 0.005;
+const MS_PER_TOLD_BYTE = 1e-6;
 
 /** Units charged for an event, beside what its arguments cost. */
 const UNITS_PER_EMIT = 256;

@@ -91,6 +91,9 @@ export const CHECKS_PER_HEAP_LOOK = 8;
 /** How long a unit of work takes at most that is done at once, in milliseconds: large texts are copied and compared. */
 export const MS_PER_UNIT = 5e-6;
 
+/** The clock is looked at when something asks for so many milliseconds behind the query. */
+export const SPENT_LOOK_MS = 1;
+
 /** Work of this size at once has the heap looked at, and must fit into what is left of the time. */
 export const HEAP_LOOK_UNITS = 1 << 20;
 

@@ -47,6 +47,7 @@ import {
   HOT_RUNS,
   MS_PER_UNIT,
   type QueryLimits,
+  SPENT_LOOK_MS,
   STEPS_PER_CHECK,
 } from './limits.js';
 import type { FirstTier } from './operators.js';
@@ -594,6 +595,18 @@ export class Runtime {
       this.looks = -1;
       this.checkAhead(units * MS_PER_UNIT);
     }
+  }
+
+  /**
+   * Counts time that the node is going to spend behind the query on what this asked for.
+   *
+   * @throws QueryError -5 where the query has not so much left
+   */
+  spend(ms: number): void {
+    if (ms === 0) return;
+    this.spentMs += ms;
+    if (this.deadline !== 0) this.deadline -= ms;
+    if (ms >= SPENT_LOOK_MS) this.checkAhead(Number.MIN_VALUE);
   }
 
   /** Counts what it takes to bring a list into memory that is about to be looked at, before that is done. */

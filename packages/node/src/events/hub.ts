@@ -59,6 +59,11 @@ export class Hub {
     return this.memberships;
   }
 
+  /** How many listen in a room. */
+  listenersIn(collection: GroupId, room: number): number {
+    return this.audiences.get(collection)?.rooms.get(room)?.size ?? 0;
+  }
+
   /** Rooms that a listener is in. */
   roomsOf(listener: Listener): number {
     let count = 0;

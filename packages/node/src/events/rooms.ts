@@ -66,7 +66,8 @@ export class Rooms {
         root.isLoading || (root.users.has(userId) && root.allows(collection, userId, Privilege.JOIN)),
       listening: (collection, isHeard) => {
         const rooms = engine.scope(collection)?.store?.rooms;
-        if (rooms !== undefined) rooms.isHeard = isHeard;
+        if (rooms !== undefined)
+          rooms.listenersIn = isHeard ? (room) => this.hub.listenersIn(collection, room) : null;
       },
     });
   }

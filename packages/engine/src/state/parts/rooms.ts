@@ -29,8 +29,8 @@ export class Rooms implements GroupPart {
   readonly orphans = new Set<Room>();
   /** What clients are to be told of, by changes that others made; empty while nobody of this node listens. */
   readonly heard: RoomEvent[] = [];
-  /** Whether somebody of this node listens. */
-  isHeard = false;
+  /** How many of this node listen in a room; null while nobody listens in any. */
+  listenersIn: ((room: number) => number) | null = null;
   private readonly rooms = new Map<number, Room>();
   private readonly named = new Map<string, Room>();
   /** Ids of those that changed since the last checkpoint. */
@@ -194,7 +194,7 @@ export const RoomEffect = {
     apply: (rooms, ids) => {
       for (const id of ids) {
         rooms.remove(rooms.known(id));
-        if (rooms.isHeard) rooms.heard.push({ kind: 'gone', room: id });
+        if (rooms.listenersIn !== null) rooms.heard.push({ kind: 'gone', room: id });
       }
     },
     inverse: (rooms, ids) => {
@@ -228,7 +228,7 @@ export const RoomEffect = {
     read: (input) => [input.blobView()],
     apply: (rooms, events) => {
       // Most nodes have nobody who listens, and what is not decoded costs nothing.
-      if (rooms.isHeard) rooms.heard.push(...readEvents(events.slice()));
+      if (rooms.listenersIn !== null) rooms.heard.push(...readEvents(events.slice()));
     },
   }),
 };
