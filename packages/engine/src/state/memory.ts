@@ -59,8 +59,8 @@ export class ThingMemory implements Loader {
   tasks: TaskBook | null = null;
   /** The shape of things that are not in memory. */
   private readonly stub: Shape;
-  /** Of the things in memory that have pages. */
-  protected readonly paged = new Map<Thing, ThingPages>();
+  /** Of the things that have pages: those with the bit PAGED. */
+  private readonly pages = new WeakMap<Thing, ThingPages>();
   /** Pages that the checkpoint under way has still to write. */
   readonly unfinished = new Set<Unfinished>();
   private writer = new ByteWriter(SCRATCH_BYTES);
@@ -137,7 +137,7 @@ export class ThingMemory implements Loader {
       eachPresentThing(value, letGo);
       detach(value);
     });
-    this.paged.delete(thing);
+    this.forgetPages(thing);
     thing.shape = this.stub;
     thing.slots = NO_SLOTS;
     thing.bits &= ~(ThingBit.LOADED | ThingBit.USED);
@@ -185,22 +185,29 @@ export class ThingMemory implements Loader {
 
   /** Where the pages of a thing belong. */
   pagesOf(thing: Thing): ThingPages {
-    let pages = this.paged.get(thing);
+    let pages = this.homeOf(thing);
     if (pages === undefined) {
       pages = new ThingPages(thing.id, this);
-      this.paged.set(thing, pages);
+      this.pages.set(thing, pages);
+      thing.bits |= ThingBit.PAGED;
     }
     return pages;
   }
 
+  /** A thing has no pages in memory any more. */
+  protected forgetPages(thing: Thing): void {
+    thing.bits &= ~ThingBit.PAGED;
+    this.pages.delete(thing);
+  }
+
   /** The same; undefined as long as it has none. */
   homeOf(thing: Thing): ThingPages | undefined {
-    return this.paged.get(thing);
+    return (thing.bits & ThingBit.PAGED) === 0 ? undefined : this.pages.get(thing);
   }
 
   /** The pages of the properties of a thing that is being written; null if they stand in its first record. */
   propertyPagesOf(thing: Thing, sink: PageSink): PropertyPages | null {
-    const known = this.paged.get(thing)?.properties ?? null;
+    const known = this.homeOf(thing)?.properties ?? null;
     if (known?.isWanted === true) return known;
     known?.cut(0, sink);
     const isWanted = known === null && PropertyPages.isWanted(thing) && this.mayCutThings();
@@ -217,7 +224,6 @@ export class ThingMemory implements Loader {
       if ((known.bits & ThingBit.LOADED) !== 0) this.bytes -= bytesOf(known);
       this.dirty.forget(known);
       this.table.delete(id);
-      this.paged.delete(known);
     }
     this.dirty.putThing(id, part, value);
   }
@@ -249,7 +255,7 @@ export class ThingMemory implements Loader {
     thing.forEach((_, value) => {
       if (isPagedList(value) || isPagedSet(value)) value.backing.again();
     });
-    this.paged.get(thing)?.again();
+    this.homeOf(thing)?.again();
   }
 
   /** Must be called before any change to a stored thing. */
@@ -261,13 +267,13 @@ export class ThingMemory implements Loader {
   /** Must be called before a property of a stored thing changes, comes or goes, or what a list or set in it holds. */
   touchProperty(thing: Thing, key: string): void {
     this.touch(thing);
-    if (this.paged.size > 0) this.paged.get(thing)?.properties?.touchProperty(key);
+    if ((thing.bits & ThingBit.PAGED) !== 0) this.homeOf(thing)?.properties?.touchProperty(key);
   }
 
   /** Must be called before all properties of a stored thing change. */
   touchAll(thing: Thing): void {
     this.touch(thing);
-    this.paged.get(thing)?.properties?.touchAll();
+    this.homeOf(thing)?.properties?.touchAll();
   }
 
   /** The shape of plain things with the properties of a type. */

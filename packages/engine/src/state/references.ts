@@ -10,7 +10,6 @@ import type { Marking } from './marking.js';
 import { ThingMemory } from './memory.js';
 import { migrate } from './migrate.js';
 import { containerPages, dropPages, eachReference, restorePages } from './pages/paged-containers.js';
-import type { ThingPages } from './pages/thing-pages.js';
 
 /**
  * Which things there are, and what refers to what: a thing becomes stored and is removed, the references to it and to members of enums
@@ -27,8 +26,6 @@ export class References extends ThingMemory {
   readonly orphans = new Set<Thing>();
   /** Ids of things that lost a reference and kept others: every circle of garbage has one of them. */
   readonly suspects = new Set<number>();
-  /** The pages of things that were removed, for taking that back. */
-  private readonly removed = new WeakMap<Thing, ThingPages>();
   /** The search for garbage that is under way. */
   marking: Marking | null = null;
 
@@ -69,7 +66,7 @@ export class References extends ThingMemory {
     this.dirty.forget(thing);
     this.orphans.delete(thing);
     this.suspects.delete(thing.id);
-    this.paged.delete(thing);
+    this.forgetPages(thing);
     this.thingCount -= 1;
     thing.id = 0;
   }
@@ -78,14 +75,12 @@ export class References extends ThingMemory {
   remove(thing: Thing): void {
     this.load(thing);
     this.dirty.thaw(thing);
-    const home = this.paged.get(thing);
+    const home = this.homeOf(thing);
     home?.properties?.touchAll();
     thing.forEach((_, value) => {
       this.leave(value);
     });
     this.dirty.remove(thing, this.records.partsOf(thing.id, [0, ...(home?.allNumbers ?? [])]));
-    if (home !== undefined) this.removed.set(thing, home);
-    this.paged.delete(thing);
     if (thing.shape.type !== null) this.unindex(thing.shape.type, thing.id);
     this.suspects.delete(thing.id);
     this.table.delete(thing.id);
@@ -99,9 +94,7 @@ export class References extends ThingMemory {
     thing.bits &= ~ThingBit.GONE;
     this.table.set(thing.id, thing);
     this.dirty.restore(thing);
-    const home = this.removed.get(thing);
-    home?.again();
-    if (home !== undefined) this.paged.set(thing, home);
+    this.homeOf(thing)?.again();
     thing.forEach((_, value) => {
       this.enter(thing, value);
     });

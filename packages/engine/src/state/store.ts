@@ -92,11 +92,10 @@ export class Store extends References {
   /** The same where the owner of the list was touched and nothing stored has changed since but this list. */
   appendNext(list: List, value: Value): void {
     if (value instanceof Thing) this.retainThing(value);
-    if (isPagedList(list)) list.backing.append(value);
-    else {
+    if (list.backing === null) {
       list.held.push(value);
       this.cutIfLarge(list);
-    }
+    } else if (isPagedList(list)) list.backing.append(value);
   }
 
   /** Removes the items of some runs from a list; returns them. */

@@ -17,8 +17,10 @@ export const ThingBit = {
   GONE: 16,
   /** The receiver of a running modification. */
   WRITE_LOCK: 32,
+  /** Some of it lies in pages; see `state/pages/`. */
+  PAGED: 64,
   /** One running iteration; the bits above count them. */
-  READ_LOCK: 64,
+  READ_LOCK: 128,
 } as const;
 
 const ANY_LOCK = ~(ThingBit.READ_LOCK - 1) | ThingBit.WRITE_LOCK;

@@ -87,6 +87,22 @@ describe('a large list', () => {
     expect(before).toBeGreaterThan(300);
   });
 
+  test('of the form of release 0.1.0 is read, and has the present one when it was touched', () => {
+    const fixture = new Fixture(5000);
+    const formOf = (): string => Buffer.from(fixture.records.get('1:0') ?? []).toString('latin1');
+    fixture.group.store.mayCutThings = () => false;
+    fixture.checkpoint();
+    expect(formOf()).toContain('list\x18');
+    fixture.reopen();
+    expect(fixture.list.items).toHaveLength(5000);
+    fixture.change((transaction) => transaction.append(fixture.list, 5000));
+    fixture.checkpoint();
+    expect(formOf()).toContain('list\x1a');
+    expect(fixture.written).toHaveLength(2);
+    fixture.reopen();
+    expect(fixture.list.items).toEqual(Array.from({ length: 5001 }, (_, i) => i));
+  });
+
   test('leaves no records behind when it is overwritten', () => {
     const fixture = new Fixture(10_000);
     fixture.checkpoint();

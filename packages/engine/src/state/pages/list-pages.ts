@@ -156,18 +156,22 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     return removed;
   }
 
-  /** Puts a value at the end of the list. Only the last page must come into memory. */
+  /** Puts a value at the end of the list. Only the last page must come into memory, if it has room. */
   append(value: Value): void {
     this.isUsed = true;
-    const last = this.pages.length - 1;
-    const page = this.page(last);
+    let last = this.pages.length - 1;
+    let page = this.page(last);
+    if (page.entries >= PAGE_ITEMS || page.bytes > PAGE_BYTES_MAX) {
+      page = newPage();
+      last = this.pages.push(page) - 1;
+    }
     if (page.state !== PageState.DIRTY) {
       this.load(last);
       this.touch(last);
     }
     this.list.held.push(value);
-    noteItem(page, value);
-    if (isTooLarge(page)) this.cutAgain(last);
+    if (typeof value === 'number') page.entries += 1;
+    else noteItem(page, value);
   }
 
   /** Writes the head, and freezes the pages that changed. */
@@ -295,30 +299,23 @@ export class ListPages extends PageTable<ListPage> implements Backing {
 
   /** Places the cursor at the page that a position lies in: at the last one for the end of the list. */
   private seek(position: number): number {
-    const last = this.pages.length - 1;
-    const lastStart = this.list.held.length - this.page(last).entries;
-    if (position >= lastStart) {
-      this.cursor = last;
-      this.cursorStart = lastStart;
-      return last;
-    }
     if (position < this.cursorStart) this.rewind();
-    for (;;) {
-      const end = this.cursorStart + this.page(this.cursor).entries;
-      if (position < end) return this.cursor;
-      this.cursor += 1;
-      this.cursorStart = end;
+    for (const last = this.pages.length - 1; this.cursor < last; this.advance()) {
+      if (position < this.cursorStart + this.page(this.cursor).entries) break;
     }
+    return this.cursor;
   }
 
-  /** The position of the first item of a page. */
+  /** The position of the first item of a page, at which the cursor is then. */
   private startOf(index: number): number {
     if (index < this.cursor) this.rewind();
-    while (this.cursor < index) {
-      this.cursorStart += this.page(this.cursor).entries;
-      this.cursor += 1;
-    }
+    while (this.cursor < index) this.advance();
     return this.cursorStart;
+  }
+
+  private advance(): void {
+    this.cursorStart += this.page(this.cursor).entries;
+    this.cursor += 1;
   }
 
   private rewind(): void {
