@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { appendsText, measureAppends } from './append.js';
+import { benchClient, clientText, isGoodEnough } from './client.js';
 import { benchCluster, clusterText } from './cluster/cluster.js';
 import { benchIdle, idleText } from './cluster/idle.js';
 import { rowsText } from './contest.js';
@@ -21,6 +22,7 @@ PARTS (default: append and http)
   http        requests of a real node, in turns with a bare HTTP server
   requests    processor time that requests of many kinds cost this build, and in turns what they cost another one (--against), a bare
               server that parses, checks and answers (--echo), and the program of ThingsDB that ALTHING_BENCH_THINGSDB names
+  client      processor time of a small call of the client library, in turns with bare node:http that sends and takes the same bytes
   lang        programs of the language, each in turns with the same in plain JavaScript, in this process
   texts       processor time of query texts that were never seen before, by stages, of this build and another one (--against)
   rooms       events to many listeners of one room
@@ -93,6 +95,10 @@ const PARTS: Readonly<Record<string, (values: Values) => Found | Promise<Found>>
   },
   http: (values) => requests(values, { rounds: '3', seconds: '1', connections: '1,16,64' }, true),
   requests: (values) => requests(values, { rounds: '12', seconds: '0.4', connections: '64' }, false),
+  client: async ({ rounds = '12' }) => {
+    const figures = await benchClient(whole(rounds, '--rounds'));
+    return { figures, text: clientText(figures), isWrong: !isGoodEnough(figures) };
+  },
   lang: ({ rounds = '12', only, bare }) => {
     const figures = benchPrograms({ rounds: whole(rounds, '--rounds'), only, withBare: bare });
     return { figures, text: langText(figures) };

@@ -9,6 +9,7 @@ import { durationOf, isWrongUsage, USAGE_EXIT_CODE, UsageError, wholeIn } from '
 import { check } from './check.js';
 import type { FaultKind } from './fault-kind.js';
 import { faultKinds } from './faults.js';
+import { runLibrary, TRANSPORTS, type TransportName } from './library.js';
 import { Namespaces, namespacesProblem, runInside } from './namespaces.js';
 import { Proxies } from './proxies.js';
 import { type Record, RecordError, readRecord } from './record.js';
@@ -28,6 +29,8 @@ compared, and the history of what the clients saw is checked: linearizability, l
   npm run chaos -- --proxies         proxies between the nodes, also where there could be network namespaces
   npm run chaos -- --keep FOLDER     keeps logs and history there; otherwise they stay only if something is wrong
   npm run chaos -- --check FILE      checks a history again
+  npm run chaos -- --library --for 2m    the client library instead, over each transport for so long: 500 changes a second (--rate) while
+                                     leaders are killed every 5 s and connections are cut, then a rolling restart; --transports http,tcp,websocket
 
 Faults:
 ${faultKinds.map(({ name, doc }) => `  ${name.padEnd(16)}${doc}`).join('\n')}
@@ -58,6 +61,9 @@ async function main(args: readonly string[]): Promise<number> {
       proxies: { type: 'boolean', default: false },
       keep: { type: 'string' },
       check: { type: 'string' },
+      library: { type: 'boolean', default: false },
+      rate: { type: 'string', default: '500' },
+      transports: { type: 'string', default: TRANSPORTS.join(',') },
       /** Set in the process that this one starts in a network namespace, with the names of the namespaces behind it. */
       inside: { type: 'boolean', default: false },
     },
@@ -74,6 +80,10 @@ async function main(args: readonly string[]): Promise<number> {
   const durationMs = durationOf('--for', values.for);
   const kinds = kindsOf(values.faults);
   const [prefix] = positionals;
+  if (values.library) {
+    const perSecond = wholeIn('--rate', values.rate, 1, 10_000);
+    return playLibrary(durationMs, transportsOf(values.transports), perSecond, values.seed);
+  }
   if (!values.inside && !values.proxies) {
     const problem = namespacesProblem();
     if (problem === null) return runInside(nodes, [fileURLToPath(import.meta.url), ...args, '--inside']);
@@ -108,6 +118,45 @@ async function main(args: readonly string[]): Promise<number> {
   if (code !== 0 || values.keep !== undefined) console.log(`history and logs are in ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
   return code;
+}
+
+/** The client library under faults; gives the exit code. */
+async function playLibrary(
+  durationMs: number,
+  transports: readonly TransportName[],
+  perSecond: number,
+  seedText: string | undefined,
+): Promise<number> {
+  const seed = seedText === undefined ? Date.now() % 1_000_000 : wholeIn('--seed', seedText, 0, 2 ** 31);
+  const folder = mkdtempSync(join(tmpdir(), 'althing-chaos-'));
+  const network = await Proxies.open(3);
+  console.log(`seed ${seed}, ${perSecond} changes a second over ${transports.join(', ')}`);
+  const tell = (text: string): void => console.log(`  ${text}`);
+  const problems = await runLibrary({
+    seed,
+    durationMs,
+    transports,
+    perSecond,
+    network,
+    folder,
+    tell,
+  });
+  await network.close();
+  rmSync(folder, { recursive: true, force: true });
+  console.log(
+    problems.length === 0
+      ? 'nothing wrong: nothing lost, nothing made twice, every call settled'
+      : problems.join('\n'),
+  );
+  return problems.length === 0 ? 0 : 1;
+}
+
+function transportsOf(text: string): TransportName[] {
+  return text.split(',').map((name) => {
+    const transport = TRANSPORTS.find((each) => each === name);
+    if (transport === undefined) throw new UsageError(`--transports are ${TRANSPORTS.join(', ')}`);
+    return transport;
+  });
 }
 
 /** Checks, and tells what was found; gives the exit code. */

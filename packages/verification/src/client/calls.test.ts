@@ -20,7 +20,7 @@ import {
 import { FREE_PORT, RealNode } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CutProxy } from './cut-proxy.js';
+import { CutProxy } from '../harness/cut-proxy.js';
 
 let node: RealNode;
 let proxy: CutProxy;

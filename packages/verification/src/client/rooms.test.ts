@@ -11,7 +11,7 @@ import {
 } from '@althing/client';
 import { FREE_PORT, RealNode, until } from '@althing/node/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { CutProxy } from './cut-proxy.js';
+import { CutProxy } from '../harness/cut-proxy.js';
 
 let node: RealNode;
 let proxies: { readonly http: CutProxy; readonly native: CutProxy };

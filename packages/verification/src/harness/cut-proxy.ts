@@ -7,18 +7,18 @@ export class CutProxy {
   readonly #sockets = new Set<Socket>();
 
   /** @param port of the node behind it */
-  static async start(port: number): Promise<CutProxy> {
+  static async start(port: number, host = '127.0.0.1'): Promise<CutProxy> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new CutProxy(server, port);
+    return new CutProxy(server, port, host);
   }
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server, port: number, host: string) {
     this.#server = server;
     const address = server.address();
     this.port = isPort(address) ? address.port : 0;
     server.on('connection', (near) => {
-      const far = connect(port, '127.0.0.1');
+      const far = connect(port, host);
       for (const [socket, other] of [
         [near, far],
         [far, near],

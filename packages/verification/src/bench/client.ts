@@ -1,0 +1,103 @@
+/**
+ * What the client library costs: processor time of this process for small calls, in turns with bare `node:http` that sends and takes the same
+ * bytes. The other side is the bare echo, so that neither a node nor the language is measured.
+ */
+import { Agent, request } from 'node:http';
+import { connect, type Database, encodeMessagePack, wireMap } from '@althing/client';
+import { Child } from './child.js';
+import { inTurns } from './contest.js';
+import { median, medianInterval, table } from './table.js';
+
+export interface ClientFigures {
+  /** µs of processor time for a call, of each round. */
+  readonly bareUs: readonly number[];
+  readonly clientUs: readonly number[];
+}
+
+/** Above bare `node:http`, in µs. */
+const GOAL_US = 40;
+const CALLS = 3000;
+const AT_ONCE = 16;
+const WARM_ROUNDS = 2;
+const TOKEN = 'a-token-of-some-length';
+
+export async function benchClient(rounds: number): Promise<ClientFigures> {
+  const echo = new Child(import.meta.url, 'yardsticks/echo.js');
+  const port = await echo.ask(undefined, (message: { readonly port: number }) => message.port);
+  const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${port}`, { token: TOKEN });
+  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+  const bare = { work: () => bareCall(port, agent), us: new Array<number>() };
+  const client = { work: () => smallCall(db), us: new Array<number>() };
+  try {
+    await inTurns([bare, client], WARM_ROUNDS, async ({ work }) => void (await cpuOf(work)));
+    await inTurns([bare, client], rounds, async ({ work, us }) => void us.push(await cpuOf(work)));
+  } finally {
+    await db.$close();
+    agent.destroy();
+    echo.close();
+  }
+  return { bareUs: bare.us, clientUs: client.us };
+}
+
+export function clientText({ bareUs, clientUs }: ClientFigures): string {
+  const more = clientUs.map((us, i) => us - (bareUs[i] ?? Number.NaN));
+  const { low, high } = medianInterval(more);
+  return [
+    table([
+      ['small call', 'processor time'],
+      ['bare node:http', `${median(bareUs).toFixed(1)} µs`],
+      ['client', `${median(clientUs).toFixed(1)} µs`],
+      ['more', `${median(more).toFixed(1)} µs (${low.toFixed(1)} to ${high.toFixed(1)})`],
+    ]),
+    `goal: at most ${GOAL_US} µs more: ${isGoodEnough({ bareUs, clientUs }) ? 'met' : 'not met'}`,
+  ].join('\n');
+}
+
+export function isGoodEnough({ bareUs, clientUs }: ClientFigures): boolean {
+  return median(clientUs.map((us, i) => us - (bareUs[i] ?? Number.NaN))) <= GOAL_US;
+}
+
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  let left = CALLS;
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / CALLS;
+}
+
+function smallCall({ stuff }: Database<{ stuff: unknown }>): Promise<unknown> {
+  return stuff.query('x + 1;', { x: 2 });
+}
+
+/** What a program would write by hand: the same body and headers, and the answer as bytes. */
+function bareCall(port: number, agent: Agent): Promise<Buffer> {
+  const body = encodeMessagePack(wireMap({ type: 'query', code: 'x + 1;', vars: wireMap({ x: 2n }) }));
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        method: 'POST',
+        host: '127.0.0.1',
+        port,
+        path: '//stuff',
+        agent,
+        headers: {
+          'Content-Type': 'application/msgpack',
+          Authorization: `Bearer ${TOKEN}`,
+          'Althing-Request': '0123456789abcdef01234567.1000.1000',
+          'Content-Length': body.length,
+          Host: `127.0.0.1:${port}`,
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.once('end', () => resolve(Buffer.concat(parts)));
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}

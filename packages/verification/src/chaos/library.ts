@@ -1,0 +1,249 @@
+/**
+ * The client library under faults: changes at a steady rate over each transport, while leaders are killed and connections are cut. No change
+ * that was acknowledged may be lost, none may be made twice, and every call must settle. Behind it a rolling restart, of which no call may
+ * see an error.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { AlthingError, type ConnectOptions, connect, type Database } from '@althing/client';
+import { CutProxy } from '../harness/cut-proxy.js';
+import { Draw } from '../simulation/random.js';
+import type { ChaosNode } from './chaos-node.js';
+import { Fleet } from './fleet.js';
+import { answerOf } from './members.js';
+import type { Network } from './network.js';
+
+export const TRANSPORTS = ['http', 'tcp', 'websocket'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+export interface LibraryOptions {
+  readonly seed: number;
+  /** For each transport. */
+  readonly durationMs: number;
+  readonly transports: readonly TransportName[];
+  readonly perSecond: number;
+  readonly network: Network;
+  readonly folder: string;
+  readonly tell: (text: string) => void;
+}
+
+const COLLECTION = 'stuff';
+const KILL_EVERY_MS = 5000;
+const CUT_EVERY_MS = 700;
+const RESTART_AFTER_MS = 1000;
+/** Every so often calls are begun, so many that the rate is as wanted. */
+const TICK_MS = 10;
+/** How long a call may take while its leader dies: the ninety-ninth of a hundred. */
+const P99_MS = 2000;
+/** How long calls may take to settle when the load is over: as long as one may take at all. */
+const SETTLE_MS = 35_000;
+
+/** Plays all of it; gives what is wrong, one line each. */
+export async function runLibrary(options: LibraryOptions): Promise<string[]> {
+  const { network, folder, tell, transports, seed } = options;
+  const problems: string[] = [];
+  const fleet = new Fleet({
+    network,
+    folder,
+    ownDisks: false,
+    tampering: null,
+    onEnd: (node, how) => problems.push(`${node.name} ended by itself with ${how}`),
+  });
+  const proxies = await Promise.all(
+    fleet.nodes.map(async ({ endpoint, socketEndpoint }) => ({
+      api: await CutProxy.start(endpoint.port, endpoint.host),
+      native: await CutProxy.start(socketEndpoint.port, socketEndpoint.host),
+    })),
+  );
+  try {
+    await fleet.start();
+    await answerOf(
+      fleet.member(0),
+      '/t',
+      `if (!has_collection('${COLLECTION}')) new_collection('${COLLECTION}'); nil;`,
+    );
+    for (const transport of transports) {
+      const load = new Load(transport, proxies, fleet, options.perSecond);
+      await load.prepare();
+      const draw = new Draw(seed, transport);
+      const killed = await load.during(options.durationMs, (isOver) =>
+        Promise.all([killing(fleet, isOver), cutting(proxies, draw, isOver)]),
+      );
+      tell(`${transport}, leaders killed: ${killed.summary}`);
+      problems.push(...killed.problems.map((each) => `${transport}: ${each}`));
+      const p99 = killed.quantile(0.99);
+      if (p99 > P99_MS)
+        problems.push(`${transport}: one call of a hundred took ${Math.round(p99)} ms or more`);
+      const rolled = await load.during(0, () => rolling(fleet));
+      tell(`${transport}, rolling restart: ${rolled.summary}`);
+      problems.push(...rolled.problems.map((each) => `${transport}, rolling restart: ${each}`));
+      if (rolled.failed > 0)
+        problems.push(`${transport}: ${rolled.failed} calls saw an error of a rolling restart`);
+      problems.push(...(await load.check()).map((each) => `${transport}: ${each}`));
+    }
+  } finally {
+    await fleet.close();
+    await Promise.all(proxies.flatMap(({ api, native }) => [api.stop(), native.stop()]));
+  }
+  return problems;
+}
+
+interface NodeProxies {
+  readonly api: CutProxy;
+  readonly native: CutProxy;
+}
+
+/** What became of the calls of one part of a run. */
+class Outcomes {
+  made = 0;
+  failed = 0;
+  readonly latencies: number[] = [];
+  readonly problems: string[] = [];
+  readonly #errors = new Map<string, number>();
+
+  note(error: unknown): void {
+    this.failed += 1;
+    const text = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).replace(
+      /\d+/g,
+      'N',
+    );
+    this.#errors.set(text, (this.#errors.get(text) ?? 0) + 1);
+    if (!(error instanceof AlthingError)) this.problems.push(`a call failed with ${text}`);
+  }
+
+  quantile(part: number): number {
+    const sorted = this.latencies.sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length * part)] ?? 0;
+  }
+
+  get summary(): string {
+    const ms = [0.5, 0.99, 0.999].map((part) => Math.round(this.quantile(part)));
+    const errors = [...this.#errors].map(([text, times]) => `\n           ${times} x ${text}`);
+    return `${this.made} made, ${this.failed} failed; p50 ${ms[0]} ms, p99 ${ms[1]} ms, p999 ${ms[2]} ms${errors.join('')}`;
+  }
+}
+
+/** Changes at a steady rate: each adds a number of its own to a list. */
+class Load {
+  readonly #transport: TransportName;
+  readonly #fleet: Fleet;
+  readonly #perSecond: number;
+  readonly #db: Database<{ stuff: unknown }>;
+  /** By number: what became of it. */
+  readonly #acknowledged = new Set<number>();
+  readonly #refused = new Set<number>();
+  #last = 0;
+
+  constructor(transport: TransportName, proxies: readonly NodeProxies[], fleet: Fleet, perSecond: number) {
+    this.#transport = transport;
+    this.#fleet = fleet;
+    this.#perSecond = perSecond;
+    const native = new Map(proxies.map((each) => [String(each.api.port), each.native.port]));
+    const options: ConnectOptions = {
+      token: fleet.requests.authorization.replace(/^Bearer /, ''),
+      transport,
+      nativePort: ({ port }) => native.get(port) ?? 0,
+      limits: { waiting: 100_000 },
+    };
+    this.#db = connect(
+      proxies.map(({ api }) => `http://127.0.0.1:${api.port}`),
+      options,
+    );
+  }
+
+  async prepare(): Promise<void> {
+    await this.#db.stuff.query`.set(${this.#list}, []);`;
+  }
+
+  /** Loads while something is done, and for so long at least; waits until all calls have settled. */
+  async during(durationMs: number, work: (isOver: () => boolean) => Promise<unknown>): Promise<Outcomes> {
+    const outcomes = new Outcomes();
+    const end = performance.now() + durationMs;
+    const open = new Set<Promise<void>>();
+    let isDone = false;
+    const working = work(() => performance.now() >= end).finally(() => {
+      isDone = true;
+    });
+    let begun = 0;
+    const begin = performance.now();
+    while (!isDone || performance.now() < end) {
+      for (const due = ((performance.now() - begin) / 1000) * this.#perSecond; begun < due; begun++) {
+        const call: Promise<void> = this.#add(outcomes).then(() => void open.delete(call));
+        open.add(call);
+      }
+      await pause(TICK_MS);
+    }
+    await working;
+    await Promise.race([Promise.all(open), pause(SETTLE_MS, undefined, { ref: false })]);
+    if (open.size > 0) outcomes.problems.push(`${open.size} calls never settled`);
+    return outcomes;
+  }
+
+  /** What the list says of all that was ever told; closes the client. */
+  async check(): Promise<string[]> {
+    await this.#fleet.settle(false);
+    const numbers = await this.#db.stuff.query<number[]>`.get(${this.#list});`;
+    await this.#db.$close();
+    const times = new Map<number, number>();
+    for (const number of numbers) times.set(number, (times.get(number) ?? 0) + 1);
+    const lost = [...this.#acknowledged].filter((number) => !times.has(number));
+    const doubled = [...times].filter(([, count]) => count > 1);
+    const undead = [...this.#refused].filter((number) => times.has(number));
+    return [
+      ...(lost.length === 0 ? [] : [`${lost.length} acknowledged changes are lost`]),
+      ...(doubled.length === 0 ? [] : [`${doubled.length} changes were made more than once`]),
+      ...(undead.length === 0 ? [] : [`${undead.length} changes were made that were told as not made`]),
+    ];
+  }
+
+  get #list(): string {
+    return `numbers_${this.#transport}`;
+  }
+
+  async #add(outcomes: Outcomes): Promise<void> {
+    const number = ++this.#last;
+    const begin = performance.now();
+    try {
+      await this.#db.stuff.query`.get(${this.#list}).push(${number});`;
+      this.#acknowledged.add(number);
+      outcomes.made += 1;
+      outcomes.latencies.push(performance.now() - begin);
+    } catch (error) {
+      outcomes.note(error);
+      if (error instanceof AlthingError && (error.outcome === 'none' || error.outcome === 'not_sent'))
+        this.#refused.add(number);
+    }
+  }
+}
+
+/** Kills the leader of the collection again and again, and starts it again. */
+async function killing(fleet: Fleet, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await pause(KILL_EVERY_MS - RESTART_AFTER_MS);
+    const leader = await fleet.leaderOf(COLLECTION);
+    if (leader === undefined) continue;
+    await leader.kill();
+    await pause(RESTART_AFTER_MS);
+    await comesBack(leader);
+  }
+}
+
+async function cutting(proxies: readonly NodeProxies[], draw: Draw, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await pause(CUT_EVERY_MS);
+    const { api, native } = draw.pick(proxies);
+    api.cut();
+    native.cut();
+  }
+}
+
+async function rolling(fleet: Fleet): Promise<void> {
+  for (const node of fleet.nodes) {
+    await node.stop();
+    await comesBack(node);
+  }
+}
+
+async function comesBack(node: ChaosNode): Promise<void> {
+  node.start();
+  await node.whenReady();
+}
