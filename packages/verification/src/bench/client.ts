@@ -26,8 +26,8 @@ export async function benchClient(rounds: number): Promise<ClientFigures> {
   const port = await echo.ask(undefined, (message: { readonly port: number }) => message.port);
   const db = connect<{ stuff: unknown }>(`http://127.0.0.1:${port}`, { token: TOKEN });
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-  const bare = { work: () => bareCall(port, agent), us: new Array<number>() };
-  const client = { work: () => smallCall(db), us: new Array<number>() };
+  const bare = { work: () => bareCall(port, agent), us: [] as number[] };
+  const client = { work: () => smallCall(db), us: [] as number[] };
   try {
     await inTurns([bare, client], WARM_ROUNDS, async ({ work }) => void (await cpuOf(work)));
     await inTurns([bare, client], rounds, async ({ work, us }) => void us.push(await cpuOf(work)));
