@@ -3,6 +3,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { backupCommand } from './backup.js';
+import { checkCommand } from './check.js';
 import { clusterCommand } from './cluster.js';
 import { exportCommand, importCommand } from './collection-files.js';
 import type { CommandDefinition } from './command.js';
@@ -25,6 +26,7 @@ const commands: readonly CommandDefinition[] = [
   restoreCommand,
   exportCommand,
   importCommand,
+  checkCommand,
   recoverCommand,
   configCommand,
   typesCommand,

@@ -1,5 +1,12 @@
 /** Whether all nodes hold the same state, record by record. */
-import { CollectionGroup, EMPTY_SOURCE, RecordKind, ShapeTree, sharedThing } from '@althing/engine';
+import {
+  brokenRules,
+  CollectionGroup,
+  EMPTY_SOURCE,
+  RecordKind,
+  ShapeTree,
+  sharedThing,
+} from '@althing/engine';
 import { type GroupId, type GroupSession, ROOT_GROUP } from '@althing/node/parts';
 import type { Process } from './process.js';
 import { Violation } from './watcher.js';
@@ -9,7 +16,7 @@ import type { World } from './world.js';
 const FLUSH_MS = 120_000;
 
 /**
- * Writes a checkpoint of every group on every node, and compares what is stored.
+ * Writes a checkpoint of every group on every node, compares what is stored, and looks whether the rules of the state are kept.
  *
  * @returns false if a node found that its data are damaged, and is gone: nobody had looked there before
  * @throws Violation
@@ -17,16 +24,18 @@ const FLUSH_MS = 120_000;
 export async function compareStates(world: World): Promise<boolean> {
   const { processes } = world;
   let texts: Map<GroupId, string>[] | null = null;
+  const broken: string[] = [];
   const failed = (process: Process) => (error: unknown) => {
     process.fail('its state can not be read', error);
     return new Map<GroupId, string>();
   };
-  Promise.all(processes.map((process) => textsOf(process).catch(failed(process)))).then((done) => {
+  Promise.all(processes.map((process) => textsOf(process, broken).catch(failed(process)))).then((done) => {
     texts = done;
   });
   const isOver = (): boolean => texts !== null || processes.some(({ alive }) => !alive);
   await world.run(isOver, FLUSH_MS);
   if (processes.some(({ alive }) => !alive)) return false;
+  if (broken[0] !== undefined) throw new Violation('I4', broken[0]);
   const [first, ...others] = (texts ?? []) as Map<GroupId, string>[];
   if (first === undefined) throw new Violation('I16', 'the states are not written in time');
   for (const [at, other] of others.entries()) {
@@ -39,12 +48,18 @@ export async function compareStates(world: World): Promise<boolean> {
   return true;
 }
 
-async function textsOf(process: Process): Promise<Map<GroupId, string>> {
+/** @param broken gets the rules that are not kept */
+async function textsOf(process: Process, broken: string[]): Promise<Map<GroupId, string>> {
   const { side, state } = process;
   const texts = new Map<GroupId, string>();
   if (side === null || state === null) return texts;
   for (const session of side.scopes.sessions.all) {
     await written(process, session);
+    const { group } = session;
+    if (group instanceof CollectionGroup) {
+      for (const rule of brokenRules(group))
+        broken.push(`${process.machine.name}, group ${session.id}: ${rule}`);
+    }
     const lines: string[] = [];
     const things = new Map<string, Uint8Array>();
     const schema = new CollectionGroup(0, new ShapeTree(), EMPTY_SOURCE);

@@ -47,6 +47,9 @@ describe('althing recover', () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     const data = join(first.folder, 'data');
 
+    const checked = await althing('check', '--storage-path', data);
+    expect([checked.code, checked.errors]).toEqual([0, '']);
+    expect(checked.output).toMatch(/^stuff: \d+ things, all rules are kept$/m);
     const inspected = await althing('recover', '--storage-path', data, '--inspect');
     expect([inspected.code, inspected.errors]).toEqual([0, '']);
     expect(inspected.output).toMatch(/^ +\d+ +\d+ +\d+ {2}root$/m);

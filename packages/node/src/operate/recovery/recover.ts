@@ -23,6 +23,7 @@ import {
   REMOVED_NAME,
 } from '../start/folder-names.js';
 import { withExitCode } from '../start/start-errors.js';
+import { type CollectionCheck, checksOf } from './check.js';
 import { rewrite } from './rewrite.js';
 import { openData, refused, type Survey, surveyOf } from './survey.js';
 
@@ -43,6 +44,24 @@ export async function inspectFolder(config: Config): Promise<Survey> {
     if (isRecovering(storagePath)) throw refused('a recovery of it was begun: complete that first');
     if (!existsSync(join(storagePath, 'cluster'))) throw refused(`${storagePath} holds no data of a node`);
     return await withData(storagePath, config, surveyOf);
+  } catch (error) {
+    throw withExitCode(error);
+  }
+}
+
+/**
+ * Reads everything that the data folder of a stopped node holds, and looks whether the rules of the state are kept.
+ *
+ * @param found gets what was found in each collection
+ * @throws StartError and others with an `exitCode`
+ */
+export async function checkFolder(config: Config, found: (check: CollectionCheck) => void): Promise<void> {
+  try {
+    const { storagePath } = config;
+    if (!existsSync(join(storagePath, 'cluster'))) throw refused(`${storagePath} holds no data of a node`);
+    await withData(storagePath, config, async ({ state }) => {
+      for await (const check of checksOf(state)) found(check);
+    });
   } catch (error) {
     throw withExitCode(error);
   }

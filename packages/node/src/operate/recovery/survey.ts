@@ -107,16 +107,28 @@ function standOf(group: GroupId, name: string, state: StateStore, log: LogStore)
   return { group, name, term, index, commit };
 }
 
-/** The root scope as its last checkpoint has it. */
-export async function rootOn(state: StateStore): Promise<RootGroup> {
+/** The records of a state, as they lie on disk. */
+export type StateRecords = Pick<StateStore, 'groups' | 'read' | 'scan'>;
+
+/** Kinds of records that tell of members and names. */
+const SURVEYED = [RecordKind.META, RecordKind.COLLECTION, RecordKind.MEMBER] as const;
+
+/** The root scope as its last checkpoint has it, as far as some kinds of records tell. */
+export async function rootOn(
+  state: StateRecords,
+  kinds: readonly RecordKind[] = SURVEYED,
+): Promise<RootGroup> {
   const root = new RootGroup();
-  for (const kind of [RecordKind.META, RecordKind.COLLECTION, RecordKind.MEMBER]) {
-    for await (const { id, value } of state.scan(ROOT_GROUP, kind)) root.loadRecord(kind, id, value);
+  for (const kind of kinds) {
+    for await (const { id, part, value } of state.scan(ROOT_GROUP, kind)) {
+      root.loadRecord(kind, id, value, part);
+    }
   }
   return root;
 }
 
-function nameOf(root: RootGroup, group: GroupId): string {
+/** The name of a group: `root`, that of a collection, or its number where the root scope does not know it. */
+export function nameOf(root: RootGroup, group: GroupId): string {
   if (group === ROOT_GROUP) return 'root';
   return root.collections.get(group)?.name ?? `collection ${group}`;
 }

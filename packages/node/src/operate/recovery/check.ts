@@ -1,0 +1,39 @@
+import { brokenRules, CollectionGroup, RecordKind, ShapeTree } from '@althing/engine';
+import { type GroupId, ROOT_GROUP } from '../../between/protocol.js';
+import { nameOf, rootOn, type StateRecords } from './survey.js';
+
+/** What was found in the state of a collection. */
+export interface CollectionCheck {
+  readonly name: string;
+  readonly things: number;
+  /** What is wrong, in words; empty when every rule is kept. */
+  readonly broken: readonly string[];
+}
+
+/**
+ * Reads all that the last checkpoints of a node hold, and looks whether the rules of the state are kept. One collection at a time is
+ * in memory, as a whole.
+ *
+ * @throws errors of damaged data
+ */
+export async function* checksOf(state: StateRecords): AsyncGenerator<CollectionCheck, void, undefined> {
+  const root = await rootOn(state, Object.values(RecordKind));
+  for (const id of state.groups()) {
+    if (id === ROOT_GROUP) continue;
+    const group = await collectionOn(state, id);
+    yield { name: nameOf(root, id), things: group.store.thingCount, broken: brokenRules(group) };
+  }
+}
+
+async function collectionOn(state: StateRecords, id: GroupId): Promise<CollectionGroup> {
+  const group = new CollectionGroup(id, new ShapeTree(), {
+    read: (kind, thing, part) => state.read(id, kind, thing, part),
+  });
+  for (const kind of Object.values(RecordKind)) {
+    if (kind === RecordKind.THING) continue;
+    for await (const { id: record, part, value } of state.scan(id, kind)) {
+      group.loadRecord(kind, record, value, part);
+    }
+  }
+  return group;
+}
