@@ -64,6 +64,27 @@ export const MESSAGE_BYTES_MAX = 16_383;
 /** Characters that never take more bytes than that. */
 const MESSAGE_LENGTH_MAX = MESSAGE_BYTES_MAX / 3;
 
+/** A place that an error went through: a part of a source text, offsets in UTF-16 units, end exclusive. */
+export interface ErrorPlace {
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+  /** The procedure, method or property that the text is the closure of; null for the text of the query. */
+  readonly callee: string | null;
+}
+
+/** The same in the words of answers: line and column from 1, offset from 0, all in code points. */
+export interface ToldPlace {
+  readonly line: number;
+  readonly column: number;
+  readonly offset: number;
+  readonly length: number;
+  /** The procedure, method or property that it is in, as `procedure_info` and its kin show it; null for the text of the query. */
+  readonly in: string | null;
+}
+
+const NO_PLACES: readonly ErrorPlace[] = [];
+
 /**
  * What a failing operation throws. No subclass of Error: queries raise and catch in loops, and a captured stack would
  * cost more than the operation. `try` and `alt_raise` catch what is not fatal; codes from -49 to -1 are.
@@ -74,16 +95,32 @@ export class QueryError {
   readonly fatal: boolean;
   /** Whether it is about something that exists already: HTTP has a status of its own for that. */
   readonly exists: boolean;
+  /** Where it came from, the innermost first; empty where nobody knows. */
+  readonly places: readonly ErrorPlace[];
+  /** The same in words, where another node told of them; null elsewhere. */
+  readonly told: readonly ToldPlace[] | null = null;
 
   constructor(
     readonly code: number,
     message: string,
     fatal = code > ErrorCode.ASSERT,
     exists = false,
+    places = NO_PLACES,
   ) {
     this.message = message.length > MESSAGE_LENGTH_MAX ? shortened(message) : message;
     this.fatal = fatal;
     this.exists = exists;
+    this.places = places;
+  }
+
+  /** The same error with other places: some errors are thrown again and again, and must not keep any. */
+  withPlaces(places: readonly ErrorPlace[]): QueryError {
+    return new QueryError(this.code, this.message, this.fatal, this.exists, places);
+  }
+
+  /** An error that happened on another node, which told of its places. */
+  static of(code: number, message: string, exists: boolean, told: readonly ToldPlace[]): QueryError {
+    return Object.assign(new QueryError(code, message, undefined, exists), { told });
   }
 }
 

@@ -52,9 +52,10 @@ export type {
   RoomBody,
   TaskOutcome,
 } from './calls/call.js';
+export { toldPlaces } from './calls/told-places.js';
 export { Engine, type EngineFigures, type EngineOptions } from './engine.js';
 export type { Environment } from './environment.js';
-export { ErrorCode, errorName, QueryError } from './error.js';
+export { ErrorCode, errorName, QueryError, type ToldPlace } from './error.js';
 export type { EmitBody, FindRoomsBody, RoomKey } from './functions/room-requests.js';
 export { keyHash } from './functions/users.js';
 export type {

@@ -2,6 +2,7 @@
 import { emitRequest, findRooms } from '../functions/room-requests.js';
 import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
+import { placedIn } from '../run/place.js';
 import type { Prepared } from '../run/program.js';
 import { type Runtime, share } from '../run/runtime.js';
 import type { Cell } from '../run/symbols.js';
@@ -15,7 +16,11 @@ export function evaluate(executor: Executor, { body }: Pick<Call, 'body'>): Valu
   const { runtime: rt, wire } = executor;
   if (body.kind === 'run') {
     const { closure } = body.procedure;
-    return invoke(rt, closure, argumentsOf(executor, body));
+    try {
+      return invoke(rt, closure, argumentsOf(executor, body));
+    } catch (error) {
+      throw placedIn(error, body.procedure.name);
+    }
   }
   if (body.kind === 'emit') return emitRequest(rt, body, wire);
   if (body.kind === 'find_rooms') return findRooms(rt, body);

@@ -11,11 +11,11 @@ import {
   variadic,
   variadicMethod,
 } from '../run/builtin.js';
-import { callOwnMethod } from '../run/chain.js';
 import { enumNamed, memberWithValue } from '../run/enum.js';
 import { goneThings, makeValid } from '../run/gone.js';
 import { assertUnused, whileInUse } from '../run/instance.js';
 import { isHeldByCall } from '../run/instances.js';
+import { callOwnMethod } from '../run/own-methods.js';
 import * as p from '../run/params.js';
 import type { Runtime } from '../run/runtime.js';
 import { methodFrom } from '../run/structure.js';

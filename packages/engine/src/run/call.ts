@@ -5,22 +5,23 @@
 import { lookupError, typeError } from '../error.js';
 import { Type } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
-import { typeName } from '../value/value.js';
+import { typeName, type Value } from '../value/value.js';
 import { compileFunctionCall } from './dispatch.js';
 import { callEnum } from './enum.js';
 import { callType } from './instance.js';
 import { callClosure } from './invoke.js';
 import { callModule } from './module-call.js';
 import { namedBy } from './named.js';
+import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
-export function compileCall(rt: Runtime, name: string, args: readonly Code[]): Code {
+export function compileCall(rt: Runtime, name: string, args: readonly Code[], place: Place): Code {
   const entry = rt.functions.function(name);
-  if (entry !== undefined) return compileFunctionCall(rt, entry, args);
+  if (entry !== undefined) return compileFunctionCall(rt, entry, args, place);
   const cell = rt.symbols.cell(name);
   const named = namedBy(rt, name);
-  return () => {
+  const call = (): Value => {
     const of = rt.schema.count === 0 ? null : named();
     if (of !== null) return of instanceof Type ? callType(rt, of, args) : callEnum(rt, of, args);
     const procedure = rt.procedures.size === 0 ? undefined : rt.procedures.get(name);
@@ -35,5 +36,12 @@ export function compileCall(rt: Runtime, name: string, args: readonly Code[]): C
       throw lookupError(`there is no function, procedure, module or variable '${name}'`);
     }
     throw typeError(`'${name}' is a variable of type ${typeName(value)}: only closures can be called`);
+  };
+  return () => {
+    try {
+      return call();
+    } catch (error) {
+      throw placed(error, place, name);
+    }
   };
 }

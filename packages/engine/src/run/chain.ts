@@ -3,28 +3,24 @@
  */
 import type { AssignOp, Chain, Link } from '@althing/language';
 import { lookupError, typeError, valueError } from '../error.js';
-import { isSchemaName } from '../schema/definition.js';
 import type { Field } from '../schema/type.js';
 import { Closure } from '../value/closure.js';
 import { List, listOfItems, ThingSet, unitsToFill } from '../value/containers.js';
-import { Member } from '../value/member.js';
-import { Module } from '../value/module.js';
 import { Bytes, ErrorValue } from '../value/scalars.js';
 import type { Shape } from '../value/shape.js';
 import { TAG_COUNT } from '../value/tag.js';
 import { characterAt, hasPairs, lengthOf } from '../value/text.js';
 import { Thing, ThingBit } from '../value/thing.js';
 import { tagOf, typeName, type Value } from '../value/value.js';
-import { Anonymous, Wrap } from '../value/wrap.js';
 import type { Entry } from './builtin.js';
 import { chargeItems } from './charge.js';
 import type { Compiler } from './compile/compiler.js';
 import { compileMethodCall, lockForWriting, unlockWriting } from './dispatch.js';
-import { whileInUse } from './instance.js';
 import { callClosure } from './invoke.js';
 import { NESTED_LINKS_MAX } from './limits.js';
-import { callExposed } from './module-call.js';
 import { assignOperator, type Operate, updateInPlace } from './operators.js';
+import { callOwn, callOwnMethod, methodOf, noProperty, unknownProperty } from './own-methods.js';
+import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
 import { isInt, pick, rangeOf, type SliceCode, toNumber } from './slice.js';
 import type { Code } from './unit.js';
@@ -42,7 +38,7 @@ export function compileChain(compiler: Compiler, chain: Chain): Code {
   for (let i = 0; i < links.length; i++) {
     const link = links[i] as Link;
     if (i === 0 && link.kind === 'property' && chain.head?.kind === 'variable') {
-      code = readVariableProperty(rt, chain.head.name, head, link.name);
+      code = readVariableProperty(rt, chain.head.name, head, link.name, compiler.place(link));
     } else {
       code = follow(code, compileLink(compiler, link));
     }
@@ -90,22 +86,40 @@ function isOptional(link: Link): boolean {
 
 function compileLink(compiler: Compiler, link: Link): Step {
   const { rt } = compiler;
+  const place = compiler.place(link);
   switch (link.kind) {
     case 'property':
-      return readProperty(rt, link.name);
+      return readProperty(rt, link.name, place);
     case 'method':
-      return callMethod(rt, link.name, compiler.operands(link.args));
+      return callMethod(rt, link.name, compiler.operands(link.args), place);
     case 'index':
-      return readIndex(rt, compiler.operand(link.index));
+      return guarded(readIndex(rt, compiler.operand(link.index)), place);
     case 'slice':
-      return readSlice(rt, sliceCode(compiler, link));
+      return guarded(readSlice(rt, sliceCode(compiler, link)), place);
     case 'assign_property':
-      return assignProperty(rt, link.name, link.op, compiler.operand(link.value));
+      return guarded(assignProperty(rt, link.name, link.op, compiler.operand(link.value)), place);
     case 'assign_index':
-      return assignIndex(rt, compiler.operand(link.index), link.op, compiler.operand(link.value));
+      return guarded(
+        assignIndex(rt, compiler.operand(link.index), link.op, compiler.operand(link.value)),
+        place,
+      );
     case 'assign_slice':
-      return assignSlice(rt, sliceCode(compiler, link), link.op, compiler.operand(link.value));
+      return guarded(
+        assignSlice(rt, sliceCode(compiler, link), link.op, compiler.operand(link.value)),
+        place,
+      );
   }
+}
+
+/** A step whose errors tell where it stands. */
+function guarded(step: Step, place: Place): Step {
+  return (value) => {
+    try {
+      return step(value);
+    } catch (error) {
+      throw placed(error, place);
+    }
+  };
 }
 
 function sliceCode(
@@ -123,11 +137,12 @@ function sliceCode(
  * Remembers the shape of the last thing and the slot that it had there. A thing of a remembered shape is in memory: a
  * stub has no properties.
  */
-export function readProperty(rt: Runtime, name: string): Step {
+export function readProperty(rt: Runtime, name: string, place: Place): Step {
+  const ownMethod = guarded((value) => methodOf(value as Thing, name), place);
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return (value) => {
-    if (!(value instanceof Thing)) throw noProperty(value, name);
+    if (!(value instanceof Thing)) throw placed(noProperty(value, name), place);
     if (value.shape === knownShape && knownShape.stale === null) {
       value.bits |= ThingBit.USED;
       return value.slots[knownSlot] as Value;
@@ -135,7 +150,7 @@ export function readProperty(rt: Runtime, name: string): Step {
     rt.load(value);
     const { shape } = value;
     const slot = shape.index.get(name);
-    if (slot === undefined) return methodOf(value, name);
+    if (slot === undefined) return ownMethod(value);
     if (!shape.owned) {
       knownShape = shape;
       knownSlot = slot;
@@ -145,9 +160,9 @@ export function readProperty(rt: Runtime, name: string): Step {
 }
 
 /** `variable.name`: the most frequent chain, with one call less. */
-function readVariableProperty(rt: Runtime, variable: string, head: Code, name: string): Code {
+function readVariableProperty(rt: Runtime, variable: string, head: Code, name: string, place: Place): Code {
   const cell = rt.symbols.cell(variable);
-  const read = readProperty(rt, name);
+  const read = readProperty(rt, name, place);
   let knownShape: Shape | null = null;
   let knownSlot = 0;
   return () => {
@@ -171,26 +186,30 @@ function readVariableProperty(rt: Runtime, variable: string, head: Code, name: s
 }
 
 /** A built-in method of the receiver's type wins; on things, a property that holds a closure comes next. */
-export function callMethod(rt: Runtime, name: string, args: readonly Code[]): Step {
+export function callMethod(rt: Runtime, name: string, args: readonly Code[], place: Place): Step {
   /** Code for the type of the receiver that came first, as it mostly comes again, and for the others that came by. */
   let firstTag = -1;
   let first: Step | null = null;
   let others: (Step | undefined)[] | null = null;
   return (self) => {
-    const tag = tagOf(self);
-    if (tag === firstTag && first !== null) return first(self);
-    if (first === null) {
-      firstTag = tag;
-      first = methodFor(rt, name, args, tag);
-      return first(self);
+    try {
+      const tag = tagOf(self);
+      if (tag === firstTag && first !== null) return first(self);
+      if (first === null) {
+        firstTag = tag;
+        first = methodFor(rt, name, args, tag);
+        return first(self);
+      }
+      others ??= new Array<Step | undefined>(TAG_COUNT).fill(undefined);
+      let call = others[tag];
+      if (call === undefined) {
+        call = methodFor(rt, name, args, tag);
+        others[tag] = call;
+      }
+      return call(self);
+    } catch (error) {
+      throw placed(error, place, `.${name}`);
     }
-    others ??= new Array<Step | undefined>(TAG_COUNT).fill(undefined);
-    let call = others[tag];
-    if (call === undefined) {
-      call = methodFor(rt, name, args, tag);
-      others[tag] = call;
-    }
-    return call(self);
   };
 }
 
@@ -394,51 +413,4 @@ function assignSlice(rt: Runtime, slice: SliceCode, op: AssignOp, value: Code): 
       unlockWriting(target);
     }
   };
-}
-
-/** The closure of a method, which can be read like a property. */
-export function methodOf(thing: Thing, name: string): Closure {
-  const { type } = thing.shape;
-  const method = type?.def?.methods.get(name);
-  if (method !== undefined) return method;
-  if (type === null) throw unknownProperty(name);
-  if (!isSchemaName(name)) throw valueError(`'${name}' is no name of a property`);
-  throw lookupError(`type \`${type.name}\` has no property or method \`${name}\``);
-}
-
-/** Calls a method of a type or enum; its first argument is what it is called on. */
-export function callOwn(
-  rt: Runtime,
-  of: { uses: number },
-  method: Closure,
-  self: Value,
-  args: readonly Code[],
-): Value {
-  return whileInUse(of, () => callClosure(rt, method, [() => self, ...args]));
-}
-
-/** Calls a method of a value that is no thing: of a member of an enum, a wrap, or an anonymous type. */
-export function callOwnMethod(rt: Runtime, self: Value, name: string, args: readonly Code[]): Value {
-  if (self instanceof Member) {
-    const method = self.enum.def?.methods.get(name);
-    if (method !== undefined) return callOwn(rt, self.enum, method, self, args);
-  } else if (self instanceof Wrap) {
-    const { by } = self;
-    const method = by instanceof Anonymous ? by.structure.methods.get(name) : by.def?.methods.get(name);
-    if (method !== undefined)
-      return callOwn(rt, by instanceof Anonymous ? { uses: 0 } : by, method, self.thing, args);
-  } else if (self instanceof Anonymous) {
-    const method = self.structure.methods.get(name);
-    if (method !== undefined) return callClosure(rt, method, args);
-  }
-  if (self instanceof Module) return callExposed(rt, self, name, args);
-  throw lookupError(`${typeName(self)} has no method '${name}'`);
-}
-
-function unknownProperty(key: string): ReturnType<typeof lookupError> {
-  return lookupError(`there is no property '${key}'`);
-}
-
-function noProperty(value: Value, name: string): ReturnType<typeof typeError> {
-  return typeError(`${typeName(value)} has no properties: '${name}' can't be used on it`);
 }

@@ -12,49 +12,74 @@ import type { Value } from '../value/value.js';
 import { type Entry, In } from './builtin.js';
 import { chargeLong } from './charge.js';
 import type { Where } from './params.js';
+import { type Place, placed } from './place.js';
 import type { Runtime } from './runtime.js';
 import type { Code } from './unit.js';
 
 /** Code of a call of a function. */
-export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Code[]): Code {
+export function compileFunctionCall(rt: Runtime, entry: Entry, args: readonly Code[], place: Place): Code {
   const run = entry.run;
   const wrongCount = countError(entry, args.length);
   if (wrongCount !== null) {
     return () => {
-      enterFunction(rt, entry);
-      throw wrongCount;
+      try {
+        enterFunction(rt, entry);
+        throw wrongCount;
+      } catch (error) {
+        throw placed(error, place);
+      }
     };
   }
   const read = args.map((code, i) => argumentReader(rt, entry, code, i));
   const restricted = entry.in !== In.ALL || entry.needs !== null || entry.before !== null;
   if (entry.rest !== null) {
     return () => {
-      if (restricted) enterFunction(rt, entry);
-      return run(rt, ...collect(entry, read));
+      try {
+        if (restricted) enterFunction(rt, entry);
+        return run(rt, ...collect(entry, read));
+      } catch (error) {
+        throw placed(error, place);
+      }
     };
   }
   const [a, b, c] = read;
   if (a === undefined) {
     return () => {
-      if (restricted) enterFunction(rt, entry);
-      return run(rt);
+      try {
+        if (restricted) enterFunction(rt, entry);
+        return run(rt);
+      } catch (error) {
+        throw placed(error, place);
+      }
     };
   }
   if (b === undefined) {
     return () => {
-      if (restricted) enterFunction(rt, entry);
-      return run(rt, a());
+      try {
+        if (restricted) enterFunction(rt, entry);
+        return run(rt, a());
+      } catch (error) {
+        throw placed(error, place);
+      }
     };
   }
   if (c === undefined) {
     return () => {
-      if (restricted) enterFunction(rt, entry);
-      return run(rt, a(), b());
+      try {
+        if (restricted) enterFunction(rt, entry);
+        return run(rt, a(), b());
+      } catch (error) {
+        throw placed(error, place);
+      }
     };
   }
   return () => {
-    if (restricted) enterFunction(rt, entry);
-    return run(rt, ...collect(entry, read));
+    try {
+      if (restricted) enterFunction(rt, entry);
+      return run(rt, ...collect(entry, read));
+    } catch (error) {
+      throw placed(error, place);
+    }
   };
 }
 

@@ -7,6 +7,7 @@ import { operationError } from '../error.js';
 import { ACTIVATIONS_MAX, type Closure } from '../value/closure.js';
 import type { Value } from '../value/value.js';
 import { Jump, Signal } from './jump.js';
+import { placed } from './place.js';
 import { type Runtime, type SavedValue, share, UNTOUCHED } from './runtime.js';
 import type { Cell } from './symbols.js';
 import type { Code, Unit } from './unit.js';
@@ -62,6 +63,8 @@ function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]
   }
   try {
     return body(rt, unit);
+  } catch (error) {
+    throw placed(error, unit.place);
   } finally {
     restoreLocals(unit, saved);
     for (let i = params.length - 1; i >= 0; i--) (params[i] as Cell).value = hidden[i];
@@ -80,6 +83,8 @@ export function call1(rt: Runtime, closure: Closure, unit: Unit, value: Value): 
   cell.value = value;
   try {
     return unit.body();
+  } catch (error) {
+    throw placed(error, unit.place);
   } finally {
     cell.value = hidden;
     leave(rt, closure, unit);
@@ -99,6 +104,8 @@ export function call2(rt: Runtime, closure: Closure, unit: Unit, first: Value, s
   b.value = second;
   try {
     return unit.body();
+  } catch (error) {
+    throw placed(error, unit.place);
   } finally {
     b.value = hiddenB;
     a.value = hiddenA;
@@ -186,6 +193,11 @@ export class Callback {
     return value;
   }
 
+  /** An error of a call, with its place. */
+  placed(error: unknown): unknown {
+    return placed(error, this.unit.place);
+  }
+
   end(): void {
     const params = this.unit.params;
     restoreLocals(this.unit, this.saved);
@@ -200,6 +212,8 @@ export function withCallback<T>(rt: Runtime, closure: Closure, work: (callback: 
   const callback = new Callback(rt, closure);
   try {
     return work(callback);
+  } catch (error) {
+    throw callback.placed(error);
   } finally {
     callback.end();
   }
@@ -210,6 +224,8 @@ export function runQuery(rt: Runtime, unit: Unit): Value {
   rt.enter(unit.height);
   try {
     return body(rt, unit);
+  } catch (error) {
+    throw placed(error, unit.place);
   } finally {
     for (const cell of unit.locals) cell.value = undefined;
     rt.leave(unit.height);

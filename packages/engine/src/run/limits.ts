@@ -74,7 +74,7 @@ const HEIGHTS: NodeColumn<Node, number> = {
   break: 1,
   continue: 1,
   closure: 0,
-  block: 1,
+  block: 2,
 };
 
 const heights: AnyNodeColumn<Node, number> = HEIGHTS;

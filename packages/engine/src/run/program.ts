@@ -11,6 +11,7 @@ import {
 import { ErrorCode, QueryError } from '../error.js';
 import { Closure } from '../value/closure.js';
 import { compileClosureNode, compileProgram } from './compile/compiler.js';
+import { placed } from './place.js';
 import { rulesForText } from './rules.js';
 import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
@@ -73,7 +74,7 @@ export class Prepared {
  * @throws QueryError syntax_err, or overflow_err or value_err for a literal that can't be
  */
 export function prepare(rt: Runtime, code: string): Prepared {
-  return withLanguageErrors(() => {
+  return withLanguageErrors(code, () => {
     const program = parse(code);
     return new Prepared(program, analyse(program, rulesForText(rt.rules)));
   });
@@ -85,12 +86,15 @@ export function prepare(rt: Runtime, code: string): Prepared {
  * @throws QueryError as `prepare`; bad_data_err for more than one statement, lookup_err for what is no closure
  */
 export function compileText(rt: Runtime, source: string): Closure {
-  return withLanguageErrors(() => new Closure(source, compileSource(rt, source, rulesForText(rt.rules))));
+  return withLanguageErrors(
+    null,
+    () => new Closure(source, compileSource(rt, source, rulesForText(rt.rules))),
+  );
 }
 
 /** The body of a closure that was checked before it was stored. */
 export function compileStored(rt: Runtime, closure: Closure): Unit {
-  return withLanguageErrors(() => compileSource(rt, closure.source, rt.rules));
+  return withLanguageErrors(null, () => compileSource(rt, closure.source, rt.rules));
 }
 
 function compileSource(rt: Runtime, source: string, rules: Rules): Unit {
@@ -106,11 +110,19 @@ const CODES: Readonly<Record<LanguageError['code'], number>> = {
   lookup_err: ErrorCode.LOOKUP,
 };
 
-function withLanguageErrors<T>(work: () => T): T {
+/** @param query the text of the query; null for a text that is a value of one */
+function withLanguageErrors<T>(query: string | null, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof LanguageError) throw new QueryError(CODES[error.code], error.message);
+    if (error instanceof LanguageError) {
+      const refused = new QueryError(CODES[error.code], error.message);
+      if (query === null) throw refused;
+      const { offset: start } = error;
+      // The character there; nothing at the end of the text.
+      const [character = ''] = query.slice(start, start + 2);
+      throw placed(refused, { source: query, start, end: start + character.length });
+    }
     // The limit of nesting keeps far from this; it has no side effects, and so can be told.
     if (error instanceof RangeError && error.message.includes('call stack')) {
       throw new QueryError(

@@ -145,6 +145,11 @@ export class SliceOver extends QueryError {
   constructor() {
     super(ErrorCode.TIMEOUT, 'the query needs more time than it has now');
   }
+
+  /** Nobody is told of it. */
+  override withPlaces(): this {
+    return this;
+  }
 }
 
 /** Bit of `return v, deep, flags` that leaves ids out of the result. */

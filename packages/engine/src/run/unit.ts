@@ -1,5 +1,6 @@
 import type { Changes } from '@althing/language';
 import type { Value } from '../value/value.js';
+import type { Place } from './place.js';
 import type { Cell } from './symbols.js';
 
 /** A compiled expression. Everything it needs besides lies in cells and in the `Runtime` it was compiled for. */
@@ -26,6 +27,8 @@ export interface Unit {
   readonly throwsJumps: boolean;
   /** Whether a call has nothing to do but bind the parameters and run the body: no locals, no `return`. */
   readonly simple: boolean;
+  /** The whole of it in its source text. */
+  readonly place: Place;
   /** Whether it was made for one query, which has ended: its cells are no longer those of their names. */
   isGone: boolean;
   /** How much of the stack a call takes: see `limits.ts`. */

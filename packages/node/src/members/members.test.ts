@@ -1,4 +1,4 @@
-import { type Change, LEVEL_NEWEST, takeBack } from '@althing/engine';
+import { type Change, ErrorCode, LEVEL_NEWEST, QueryError, takeBack } from '@althing/engine';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { changedMembership, changeOf, type Membership, membershipOf } from 'raft-ts';
 import type { Founder } from '../between/cluster-record.js';
@@ -777,8 +777,7 @@ class FakeSession implements RootSession {
     this.leading = false;
     const lost = this.waiting.splice(0);
     for (const { change } of lost.toReversed()) takeBack(change.undo);
-    for (const { respond } of lost)
-      respond({ ok: false, error: { code: -51, message: 'lost', fatal: false, exists: false } });
+    for (const { respond } of lost) respond({ ok: false, error: new QueryError(ErrorCode.NODE, 'lost') });
     this.changed();
   }
 }

@@ -63,6 +63,18 @@ const answers: readonly ForwardedAnswer[] = [
   { kind: 'reply', reply: { ok: false, error: new QueryError(12, 'of a user'), index: 0, outcome: 'none' } },
   {
     kind: 'reply',
+    reply: {
+      ok: false,
+      error: QueryError.of(-54, 'with places', false, [
+        { line: 3, column: 5, offset: 40, length: 7, in: 'report' },
+        { line: 1, column: 1, offset: 0, length: 9, in: null },
+      ]),
+      index: 0,
+      outcome: 'none',
+    },
+  },
+  {
+    kind: 'reply',
     reply: { ok: false, error: new QueryError(-51, 'who knows'), index: 0, outcome: 'unknown' },
   },
   { kind: 'reply', reply: { ok: false, error: new QueryError(-6, 'too large'), index: 5, outcome: 'made' } },

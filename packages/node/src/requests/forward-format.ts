@@ -16,11 +16,12 @@
  *
  *   answer  := version:u8 (1) kind:u8 ...
  *     0 result     index:varint flags:u8 bytes           flags: 1 MessagePack, else JSON; 2 a change was made (*)
- *     1 error      index:varint code:zigzag flags:u8 message:text        flags: 1 a conflict of keys; 2 it is not known
+ *     1 error      index:varint code:zigzag flags:u8 message:text places?     flags: 1 a conflict of keys; 2 it is not known
  *                                                         whether a change was made (*); 4 it was made (*); 8 the log
  *                                                         holds that none was (*); 16 with 4: it is the error of
  *                                                         code that ran behind it (at levels with futures); 32 it is
- *                                                         about what exists already (*)
+ *                                                         about what exists already (*); 64 places follow (*)
+ *       places := count:varint (line:varint column:varint offset:varint length:varint in:text)*    empty `in`: the text of the query
  *     2 elsewhere  leader:varint                         nothing was done now: this node does not lead; 0 for unknown
  *     3 lost       unknown:u8                            the leadership was lost before there was an answer
  *     4 late       unknown:u8                            the deadline passed before there was an answer
@@ -44,6 +45,8 @@ import {
   MsgpackWriter,
   QueryError,
   type ScopeName,
+  type ToldPlace,
+  toldPlaces,
   type WireValues,
 } from '@althing/engine';
 import { SALT_KEY_BYTES } from '../base/password-salts.js';
@@ -291,8 +294,18 @@ export function decodeAnswer(
       const index = input.varint();
       const code = input.zigzag();
       const given = input.u8();
-      const flags = given & ~EXISTS;
-      const error = new QueryError(code, input.text(), undefined, (given & EXISTS) !== 0);
+      const flags = given & ~(EXISTS | PLACES);
+      const message = input.text();
+      const exists = (given & EXISTS) !== 0;
+      const error =
+        (given & PLACES) === 0
+          ? new QueryError(code, message, undefined, exists)
+          : QueryError.of(
+              code,
+              message,
+              exists,
+              input.list(() => readPlace(input)),
+            );
       if ((flags & CONFLICT) !== 0) return { kind: 'reply', reply: conflictingKey(error) };
       if (flags === SEALED)
         return { kind: 'reply', reply: { ok: false, error, index, outcome: 'none', sealed: true } };
@@ -331,6 +344,7 @@ const MADE = 4;
 const SEALED = 8;
 const OWN = 16;
 const EXISTS = 32;
+const PLACES = 64;
 
 const OUTCOMES: ReadonlyMap<number, ChangeOutcome> = new Map([
   [0, 'none'],
@@ -364,14 +378,27 @@ function writeReply(out: ByteWriter, reply: Reply, knowsOutcomes: boolean): void
     const isSealed = knowsOutcomes && reply.sealed === true;
     const isOwn = outcome === 'made' && reply.own === true;
     const exists = knowsOutcomes && reply.error.exists;
-    const further = (isSealed ? SEALED : 0) | (isOwn ? OWN : 0) | (exists ? EXISTS : 0);
+    const places = knowsOutcomes ? toldPlaces(reply.error) : [];
+    const further =
+      (isSealed ? SEALED : 0) | (isOwn ? OWN : 0) | (exists ? EXISTS : 0) | (places.length > 0 ? PLACES : 0);
     out.u8((reply.conflict === true ? CONFLICT : 0) | FLAGS_OF[outcome] | further);
     out.text(reply.error.message);
+    if (places.length > 0) out.list(places, (place) => writePlace(out, place));
     return;
   }
   out.u8(Kind.RESULT);
   out.varint(reply.index ?? 0);
   writeResult(out, reply.result, outcome === 'made');
+}
+
+function writePlace(out: ByteWriter, { line, column, offset, length, in: callee }: ToldPlace): void {
+  for (const number of [line, column, offset, length]) out.varint(number);
+  out.text(callee ?? '');
+}
+
+function readPlace(input: ByteReader): ToldPlace {
+  const [line = 0, column = 0, offset = 0, length = 0] = [0, 1, 2, 3].map(() => input.varint());
+  return { line, column, offset, length, in: input.text() || null };
 }
 
 function writeResult(out: ByteWriter, result: string | Uint8Array, isMade: boolean): void {

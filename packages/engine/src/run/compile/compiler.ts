@@ -12,6 +12,7 @@ import type {
   Node,
   Program,
   Return,
+  Span,
 } from '@althing/language';
 import { compileRegex } from '@althing/regex';
 import { Closure } from '../../value/closure.js';
@@ -27,6 +28,7 @@ import { instanceLiteral } from '../instance.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
 import { CALL_HEIGHT, frameHeight } from '../limits.js';
+import { type Place, placed } from '../place.js';
 import type { Runtime } from '../runtime.js';
 import type { Cell } from '../symbols.js';
 import type { Code, Unit } from '../unit.js';
@@ -34,13 +36,14 @@ import { listCode, templateCode, thingCode } from './literals.js';
 import { loopCode } from './loop.js';
 import { isOperators, type Operators, operandsOf, operatorsCode } from './operations.js';
 import type { Jumps, Position } from './position.js';
+import { allInTurn, inTurn, type PlaceOf, WHOLE } from './sequence.js';
 import { assignCode, compoundAssignCode, variableCode } from './variables.js';
 
 /** Compiles a whole query text. */
 export function compileProgram(rt: Runtime, program: Program, analysis: Analysis): Unit {
   const compiler = new Compiler(rt, program.source, analysis, [], true);
   const body = compiler.sequence(program.statements);
-  return compiler.unit(body, analysis.changes, analysis.changes);
+  return compiler.unit(body, compiler.place(program), analysis.changes, analysis.changes);
 }
 
 /** Compiles one closure of a text. */
@@ -49,7 +52,7 @@ export function compileClosureNode(rt: Runtime, source: string, node: ClosureNod
   const body = compiler.statement(node.body);
   const flags = analysis.closures.get(node);
   if (flags === undefined) throw new Error('a closure was compiled with the analysis of another text');
-  const unit = compiler.unit(body, flags.changes, flags.alone);
+  const unit = compiler.unit(body, compiler.place(node.body), flags.changes, flags.alone);
   rt.noteUnit(unit);
   if (!unit.throwsJumps) warm(unit, rt.hotRuns, () => translate(compiler, node.body, true));
   return unit;
@@ -101,7 +104,7 @@ export class Compiler {
     this.params = params.map((name) => rt.symbols.cell(name));
   }
 
-  unit(body: Code, changes: Changes, changesAlone: Changes): Unit {
+  unit(body: Code, place: Place, changes: Changes, changesAlone: Changes): Unit {
     return {
       params: this.params,
       locals: this.locals,
@@ -113,9 +116,15 @@ export class Compiler {
       returns: this.jumps.returns > 0,
       throwsJumps: this.jumps.thrown > 0,
       simple: this.jumps.returns === 0 && this.jumps.thrown === 0 && this.locals.length === 0,
+      place,
       isGone: false,
       height: this.nesting + CALL_HEIGHT,
     };
+  }
+
+  /** Where a node stands. */
+  place({ start, end }: Span): Place {
+    return { source: this.source, start, end };
   }
 
   /** Code of an expression in operand position. */
@@ -153,12 +162,18 @@ export class Compiler {
     const [first, second] = codes;
     if (first === undefined) return nothing;
     if (second === undefined) return first;
-    if (!mayJump) return codes.length === 2 ? inTurn(first, second) : allInTurn(codes);
+    const placeOf: PlaceOf = (i) => this.place(statements[i] ?? WHOLE);
+    if (!mayJump) return codes.length === 2 ? inTurn(first, second, placeOf) : allInTurn(codes, placeOf);
     return () => {
       let value: Value = null;
-      for (let i = 0; i < codes.length; i++) {
-        value = (codes[i] as Code)();
-        if (jumps[i] && rt.signal !== Signal.NONE) return null;
+      let i = 0;
+      try {
+        for (; i < codes.length; i++) {
+          value = (codes[i] as Code)();
+          if (jumps[i] && rt.signal !== Signal.NONE) return null;
+        }
+      } catch (error) {
+        throw placed(error, placeOf(i));
       }
       return value;
     };
@@ -234,7 +249,7 @@ export class Compiler {
       case 'assign':
         return this.assign(node.name, node.op, this.operand(node.value));
       case 'call':
-        return compileCall(this.rt, node.name, this.operands(node.args));
+        return compileCall(this.rt, node.name, this.operands(node.args), this.place(node));
       case 'chain':
         return compileChain(this, node);
       case 'prefix':
@@ -363,7 +378,7 @@ export class Compiler {
 
   /** A block as an operand: jumps inside it must leave the expression around it. */
   private operandBlock(statements: readonly Node[]): Code {
-    return allInTurn(this.operands(statements));
+    return allInTurn(this.operands(statements), (i) => this.place(statements[i] ?? WHOLE));
   }
 
   private closure(node: ClosureNode): Code {
@@ -399,22 +414,6 @@ function isNested(operand: Node): boolean {
 
 function nothing(): Value {
   return null;
-}
-
-function inTurn(first: Code, second: Code): Code {
-  return () => {
-    first();
-    return second();
-  };
-}
-
-/** Runs one or more after each other; the value is that of the last. */
-function allInTurn(codes: readonly Code[]): Code {
-  const end = codes.length - 1;
-  return () => {
-    for (let i = 0; i < end; i++) (codes[i] as Code)();
-    return (codes[end] as Code)();
-  };
 }
 
 /** Locals that are looked for one by one. */

@@ -7,13 +7,14 @@
  * called. Both tiers do exactly the same in the same order, down to the counting of steps, so that a piece of code can
  * move from one to the other at any call.
  */
-import type { Assign, Call, Chain, Node, Return } from '@althing/language';
+import type { Assign, Call, Chain, Node, Return, Span } from '@althing/language';
 import { Closure } from '../../value/closure.js';
 import { isTruthy } from '../../value/kinds.js';
 import { readProperty } from '../chain.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
 import { namedBy } from '../named.js';
+import type { Place } from '../place.js';
 import { type Runtime, share, UNTOUCHED } from '../runtime.js';
 import type { Cell } from '../symbols.js';
 import type { Code } from '../unit.js';
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly rt: Runtime;
   /** Code of an expression in operand position. */
   operand(node: Node): Code;
+  /** Where a node or a link stands. */
+  place(span: Span): Place;
   /** The number of a local of the body, or -1: see `Compiler`. */
   local(cell: Cell): number;
 }
@@ -317,7 +320,7 @@ export class Translator {
       code =
         link.kind === 'method'
           ? methodCall(this, code, link)
-          : `${this.source.constant(readProperty(this.rt, link.name))}(${code})`;
+          : `${this.source.constant(readProperty(this.rt, link.name, this.around.place(link)))}(${code})`;
     }
     return { code, kind: 'any' };
   }

@@ -15,14 +15,16 @@ import { isQuiet } from './instance.js';
 export function methodCall(
   translator: Translator,
   receiver: string,
-  { name, args }: Extract<Link, { kind: 'method' }>,
+  link: Extract<Link, { kind: 'method' }>,
 ): string {
+  const { name, args } = link;
   const { source, rt } = translator;
   const call = source.constant(
     callMethod(
       rt,
       name,
       args.map((arg) => translator.argument(arg)),
+      translator.around.place(link),
     ),
   );
   return appendCall(translator, receiver, name, args, call) ?? `${call}(${receiver})`;

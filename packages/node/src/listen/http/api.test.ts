@@ -158,7 +158,13 @@ describe('formats', () => {
     const answer = await msgpack('//stuff', { type: 'query', code: 'x;' });
     expect(answer.status).toBe(404);
     expect(unpacked(answer.body)).toEqual({
-      error: { code: -54, name: 'lookup_err', message: expect.any(String), outcome: 'none' },
+      error: {
+        code: -54,
+        name: 'lookup_err',
+        message: expect.any(String),
+        outcome: 'none',
+        at: { line: 1, column: 1, offset: 0, length: 2 },
+      },
     });
     const refused = await msgpack('//stuff', { type: 'query', code: '1;' }, { authorization: null });
     expect(unpacked(refused.body)).toMatchObject({ error: { code: -56, outcome: 'none' } });
@@ -285,7 +291,7 @@ describe('errors', () => {
   ])('%s: %s', async (code, verdict) => {
     const answer = await node.query('//stuff', code);
     expect(answer.verdict).toBe(verdict);
-    expect(Object.keys(answer.error)).toEqual(['code', 'name', 'message', 'outcome']);
+    expect(Object.keys(answer.error)).toEqual(['code', 'name', 'message', 'outcome', 'at']);
     expect(answer.error.outcome).toBe('none');
   });
 

@@ -1,3 +1,4 @@
+import { decodeMessagePack, stringifyJson } from '@althing/client';
 import { ErrorCode, QueryError } from '@althing/engine';
 import { describe, expect, test } from '@jest/globals';
 import { conflictingKey, failedBehind } from '../../groups/request.js';
@@ -90,6 +91,27 @@ describe('errors', () => {
     expect(JSON.parse(String(errorBody(new QueryError(-100, 'mine'), 'json')))).toEqual({
       error: { code: -100, name: 'err', message: 'mine', outcome: 'none' },
     });
+  });
+
+  test('says where the error came from, in the query or in a procedure, and who called that', () => {
+    const place = { line: 2, column: 3, offset: 9, length: 4 };
+    const call = { line: 1, column: 1, offset: 0, length: 5 };
+    const error = QueryError.of(-54, 'no', false, [
+      { ...place, in: 'report' },
+      { ...call, in: null },
+    ]);
+    const told = { at: place, in: 'report', calls: [call] };
+    expect(JSON.parse(String(errorBody(error, 'json')))).toMatchObject({ error: told });
+    const packed = JSON.parse(stringifyJson(decodeMessagePack(Buffer.from(errorBody(error, 'msgpack')))));
+    expect(packed).toMatchObject({ error: told });
+    const alone = QueryError.of(-54, 'no', false, [{ ...place, in: null }]);
+    expect(Object.keys(JSON.parse(String(errorBody(alone, 'json'))).error)).toEqual([
+      'code',
+      'name',
+      'message',
+      'outcome',
+      'at',
+    ]);
   });
 
   test.each(['none', 'unknown', 'made'] as const)('says what became of the changes: %s', (outcome) => {

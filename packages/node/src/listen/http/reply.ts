@@ -1,5 +1,6 @@
 import { ErrorCode, errorName, type Format, MsgpackWriter, type QueryError, quote } from '@althing/engine';
 import type { ChangeOutcome, FailedReply } from '../../groups/request.js';
+import { placeKeys, placesJson, writePlaces } from '../shared/error-places.js';
 
 /** HTTP status lines of errors, by their code. */
 const STATUS_BY_CODE: ReadonlyMap<number, string> = new Map([
@@ -78,7 +79,7 @@ export class Heads {
   }
 }
 
-/** `{"error": {"code", "name", "message", "outcome"}}` in the format of the request. */
+/** `{"error": {"code", "name", "message", "outcome", "at"?, "in"?, "calls"?}}` in the format of the request. */
 export function errorBody(
   error: QueryError,
   format: Format,
@@ -87,12 +88,13 @@ export function errorBody(
   const name = errorName(error.code);
   if (format === 'json') {
     const message = quote(error.message);
-    return `{"error":{"code":${error.code},"name":"${name}","message":${message},"outcome":"${outcome}"}}`;
+    const head = `{"error":{"code":${error.code},"name":"${name}","message":${message},"outcome":"${outcome}"`;
+    return `${head}${placesJson(error)}}}`;
   }
   const writer = new MsgpackWriter();
   writer.beginMap(1);
   writer.key('error');
-  writer.beginMap(4);
+  writer.beginMap(4 + placeKeys(error));
   writer.key('code');
   writer.int(error.code);
   writer.key('name');
@@ -101,6 +103,7 @@ export function errorBody(
   writer.str(error.message);
   writer.key('outcome');
   writer.str(outcome);
+  writePlaces(writer, error);
   return writer.out.take();
 }
 

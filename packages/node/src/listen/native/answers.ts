@@ -1,17 +1,19 @@
 import { ErrorCode, MsgpackWriter, QueryError } from '@althing/engine';
 import type { ChangeOutcome } from '../../groups/request.js';
+import { placeKeys, writePlaces } from '../shared/error-places.js';
 
-/** `{error_code, error_msg}`, and the outcome where it is asked for, as MessagePack. */
-export function errorData({ code, message }: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
+/** `{error_code, error_msg}`, and where it is asked for the outcome and the place, as MessagePack. */
+export function errorData(error: QueryError, outcome: ChangeOutcome | null = null): Uint8Array {
   const writer = new MsgpackWriter();
-  writer.beginMap(outcome === null ? 2 : 3);
+  writer.beginMap(outcome === null ? 2 : 3 + placeKeys(error));
   writer.key('error_code');
-  writer.int(code);
+  writer.int(error.code);
   writer.key('error_msg');
-  writer.str(message);
+  writer.str(error.message);
   if (outcome !== null) {
     writer.key('outcome');
     writer.str(outcome);
+    writePlaces(writer, error);
   }
   return writer.out.take();
 }
