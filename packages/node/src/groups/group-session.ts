@@ -1,5 +1,6 @@
 import { type Change, type Group, type Outcome, QueryError, takeBack } from '@althing/engine';
 import type { Membership } from 'raft-ts';
+import { assert } from '../base/assert.js';
 import { decodeMembership } from '../between/membership.js';
 import type { Applied, DiskLevel, Event, GroupId, LogPosition, PreparedAnswer } from '../between/protocol.js';
 import { Marks } from './marks.js';
@@ -163,7 +164,7 @@ export class GroupSession {
     return this.proposals.pipeline.hasTold(names);
   }
 
-  /** Number of changes that the state holds and that are not committed yet. */
+  /** Changes that the state holds and that are not committed yet. */
   get uncommitted(): number {
     return this.proposals.pipeline.changes;
   }
@@ -261,10 +262,7 @@ export class GroupSession {
     return this.proposals.isImposing;
   }
 
-  /**
-   * Asks whether the state may be read: calls back once it holds everything that was acknowledged anywhere
-   * before this call, or with false when that can't be told now.
-   */
+  /** Calls back once the state holds everything that was acknowledged anywhere before this call; with false when nobody can tell now. */
   readIndex(done: ReadReady): void {
     if (this.leading && this.context.alone()) done(true);
     else this.reads.request(done);
@@ -429,6 +427,7 @@ export class GroupSession {
   }
 
   private apply({ entries, last, membership }: Extract<Event, { kind: 'entries' }>): void {
+    assert(!this.hasUncommitted, 'a state with changes of its own takes in no entries of another leader');
     for (const entry of entries) this.proposals.noteTime(this.replica.apply(entry).time);
     this.replica.moveTo(last);
     // A watcher that looks at the state here takes the membership with it.

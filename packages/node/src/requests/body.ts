@@ -59,6 +59,25 @@ interface Fields {
   args: WireValues | null | undefined;
 }
 
+/** Reads the value of the key that was read last; null for one of the wrong type. */
+interface FieldReader {
+  str(): string | null;
+  /** @param mayBeList whether values come in an array as well */
+  values(mayBeList: boolean): WireValues | null;
+  skip(): void;
+}
+
+/** Reads a field whose key is written in an unusual way, or unknown. */
+function readField(key: string | null, fields: Fields, reader: FieldReader): void {
+  if (key === null) throw shapeError('the keys of the request must be str');
+  if (key === 'type') fields.type = reader.str();
+  else if (key === 'code') fields.code = reader.str();
+  else if (key === 'name') fields.name = reader.str();
+  else if (key === 'vars') fields.vars = reader.values(false);
+  else if (key === 'args') fields.args = reader.values(true);
+  else reader.skip();
+}
+
 /** Bytes of a body that stay after it is gone. */
 type Keep = (body: Buffer, start: number, end: number) => Buffer;
 
@@ -103,7 +122,7 @@ const NO_SHAPES = new ShapeTree();
  * character for each: what JSON is made of are ASCII characters, places in the text are places in the body
  * then, and what is between quotes is read as UTF-8 where it is not ASCII.
  */
-class JsonBody {
+class JsonBody implements FieldReader {
   private readonly body: Buffer;
   private readonly kept: Keep;
   private readonly text: string;
@@ -140,31 +159,13 @@ class JsonBody {
       else if (reader.isKey('name')) fields.name = this.str();
       else if (reader.isKey('vars')) fields.vars = this.values(false);
       else if (reader.isKey('args')) fields.args = this.values(true);
-      else this.readEntry(reader.key(), fields);
+      else readField(reader.key(), fields, this);
     }
     reader.end();
   }
 
-  private readEntry(key: string, fields: Fields): void {
-    switch (key) {
-      case 'type':
-        fields.type = this.str();
-        return;
-      case 'code':
-        fields.code = this.str();
-        return;
-      case 'name':
-        fields.name = this.str();
-        return;
-      case 'vars':
-        fields.vars = this.values(false);
-        return;
-      case 'args':
-        fields.args = this.values(true);
-        return;
-      default:
-        this.reader.skip(1);
-    }
+  skip(): void {
+    this.reader.skip(1);
   }
 
   private type(): string | null {
@@ -173,7 +174,7 @@ class JsonBody {
     return reader.isWord('run') ? 'run' : this.str();
   }
 
-  private str(): string | null {
+  str(): string | null {
     const { reader, isText, body } = this;
     if (!reader.startsWith('"')) {
       reader.skip(1);
@@ -185,8 +186,7 @@ class JsonBody {
     return new JsonReader(body.toString('utf8', start, reader.offset), NO_SHAPES).string();
   }
 
-  /** @param mayBeList whether values come in an array as well */
-  private values(mayBeList: boolean): WireValues | null {
+  values(mayBeList: boolean): WireValues | null {
     const { reader, text, body } = this;
     const start = reader.start();
     const code = text.charCodeAt(start);
@@ -209,7 +209,7 @@ function isShortAscii(body: Buffer): boolean {
 }
 
 /** As `JsonBody`, for MessagePack. */
-class MsgpackBody {
+class MsgpackBody implements FieldReader {
   private readonly body: Buffer;
   private readonly kept: Keep;
   private readonly reader: MsgpackReader;
@@ -228,35 +228,15 @@ class MsgpackBody {
       if (reader.isKey('type')) fields.type = this.type();
       else if (reader.isKey('code')) fields.code = this.str();
       else if (reader.isKey('name')) fields.name = this.str();
-      else if (reader.isKey('vars')) fields.vars = this.values(reader.hasMap);
-      else if (reader.isKey('args')) fields.args = this.values(reader.hasMap || reader.hasArray);
-      else this.readEntry(reader.str(), fields);
+      else if (reader.isKey('vars')) fields.vars = this.values(false);
+      else if (reader.isKey('args')) fields.args = this.values(true);
+      else readField(reader.str(), fields, this);
     }
     reader.end();
   }
 
-  private readEntry(key: string | null, fields: Fields): void {
-    if (key === null) throw shapeError('the keys of the request must be str');
-    const { reader } = this;
-    switch (key) {
-      case 'type':
-        fields.type = this.str();
-        return;
-      case 'code':
-        fields.code = this.str();
-        return;
-      case 'name':
-        fields.name = this.str();
-        return;
-      case 'vars':
-        fields.vars = this.values(reader.hasMap);
-        return;
-      case 'args':
-        fields.args = this.values(reader.hasMap || reader.hasArray);
-        return;
-      default:
-        reader.skip(1);
-    }
+  skip(): void {
+    this.reader.skip(1);
   }
 
   private type(): string | null {
@@ -265,15 +245,16 @@ class MsgpackBody {
     return reader.isWord('run') ? 'run' : this.str();
   }
 
-  private str(): string | null {
+  str(): string | null {
     const text = this.reader.str();
     if (text === null) this.reader.skip(1);
     return text;
   }
 
-  private values(fits: boolean): WireValues | null {
+  values(mayBeList: boolean): WireValues | null {
     const { reader } = this;
     const start = reader.offset;
+    const fits = reader.hasMap || (mayBeList && reader.hasArray);
     reader.skip(1);
     return fits ? { format: 'msgpack', data: this.kept(this.body, start, reader.offset) } : null;
   }

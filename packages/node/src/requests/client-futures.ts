@@ -10,9 +10,11 @@ import type { RootReports } from './root-reports.js';
 
 /** The part of the node that started the futures of a request. */
 export interface FuturesStarter {
-  readonly driver: Pick<Driver, 'ranFutures'>;
-  readonly repetitions: Repetitions;
-  readonly reports: RootReports;
+  readonly options: {
+    readonly driver: Driver;
+    readonly repetitions: Repetitions;
+    readonly reports: RootReports;
+  };
   futuresFinished(futures: ClientFutures, end: FuturesEnd, parts: ProposedParts): void;
 }
 
@@ -61,7 +63,7 @@ export class ClientFutures implements FuturesOwner {
 
   get isNamed(): boolean {
     const { session, pending, starter } = this;
-    return session !== null && starter.repetitions.namesOf(pending, session) !== null;
+    return session !== null && starter.options.repetitions.namesOf(pending, session) !== null;
   }
 
   begins(): Names | null {
@@ -70,11 +72,11 @@ export class ClientFutures implements FuturesOwner {
     this.doubtBefore = pending.doubt;
     pending.noteProposed(session.id, WRITTEN_IN_PART);
     // It is known only when all futures are done whether there is a password in the request.
-    return starter.repetitions.namesOf(pending, session, true);
+    return starter.options.repetitions.namesOf(pending, session, true);
   }
 
   reporting(change: Change, respond: Respond): Respond {
-    return this.starter.reports.reporting(this.pending.request, change, respond);
+    return this.starter.options.reports.reporting(this.pending.request, change, respond);
   }
 
   acts(): void {
@@ -84,7 +86,7 @@ export class ClientFutures implements FuturesOwner {
   ran(ms: number): void {
     const { pending, call, starter } = this;
     pending.ranMs += ms;
-    starter.driver.ranFutures(call, ms);
+    starter.options.driver.ranFutures(call, ms);
   }
 
   finished(end: FuturesEnd, parts: ProposedParts): void {

@@ -6,7 +6,7 @@ import { assert } from '../base/assert.js';
 import type { GroupId, PreparedAnswer } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import type { FailedReply, Reply } from '../groups/request.js';
-import { ClientFutures } from './client-futures.js';
+import { ClientFutures, type FuturesStarter } from './client-futures.js';
 import { ACTED, type Driver } from './driver.js';
 import { type Answer, type FuturesEnd, noChange, type ProposedParts } from './proposed-parts.js';
 import { clientNamesOf, hasClientName, type Repetitions } from './repetitions.js';
@@ -30,8 +30,8 @@ export interface LeaderOptions {
   readonly noGroup: (pending: PendingRequest, group: GroupId) => void;
 }
 
-export class Leader {
-  private readonly options: LeaderOptions;
+export class Leader implements FuturesStarter {
+  readonly options: LeaderOptions;
 
   constructor(options: LeaderOptions) {
     this.options = options;
@@ -58,18 +58,6 @@ export class Leader {
     // 6. When that is committed it is answered: `committed`. If it is lost, the request comes back.
     if (outcome.kind !== 'more') this.answer(pending, session, outcome);
     else driver.start(outcome, new ClientFutures(pending, call, session, true, this));
-  }
-
-  get driver(): Driver {
-    return this.options.driver;
-  }
-
-  get repetitions(): Repetitions {
-    return this.options.repetitions;
-  }
-
-  get reports(): RootReports {
-    return this.options.reports;
   }
 
   /**

@@ -36,7 +36,7 @@ export class PendingRequests {
   }
 
   delete(pending: PendingRequest): void {
-    if (pending.place !== 0) this.all.delete(pending.place);
+    this.all.delete(pending.place);
     this.forget(pending);
   }
 

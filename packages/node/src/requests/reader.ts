@@ -3,7 +3,7 @@ import type { Call, Engine, RestoreOrder } from '@althing/engine';
 import type { Clock } from '../base/clock.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { replyOf } from '../groups/request.js';
-import { ClientFutures } from './client-futures.js';
+import { ClientFutures, type FuturesStarter } from './client-futures.js';
 import type { Driver } from './driver.js';
 import type { HeldPrograms } from './held-programs.js';
 import type { Leader } from './leader.js';
@@ -28,23 +28,11 @@ export interface ReaderOptions {
   readonly restore: Restore | undefined;
 }
 
-export class Reader {
-  private readonly options: ReaderOptions;
+export class Reader implements FuturesStarter {
+  readonly options: ReaderOptions;
 
   constructor(options: ReaderOptions) {
     this.options = options;
-  }
-
-  get driver(): Driver {
-    return this.options.driver;
-  }
-
-  get repetitions(): Repetitions {
-    return this.options.repetitions;
-  }
-
-  get reports(): RootReports {
-    return this.options.reports;
   }
 
   /** Whether a call may order here that a backup is restored, and seems to do so. */
@@ -94,11 +82,11 @@ export class Reader {
 
   /** Runs a call whose answer depends on no group. */
   runHere(pending: PendingRequest, call: Call): void {
-    const outcome = this.driver.run(pending, call);
+    const outcome = this.options.driver.run(pending, call);
     if (outcome === null) return;
     if (outcome.kind === 'more')
-      this.driver.start(outcome, new ClientFutures(pending, call, null, false, this));
-    else pending.end({ kind: 'reply', reply: replyOf(outcome) }, this.driver.ranAt);
+      this.options.driver.start(outcome, new ClientFutures(pending, call, null, false, this));
+    else pending.end({ kind: 'reply', reply: replyOf(outcome) }, this.options.driver.ranAt);
   }
 
   read(pending: PendingRequest, call: Call, session: GroupSession): void {
@@ -109,14 +97,14 @@ export class Reader {
       return;
     }
     const mayRestore = this.mayRestore(pending, call);
-    if (mayRestore && this.repetitions.isKnown(pending, session)) return;
-    const outcome = this.driver.run(pending, mayRestore ? { ...call, mayRestore } : call);
+    if (mayRestore && this.options.repetitions.isKnown(pending, session)) return;
+    const outcome = this.options.driver.run(pending, mayRestore ? { ...call, mayRestore } : call);
     if (outcome === null) return;
     if (outcome.kind === 'value' && outcome.restore !== undefined) {
       void this.restore(pending, outcome, outcome.restore);
     } else if (outcome.kind === 'more') {
-      this.driver.start(outcome, new ClientFutures(pending, call, session, false, this));
-    } else this.answerRead(pending, session, outcome, this.driver.ranAt);
+      this.options.driver.start(outcome, new ClientFutures(pending, call, session, false, this));
+    } else this.answerRead(pending, session, outcome, this.options.driver.ranAt);
   }
 
   /**

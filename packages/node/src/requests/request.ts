@@ -312,7 +312,7 @@ export class PendingRequest extends Prerequisites {
     const isLate =
       (present.kind === 'committing' && present.changes) ||
       (present.kind === 'running' && present.hasProposed);
-    this.become(isLate ? LATE : ENDED);
+    this.present = isLate ? LATE : ENDED;
     this.owner.ended(this);
     this.onEnd(this.uncertainty === 'none' ? end : doubted(end), now);
   }

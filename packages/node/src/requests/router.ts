@@ -71,7 +71,7 @@ export class Router implements RequestOwner {
   readonly scheduler: Scheduler;
   readonly driver: Driver;
   readonly reports: RootReports;
-  readonly repetitions: Repetitions;
+  private readonly repetitions: Repetitions;
   private readonly pendingRequests: PendingRequests;
   private readonly sequences = new Sequences();
   private readonly forwarder: Forwarder;
@@ -257,7 +257,7 @@ export class Router implements RequestOwner {
   }
 
   ended(pending: PendingRequest): void {
-    this.pendingRequests.delete(pending);
+    if (pending.place !== 0) this.pendingRequests.delete(pending);
     this.held.take(pending);
     this.releaseSequence(pending);
     this.repetitions.answered(pending);

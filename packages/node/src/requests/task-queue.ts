@@ -59,10 +59,6 @@ export class TaskQueue {
     heap[at] = last;
     return head;
   }
-
-  clear(): void {
-    this.heap.length = 0;
-  }
 }
 
 function isBefore(a: WaitingTask, b: WaitingTask): boolean {
