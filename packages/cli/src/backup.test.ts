@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { main } from './index.js';
 import { FakeIo, portOf } from './testing.js';
 
-/** What the node does with a request. */
+/** The node's reaction to a request. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /** A backup of nothing. */

@@ -81,7 +81,7 @@ async function verify(command: Command, io: Io, verifyBackup: Verify): Promise<v
   await progress.end(`${file} is whole: ${described(summary)}, ${progress.size}`);
 }
 
-/** What a backup holds, in words. */
+/** The contents of a backup, in words. */
 export function described({ head, records }: BackupSummary): string {
   const { begunAt, version, groups, collection } = head;
   const when = new Date(begunAt).toISOString();

@@ -1,5 +1,5 @@
 /**
- * What a node knows of its cluster, and how it is shown.
+ * The view that a node has of its cluster, and its tables.
  */
 
 import { isWireList, isWireMap, QueryError, WireError, type WireValue } from '@althing/client';
@@ -31,14 +31,14 @@ export interface LevelStatus {
   readonly known: number;
   /** Names of the nodes that are not known to know that too. */
   readonly waitsFor: readonly string[];
-  /** What to know of how the node is set up that was asked. */
+  /** Warnings about the setup of the node that was asked. */
   readonly warnings: readonly string[];
 }
 
 export interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
   readonly groups: readonly GroupStatus[];
-  /** What is not as it should be, in words. */
+  /** Problems, in words. */
   readonly problems: readonly string[];
 }
 

@@ -14,7 +14,7 @@ interface Received {
 let server: Server;
 let url: string;
 let received: Received[];
-/** What the node answers; undefined makes it close the connection. */
+/** The node's answer; undefined makes it close the connection. */
 let answer: (request: Received) => WireValue | undefined;
 
 beforeEach(async () => {

@@ -71,7 +71,7 @@ Exit codes: 0 done, all is well; ${exitHelp}; 3 not all is well (status).`;
 /** Does what a command is for; gives the exit code. */
 type Work = (connection: Connection, command: Command, io: Io) => Promise<number>;
 
-/** What was waited for will not come. */
+/** The awaited event will not come. */
 class GoneError extends Error {}
 
 /** Time between two looks at something that is waited for, in milliseconds. */

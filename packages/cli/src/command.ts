@@ -1,5 +1,5 @@
 /**
- * What a command of `althing` is. A new one is a file like `version.ts` and an entry in `program.ts`.
+ * A command of `althing`. A new one is a file like `version.ts` and an entry in `program.ts`.
  */
 import type { Command } from 'commander';
 import type { Io } from './io.js';

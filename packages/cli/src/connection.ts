@@ -99,7 +99,7 @@ export function exitCodeOf(error: AlthingError): Exit {
 /** Code of `node_err`: no node could do it now. */
 const NODE_ERR = -51;
 
-/** What went wrong, in words, with the way out, and with what became of a change. */
+/** An error in words, with the way out, and with the outcome of a change. */
 export function wordsOf(error: AlthingError): string {
   const head = error instanceof QueryError ? `${error.name} (${error.code}): ` : '';
   const way = error instanceof ConnectionError ? wayOut(error.cause) : '';

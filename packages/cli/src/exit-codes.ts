@@ -14,7 +14,7 @@ export const exitHelp =
   '1 the node answered with an error; 2 wrong usage; 6 no node could be reached, or not now: try again; 7 the outcome is unknown';
 
 /**
- * What an answer that is no success means.
+ * The exit code for an answer that is no success.
  *
  * @param outcome what the error says of it; undefined for what an older node says, or a proxy in front
  */

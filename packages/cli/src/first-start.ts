@@ -9,7 +9,7 @@ import type { Config, FirstStart } from './node.js';
 import type { ServerPackage } from './serve.js';
 import { messageOf } from './system-error.js';
 
-/** What is wanted of a start. */
+/** The wishes for a start. */
 export interface Wanted {
   readonly init: boolean;
   /** The one-time secret to wait with. */
@@ -23,7 +23,7 @@ export interface Wanted {
   readonly yes: boolean;
 }
 
-/** What a start comes to: how an empty node begins; or nothing is started, and the process ends with this code. */
+/** The result of a start: how an empty node begins; or nothing is started, and the process ends with this code. */
 export type Beginning = { readonly first: FirstStart | undefined } | { readonly exitCode: number };
 
 const GROUP = 'As ThingsDB has it:';

@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals';
 const MODULE = new URL('./hidden-variables.js', import.meta.url).href;
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-/** What a process, and a child of it, see of its environment once it has hidden some variables. */
+/** The environment as a process and its child see it once it has hidden some variables. */
 function seen(environment: Record<string, string>, hidden: readonly string[]): Record<string, string> {
   const code = `
     import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** What the caller of a command wrote. */
+/** Input of the caller of a command. */
 import type { Command } from 'commander';
 
 /** Something that the caller wrote is wrong; nothing was sent. */

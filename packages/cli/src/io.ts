@@ -1,5 +1,5 @@
 /**
- * What a command sees of the world: streams, environment, signals. Tests hand in their own.
+ * The world of a command: streams, environment, signals. Tests hand in their own.
  */
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -26,7 +26,7 @@ export const serveCommand: CommandDefinition = {
   },
 };
 
-/** What `serve` needs of the server's package; tests hand in their own `startNode`. */
+/** The parts of the server's package that `serve` needs; tests hand in their own `startNode`. */
 export type ServerPackage = Omit<typeof import('./node.js'), 'startNode'> & { readonly startNode: StartNode };
 
 /** The options of `serve`: its own, and one for each setting that is no secret. */

@@ -78,7 +78,7 @@ interface Source {
   readonly text: string;
 }
 
-/** What is to be run; null for a prompt. */
+/** The script to run; null for a prompt. */
 async function sourceOf(command: Command, io: Io): Promise<Source | null> {
   const code = textOption(command, 'code');
   const file = textOption(command, 'file');

@@ -1,4 +1,4 @@
-/** What errors of Node.js tell. They are known by their parts: an error of another realm is no instance of this one's `Error`. */
+/** Parts of errors of Node.js. `instanceof` does not find them: an error of another realm is no instance of this one's `Error`. */
 
 export function messageOf(error: unknown): string {
   return partOf(error, 'message') || String(error);

@@ -10,7 +10,7 @@ import { thingsdb } from './thingsdb.js';
 
 let folder: string;
 let starts: { readonly config: node.Config; readonly first: node.FirstStart | undefined }[];
-/** What a node that was started ends with. */
+/** The exit code of a node that was started. */
 let ending: number;
 let ended: Promise<number>;
 

@@ -27,7 +27,7 @@ const OPTIONS = [
 /** Characters of a value at most. */
 const VALUE_LENGTH_MAX = 254;
 
-/** What ThingsDB ends with whenever something is wrong. */
+/** The exit code of ThingsDB whenever something is wrong. */
 const PROBLEM = 1;
 
 /**

@@ -1,4 +1,4 @@
-/** What a command trusts, and what it proves itself with, where a node speaks TLS. */
+/** TLS of commands: trusted authorities, and the client's certificate. */
 
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';

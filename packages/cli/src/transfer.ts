@@ -54,7 +54,7 @@ export async function send(
   const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': size };
   const request = begin(connection, path, headers, signal);
   const response = await answered(request, connection, () => {
-    // What is wrong with the connection is told by the request itself; what is wrong with the source, here.
+    // The request itself reports errors of the connection; errors of the source are reported here.
     pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));
   });
   try {
@@ -143,7 +143,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** What a node answers to a stream that it does not take, or can't give, is an error in JSON. */
+/** The error of an answer. Nodes answer in JSON to a stream that they do not take, or can't give. */
 async function failure(response: IncomingMessage): Promise<AlthingError> {
   const status = response.statusCode ?? 0;
   const text = (await readBody(response)).toString('utf8');

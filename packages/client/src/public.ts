@@ -1,4 +1,4 @@
-/** What Node.js and browsers have in common. */
+/** The exports that Node.js and browsers have in common. */
 export type {
   Collection,
   Database,

@@ -4,7 +4,7 @@
  */
 import { ThingRef } from './values/things.js';
 
-/** What may stand in `${...}` of a template: any value, and code. */
+/** The content of `${...}` in a template: any value, and code. */
 export type TemplateValue = unknown;
 
 /** A piece of code, to be put into templates. Made by {@link code} and {@link unsafeCode} alone. */

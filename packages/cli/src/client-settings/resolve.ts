@@ -1,4 +1,4 @@
-/** What is in force of the settings of a command, and where each comes from. */
+/** The settings in force for a command, each with its source. */
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -46,7 +46,7 @@ function resolve(setting: ClientSetting, command: Command, io: Io, profile: Prof
   return { setting, value: fallback, place: 'default', source: 'default' };
 }
 
-/** Who asks; a user without a password is to be asked for it. */
+/** The identity that logs in. A null password has to be asked for. */
 export type Identity =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'user'; readonly user: string; readonly password: string | null };

@@ -1,5 +1,5 @@
 /**
- * What there is in a scope, for completion. Names come from the node: read-only, within a short time, kept for a while. Completion never
+ * The names of a scope, for completion. They come from the node: read-only, within a short time, kept for a while. Completion never
  * waits for it: what is not known yet comes with the next Tab.
  */
 import { AlthingError, isWireList, isWireMap, type WireValue } from '@althing/client';
@@ -27,7 +27,7 @@ export class LiveCatalogue {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** What is known now, after a short wait for what was asked. `path` is the thing whose properties are wanted, if any. */
+  /** The catalogue as known after a short wait for answers. `path` is the thing whose properties are wanted, if any. */
   async at(path: readonly string[] | null): Promise<Catalogue> {
     const isCollection = !/^(@t|@n|\/t|\/n)/.test(this.session.scope);
     const queries: [string, string][] = [['functions', 'functions_info();']];

@@ -7,7 +7,7 @@ import { FORMATS } from './output.js';
 import type { Output, Session } from './session.js';
 import { colourless } from './style.js';
 
-/** What a command sees. */
+/** The surroundings of a command. */
 export interface CommandContext {
   readonly session: Session;
   readonly output: Output;

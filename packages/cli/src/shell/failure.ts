@@ -1,4 +1,4 @@
-/** What an error means to the caller of a command: words, and an exit code. */
+/** An error in terms of the caller of a command: words, and an exit code. */
 import { AbortError, AlthingError, OutcomeUnknownError, QueryError } from '@althing/client';
 import { excerpt, type Place } from '@althing/language';
 import { exitCodeOf, wordsOf } from '../connection.js';

@@ -66,7 +66,7 @@ export function runCommand(
     });
     child.on('error', () => resolve(COMMAND_NOT_FOUND));
     child.on('close', (code) => resolve(code ?? COMMAND_NOT_FOUND));
-    // Who quits a pager does not read the rest.
+    // A pager that is quit reads no further.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });

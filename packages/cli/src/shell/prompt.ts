@@ -29,7 +29,7 @@ const TYPE_AHEAD_MAX = 10_000;
 
 export class Prompt {
   private state: EditorState;
-  /** What runs now; keys wait for its end, but for Ctrl-C. */
+  /** The run under way; keys wait for its end, but for Ctrl-C. */
   private running: AbortController | null = null;
   private waiting: Key[] = [];
   private finish: (() => void) | null = null;

@@ -23,7 +23,7 @@ export class Rooms implements RoomWatch {
     if (this.joined.has(key)) throw new UsageError(`${room} is joined already`);
     const leave = new AbortController();
     const events = roomOf(this.session.db, this.session.scope, room).events({ signal: leave.signal });
-    // What the node says to the JOIN is the answer to the command.
+    // The answer to the JOIN is the answer to the command.
     const first = await events.next();
     if (first.done === true) return;
     this.print(lineOf(room, first.value));

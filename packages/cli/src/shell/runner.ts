@@ -22,7 +22,7 @@ export interface RunnerOptions {
   readonly keepGoing: boolean;
 }
 
-/** What a runner can do on a terminal. */
+/** The abilities of a runner on a terminal. */
 export interface TerminalSide {
   /** Earlier inputs, the oldest first. */
   history(): readonly string[];

@@ -46,7 +46,7 @@ export function draw(state: EditorState, view: View): Screen {
   const cursor = found === null ? state.cursor : Math.max(0, text.indexOf(state.search?.query ?? ''));
   const below = belowText(state, view);
   const { rows, cursorRow, cursorColumn } = layOut(text, cursor, view);
-  // What does not fit goes off the top or the bottom; the row of the cursor is seen.
+  // Rows that do not fit go off the top or the bottom; the row of the cursor stays.
   const room = Math.max(1, view.height - below.length);
   const first = Math.max(0, Math.min(cursorRow - Math.floor(room / 2), rows.length - room));
   return {

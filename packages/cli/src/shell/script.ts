@@ -15,7 +15,7 @@ export interface ScriptPart {
 export function scriptParts(source: string): ScriptPart[] {
   const parts: ScriptPart[] = [];
   const lines = source.replace(/^\ufeff/, '').split('\n');
-  // What the system needs to find the program is no code.
+  // The line by which the system finds the program is no code.
   if (lines[0]?.startsWith('#!')) lines[0] = '';
   let state = FIRST_LINE;
   let code: string[] = [];

@@ -1,4 +1,4 @@
-/** What a shell is in: a scope, variables, settings. It runs queries, and knows no terminal. */
+/** The state of a shell: scope, variables, settings. It runs queries, and knows no terminal. */
 import { type Database, parseJson, WireError, type WireValue } from '@althing/client';
 import { tokenize } from '@althing/language';
 import { UsageError } from '../input.js';

@@ -107,7 +107,7 @@ export class TestTerminal {
     this.tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
-  /** What is on the screen, without blanks at the ends of lines and lines at the end. */
+  /** The text on the screen, without blanks at the ends of lines and lines at the end. */
   screen(): string {
     return this.tmux('capture-pane', '-p').trimEnd();
   }

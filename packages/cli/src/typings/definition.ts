@@ -70,7 +70,7 @@ const SIMPLE: ReadonlyMap<string, string> = new Map([
   ['nil', 'null'],
 ]);
 
-/** What differs in arguments: a whole number is an int, unless it is said to be a float. */
+/** Types of arguments differ in numbers: a whole number is an int, unless it is said to be a float. */
 const ARGUMENTS: ReadonlyMap<string, string> = new Map([
   ['float', `number | ${PACKAGE}.Float`],
   ['number', `${INT} | ${PACKAGE}.Float`],
@@ -109,7 +109,7 @@ function unknownAt(place: Place): string {
   return place === 'argument' ? ANYTHING : 'unknown';
 }
 
-/** What stands between brackets; text behind them is none of a definition. */
+/** The text between brackets; text behind them is no definition. */
 function inside(text: string, closing: string): string {
   return text.endsWith(closing) ? text.slice(1, -1) : 'any';
 }

@@ -1,4 +1,4 @@
-/** What a node tells of a collection, as far as types of it are made. */
+/** The schema of a collection as a node tells it, as far as types are made of it. */
 import { isWireList, isWireMap, type WireValue } from '@althing/client';
 
 export interface Schema {

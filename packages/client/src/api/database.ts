@@ -1,4 +1,4 @@
-/** What `connect` gives. */
+/** The database that `connect` gives. */
 
 import type { Code } from '../template.js';
 import type { Value } from '../values/from-wire.js';

@@ -1,8 +1,8 @@
-/** What a client is told when it connects, and what a call may change of it. */
+/** Options of a client, and of its calls. */
 import type { ErrorOutcome } from '../errors/errors.js';
 import type { IntsAs } from '../values/from-wire.js';
 
-/** Who asks: a token, or a user with a password. */
+/** Credentials: a token, or a user with a password. */
 export type Credentials = { readonly token: string } | { readonly user: string; readonly password: string };
 
 /** How one call is carried out; `with` of a collection sets it for all calls of what it returns. */
@@ -34,14 +34,14 @@ export interface CallOptions {
   readonly exact?: boolean | undefined;
 }
 
-/** What nodes are trusted, and what the client proves itself with: contents of PEM files. Node.js alone; browsers have their own. */
+/** Trusted authorities of nodes, and the client's certificate: contents of PEM files. Node.js alone; browsers have their own. */
 export interface TlsOptions {
   readonly ca?: string | Uint8Array | undefined;
   readonly cert?: string | Uint8Array | undefined;
   readonly key?: string | Uint8Array | undefined;
 }
 
-/** What a client may take at most. */
+/** Limits of a client. */
 export interface Limits {
   /** Requests that are sent and not answered. Default 64. */
   readonly requests?: number | undefined;

@@ -13,7 +13,7 @@ export interface Procedure<Named extends object, Positional extends readonly unk
   readonly result: Result;
 }
 
-/** What a collection has. `althing types //stuff` writes it. */
+/** The schema of a collection. `althing types //stuff` writes it. */
 export interface CollectionSchema {
   /** The types of its things, by name. */
   readonly types?: object;

@@ -1,4 +1,4 @@
-/** What browsers need for rooms, and for calls over WebSocket. */
+/** Sockets of browsers, for rooms and for calls over WebSocket. */
 import type { Dial } from '../socket/session.js';
 import { openWebSocket, standardWebSocket } from '../socket/websocket.js';
 

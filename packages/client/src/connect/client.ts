@@ -19,10 +19,10 @@ import { decodeMessagePack, writableWire } from '../wire/msgpack.js';
 import type { WireValue } from '../wire/value.js';
 import { type Places, placesOf } from './places.js';
 
-/** What Node.js and browsers do differently. */
+/** The differences between Node.js and browsers. */
 export interface Platform {
   readonly surroundings: Surroundings;
-  /** What relative URLs are relative to; undefined for nothing. */
+  /** The base of relative URLs; undefined for none. */
   readonly base?: string;
   /** May come later, where its code is loaded when it is needed. */
   makeTransport(options: ConnectOptions, parts: TransportParts): Transport | Promise<Transport>;
@@ -37,7 +37,7 @@ export interface TransportParts {
   readonly answerBytesMax: number;
 }
 
-/** What rooms need, but for how they connect. */
+/** The options of rooms, apart from how they connect. */
 export type RoomParts = Omit<RoomHubOptions, 'dial'>;
 
 const REQUESTS_MAX = 64;

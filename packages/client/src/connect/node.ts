@@ -32,7 +32,7 @@ export function connect<S extends object = Readonly<Record<string, unknown>>>(
 /** Connections of the native protocol to a node, for calls. */
 const SOCKETS_MAX = 16;
 
-/** What ThingsDB's clients connect to, and a node listens on unless it is told otherwise. */
+/** The default port of the native protocol, as with ThingsDB. */
 const NATIVE_PORT = 9200;
 
 function nodePlatform(): Platform {
@@ -78,7 +78,7 @@ function dialOf(way: 'websocket' | 'tcp', { tls = {}, nativePort = NATIVE_PORT }
       return new StreamChannel(await openStream({ host, port, ...tlsOptions }, signal));
     }
     const Socket = standardWebSocket();
-    // That of the platform can't be told what to trust.
+    // The platform's own WebSocket can't be given authorities to trust.
     if (Socket !== null && tls.ca === undefined && tls.cert === undefined)
       return openWebSocket(Socket, url, signal);
     const port = Number(url.port) || (isTls ? 443 : 80);

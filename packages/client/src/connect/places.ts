@@ -1,7 +1,7 @@
 /** Addresses of nodes, as `connect` takes them. */
 import type { Credentials } from '../api/options.js';
 
-/** What a list of URLs says. */
+/** The nodes of a list of URLs. */
 export interface Places {
   /** Without credentials, query and fragment. */
   readonly urls: readonly URL[];

@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../api/options.js';
 
-/** What Node.js takes for TLS. */
+/** TLS options in the form of Node.js. */
 export function tlsParts({ ca, cert, key }: TlsOptions): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
   return {
     ...(ca === undefined ? {} : { ca: Buffer.from(ca) }),

@@ -12,7 +12,7 @@ export interface CodePlace {
   readonly length: number;
 }
 
-/** What an answer tells of an error. */
+/** An error as an answer tells it. */
 export interface ErrorAnswer {
   /** Undefined where the transport does not tell: then it follows from the code. */
   readonly name?: string | undefined;

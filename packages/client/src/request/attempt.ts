@@ -36,7 +36,7 @@ export interface Failure {
   readonly procedure: string | null;
 }
 
-/** What a node answered. */
+/** The answer of a node. */
 export interface Reply {
   /** HTTP status, or the one that stands for the same. */
   readonly status: number;
@@ -46,7 +46,7 @@ export interface Reply {
   readonly failure: Failure | 'malformed' | null;
   /** The index that the answer reflects; 0 where nothing tells. */
   readonly index: number;
-  /** What the node asks to wait; null for nothing. */
+  /** The wait that the node asks for; null for none. */
   readonly retryAfterMs: number | null;
   /** Whether the node ends its connections. */
   readonly closes: boolean;
@@ -71,7 +71,7 @@ export interface Sent {
   cancel(): void;
 }
 
-/** What a request asks for. */
+/** The program of a request. */
 export interface Program {
   readonly kind: 'query' | 'run';
   /** Code, or the name of a procedure. */

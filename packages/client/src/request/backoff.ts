@@ -12,7 +12,7 @@ export function pauseMs(failures: number, random: () => number): number {
   return random() * Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(failures, 16));
 }
 
-/** What a node asks to wait, more or less a fifth, so that not all come back in the same moment. */
+/** The wait that a node asks for, more or less a fifth, so that not all come back in the same moment. */
 export function spreadMs(ms: number, random: () => number): number {
   return ms * (0.8 + 0.4 * random());
 }

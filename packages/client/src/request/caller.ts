@@ -305,7 +305,7 @@ async function endOf(sent: Sent, interruption: Interruption): Promise<AttemptEnd
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** What has come of one call so far. */
+/** The state of one call. */
 class CallState {
   readonly begunAt: number;
   name: RequestName | null = null;

@@ -1,4 +1,4 @@
-/** What ends a call before its time: its signal, its client, its deadline. Whatever a call waits for, it waits for it here. */
+/** The ways in which a call ends before its time: its signal, its client, its deadline. Whatever a call waits for, it waits for it here. */
 import type { Clock } from './surroundings.js';
 
 export type Interrupted =

@@ -1,4 +1,4 @@
-/** Who asks: what was given, or what `credentials()` gives, which is asked once for all calls that wait for it. */
+/** The login of a client: given credentials, or those of `credentials()`, which is asked once for all calls that wait for it. */
 import type { Credentials } from '../api/options.js';
 
 export class Login {

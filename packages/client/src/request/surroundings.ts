@@ -1,4 +1,4 @@
-/** What the logic of requests takes from outside, so that tests and simulations can play it. */
+/** Time, timers and randomness for the logic of requests, handed in so that tests and simulations can play them. */
 
 export interface Clock {
   /** Milliseconds that never go back. */

@@ -1,9 +1,9 @@
-/** What the end of an attempt means for its call. A pure decision: the table of `README.md`, "Requests that fail". */
+/** The consequence that the end of an attempt has for its call. A pure decision: the table of `README.md`, "Requests that fail". */
 
 import type { AttemptEnd } from './attempt.js';
 import { pauseMs, spreadMs } from './backoff.js';
 
-/** What came before in the same call. */
+/** The history of the call. */
 export interface Past {
   /** Attempts that failed, and rounds over all nodes in which none could be reached. */
   readonly failures: number;

@@ -31,7 +31,7 @@ const IDS = 0xffff;
 const FIRST_ANSWER = PackageType.PONG;
 
 export class PackageConnection {
-  /** Told of each event. */
+  /** Takes each event. */
   onEvent: (event: SocketEvent) => void = () => {};
   /** Settles when the connection has ended. */
   readonly ended: Promise<void>;

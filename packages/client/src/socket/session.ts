@@ -16,7 +16,7 @@ export type Dial = (node: NodeAddress, signal: AbortSignal) => Promise<PackageCh
 const WARN_CONNECTION = 1n;
 
 export class Session {
-  /** Told of what happens in rooms. */
+  /** Takes the events of rooms. */
   onRoomEvent: (event: SocketEvent) => void = () => {};
   readonly node: NodeAddress;
   readonly connection: PackageConnection;
@@ -102,7 +102,7 @@ export class Session {
   }
 }
 
-/** What a package of type ERROR tells: `{error_code, error_msg, outcome?, at?, in?}`; null for what it must not hold. */
+/** The content of a package of type ERROR: `{error_code, error_msg, outcome?, at?, in?}`; null for what it must not hold. */
 export function socketErrorAnswer({ data }: Package): ErrorAnswer | null {
   let map: WireValue;
   try {

@@ -24,7 +24,7 @@ export interface SocketOptions {
 export class SocketError extends Error {
   /** Of the protocol, such as -54. */
   readonly code: number;
-  /** What became of the changes: `none`, `unknown` or `made`; null when the request had no options. */
+  /** The outcome of the changes: `none`, `unknown` or `made`; null when the request had no options. */
   readonly outcome: string | null;
 
   constructor(code: number, message: string, outcome: string | null) {

@@ -4,7 +4,7 @@ import { writableFloat, writableInt } from '../wire/msgpack.js';
 import { Float, type Int } from './numbers.js';
 import { ThingRef } from './things.js';
 
-/** What may be sent as a variable or an argument. Properties that are undefined are left out. */
+/** Values that may be sent as a variable or an argument. Properties that are undefined are left out. */
 export type Sendable =
   | null
   | boolean
@@ -17,7 +17,7 @@ export type Sendable =
   | { readonly [name: string]: Sendable | undefined };
 
 /**
- * What msgpackr is to write for a value.
+ * The form of a value that msgpackr writes.
  *
  * @param nestingMax levels of lists and maps at most
  * @throws {TypeError} for what the database has no value for, {@link RangeError} for ints beyond 64 bits and too many levels

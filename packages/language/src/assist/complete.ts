@@ -16,7 +16,7 @@ export interface FunctionInfo {
   readonly changes: string | null;
 }
 
-/** What there is in a scope. It answers at once from what it knows, and never waits. */
+/** The names of a scope. It answers at once from what it knows, and never waits. */
 export interface Catalogue {
   readonly functions: readonly FunctionInfo[];
   readonly procedures: readonly {
@@ -50,7 +50,7 @@ export interface Completion {
   /** One line: the call with its arguments, or the fields. */
   readonly detail: string;
   readonly doc: string;
-  /** What to write in the place of the word. */
+  /** The text to write in the place of the word. */
   readonly insert: string;
 }
 

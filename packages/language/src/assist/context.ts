@@ -1,7 +1,7 @@
-/** What is being typed at a place of a text: the part of completion that needs no names. */
+/** The context of a place in a text that is being typed: the part of completion that needs no names. */
 import { type Token, tokenize } from './tokens.js';
 
-/** What a method or property is asked of, as far as the text tells. */
+/** The receiver of a method or property, as far as the text tells. */
 export type Receiver =
   /** Properties from the root of the collection: `.a.b` is `['a', 'b']`, the root itself `[]`. */
   | { readonly kind: 'path'; readonly path: readonly string[] }
@@ -32,7 +32,7 @@ export interface Context {
   /** The word (or text) around the place, which a completion replaces: offsets in UTF-16 units, end exclusive. */
   readonly from: number;
   readonly to: number;
-  /** What of it stands before the place. */
+  /** The part of it before the place. */
   readonly prefix: string;
   readonly call: EnclosingCall | null;
   /** Variables that the text names elsewhere. */
@@ -120,7 +120,7 @@ class Backwards {
     return null;
   }
 
-  /** What ends with the token at an index, which a dot stands behind. */
+  /** The receiver that ends with the token at an index, and has a dot behind it. */
   private receiver(index: number): Receiver {
     const path: string[] = [];
     for (let at = index; ; at -= 2) {

@@ -32,7 +32,7 @@ export interface Token {
  */
 export interface LineState {
   /**
-   * What is not closed yet, the outermost first, a character each: a quote or a backtick for a text, `*` for a comment, `{` for a hole of
+   * Constructs that are not closed yet, the outermost first, a character each: a quote or a backtick for a text, `*` for a comment, `{` for a hole of
    * a template and for each brace in it.
    */
   readonly open: string;
