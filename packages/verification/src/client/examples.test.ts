@@ -1,0 +1,77 @@
+/** The example in TypeScript: compiled, run over three nodes, and asked while one of them dies. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { connect } from '@althing/client';
+import { freePorts, Launched, until } from '@althing/node/testing';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ClusterProcess } from '../harness/cluster-process.js';
+
+const run = promisify(execFile);
+const project = fileURLToPath(new URL('../../../../', import.meta.url));
+
+let folder: string;
+let cluster: ClusterProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'althing-example-'));
+  cpSync(join(project, 'examples'), folder, { recursive: true });
+  mkdirSync(join(folder, 'typescript/node_modules'));
+  for (const name of ['@althing', '@types']) {
+    symlinkSync(join(project, 'node_modules', name), join(folder, 'typescript/node_modules', name));
+  }
+  cluster = await ClusterProcess.start(3);
+});
+
+afterAll(async () => {
+  await cluster.discard();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('sells each seat once, whichever node dies', async () => {
+  const urls = cluster.nodes.map(({ url }) => url);
+  const { credentials } = cluster;
+  const token = 'token' in credentials ? credentials.token : '';
+  const db = connect<{ theatre: unknown }>(urls, { token });
+  await db.$root.query("new_collection('theatre');");
+  await db.theatre.query(readFileSync(join(folder, 'schema.ti'), 'utf8'));
+  await db.$close();
+  const environment = { ALTHING_URL: urls.join(), ALTHING_TOKEN: token };
+  const althing = join(project, 'packages/cli/bin/althing.js');
+  const types = new Launched([process.execPath, althing, 'types', '//theatre'], { environment });
+  await types.ended;
+  writeFileSync(join(folder, 'typescript/src/theatre.d.ts'), types.output);
+  const tsc = join(project, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', join(folder, 'typescript')]).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+  const [port = 0] = await freePorts(1);
+  const service = new Launched([process.execPath, 'dist/main.js'], {
+    folder: join(folder, 'typescript'),
+    environment: { ...environment, PORT: String(port) },
+  });
+  await until(() => service.output.includes('ready') || !service.isRunning, 'the service is ready');
+  expect(service.output).toBe('ready\n');
+  const url = `http://127.0.0.1:${port}`;
+  const post = (seat: string, buyer: string, key: string): Promise<Response> =>
+    fetch(`${url}/seats/${seat}`, { method: 'POST', body: buyer, headers: { 'Idempotency-Key': key } });
+
+  expect((await post('A1', 'Ann', 'order-1')).status).toBe(201);
+  expect((await post('A1', 'Ann', 'order-1')).status).toBe(201);
+  expect((await post('A1', 'Bob', 'order-2')).status).toBe(409);
+  expect((await post('Z9', 'Bob', 'order-3')).status).toBe(404);
+  const events = (await fetch(`${url}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
+  const selling = ['A2', 'A3', 'B1', 'B2'].map((seat) => post(seat, 'Cleo', seat));
+  await cluster.node(0).kill();
+  expect((await Promise.all(selling)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect(await (await fetch(`${url}/seats`)).json()).toEqual(['B3']);
+  expect((await post('B3', 'Dan', 'order-9')).status).toBe(201);
+  let told = '';
+  while (!/event: (sold\ndata: "B3"|gap)/.test(told)) told += (await events?.read())?.value ?? '';
+  await events?.cancel();
+  service.signal('SIGTERM');
+  expect(await service.ended).toMatchObject({ code: 0 });
+});
