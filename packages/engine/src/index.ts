@@ -93,7 +93,7 @@ export type { Prepared } from './run/program.js';
 export type { Outlet, Quotas, TaskRun } from './run/runtime.js';
 export { NAME } from './schema/name.js';
 export { brokenRules } from './state/broken-rules.js';
-export { deleteThing, writeCheckpoint } from './state/checkpoint.js';
+export { removedRecords, writeCheckpoint } from './state/checkpoint.js';
 export { CollectionGroup } from './state/collection-group.js';
 export { groupLines, stateLines } from './state/describe.js';
 export { Dirty, type SmallRecord } from './state/dirty.js';

@@ -30,7 +30,7 @@ export function fieldOf(rt: Runtime, thing: Thing, name: string): Field {
   return field;
 }
 
-/** Takes a value that refers to things, or lies in pieces, out of all instances: what is left can be forgotten at any time. */
+/** Takes a value that refers to things, or lies in pages, out of all instances: what is left can be forgotten at any time. */
 export function releaseValues(rt: Runtime, type: Type, name: string): void {
   const field = type.shape?.fields.find((other) => other.name === name);
   if (field === undefined || isScalar(field.definition)) return;
@@ -48,7 +48,7 @@ export function releaseValues(rt: Runtime, type: Type, name: string): void {
  */
 function isStoredNowhere(rt: Runtime, { base }: Pick<Definition, 'base'>): boolean {
   const { schema, store } = rt;
-  // A list of many nils lies in pieces, which have to be given up.
+  // A list of many nils lies in pages, which have to be given up.
   if (base.kind === 'list')
     return base.item !== null && !base.item.nillable && isStoredNowhere(rt, base.item);
   if (base.kind === 'set') return base.item !== null && isStoredNowhere(rt, base.item);

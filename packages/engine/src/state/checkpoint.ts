@@ -1,9 +1,12 @@
+import type { Changes } from './dirty.js';
 import type { Group } from './group.js';
 import { RecordKind, type RecordSink } from './records.js';
 
-/** Deletes the records of a thing that was removed. */
-export function deleteThing([id, parts]: readonly [number, readonly number[]], sink: RecordSink): void {
-  for (const part of parts) sink.delete(RecordKind.THING, id, part);
+/** The records of the things that were removed, which a checkpoint deletes. */
+export function* removedRecords({
+  removed,
+}: Pick<Changes, 'removed'>): Generator<[id: number, part: number]> {
+  for (const [id, parts] of removed) for (const part of parts) yield [id, part];
 }
 
 /**
@@ -17,7 +20,7 @@ export function writeCheckpoint(group: Group, sink: RecordSink): void {
     if (value === null) sink.delete(kind, id, part);
     else sink.put(kind, id, part, value);
   }
-  for (const removed of changes.removed) deleteThing(removed, sink);
+  for (const [id, part] of removedRecords(changes)) sink.delete(RecordKind.THING, id, part);
   for (const id of changes.things) {
     const thing = dirty.frozenThing(id);
     if (thing === undefined) continue;

@@ -12,7 +12,6 @@ import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { attachAll, detach } from './attach.js';
 import type { ThingMemory } from './memory.js';
-import { dropPages, restorePages } from './pages/paged-containers.js';
 import { makePlain } from './places.js';
 
 /**
@@ -46,9 +45,7 @@ export function migrate(
     const value = slots[place] as Value;
     rescue?.values.get(thing)?.set(mark, value) ?? rescue?.values.set(thing, new Map([[mark, value]]));
     detach(value);
-    dropPages(value);
   }
-  for (const value of moved) restorePages(value);
   thing.shape = shape;
   thing.slots = moved;
   attachAll(thing);

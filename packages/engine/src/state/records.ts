@@ -1,5 +1,5 @@
 /**
- * Kinds of records in the state of a group. A record has the key (kind, id, part); `part` numbers the pieces of one
+ * Kinds of records in the state of a group. A record has the key (kind, id, part); `part` numbers the records of one
  * object that is stored in several records. The bytes of each kind are described where they are encoded.
  * Kinds from 0x20 on belong to the node.
  */

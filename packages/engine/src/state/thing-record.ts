@@ -17,7 +17,6 @@ import type { Value } from '../value/value.js';
 import type { ThingMemory } from './memory.js';
 import { missingValue, rescueValue } from './migrate.js';
 import type { PageSink } from './pages/page-table.js';
-import { dropPages } from './pages/paged-containers.js';
 import { PAGED_HEAD, PropertyPages } from './pages/property-pages.js';
 import { readStored, writeStored } from './stored-value.js';
 import { writeValue } from './value-codec.js';
@@ -156,10 +155,7 @@ function readOtherFields(
     const field = fields.find((other) => other.id === id);
     const value = readStored(input, field?.name ?? `=${id}`, thing, store, null);
     if (field !== undefined) values[field.slot] = value;
-    else {
-      dropPages(value);
-      if (rescue !== undefined) rescueValue(thing, id, value, rescue);
-    }
+    else if (rescue !== undefined) rescueValue(thing, id, value, rescue);
   }
   return fields.map((field) => {
     const value = values[field.slot];

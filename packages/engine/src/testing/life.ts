@@ -1,5 +1,5 @@
 import type { Change } from '../calls/call.js';
-import { deleteThing } from '../state/checkpoint.js';
+import { removedRecords } from '../state/checkpoint.js';
 import type { CollectionGroup } from '../state/collection-group.js';
 import { allThings, groupLines } from '../state/describe.js';
 import type { Changes } from '../state/dirty.js';
@@ -228,8 +228,8 @@ function* stepsOf(
     else sink.put(kind, id, part, value);
   }
   yield;
-  for (const thing of removed) {
-    deleteThing(thing, sink);
+  for (const [id, part] of removedRecords({ removed })) {
+    sink.delete(RecordKind.THING, id, part);
     yield;
   }
   for (const id of things) {

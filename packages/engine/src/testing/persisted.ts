@@ -1,5 +1,5 @@
 import { ByteWriter } from '../bytes.js';
-import { deleteThing, writeCheckpoint } from '../state/checkpoint.js';
+import { removedRecords, writeCheckpoint } from '../state/checkpoint.js';
 import { CollectionGroup } from '../state/collection-group.js';
 import type { Changes } from '../state/dirty.js';
 import { RecordKind, type RecordSink, type RecordSource } from '../state/records.js';
@@ -110,7 +110,7 @@ function* stepsOf(
     if (value === null) sink.delete(kind, id, part);
     else sink.put(kind, id, part, value);
   }
-  for (const thing of removed) deleteThing(thing, sink);
+  for (const [id, part] of removedRecords({ removed })) sink.delete(RecordKind.THING, id, part);
   for (const id of things) {
     yield;
     const thing = group.dirty.frozenThing(id);

@@ -1,4 +1,4 @@
-import { deleteThing, RecordKind, type RecordSink, type SmallRecord } from '@althing/engine';
+import { RecordKind, type RecordSink, removedRecords, type SmallRecord } from '@althing/engine';
 import type { Checkpoint } from '@althing/storage';
 import type { Applied, Consensus } from '../between/protocol.js';
 import { encodeContext } from '../groups/applied.js';
@@ -286,7 +286,7 @@ export class Checkpointer {
     // behind it. A collection that is being filled has many records, and no such things.
     if (!changes.things.isEmpty) for (const record of changes.records.values()) put(record);
     else await this.sliced(changes.records.values(), pace, put);
-    await this.sliced(changes.removed, pace, (removed) => deleteThing(removed, sink));
+    await this.sliced(removedRecords(changes), pace, ([id, part]) => sink.delete(RecordKind.THING, id, part));
     await this.sliced(changes.things, pace, (id) => {
       const thing = dirty.frozenThing(id);
       if (thing === undefined) return;

@@ -89,18 +89,11 @@ export class ListPages extends PageTable<ListPage> implements Backing {
   }
 
   get unitsToFill(): number {
-    return this.unitsOf(() => true);
+    return this.unitsToRead(() => true);
   }
 
   get unitsToDrop(): number {
-    return this.unitsOf(mustBeRead);
-  }
-
-  private unitsOf(counts: (page: ListPage) => boolean): number {
-    if (!this.hasAbsent) return 0;
-    let items = 0;
-    for (const page of this.pages) if (page.state === PageState.ABSENT && counts(page)) items += page.entries;
-    return UNITS_PER_READ_ITEM * items;
+    return this.unitsToRead(mustBeRead);
   }
 
   fill(): void {
@@ -241,18 +234,13 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       return;
     }
     const { held } = this.list;
-    let start = 0;
-    for (let i = 0; i < this.pages.length; i++) {
-      const { state, entries } = this.page(i);
-      if (state === PageState.CLEAN || state === PageState.SAVED) {
-        this.evict(i);
-        for (let j = start; j < start + entries; j++) {
-          forget(held[j] as Value);
-          held[j] = null;
-        }
+    this.evict(({ entries }, index) => {
+      const start = this.startOf(index);
+      for (let i = start; i < start + entries; i++) {
+        forget(held[i] as Value);
+        held[i] = null;
       }
-      start += entries;
-    }
+    });
   }
 
   protected encode(index: number, out: ByteWriter): void {
@@ -277,6 +265,15 @@ export class ListPages extends PageTable<ListPage> implements Backing {
       store.hold(value);
     }
     if (input.remaining > 0) throw new FormatError('a page of a list is longer than its head says');
+  }
+
+  /** What it takes to bring the pages that are meant into memory. */
+  private unitsToRead(isMeant: (page: ListPage) => boolean): number {
+    if (!this.hasAbsent) return 0;
+    let items = 0;
+    for (const page of this.pages)
+      if (page.state === PageState.ABSENT && isMeant(page)) items += page.entries;
+    return UNITS_PER_READ_ITEM * items;
   }
 
   private eachItem(isMeant: (page: ListPage) => boolean, visit: (value: Value) => void): void {

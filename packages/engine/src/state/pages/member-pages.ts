@@ -136,12 +136,10 @@ export class MemberPages extends PageTable<MemberPage> {
 
   /** Takes pages out of memory that are as they are on disk. */
   leave(): void {
-    for (const [index, page] of this.pages.entries()) {
-      if (page.state !== PageState.CLEAN && page.state !== PageState.SAVED) continue;
-      this.evict(index);
+    this.evict((page) => {
       page.ids = [];
       page.orders = [];
-    }
+    });
   }
 
   protected encode(index: number, out: ByteWriter): void {

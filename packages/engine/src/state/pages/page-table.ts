@@ -170,7 +170,7 @@ export class PageNumbers implements Unfinished {
 }
 
 /** Records that are deleted in one step. */
-const DELETED_AT_ONCE = 256;
+const DELETED_AT_ONCE = 32;
 
 /** The pages of one object, or of a part of it. */
 export abstract class PageTable<P extends Page = Page> implements Unfinished {
@@ -325,13 +325,20 @@ export abstract class PageTable<P extends Page = Page> implements Unfinished {
     this.home.unfinished.delete(this);
   }
 
-  /** Notes that the entries of a page leave memory. No checkpoint may be under way. */
-  protected evict(index: number): void {
-    const page = this.page(index);
-    if (page.state === PageState.DIRTY || page.state === PageState.FROZEN || page.number === 0)
-      throw new Error('a page leaves memory that differs from its record');
-    page.state = PageState.ABSENT;
-    this.absentCount += 1;
+  /**
+   * Takes the pages out of memory that are as their records. No checkpoint may be under way.
+   *
+   * @param forget does it with the entries of a page
+   */
+  protected evict(forget: (page: P, index: number) => void): void {
+    if (this.sink !== null) throw new Error('pages leave memory while a checkpoint has some still to write');
+    for (const [index, page] of this.pages.entries()) {
+      if (page.state !== PageState.CLEAN && page.state !== PageState.SAVED) continue;
+      if (page.number === 0) throw new Error('a page leaves memory that has no record');
+      forget(page, index);
+      page.state = PageState.ABSENT;
+      this.absentCount += 1;
+    }
   }
 
   /** Gives the records of all pages up; `keepNumbers` takes that back. */
