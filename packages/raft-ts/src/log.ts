@@ -7,21 +7,11 @@
  *       |  in the view |  being    | not yet handed   |
  *       |              |  written  | out for writing  |
  *     first = border + 1           applied <= applying <= commit <= last,  applying <= stable
- *
- * Long because: it is one invariant: every method moves some of these indexes, and none may be moved from
- * elsewhere.
  */
+import { ApplyWindow } from './applywindow.js';
 import { assert } from './assert.js';
 import type { LogView } from './hostlog.js';
 import { type Entry, entryBytes, type HardState, type Index, type SnapshotMeta, type Term } from './types.js';
-
-/** A batch that was handed out for applying and not yet reported as applied. */
-interface ApplyBatch {
-  readonly last: Index;
-  readonly bytes: number;
-  /** The part of `bytes` that `unappliedBytes` holds. */
-  readonly counted: number;
-}
 
 export class RaftLog {
   private readonly view: LogView;
@@ -42,8 +32,7 @@ export class RaftLog {
   private commitIndex: Index;
   private applyingIndex: Index;
   private appliedIndex: Index;
-  private applyBatches: ApplyBatch[] = [];
-  private bytesApplying = 0;
+  private readonly beingApplied = new ApplyWindow();
   /**
    * Entries from here on were added in this process's life, so that their sizes are known without reading
    * them.
@@ -142,7 +131,7 @@ export class RaftLog {
 
   /** Bytes handed out for applying and not yet reported as applied. */
   get applyBytes(): number {
-    return this.bytesApplying;
+    return this.beingApplied.bytes;
   }
 
   /** Bytes of the entries that are not applied, as far as they were added in this process's life. */
@@ -304,7 +293,7 @@ export class RaftLog {
 
   /** Whether there are committed entries to apply, up to `limit`. */
   hasCommitted(maxBytes: number, limit: Index): boolean {
-    if (this.installingIndex !== 0 || this.bytesApplying >= maxBytes) return false;
+    if (this.installingIndex !== 0 || this.beingApplied.bytes >= maxBytes) return false;
     return this.applyingIndex < Math.min(this.commitIndex, this.stableIndex, limit);
   }
 
@@ -316,7 +305,7 @@ export class RaftLog {
     if (!this.hasCommitted(maxBytes, limit)) return NO_ENTRIES;
     const high = Math.min(this.commitIndex, this.stableIndex, limit);
     const low = this.applyingIndex + 1;
-    const entries = this.slice(low, maxBytes - this.bytesApplying, high - this.applyingIndex);
+    const entries = this.slice(low, maxBytes - this.beingApplied.bytes, high - this.applyingIndex);
     const last = entries[entries.length - 1];
     assert(last !== undefined, 'Entries that are yet to be applied must be at hand in the log view', low);
     assert(
@@ -325,15 +314,8 @@ export class RaftLog {
       low,
       last.index,
     );
-    let bytes = 0;
-    let counted = 0;
-    for (const entry of entries) {
-      bytes += entryBytes(entry);
-      if (entry.index >= this.countedFrom) counted += entryBytes(entry);
-    }
     this.applyingIndex = last.index;
-    this.bytesApplying += bytes;
-    this.applyBatches.push({ last: last.index, bytes, counted });
+    this.beingApplied.add(entries, this.countedFrom);
     return entries;
   }
 
@@ -342,14 +324,7 @@ export class RaftLog {
     assert(index >= this.appliedIndex, 'The applied index falls', index, this.appliedIndex);
     assert(index <= this.applyingIndex, 'Applied what was not handed out', index, this.applyingIndex);
     this.appliedIndex = index;
-    let done = 0;
-    while (done < this.applyBatches.length && this.applyBatches[done]!.last <= index) {
-      const batch = this.applyBatches[done]!;
-      this.bytesApplying -= batch.bytes;
-      this.bytesUnapplied = Math.max(this.bytesUnapplied - batch.counted, 0);
-      done += 1;
-    }
-    if (done > 0) this.applyBatches.splice(0, done);
+    this.bytesUnapplied = Math.max(this.bytesUnapplied - this.beingApplied.appliedTo(index), 0);
     if (index === this.endIndex) this.bytesUnapplied = 0;
   }
 
@@ -428,24 +403,15 @@ export class RaftLog {
 
   /** The invariants that hold between any two calls (I5). */
   check(): void {
-    assert(
-      this.appliedIndex <= this.applyingIndex,
-      'applied <= applying',
-      this.appliedIndex,
-      this.applyingIndex,
-    );
-    assert(
-      this.applyingIndex <= this.commitIndex,
-      'applying <= commit',
-      this.applyingIndex,
-      this.commitIndex,
-    );
-    assert(this.commitIndex <= this.endIndex, 'commit <= last', this.commitIndex, this.endIndex);
-    assert(this.handedIndex <= this.endIndex, 'handed <= last', this.handedIndex, this.endIndex);
+    const { appliedIndex: applied, applyingIndex: applying, commitIndex: commit, endIndex: last } = this;
+    assert(applied <= applying, 'applied <= applying', applied, applying);
+    assert(applying <= commit, 'applying <= commit', applying, commit);
+    assert(commit <= last, 'commit <= last', commit, last);
+    assert(this.handedIndex <= last, 'handed <= last', this.handedIndex, last);
     assert(this.stableIndex <= this.handedIndex, 'stable <= handed', this.stableIndex, this.handedIndex);
-    assert(this.borderIndex <= this.commitIndex, 'border <= commit', this.borderIndex, this.commitIndex);
+    assert(this.borderIndex <= commit, 'border <= commit', this.borderIndex, commit);
     const inTail = this.tail.length - this.head;
-    assert(this.tailFirst + inTail === this.endIndex + 1, 'The tail ends with the last entry', inTail);
+    assert(this.tailFirst + inTail === last + 1, 'The tail ends with the last entry', inTail);
   }
 
   private tailEntry(index: Index): Entry {

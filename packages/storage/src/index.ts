@@ -49,7 +49,7 @@ export {
   type StoreFault,
   type StoreOperation,
 } from './kv/memory-store.js';
-export { type LogStats, LogStore } from './log/log-store.js';
+export { LogStore } from './log/log-store.js';
 export type { LogStoreOptions, WriteObserver } from './log/options.js';
 export type {
   AppendDone,
@@ -58,6 +58,7 @@ export type {
   HardState,
   LogEntry,
   LogOperation,
+  LogStats,
   LogView,
   ResetGroup,
   SetHardState,

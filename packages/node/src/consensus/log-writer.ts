@@ -1,4 +1,5 @@
 import { DiskFullError, type LogOperation, type LogStore } from '@althing/storage';
+import { assert } from '../base/assert.js';
 
 export interface LogWriterEvents {
   /** The disk has no room for what is to be written: it waits, and `retry` tries it again. */
@@ -45,6 +46,8 @@ export class LogWriter {
   private held: Append[] = [];
   private readonly compactions = new Map<number, Compaction>();
   private nextSerial = 1;
+  /** Of the last write that is durable. */
+  private doneSerial = 0;
   private inFlight = 0;
   private inFlightBytes = 0;
   /** `probing`: the oldest of what waits was handed over to see whether there is room. */
@@ -117,14 +120,18 @@ export class LogWriter {
   }
 
   private hand(append: Append): void {
+    assert(this.state !== 'full', 'nothing is written while there is no room');
     this.inFlight += 1;
     this.inFlightBytes += append.bytes;
     this.events.writing();
     this.log.append(append.operations, (error) => {
       this.inFlight -= 1;
       this.inFlightBytes -= append.bytes;
+      assert(this.inFlight >= 0 && this.inFlightBytes >= 0, 'what ends was under way');
       this.events.written(this.inFlight > 0);
       if (error === undefined) {
+        assert(append.serial === this.doneSerial + 1, 'writes end in the order in which they came');
+        this.doneSerial = append.serial;
         append.done();
         this.setOpen();
         this.pump();

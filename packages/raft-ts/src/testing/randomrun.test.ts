@@ -20,7 +20,7 @@ describe('random runs', () => {
       try {
         const run = runSeed(ACTS, { seed });
         committed += run.cluster.checker.committedCount;
-        reads += run.readsAnswered;
+        reads += run.reads.answered;
       } catch (error) {
         throw new Error(`seed ${seed}, ${ACTS} acts`, { cause: error });
       }

@@ -2,10 +2,7 @@
  * A random run of a small cluster: every decision is a number, and the same numbers lead to the same run.
  * The network loses, repeats, reorders and delays messages; processes die with what they had not synced;
  * members come and go. After the faults everything is healed, and then the cluster has to work again.
- *
- * Long because: each act and each fault is a method of one run, and all share its cluster and its clock.
  */
-import { assert } from '../assert.js';
 import { changeOf } from '../change.js';
 import type { LeaseOptions } from '../config.js';
 import { type ChangeStep, isJoint, membershipOf, membersOf, NO_MEMBERS } from '../membership.js';
@@ -17,6 +14,7 @@ import { Violation } from './checker.js';
 import { Cluster } from './cluster.js';
 import type { Host } from './host.js';
 import type { RaftNodeClass } from './plant.js';
+import { ReadWitness } from './read-witness.js';
 import { type Act, drawSwarm, type Swarm } from './swarm.js';
 
 export interface RunOptions {
@@ -50,10 +48,7 @@ export class RandomRun {
   private clock_ms = 0;
   private nextNode: NodeId;
   private proposed = 0;
-  private reads = 0;
-  /** Reads that were asked for and not yet answered or dropped, by node. */
-  private readonly openReads = new Map<string, NodeId>();
-  readsAnswered = 0;
+  readonly reads = new ReadWitness();
 
   constructor({ seed, nodeClass, onTrace, onAct }: RunOptions) {
     const swarm = drawSwarm(seededRandom(seed, 7));
@@ -71,7 +66,7 @@ export class RandomRun {
       ...(swarm.useLease ? { lease } : {}),
       ...(nodeClass === undefined ? {} : { nodeClass }),
       ...(onTrace === undefined ? {} : { onTrace }),
-      onRead: (node, result) => this.onRead(node, result.outcome, result.context),
+      onRead: (node, result) => this.reads.told(node, result.outcome, result.context),
     });
     for (const id of [...voters, ...learners]) this.cluster.add(id, membership);
     this.nextNode = swarm.voters + swarm.learners + 1;
@@ -244,21 +239,8 @@ export class RandomRun {
   }
 
   private read(host: Host): void {
-    this.reads += 1;
-    const name = `${host.id}:${this.reads}`;
-    const { status } = this.cluster.read(host.id, name);
-    if (status === 'accepted') this.openReads.set(name, host.id);
-  }
-
-  private onRead(node: NodeId, outcome: 'ready' | 'dropped', context: unknown): void {
-    assert(
-      typeof context === 'object' && context !== null && 'name' in context,
-      'A context comes back as it was',
-    );
-    const name = String(context.name);
-    if (this.openReads.get(name) !== node) throw new Violation('I8', `the read ${name} is answered twice`);
-    this.openReads.delete(name);
-    if (outcome === 'ready') this.readsAnswered += 1;
+    const name = this.reads.next(host.id);
+    if (this.cluster.read(host.id, name).status === 'accepted') this.reads.asked(name, host.id);
   }
 
   private deliver(random: RandomSource): void {
@@ -292,7 +274,7 @@ export class RandomRun {
 
   private crash(host: Host, random: RandomSource): void {
     this.cluster.crash(host.id, random() % (host.writes.length + 1));
-    for (const [name, id] of this.openReads) if (id === host.id) this.openReads.delete(name);
+    this.reads.crashed(host.id);
     // Hosts are told of lost transfers, whoever dies.
     this.cluster.messages = this.cluster.messages.filter((message) => !this.diesWith(message, host.id));
   }
@@ -437,13 +419,13 @@ export class RandomRun {
 
   /** Reads do not hang: each was answered or dropped, or it was asked a moment ago. */
   private checkReads(): void {
-    for (let tick = 0; tick < 60 && this.openReads.size > 0; tick += 1) {
+    for (let tick = 0; tick < 60 && this.reads.open.length > 0; tick += 1) {
       this.clock_ms += TICK_MS;
       for (const { id, node } of this.cluster.running) if (!node.quiesced) this.cluster.tick(id);
       this.exchange();
     }
-    if (this.openReads.size > 0)
-      throw new Violation('I16', `reads hang: ${[...this.openReads.keys()].join(' ')}`);
+    const { open } = this.reads;
+    if (open.length > 0) throw new Violation('I16', `reads hang: ${open.join(' ')}`);
   }
 
   private describe(): string {

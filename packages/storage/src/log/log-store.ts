@@ -1,7 +1,3 @@
-/**
- * Long because: queue, write, and what a durable write changes are one state machine, in which the order of
- * the steps is the promise.
- */
 import { isU53 } from '../bytes.js';
 import type { Disk } from '../disk/disk.js';
 import {
@@ -14,40 +10,18 @@ import {
   StorePoisonedError,
 } from '../errors.js';
 import type { MarkFile } from '../mark.js';
-import { Accepted } from './accepted.js';
 import { Cleaner } from './cleaner.js';
-import {
-  KIND_COMPACTION,
-  KIND_DROP,
-  KIND_ENTRY,
-  KIND_HARD_STATE,
-  KIND_RESET,
-  recordBytesMax,
-} from './format.js';
+import { DurableView } from './durable-view.js';
+import { recordBytesMax } from './format.js';
 import { GroupLog } from './group-log.js';
+import { applyRecord, type Group, Groups } from './groups.js';
 import { demandFormat, type LogStoreOptions, type LogStoreSettings, logStoreSettings } from './options.js';
 import { linkAt, readEntries } from './reader.js';
 import { type RecoveredLog, recoverLog } from './recovery.js';
 import type { Segments } from './segments.js';
 import { TailCache } from './tail-cache.js';
-import type { AppendDone, HardState, LogEntry, LogOperation, LogView } from './types.js';
-import { type BatchRecord, operationBytes, WriteBatch } from './write-batch.js';
-
-export type LogStats = {
-  readonly segments: number;
-  /** Bytes of the segment files. */
-  readonly bytes: number;
-  /** Bytes of the records in them that are needed. */
-  readonly liveBytes: number;
-  readonly cachedBytes: number;
-  /** Durable writes and records since the store was opened. */
-  readonly writes: number;
-  readonly records: number;
-  readonly waitingBytes: number;
-  /** The sequence number of the last durable record. */
-  readonly sequence: number;
-  readonly poisoned: Error | undefined;
-};
+import type { AppendDone, LogEntry, LogOperation, LogStats, LogView } from './types.js';
+import { operationBytes, WriteBatch } from './write-batch.js';
 
 /**
  * The Raft log of all groups of a node, in one sequence of segment files. Everything that waits is made
@@ -59,7 +33,7 @@ export class LogStore {
   private readonly segments: Segments;
   private readonly mark: MarkFile;
   private readonly settings: LogStoreSettings;
-  private readonly groupsById: Map<number, Group>;
+  private readonly known: Groups;
   private readonly cache: TailCache;
   private readonly batch: WriteBatch;
   private readonly cleaner: Cleaner;
@@ -99,7 +73,7 @@ export class LogStore {
     this.settings = settings;
     this.nextSequence = recovered.nextSequence;
     this.previousCrc = recovered.previousCrc;
-    this.groupsById = new Map([...recovered.logs].map(([id, log]) => [id, new Group(log)]));
+    this.known = new Groups(recovered.logs.values());
     this.cache = new TailCache(settings.cacheBytes);
     this.batch = new WriteBatch((log, index) => linkAt(this.segments, log, index));
     this.cleaner = new Cleaner(this.segments, settings.segmentBytes);
@@ -128,16 +102,13 @@ export class LogStore {
   /** The durable log of a group; an empty one if there is none. Stays valid, and shows what comes later. */
   view(group: number): LogView {
     demand(isU53(group), 'a group is a safe non-negative integer');
-    return new View(group, this);
+    return new DurableView(group, this);
   }
 
   /** Groups of which something is stored, in the order of their numbers. */
   groups(): number[] {
     this.assertReadable();
-    return [...this.groupsById.values()]
-      .filter(({ log }) => log.exists)
-      .map(({ log }) => log.id)
-      .sort((a, b) => a - b);
+    return this.known.stored;
   }
 
   /**
@@ -148,7 +119,7 @@ export class LogStore {
     return new Promise((resolve, reject) => {
       const done: AppendDone = (error) => (error === undefined ? resolve() : reject(error));
       if (this.refuse(done)) return;
-      const slot = this.groupsById.get(group);
+      const slot = this.known.find(group);
       if (slot === undefined || slot.isPast(upTo)) {
         resolve();
         return;
@@ -217,7 +188,7 @@ export class LogStore {
   /** The durable log of a group, for its view. */
   durable(group: number): GroupLog {
     this.assertReadable();
-    return this.groupsById.get(group)?.log ?? new GroupLog(group);
+    return this.known.find(group)?.log ?? new GroupLog(group);
   }
 
   /** The chain hash at an index of a durable log, for its view. */
@@ -252,26 +223,16 @@ export class LogStore {
       throw new LimitError('What waits for the log in bytes', waiting, maxWaitingBytes);
     try {
       for (const operation of operations) {
-        const group = this.group(operation.group);
+        const group = this.known.get(operation.group);
         group.accepted.accept(operation);
         group.pending++;
       }
-      for (const { group } of operations) this.group(group).accepted.checkTogether(group);
+      for (const { group } of operations) this.known.get(group).accepted.checkTogether(group);
     } catch (error) {
       this.fail(error);
       throw error;
     }
     return bytes;
-  }
-
-  private group(id: number): Group {
-    let group = this.groupsById.get(id);
-    if (group === undefined) {
-      demand(isU53(id), 'a group is a safe non-negative integer');
-      group = new Group(new GroupLog(id));
-      this.groupsById.set(id, group);
-    }
-    return group;
   }
 
   private enqueue(waiting: Waiting): void {
@@ -334,7 +295,7 @@ export class LogStore {
     const taken = count === this.waiting.length ? this.waiting : this.waiting.slice(0, count);
     this.waiting = count === this.waiting.length ? [] : this.waiting.slice(count);
     for (const { operations, compaction } of taken) {
-      for (const operation of operations) this.batch.add(this.group(operation.group).log, operation);
+      for (const operation of operations) this.batch.add(this.known.get(operation.group).log, operation);
       if (compaction !== undefined) this.batch.addCompactionUpTo(compaction.group.log, compaction.upTo);
     }
     return taken;
@@ -363,7 +324,8 @@ export class LogStore {
   private written(taken: Waiting[], lastCrc: number): void {
     const { active } = this.segments;
     const { records, content } = this.batch;
-    for (const record of records) this.apply(record, active.number, active.end + record.offset);
+    for (const record of records)
+      applyRecord(record, active.number, active.end + record.offset, this.segments);
     this.cache.added(active.number, active.end, content);
     active.end += content.length;
     this.nextSequence += records.length;
@@ -380,35 +342,11 @@ export class LogStore {
     }
   }
 
-  private apply(record: BatchRecord, segment: number, position: number): void {
-    const { log, kind, index, term, previous, link, length } = record;
-    const ledger = this.segments;
-    if (kind === KIND_ENTRY && record.isRelocated) {
-      log.positions.move(index, segment, position, length, ledger);
-    } else if (link !== undefined) {
-      if (index <= log.lastIndex) log.truncateAfter(index - 1, previous, ledger);
-      log.push(term, link, segment, position, length, ledger);
-    } else if (kind === KIND_HARD_STATE && record.hardState !== undefined) {
-      log.setHardState(record.hardState, { segment, length }, ledger);
-    } else if (kind === KIND_COMPACTION && index >= log.base.index) {
-      log.compactTo({ index, term, link: previous }, { segment, length }, ledger);
-    } else if (kind === KIND_RESET) {
-      log.reset({ index, term, link: previous }, { segment, length }, ledger);
-    } else if (kind === KIND_DROP) {
-      log.drop(ledger);
-    }
-  }
-
   /** One operation of the group less is under way; a group of which nothing is left is forgotten. */
   private settle(waiting: Waiting): void {
-    for (const { group: id } of waiting.operations) this.release(this.group(id));
-    if (waiting.compaction !== undefined) this.release(waiting.compaction.group);
+    for (const { group: id } of waiting.operations) this.known.release(this.known.get(id));
+    if (waiting.compaction !== undefined) this.known.release(waiting.compaction.group);
     this.waitingBytes -= waiting.bytes;
-  }
-
-  private release(group: Group): void {
-    group.pending--;
-    if (group.pending === 0 && !group.log.exists) this.groupsById.delete(group.log.id);
   }
 
   private afterWrite(): void {
@@ -417,7 +355,7 @@ export class LogStore {
       this.fail(this.mark.error);
       return;
     }
-    this.cleaner.consider(() => this.logs());
+    this.cleaner.consider(() => this.known.logs());
     if (this.segments.isReclaimable) this.segments.reclaim().catch((error: unknown) => this.fail(error));
     this.pump();
   }
@@ -462,7 +400,7 @@ export class LogStore {
     const given = this.waiting;
     this.waiting = [];
     for (const waiting of given) this.settle(waiting);
-    for (const group of this.groupsById.values()) group.accepted.restore(group.log);
+    for (const group of this.known.all) group.accepted.restore(group.log);
     for (const { done } of given) done(error);
     this.plan();
   }
@@ -485,10 +423,6 @@ export class LogStore {
     if (this.busy || (this.poison === undefined && this.waiting.length > 0)) return;
     for (const resolve of this.idle.splice(0)) resolve();
   }
-
-  private *logs(): Iterable<GroupLog> {
-    for (const { log } of this.groupsById.values()) yield log;
-  }
 }
 
 const MARK_LAG_WRITES = 32;
@@ -500,59 +434,3 @@ type Waiting = {
   readonly bytes: number;
   readonly done: AppendDone;
 };
-
-/** A group: what is durable of it, and how it will stand. */
-class Group {
-  readonly log: GroupLog;
-  readonly accepted = new Accepted();
-  /** Operations that are accepted and not durable. */
-  pending = 0;
-
-  constructor(log: GroupLog) {
-    this.log = log;
-    this.accepted.restore(log);
-  }
-
-  /** A compaction up to here has nothing to do: it is done, or a reset, truncation or drop is under way. */
-  isPast(upTo: number): boolean {
-    return upTo <= this.accepted.baseIndex || (this.pending > 0 && upTo > this.accepted.lastIndex);
-  }
-}
-
-class View implements LogView {
-  private readonly group: number;
-  private readonly store: LogStore;
-
-  constructor(group: number, store: LogStore) {
-    this.group = group;
-    this.store = store;
-  }
-
-  get firstIndex(): number {
-    return this.log.firstIndex;
-  }
-
-  get lastIndex(): number {
-    return this.log.lastIndex;
-  }
-
-  get hardState(): HardState | undefined {
-    return this.log.hardState;
-  }
-
-  term(index: number): number | undefined {
-    return this.log.term(index);
-  }
-
-  hash(index: number): number | undefined {
-    return this.store.hashAt(this.log, index);
-  }
-
-  entries(low: number, high: number, maxBytes: number): LogEntry[] {
-    return this.store.read(this.log, low, high, maxBytes);
-  }
-
-  private get log(): GroupLog {
-    return this.store.durable(this.group);
-  }
-}

@@ -101,3 +101,19 @@ export type LogView = {
    */
   entries(low: number, high: number, maxBytes: number): LogEntry[];
 };
+
+export type LogStats = {
+  readonly segments: number;
+  /** Bytes of the segment files. */
+  readonly bytes: number;
+  /** Bytes of the records in them that are needed. */
+  readonly liveBytes: number;
+  readonly cachedBytes: number;
+  /** Durable writes and records since the store was opened. */
+  readonly writes: number;
+  readonly records: number;
+  readonly waitingBytes: number;
+  /** The sequence number of the last durable record. */
+  readonly sequence: number;
+  readonly poisoned: Error | undefined;
+};

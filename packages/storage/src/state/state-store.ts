@@ -1,19 +1,8 @@
-/**
- * Long because: opening, recovery and reads share the groups and their generations; checkpoints, journal,
- * sweeping, snapshots and all formats are files of their own.
- */
 import { isU53 } from '../bytes.js';
 import type { Disk, DiskEntry } from '../disk/disk.js';
-import {
-  DamagedStateError,
-  demand,
-  FolderContentError,
-  LimitError,
-  NewerFormatError,
-  StoreClosedError,
-} from '../errors.js';
+import { DamagedStateError, demand, FolderContentError, LimitError, StoreClosedError } from '../errors.js';
 import type { KeyRange, KeyValuePair, KeyValueSnapshot, KeyValueStore } from '../kv/key-value-store.js';
-import { MarkFile } from '../mark.js';
+import type { MarkFile } from '../mark.js';
 import { applyRedo, Checkpoint, type CheckpointHost } from './checkpoint.js';
 import { BusyGroups, GroupHandle } from './group-handle.js';
 import { type Applied, decodeMeta, type GroupMeta, NOTHING_APPLIED } from './group-meta.js';
@@ -34,6 +23,7 @@ import {
   storeKey,
 } from './keys.js';
 import { checkName } from './limits.js';
+import { checkFormat, MARK_NAME, openMark, writeFormat } from './opening.js';
 import { redoName, redoNumber } from './redo-file.js';
 import { READ_AHEAD_AFTER_DEFAULT, SequentialReads } from './sequential-reads.js';
 import { SLAB_BYTES_DEFAULT } from './slabs.js';
@@ -61,8 +51,6 @@ export type StateRecord = RecordName & { readonly value: Buffer };
 
 export type VerifyCount = { readonly records: number; readonly bytes: number };
 
-const FORMAT = 1;
-const MARK_NAME = 'mark';
 const FETCHED_PAIRS = 512;
 
 /**
@@ -309,7 +297,7 @@ export class StateStore {
   }
 
   private async recover(entries: readonly DiskEntry[], isNew: boolean): Promise<void> {
-    if (isNew) await this.writeFormat();
+    if (isNew) await writeFormat(this.journal);
     await this.loadGroups();
     await this.loadClearings();
     await this.checkOwners();
@@ -325,16 +313,6 @@ export class StateStore {
       if (redoNumber(name) !== undefined && !decided.has(name)) await this.disk.remove(name);
     }
     this.sweeper.sweep();
-  }
-
-  private async writeFormat(): Promise<void> {
-    const key = storeKey('format');
-    const payload = Buffer.alloc(4);
-    payload.writeUInt32LE(FORMAT);
-    await this.journal.write((batch) => {
-      batch.put(key, encodeValue(key, payload));
-      return payload.length;
-    });
   }
 
   private async loadGroups(): Promise<void> {
@@ -459,27 +437,4 @@ export class StateStore {
   private assertOpen(): void {
     if (!this.isOpen) throw new StoreClosedError('state store');
   }
-}
-
-/** True if there is no state yet. Throws `NewerFormatError`, `DamagedStateError`. */
-function checkFormat(store: KeyValueStore): boolean {
-  const key = storeKey('format');
-  const value = store.getSync(key);
-  if (value === undefined) return true;
-  const payload = decodeValue(key, value);
-  const format = payload.length === 4 ? payload.readUInt32LE(0) : 0;
-  if (format > FORMAT) throw new NewerFormatError('The state', format, FORMAT);
-  if (format === 0) throw new DamagedStateError('the format of the state is not told');
-  return false;
-}
-
-/** The mark is made before the first write to the store, and never goes. */
-async function openMark(disk: Disk, entries: readonly DiskEntry[], isNew: boolean): Promise<MarkFile> {
-  const exists = entries.some(({ name }) => name === MARK_NAME);
-  const mark = exists ? await MarkFile.open(disk, MARK_NAME) : undefined;
-  if (mark !== undefined) return mark;
-  if (!isNew) throw new DamagedStateError('the mark file next to the LevelDB is missing or damaged');
-  const created = await MarkFile.create(disk, MARK_NAME, [0, 0, 0, 0]);
-  await disk.sync();
-  return created;
 }

@@ -16,21 +16,12 @@
  *  - So if a cluster was founded and any of its founders knows it, that one's promise is missing for any
  *    other.
  *  - What a node hears counts only if its own state is the same as when it asked.
- *
- * Long because: the argument is to be checked against all of the code.
  */
-import { createHash } from 'node:crypto';
-import { ByteWriter } from 'raft-ts';
-import {
-  type ClusterRecord,
-  type ClusterState,
-  type Founder,
-  type Proposal,
-  writeFounder,
-} from '../../between/cluster-record.js';
+import type { ClusterRecord, ClusterState, Founder, Proposal } from '../../between/cluster-record.js';
 import type { Joiner, NetworkAddress } from '../../between/protocol.js';
 import type { FormationAnswer, FormationQuestion } from './formation-messages.js';
-import { normalHost, type Slot, type Slots } from './slots.js';
+import { areSame, clusterIdOf, type Hello, hexOf, isAt, isSameId, problemOf } from './founding.js';
+import type { Slots } from './slots.js';
 
 /** Effects that the owner carries out. */
 export type FormationEffect =
@@ -71,8 +62,6 @@ export interface FormationCoreOptions {
   /** From 0 to 1, 1 excluded. */
   readonly random: () => number;
 }
-
-type Hello = Extract<FormationAnswer, { readonly kind: 'hello' }>;
 
 const POLL_FIRST_MS = 100;
 const POLL_LAST_MS = 1000;
@@ -256,7 +245,7 @@ export class FormationCore {
     }
     this.joinTries = 0;
     const problems = slots.all.flatMap((slot, at) =>
-      at === slots.own ? [] : this.problemOf(slot, hellos[at] ?? null),
+      at === slots.own ? [] : problemOf(slot, hellos[at] ?? null, self.nodeId, slots.digest),
     );
     const ids = new Set(hellos.map((hello) => hello?.self.nodeId ?? self.nodeId));
     if (problems.length > 0) this.wait(`waiting for ${problems.join(', ')}`, 'info');
@@ -267,21 +256,6 @@ export class FormationCore {
     else if (slots.own > 0)
       this.wait('all nodes are there; waiting for the first of them to found the cluster', 'info');
     else this.propose(hellos);
-  }
-
-  /** Why a node can't be one of those who found the cluster now. */
-  private problemOf(slot: Slot, hello: Hello | null): string[] {
-    const place = `${slot.host}:${slot.port}`;
-    if (hello === null) return [place];
-    const { name, port, nodeId } = hello.self;
-    if (nodeId === this.options.self.nodeId) return [`${place} (this node itself answers there)`];
-    if (normalHost(name) !== slot.host || port !== slot.port) {
-      return [`${place} (its node_name and listen_node_port are ${name} and ${port})`];
-    }
-    if (Buffer.compare(hello.slots, this.options.slots.digest) !== 0) {
-      return [`${place} (it has another setting "cluster")`];
-    }
-    return [];
   }
 
   private propose(hellos: readonly (Hello | null)[]): void {
@@ -464,31 +438,3 @@ export class FormationCore {
 }
 
 type Invitation = Extract<FormationQuestion, { readonly kind: 'invite' }>;
-
-/** A proposal of other founders, or in another round, is another cluster. */
-function clusterIdOf(seed: Uint8Array, round: number, founders: readonly Founder[]): Uint8Array {
-  const out = new ByteWriter();
-  out.bytes(seed);
-  out.varint(round);
-  for (const founder of founders) writeFounder(out, founder);
-  return Uint8Array.from(createHash('sha256').update(out.finish()).digest().subarray(0, 16));
-}
-
-function areSame(a: readonly Founder[], b: readonly Founder[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((founder, at) => isAt(founder, b[at]!) && founder.nodeId === b[at]?.nodeId)
-  );
-}
-
-function isAt(place: NetworkAddress, slot: NetworkAddress): boolean {
-  return place.host === slot.host && place.port === slot.port;
-}
-
-function isSameId(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}

@@ -1,0 +1,48 @@
+import type { GroupLog } from './group-log.js';
+import type { HardState, LogEntry, LogView } from './types.js';
+
+/** The durable logs, as views read them. */
+export interface DurableLogs {
+  durable(group: number): GroupLog;
+  hashAt(log: GroupLog, index: number): number | undefined;
+  read(log: GroupLog, low: number, high: number, maxBytes: number): LogEntry[];
+}
+
+/** What is durable of the log of a group, whatever comes later. */
+export class DurableView implements LogView {
+  private readonly group: number;
+  private readonly store: DurableLogs;
+
+  constructor(group: number, store: DurableLogs) {
+    this.group = group;
+    this.store = store;
+  }
+
+  get firstIndex(): number {
+    return this.log.firstIndex;
+  }
+
+  get lastIndex(): number {
+    return this.log.lastIndex;
+  }
+
+  get hardState(): HardState | undefined {
+    return this.log.hardState;
+  }
+
+  term(index: number): number | undefined {
+    return this.log.term(index);
+  }
+
+  hash(index: number): number | undefined {
+    return this.store.hashAt(this.log, index);
+  }
+
+  entries(low: number, high: number, maxBytes: number): LogEntry[] {
+    return this.store.read(this.log, low, high, maxBytes);
+  }
+
+  private get log(): GroupLog {
+    return this.store.durable(this.group);
+  }
+}
