@@ -215,7 +215,7 @@ export class Node implements RunningNode {
   }
 
   stop(reason: StopReason): void {
-    this.clock.stir();
+    this.clock.wake();
     this.shutdown.begin(reason);
   }
 
@@ -240,7 +240,7 @@ export class Node implements RunningNode {
     this.certificates.watch((renewed) => this.useCertificates(renewed));
     const { clock } = this;
     consensus.listen((event) => {
-      clock.stir();
+      clock.wake();
       side.handle(event);
     });
     const stops = [

@@ -122,16 +122,16 @@ describe('while it is calm', () => {
     expect(ran).toEqual([100, 200, 500, 800, 1100, 1200, 1300]);
   });
 
-  test('work that waits comes when it should if something stirs', () => {
+  test('a clock that rests does what is due as soon as it is woken', () => {
     const { manual, ran, clock, calm } = calmClock();
     calm.is = true;
     manual.turnTo(130);
-    clock.stir();
+    clock.wake();
     manual.turnTo(210);
     // It is long due.
     manual.turnTo(420);
     calm.is = false;
-    clock.stir();
+    clock.wake();
     manual.turnTo(640);
     expect(ran).toEqual([100, 200, 421, 521, 621]);
     expect(manual.waiting).toBe(1);

@@ -5,7 +5,7 @@ export interface JoinedClock extends Clock {
   /** @param work takes for how long it waited for its thread, in milliseconds */
   readonly every: (ms: number, work: (lateMs: number) => void) => () => void;
   /** Something came that may end the calm: work comes as often as it should again. */
-  readonly stir: () => void;
+  readonly wake: () => void;
 }
 
 /** While nothing happens, a thread need not be woken as often as its work asks for. */
@@ -31,7 +31,7 @@ export function joinedClock(clock: Clock, calm?: Calm): JoinedClock {
     now: clock.now,
     after: clock.after,
     every: (ms, work) => beats.every(ms, work),
-    stir: () => beats.stir(),
+    wake: () => beats.wake(),
   };
 }
 
@@ -61,7 +61,7 @@ class Beats {
     this.ranAt = clock.now();
   }
 
-  stir(): void {
+  wake(): void {
     if (!this.isResting) return;
     this.isResting = false;
     this.plan();

@@ -81,7 +81,7 @@ export class Bridge implements Consensus {
   receive(parcel: Parcel<Event>): void {
     const answered = answeredBy(parcel);
     const waits = answered > 0 && this.pacer.expect(answered, this.proposals);
-    // What does not wait for more goes first, so that it is written while the events are handled.
+    // Proposals that need not wait go first, so that they are written while the events are handled.
     if (!waits) this.flush();
     unpackEvents(parcel, (event) => this.onEvent(event));
   }

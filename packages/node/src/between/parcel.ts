@@ -26,7 +26,7 @@ export interface Parcel<Message extends Command | Event> {
   /** The items that are not packed. */
   readonly objects: readonly Message[];
   readonly data?: Uint8Array<ArrayBuffer>;
-  /** What comes before it in the same message. */
+  /** A parcel that comes before it in the same message. */
   readonly before?: Parcel<Message>;
 }
 

@@ -23,7 +23,7 @@ export class Activity<Group extends SleepingGroup> {
   }
 
   /** Something happened in a group: it is looked at with the next tick, and sleeps again then, or not. */
-  stirred(group: Group): void {
+  wake(group: Group): void {
     if (this.awakeOnes.has(group)) return;
     this.awakeOnes.add(group);
     for (const index of [this.byLeader, this.byMissing]) {
@@ -33,7 +33,7 @@ export class Activity<Group extends SleepingGroup> {
 
   /** The group is gone. */
   forget(group: Group): void {
-    this.stirred(group);
+    this.wake(group);
     this.awakeOnes.delete(group);
   }
 

@@ -79,7 +79,7 @@ export interface ConsensusPorts<Net extends Network = Network> {
   readonly random: () => number;
   readonly onlooker?: ConsensusOnlooker;
   /** Called when something comes that may end the calm; see `ConsensusSide.isCalm`. */
-  readonly stir?: () => void;
+  readonly wake?: () => void;
 }
 
 /** Milliseconds between two looks at the balance, and messages about how many groups a node leads. */
@@ -119,16 +119,16 @@ export class ConsensusSide<Net extends Network = Network> {
   /** When the room on the disk was last looked at, and how many writes of the log there had been. */
   private diskSeen = { at: Number.NEGATIVE_INFINITY, writes: 0 };
   private readonly timers: readonly (() => void)[];
-  private readonly stir: () => void;
+  private readonly wake: () => void;
 
   constructor(settings: ConsensusSettings, ports: ConsensusPorts<Net>) {
     this.settings = settings;
     this.ports = ports;
-    const { clock, line, stir = () => {} } = ports;
-    this.stir = stir;
+    const { clock, line, wake = () => {} } = ports;
+    this.wake = wake;
     this.network = ports.connect({
       frame: (from, kind, payload) => {
-        stir();
+        wake();
         this.links.frame(from, kind, payload);
       },
       peer: (node, up, speaks) => this.peerChanged(node, up, speaks),
@@ -150,7 +150,7 @@ export class ConsensusSide<Net extends Network = Network> {
   /**
    * Whether its clock may tick more slowly: all groups sleep, all other nodes give their signs of life in time, and
    * the engine side does, too. As soon as one of that is not so, each tick counts; whatever comes from outside calls
-   * `stir` first.
+   * `wake` first.
    */
   get isCalm(): boolean {
     const { network, others } = this;
@@ -164,7 +164,7 @@ export class ConsensusSide<Net extends Network = Network> {
   }
 
   handle(command: Command): void {
-    this.stir();
+    this.wake();
     switch (command.kind) {
       case 'peers':
         this.members = command.peers;
@@ -277,7 +277,7 @@ export class ConsensusSide<Net extends Network = Network> {
     this.noteRoot();
   }
 
-  /** What others write to the disk may take longer to be seen. */
+  /** Looks at the room on the disk, more rarely while this node writes nothing: other programs may fill it all the same. */
   private considerDisk(): void {
     const { at, writes } = this.diskSeen;
     const isCalm = this.host.diskLevel === 'ok' && this.ports.disk.log.stats().writes === writes;
@@ -327,7 +327,7 @@ export class ConsensusSide<Net extends Network = Network> {
   }
 
   private peerChanged(node: NodeId, up: boolean, { version, protocol }: Spoken): void {
-    this.stir();
+    this.wake();
     if (up) this.protocols.set(node, protocol);
     else this.protocols.delete(node);
     if (!up) this.lost(node);
@@ -337,7 +337,7 @@ export class ConsensusSide<Net extends Network = Network> {
 
   /** Messages that were on their way to a node or from it may be lost. */
   private lost(node: NodeId): void {
-    this.stir();
+    this.wake();
     this.toldLoad = null;
     this.links.peerDown(node);
     this.host.peerDown(node);

@@ -42,7 +42,7 @@ export interface GroupContext {
   /** Whether another node can be reached. */
   readonly isUp: (node: NodeId) => boolean;
   /** Something happened in a group, so that it may not be asleep, or sleep for other reasons. */
-  readonly stirred: (group: GroupId) => void;
+  readonly wake: (group: GroupId) => void;
   /** Runs what must not fail: an error ends the node. */
   readonly guarded: (work: () => void) => void;
 }

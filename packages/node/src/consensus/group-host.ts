@@ -109,7 +109,7 @@ export class GroupHost {
         emit({ kind: 'send_snapshot', group, to: message.to, message: encodeMessage(message) }),
       cut: (group) => this.guarded(() => this.groups.get(group)?.noteCut()),
       isUp: options.isUp,
-      stirred: (group) => this.stirred(group),
+      wake: (group) => this.wake(group),
       guarded: (work) => this.guarded(work),
     };
     const { nodeId, isUp } = options;
@@ -356,7 +356,7 @@ export class GroupHost {
     this.opening.open(id, applied, isNew, () => {
       const group = new RaftGroup(id, this.context, applied);
       this.groups.set(id, group);
-      this.activity.stirred(group);
+      this.activity.wake(group);
       group.start(campaign);
       for (const message of this.early.take(id)) group.step(message);
     });
@@ -387,9 +387,9 @@ export class GroupHost {
     this.lagging.forget(group);
   }
 
-  private stirred(id: GroupId): void {
+  private wake(id: GroupId): void {
     const group = this.groups.get(id);
-    if (group !== undefined) this.activity.stirred(group);
+    if (group !== undefined) this.activity.wake(group);
   }
 
   private retain(groups: ReadonlySet<GroupId>, below: GroupId): void {

@@ -77,7 +77,7 @@ export class Handover {
   balance(leading: ReadonlyMap<NodeId, number>): void {
     if (this.isGivingAway || this.tasks.length > 0) return;
     const own = [...this.options.groups.values()].filter((group) => group.role === 'leader');
-    // Who leads least comes first; one that votes in no group of this node, such as a learner, can take none.
+    // The node that leads least comes first. A node that votes in no group of this one, such as a learner, can take none.
     const others = [...leading]
       .filter(([node]) => this.options.isUp(node))
       .sort(([, one], [, other]) => one - other);

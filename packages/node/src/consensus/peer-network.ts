@@ -26,7 +26,7 @@ import type { InvitedPlace, Network, NetworkEvents } from './network.js';
 export interface ClusterOptions {
   /** With the id of the cluster that this node may found. */
   readonly identity: Identity;
-  /** By which other nodes reach this one. */
+  /** The name at which other nodes reach this one. */
   readonly name: string;
   /** Where other nodes reach this one; default: at its name. */
   readonly host?: string;
@@ -43,8 +43,8 @@ export interface ClusterOptions {
   readonly waitForInvitation: boolean;
   readonly secret: string | null;
   /**
-   * What an empty node without `secret` waits with until a member gives it the cluster's; it may be a weak
-   * one. Missing: it does not.
+   * The secret with which an empty node without `secret` waits until a member gives it the cluster's; it may be a weak
+   * one. Missing: it does not wait.
    */
   readonly oneTimeSecret?: string;
   /** Certificates for mutual TLS; null for none. */
@@ -75,7 +75,7 @@ export class PeerNetwork implements Network {
   /** All members; empty until there is a list. */
   private members: readonly PeerAddress[] = [];
   private formedAs: string | null = null;
-  /** That of the cluster; null for none. */
+  /** The secret of the cluster; null for none. */
   private secret: string | null;
   /** Null when this node does not wait for the secret of its cluster. */
   private adoption: Adoption | null = null;

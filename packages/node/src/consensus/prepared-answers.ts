@@ -34,7 +34,7 @@ export class PreparedAnswers {
       if (index <= upTo) this.send({ ...answer, payload: withIndex(answer.payload, index) });
   }
 
-  /** What is not committed is lost, for the engine side to answer. */
+  /** Forgets the answers whose proposals are not committed: the engine side answers. */
   clear(): void {
     this.waiting = [];
   }

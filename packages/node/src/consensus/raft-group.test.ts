@@ -125,7 +125,7 @@ class Node {
         sendSnapshot: (_group, message) => this.snapshots.push(message),
         cut: () => this.group.noteCut(),
         isUp: () => true,
-        stirred: () => undefined,
+        wake: () => undefined,
         guarded: (work) => work(),
       },
       applied,

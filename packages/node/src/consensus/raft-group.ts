@@ -180,7 +180,7 @@ export class RaftGroup {
    */
   suspend(): void {
     if (!this.told.suspend(this.raft.status().lastIndex)) return;
-    this.context.stirred(this.id);
+    this.context.wake(this.id);
     this.leadAgain();
   }
 
@@ -250,7 +250,7 @@ export class RaftGroup {
   peerDown(node: NodeId): void {
     if (this.raft.role === 'leader') {
       this.raft.memberGone(node);
-      this.context.stirred(this.id);
+      this.context.wake(this.id);
     } else if (this.raft.leader === node) {
       this.raft.leaderSilent();
     }
@@ -334,12 +334,12 @@ export class RaftGroup {
     } finally {
       this.processing = false;
     }
-    if (!this.quiesced) this.context.stirred(this.id);
+    if (!this.quiesced) this.context.wake(this.id);
   }
 
   private handle(ready: Ready): void {
     if (ready.soft !== null) {
-      this.context.stirred(this.id);
+      this.context.wake(this.id);
       this.told.roleChanged(ready.soft);
     }
     const snapshot = ready.write === null ? null : this.writes.add(ready.write);

@@ -168,12 +168,12 @@ export class RaftFrames {
     return known.again < known.patience;
   }
 
-  /** What was sent to a node may be lost: it is not waited for. */
+  /** Does not wait for frames to a node any more: they may be lost. */
   forget(to: NodeId): void {
     this.following.delete(to);
   }
 
-  /** What was to be sent of a group was not taken: it may come again at once. */
+  /** The transport did not take the appends of a group: they may come again at once. */
   refused(to: NodeId, group: GroupId): void {
     const known = this.following.get(to)?.get(group);
     if (known !== undefined) known.again = known.patience;

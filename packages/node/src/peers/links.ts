@@ -15,7 +15,7 @@ import {
 } from './frames.js';
 import { NumberedBatches } from './numbered-batch.js';
 
-/** What a frame holds, in one piece or in several. */
+/** The content of a frame, in one piece or in several. */
 export type Payload = Uint8Array | readonly Uint8Array[];
 
 /** The transport, as links need it. */
@@ -285,7 +285,7 @@ export class Links {
     rest: Uint8Array = NOTHING,
   ): boolean {
     const bulk = payload.length + rest.length >= this.sizes.bulkBytes;
-    // What is large is not copied to be put behind a number.
+    // A large payload is not copied to be put behind a number.
     if (bulk) {
       const parts = [encodeNumbered(id, NOTHING), payload, rest];
       const { buffer } = rest;

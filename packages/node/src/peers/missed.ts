@@ -32,7 +32,7 @@ export function plainText(error: Error): string {
   return error.message || codeOf(error);
 }
 
-/** What two nodes do not agree in, the same for either side; null for a refusal of another kind. */
+/** The text about a difference between two nodes, the same on either side; null for a refusal of another kind. */
 export function mismatchText(
   who: string,
   { code, versions }: Pick<RefusedGreeting, 'code' | 'versions'>,

@@ -45,7 +45,7 @@ export class NumberedBatches {
     for (const { to, ids, writer } of batches) this.send(to, writer.finish(), ids);
   }
 
-  /** What was added for a node is not sent any more. */
+  /** Drops everything that was added for a node. */
   forget(to: NodeId): void {
     this.batches = this.batches.filter((batch) => batch.to !== to);
   }

@@ -6,7 +6,7 @@
  */
 const SIGNS_MIN = 5;
 
-/** What follows from the silence after which a peer is down, and from the time between two heartbeats. */
+/** Limits that follow from the silence after which a peer is down, and from the time between two heartbeats. */
 export interface SignsOfLife {
   /** Heartbeats for which nothing needs to be sent before a sign of life is. */
   readonly quietBeatsMax: number;

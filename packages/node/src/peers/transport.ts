@@ -58,7 +58,7 @@ export interface TransportOptions {
   readonly heartbeatMs: number;
   /** Silence after which a peer is down, in milliseconds. */
   readonly silenceMs: number;
-  /** What calls back for the signs of life; default: a timer. */
+  /** The clock of the signs of life; default: a timer. */
   readonly every?: Clock['every'];
   /** At most once a minute for each cause and address. */
   readonly log: (event: PeerLogEvent) => void;

@@ -123,7 +123,7 @@ export class LevelReadAhead implements ReadAhead {
     return worker;
   }
 
-  /** What was wanted so far is not wanted any more. */
+  /** Drops everything that was wanted so far. */
   private want(): void {
     this.request = (this.request + 1) | 0;
     Atomics.store(this.words, Word.REQUEST, this.request);

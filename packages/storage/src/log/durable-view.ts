@@ -8,7 +8,7 @@ export interface DurableLogs {
   read(log: GroupLog, low: number, high: number, maxBytes: number): LogEntry[];
 }
 
-/** What is durable of the log of a group, whatever comes later. */
+/** The durable log of a group, at any time: it shows entries that become durable later, too. */
 export class DurableView implements LogView {
   private readonly group: number;
   private readonly store: DurableLogs;

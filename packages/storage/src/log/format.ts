@@ -59,7 +59,7 @@ import { hash as oneShotHash } from 'node:crypto';
 import { readU53LE, writeU53LE } from '../bytes.js';
 import { crc32c } from '../crc32c.js';
 
-/** What the first versions wrote. Each entry has a digest besides its chain hash. */
+/** The format of the first versions. Each entry has a digest besides its chain hash. */
 export const SEGMENT_FORMAT_FIRST = 1;
 export const SEGMENT_FORMAT_NEWEST = 2;
 export const SEGMENT_HEADER_BYTES = 512;
@@ -84,7 +84,7 @@ const VOTE_BYTES = 8;
 const HASH_UNKNOWN = 1;
 
 /**
- * Where the chain of a group stands behind an entry. What is undefined is not known: of the digests all that
+ * The place of a group's chain behind an entry. An undefined field is not known: of the digests all that
  * was written in format 2, of the hashes those of entries of which only a compaction or reset of format 1
  * tells.
  */

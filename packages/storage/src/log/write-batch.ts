@@ -126,7 +126,7 @@ export class WriteBatch {
   }
 
   addCompaction(log: GroupLog, base: LogBase): void {
-    // What a compaction of format 1 does not hold, the entry behind it tells.
+    // A compaction of format 1 lacks this; the entry behind it has it.
     const link = base.link.hash === undefined ? (this.linkAt(log, base.index) ?? base.link) : base.link;
     this.put(log, KIND_COMPACTION, 0, base.index, base.term, link, NO_PAYLOAD);
   }

@@ -17,7 +17,7 @@ const WASTE_FREE_BYTES = 64 * 1024;
  * Notices that records are read in the order of their names, which a walk over instances, sets and lists does, and has the next ones
  * read ahead from then on.
  *
- * What was read ahead is never stale: it is dropped at the end of the synchronous job that it was read for. No checkpoint can end
+ * Records that were read ahead are never stale: they are dropped at the end of the synchronous job that they were read for. No checkpoint can end
  * within one, and until its end the records that it changes may be read as they were before.
  */
 export class SequentialReads {

@@ -25,7 +25,7 @@ export type Taken = { readonly records: readonly StateRecord[]; readonly stored:
 
 /**
  * Checks the chunks of one snapshot, in order, and puts their records together, without storing anything.
- * What it gave is right only once the last chunk was taken.
+ * The records that it gave are right only once the last chunk was taken.
  */
 export class SnapshotReader {
   private state: 'open' | 'complete' | 'failed' = 'open';

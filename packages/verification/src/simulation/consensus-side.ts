@@ -67,7 +67,7 @@ export async function openConsensus(options: SimulatedConsensusOptions): Promise
     },
     {
       clock,
-      stir: clock.stir,
+      wake: clock.wake,
       disk: { log, look: async (note) => note(machine.logRoom) },
       line: { emit, silence: engineSilence, noteRoot: () => {} },
       connect: (events) =>

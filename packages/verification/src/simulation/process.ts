@@ -114,6 +114,7 @@ export class Process {
       eventMs: delay,
       onCommand: (command) => this.takeCommand(command),
       onEvent: (event) => this.takeEvent(event),
+      onReached: (place) => world.onReached(place),
     });
     this.bridge = bridge;
     this.events = events;

@@ -244,7 +244,7 @@ export class ConsensusThread {
         connect,
         random: () => randomBytes(4).readUInt32BE(0),
         onlooker: { watch: (group) => figures.watch(group) },
-        stir: clock.stir,
+        wake: clock.wake,
       },
     );
   }

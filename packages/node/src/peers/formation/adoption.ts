@@ -18,9 +18,9 @@ import { decodeAnswer, decodeQuestion, encodeAnswer, encodeQuestion } from './fo
 export type AdoptionSelf = Pick<TransportOptions, 'self' | 'bind' | 'log'>;
 
 export interface AdoptionOptions extends AdoptionSelf {
-  /** What this node was started with. */
+  /** The one-time secret that this node was started with. */
   readonly secret: string;
-  /** Told of every stranger that was refused. */
+  /** Called for every stranger that was refused. */
   readonly onRefused: NonNullable<TransportOptions['onRefused']>;
   /**
    * Makes the secret of the cluster this node's own, durably. Called once, unless it throws.

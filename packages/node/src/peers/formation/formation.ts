@@ -101,7 +101,7 @@ export function form(options: FormationOptions): Formation {
   return new Driver(options);
 }
 
-/** What came of an invitation. */
+/** The outcome of an invitation. */
 export interface InviteAnswer {
   /** The reason why the node does not come; null: it will ask to join. */
   readonly problem: string | null;

@@ -1,4 +1,4 @@
-/** Who can found a cluster with whom, and which one that is. */
+/** Rules about the nodes that found a cluster together, and the id that it gets. */
 import { createHash } from 'node:crypto';
 import { ByteWriter } from 'raft-ts';
 import { type Founder, writeFounder } from '../../between/cluster-record.js';
@@ -6,7 +6,7 @@ import type { NetworkAddress, NodeId } from '../../between/protocol.js';
 import type { FormationAnswer } from './formation-messages.js';
 import { normalHost, type Slot } from './slots.js';
 
-/** What a node says of itself. */
+/** A node's answer about itself. */
 export type Hello = Extract<FormationAnswer, { readonly kind: 'hello' }>;
 
 /**
