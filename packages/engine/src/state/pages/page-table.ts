@@ -92,10 +92,13 @@ export class PageNumbers implements Unfinished {
   }
 
   allocate(): number {
-    do this.last = this.last + 1 === this.count ? 0 : this.last + 1;
-    while (this.isTaken(this.last));
-    this.setTaken(this.last);
-    return this.first + this.last;
+    for (let tried = 0; tried < this.count; tried++) {
+      this.last = this.last + 1 === this.count ? 0 : this.last + 1;
+      if (this.isTaken(this.last)) continue;
+      this.setTaken(this.last);
+      return this.first + this.last;
+    }
+    throw new Error(`all ${this.count} numbers of pages are in use`);
   }
 
   /** Notes that a number is in use: a record has it, or giving it up was taken back. */
