@@ -58,7 +58,7 @@ export class ByteWriter {
     const { buffer, position } = this;
     if (position > BRIEF_BYTES) return this.take();
     const copy = Buffer.allocUnsafe(position);
-    for (let i = 0; i < position; i++) copy[i] = buffer[i] as number;
+    for (let i = 0; i < position; i++) copy[i] = buffer[i]!;
     return copy;
   }
 
@@ -201,13 +201,13 @@ export class ByteReader {
 
   u8(): number {
     this.require(1);
-    return this.buffer[this.position++] as number;
+    return this.buffer[this.position++]!;
   }
 
   /** The next byte, which is not read. */
   peek(): number {
     this.require(1);
-    return this.buffer[this.position] as number;
+    return this.buffer[this.position]!;
   }
 
   u16(): number {
@@ -225,7 +225,7 @@ export class ByteReader {
   }
 
   varint(): number {
-    const first = this.position < this.end ? (this.buffer[this.position] as number) : 0x80;
+    const first = this.position < this.end ? this.buffer[this.position]! : 0x80;
     if (first < 0x80) {
       this.position += 1;
       return first;
@@ -344,7 +344,7 @@ export class ByteReader {
     if (buffer[position + 1] !== head.charCodeAt(0)) return -1;
     let value = 0;
     for (let i = 2; i <= length; i++) {
-      const digit = (buffer[position + i] as number) - 0x30;
+      const digit = buffer[position + i]! - 0x30;
       if (digit < 0 || digit > 9) return -1;
       value = value * 10 + digit;
     }

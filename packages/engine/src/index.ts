@@ -87,10 +87,10 @@ export {
   type WireValues,
   wireOptions,
 } from './pack/wire-values.js';
+export type { Outlet, Quotas, TaskRun } from './run/execution.js';
 export type { Continuation } from './run/later.js';
 export { DEFAULT_LIMITS, type QueryLimits } from './run/limits.js';
 export type { Prepared } from './run/program.js';
-export type { Outlet, Quotas, TaskRun } from './run/runtime.js';
 export { NAME } from './schema/name.js';
 export { brokenRules } from './state/broken-rules.js';
 export { removedRecords, writeCheckpoint } from './state/checkpoint.js';

@@ -4,9 +4,10 @@ import { readArguments, readVariables } from '../pack/wire-values.js';
 import { invoke, runQuery } from '../run/invoke.js';
 import { placedIn } from '../run/place.js';
 import type { Prepared } from '../run/program.js';
-import { type Runtime, share } from '../run/runtime.js';
+import type { Runtime } from '../run/runtime.js';
 import type { Cell } from '../run/symbols.js';
 import type { Unit } from '../run/unit.js';
+import { share } from '../value/containers.js';
 import type { Value } from '../value/value.js';
 import type { Call, ProcedureBody, QueryBody } from './call.js';
 import type { Executor } from './executor.js';
@@ -54,7 +55,7 @@ function runWith(
     }
     return runQuery(rt, unit);
   } finally {
-    for (let i = 0; i < variables.length; i++) (variables[i] as Cell).value = undefined;
+    for (let i = 0; i < variables.length; i++) variables[i]!.value = undefined;
     if (others !== null) noteVariables(rt, variables, others);
   }
 }

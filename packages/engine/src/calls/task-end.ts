@@ -1,4 +1,4 @@
-import type { TaskRun } from '../run/runtime.js';
+import type { TaskRun } from '../run/execution.js';
 import { TaskEditor } from '../state/parts/tasks.js';
 import type { Scope } from '../state/scope.js';
 import type { Transaction } from '../state/transaction.js';

@@ -3,8 +3,8 @@
 import type { Target } from '../admin/access-lists.js';
 import { Privilege } from '../admin/privileges.js';
 import { QueryError } from '../error.js';
+import type { TaskRun } from '../run/execution.js';
 import { invoke } from '../run/invoke.js';
-import type { TaskRun } from '../run/runtime.js';
 import { TaskEditor } from '../state/parts/tasks.js';
 import { ErrorValue } from '../value/scalars.js';
 import { Task } from '../value/task.js';

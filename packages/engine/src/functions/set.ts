@@ -174,7 +174,7 @@ function thingsToRemove(rt: Runtime, set: ThingSet, codes: readonly Code[]): rea
   const first = firstCode();
   if (!(first instanceof Closure)) {
     const things = [member(first, 1)];
-    for (let i = 1; i < codes.length; i++) things.push(member((codes[i] as Code)(), i + 1));
+    for (let i = 1; i < codes.length; i++) things.push(member(codes[i]!(), i + 1));
     return things;
   }
   if (codes.length > 2) {

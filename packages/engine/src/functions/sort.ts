@@ -102,7 +102,7 @@ function sortByKeys(
   if (numbers !== null) {
     const sorted = new Array<Value>(items.length);
     const order = sortedOrder(numbers);
-    for (let i = 0; i < sorted.length; i++) sorted[i] = items[order[i] as number] as Value;
+    for (let i = 0; i < sorted.length; i++) sorted[i] = items[order[i]!] as Value;
     return sorted;
   }
   const order = Array.from(items.keys());

@@ -67,7 +67,7 @@ export function checkMsgpack(
     const end = position + size;
     if (end > data.length) throw ends();
     if (form.kind === 'str' && !isUtf8(data.subarray(position, end))) throw wrong('a str is not valid UTF-8');
-    if (code === UINT64 && !isLoaded && (data[position] as number) >= 0x80)
+    if (code === UINT64 && !isLoaded && data[position]! >= 0x80)
       throw wrong('an integer is larger than 2^63 - 1');
     position = end;
   }

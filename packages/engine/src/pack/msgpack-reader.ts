@@ -141,7 +141,7 @@ export class MsgpackReader {
       }
       left -= 1;
       if (position >= length) throw this.ends();
-      const code = data[position] as number;
+      const code = data[position]!;
       position += 1;
       let size = 0;
       let count = -1;
@@ -173,7 +173,7 @@ export class MsgpackReader {
     if (code >= 0xd9) return this.length(code - 0xd9);
     if (code >= 0xc4 && code <= 0xc6) return this.length(code - 0xc4);
     if (isExtension(code)) return this.extensionHead(code).size;
-    const size = FIXED_SIZES[code - 0xc0] as number;
+    const size = FIXED_SIZES[code - 0xc0]!;
     if (size < 0) throw this.notAccepted(code);
     return size;
   }
@@ -314,7 +314,7 @@ export class MsgpackReader {
     this.position = end;
     if (size >= 32) return this.utf8(data.subarray(start, end));
     let bits = 0;
-    for (let i = start; i < end; i++) bits |= data[i] as number;
+    for (let i = start; i < end; i++) bits |= data[i]!;
     return bits < 0x80 ? shortAscii(data, start, end) : this.utf8(data.subarray(start, end));
   }
 
@@ -370,14 +370,9 @@ function shortAscii(data: Buffer, start: number, end: number): string {
   let text = '';
   let i = start;
   for (; i + 4 <= end; i += 4) {
-    text += String.fromCharCode(
-      data[i] as number,
-      data[i + 1] as number,
-      data[i + 2] as number,
-      data[i + 3] as number,
-    );
+    text += String.fromCharCode(data[i]!, data[i + 1]!, data[i + 2]!, data[i + 3]!);
   }
-  for (; i < end; i++) text += String.fromCharCode(data[i] as number);
+  for (; i < end; i++) text += String.fromCharCode(data[i]!);
   return text;
 }
 

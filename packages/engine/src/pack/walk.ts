@@ -235,7 +235,7 @@ class Packer implements Packing {
       for (const [key, slot] of shape.index) this.entry(key, slots[slot] as Value, deep - 1);
     } else {
       for (let slot = 0; slot < keys.length; slot++) {
-        this.entry(keys[slot] as string, slots[slot] as Value, deep - 1);
+        this.entry(keys[slot]!, slots[slot] as Value, deep - 1);
       }
     }
     sink.endMap();

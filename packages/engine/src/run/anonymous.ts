@@ -12,7 +12,7 @@ export function anonymousLiteral(rt: Runtime, entries: readonly AstEntry[], code
   return () => {
     if (rt.store === null) throw lookupError(`anonymous types do not exist in the scope ${rt.scope.name}`);
     rt.assertUpgraded('types and enums');
-    const values = entries.map(({ key }, i): [string, Value] => [key, (codes[i] as Code)()]);
+    const values = entries.map(({ key }, i): [string, Value] => [key, codes[i]!()]);
     return anonymousOf(structureOf(rt, new Map(values), 'anonymous'));
   };
 }

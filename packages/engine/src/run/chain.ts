@@ -36,7 +36,7 @@ export function compileChain(compiler: Compiler, chain: Chain): Code {
   if (links.length > NESTED_LINKS_MAX || hasGuards(chain)) return loopOverLinks(compiler, chain, head);
   let code = head;
   for (let i = 0; i < links.length; i++) {
-    const link = links[i] as Link;
+    const link = links[i]!;
     if (i === 0 && link.kind === 'property' && chain.head?.kind === 'variable') {
       code = readVariableProperty(rt, chain.head.name, head, link.name, compiler.place(link));
     } else {
@@ -52,7 +52,7 @@ function rootCode(rt: Runtime): Code {
 
 /** Whether a link guards its left side; in front of a root there is nothing to guard. */
 function hasGuards({ head, links }: Chain): boolean {
-  for (let i = head === null ? 1 : 0; i < links.length; i++) if (isOptional(links[i] as Link)) return true;
+  for (let i = head === null ? 1 : 0; i < links.length; i++) if (isOptional(links[i]!)) return true;
   return false;
 }
 
@@ -63,7 +63,7 @@ function loopOverLinks(compiler: Compiler, chain: Chain, head: Code): Code {
     let value: Value = head();
     for (let i = 0; i < steps.length; i++) {
       if (optional[i] && (value === null || value instanceof ErrorValue)) return value;
-      value = (steps[i] as Step)(value);
+      value = steps[i]!(value);
     }
     return value;
   };

@@ -1,7 +1,8 @@
 import { QueryError } from '../error.js';
 import type { Compute } from '../pack/wrap.js';
+import { NO_IDS } from './execution.js';
 import { invoke } from './invoke.js';
-import { NO_IDS, type Runtime } from './runtime.js';
+import type { Runtime } from './runtime.js';
 
 /**
  * Computes what a wrap shows besides the properties of a thing. Nothing can be changed by that: a method that changes something is

@@ -171,7 +171,7 @@ function collect(entry: Entry, read: readonly ArgumentReader[]): unknown[] {
   for (let i = 0; i < fixed; i++) values.push(read[i]?.());
   if (entry.rest !== null) {
     const rest: unknown[] = [];
-    for (let i = fixed; i < read.length; i++) rest.push((read[i] as ArgumentReader)());
+    for (let i = fixed; i < read.length; i++) rest.push(read[i]!());
     values.push(rest);
   }
   return values;

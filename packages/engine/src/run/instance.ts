@@ -32,7 +32,7 @@ export function makeInstance(rt: Runtime, type: Type, given: (Value | undefined)
       defaults = true;
       continue;
     }
-    const field = fields[i] as Field;
+    const field = fields[i]!;
     if (typeof value === 'object' || !field.rule.fits(value)) transaction.checkField(field, value);
     if (field.relation !== null) assertNoPartner(field, value);
   }
@@ -40,8 +40,7 @@ export function makeInstance(rt: Runtime, type: Type, given: (Value | undefined)
   const thing = new Thing(0, shape, slots);
   for (let i = 0; i < slots.length; i++) {
     const value = slots[i];
-    if (typeof value === 'object' && value !== null)
-      slots[i] = ownValue(rt, thing, fields[i] as Field, value);
+    if (typeof value === 'object' && value !== null) slots[i] = ownValue(rt, thing, fields[i]!, value);
   }
   if (defaults) fillDefaults(rt, thing, fields);
   rt.step(instanceSteps(slots.length));
@@ -82,7 +81,7 @@ function fillDefaults(rt: Runtime, thing: Thing, fields: readonly Field[]): void
   rt.enter(2);
   try {
     for (let i = 0; i < fields.length; i++) {
-      if (slots[i] === undefined) slots[i] = ownDefault(rt, thing, fields[i] as Field);
+      if (slots[i] === undefined) slots[i] = ownDefault(rt, thing, fields[i]!);
     }
   } finally {
     rt.leave(2);
@@ -173,7 +172,7 @@ export function instanceLiteral(
     const given = new Array<Value>(codes.length);
     type.uses += 1;
     try {
-      for (let i = 0; i < codes.length; i++) given[slots[i] as number] = (codes[i] as Code)();
+      for (let i = 0; i < codes.length; i++) given[slots[i]!] = codes[i]!();
     } finally {
       type.uses -= 1;
     }
@@ -191,10 +190,10 @@ export function instanceLiteral(
     type.uses += 1;
     try {
       for (let i = 0; i < codes.length; i++) {
-        const slot = slots[i] as number;
-        if (slot >= 0) given[slot] = (codes[i] as Code)();
+        const slot = slots[i]!;
+        if (slot >= 0) given[slot] = codes[i]!();
         // A variable that is named must be there.
-        else if ((entries[i] as AstEntry).value === null) (codes[i] as Code)();
+        else if (entries[i]!.value === null) codes[i]!();
       }
     } finally {
       type.uses -= 1;
@@ -208,7 +207,7 @@ function fitAsTheyAre(fields: readonly Field[], values: readonly Value[]): boole
   for (let i = 0; i < fields.length; i++) {
     const value = values[i] as Value;
     if (typeof value === 'object' && value !== null && !(value instanceof Float)) return false;
-    if (!(fields[i] as Field).rule.fits(value)) return false;
+    if (!fields[i]!.rule.fits(value)) return false;
   }
   return true;
 }

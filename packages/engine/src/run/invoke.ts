@@ -5,11 +5,13 @@
  */
 import { operationError } from '../error.js';
 import { ACTIVATIONS_MAX, type Closure } from '../value/closure.js';
+import { share } from '../value/containers.js';
 import type { Value } from '../value/value.js';
 import { Jump, Signal } from './jump.js';
 import { placed } from './place.js';
-import { type Runtime, type SavedValue, share, UNTOUCHED } from './runtime.js';
+import type { Runtime } from './runtime.js';
 import type { Cell } from './symbols.js';
+import { type SavedValue, UNTOUCHED } from './symbols.js';
 import type { Code, Unit } from './unit.js';
 
 /** The compiled body of a closure, after checking that this query may run it. */
@@ -55,7 +57,7 @@ function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]
   const saved = localsOf(unit);
   rt.saved = saved;
   for (let i = 0; i < params.length; i++) {
-    const cell = params[i] as Cell;
+    const cell = params[i]!;
     const value = i < values.length ? (values[i] as Value) : null;
     hidden.push(cell.value);
     share(value);
@@ -67,7 +69,7 @@ function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]
     throw placed(error, unit.place);
   } finally {
     restoreLocals(unit, saved);
-    for (let i = params.length - 1; i >= 0; i--) (params[i] as Cell).value = hidden[i];
+    for (let i = params.length - 1; i >= 0; i--) params[i]!.value = hidden[i];
     rt.saved = outer;
     leave(rt, closure, unit);
   }
@@ -76,7 +78,7 @@ function run(rt: Runtime, closure: Closure, unit: Unit, values: readonly Value[]
 /** Calls a closure with one parameter. */
 export function call1(rt: Runtime, closure: Closure, unit: Unit, value: Value): Value {
   if (!unit.simple) return run(rt, closure, unit, [value]);
-  const cell = unit.params[0] as Cell;
+  const cell = unit.params[0]!;
   enter(rt, closure, unit);
   const hidden = cell.value;
   if (typeof value === 'object') share(value);
@@ -137,7 +139,7 @@ export class Callback {
     this.unit = unit;
     [this.first, this.second, this.third] = unit.params;
     this.hidden = unit.params.map((cell) => cell.value);
-    for (let i = 3; i < unit.params.length; i++) (unit.params[i] as Cell).value = null;
+    for (let i = 3; i < unit.params.length; i++) unit.params[i]!.value = null;
     this.outer = rt.saved;
     this.saved = localsOf(unit);
     rt.saved = this.saved;
@@ -201,7 +203,7 @@ export class Callback {
   end(): void {
     const params = this.unit.params;
     restoreLocals(this.unit, this.saved);
-    for (let i = params.length - 1; i >= 0; i--) (params[i] as Cell).value = this.hidden[i];
+    for (let i = params.length - 1; i >= 0; i--) params[i]!.value = this.hidden[i];
     this.rt.saved = this.outer;
     leave(this.rt, this.closure, this.unit);
   }
@@ -277,6 +279,6 @@ function localsOf(unit: Unit): SavedValue[] {
 function restoreLocals(unit: Unit, saved: readonly SavedValue[]): void {
   for (let i = 0; i < saved.length; i++) {
     const value = saved[i];
-    if (value !== UNTOUCHED) (unit.locals[i] as Cell).value = value;
+    if (value !== UNTOUCHED) unit.locals[i]!.value = value;
   }
 }

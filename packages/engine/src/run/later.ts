@@ -14,7 +14,8 @@ import { ErrorValue } from '../value/scalars.js';
 import { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import { Wrap } from '../value/wrap.js';
-import type { Outlet, Runtime, TaskRun } from './runtime.js';
+import type { Outlet, TaskRun } from './execution.js';
+import type { Runtime } from './runtime.js';
 
 /** Futures of one node that wait for their turn, at most. */
 export const FUTURES_MAX = 2000;

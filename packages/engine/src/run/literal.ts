@@ -11,13 +11,13 @@ import type { Runtime } from './runtime.js';
 export function literalShape(rt: Runtime, keys: readonly string[]): Shape | null {
   if (hasTwice(keys)) return null;
   let shape = rt.shapes.empty();
-  for (let slot = 0; slot < keys.length; slot++) shape = shape.with(keys[slot] as string, slot);
+  for (let slot = 0; slot < keys.length; slot++) shape = shape.with(keys[slot]!, slot);
   return shape;
 }
 
 function hasTwice(keys: readonly string[]): boolean {
   if (keys.length > FEW_KEYS) return new Set(keys).size < keys.length;
-  for (let i = 1; i < keys.length; i++) if (keys.indexOf(keys[i] as string) < i) return true;
+  for (let i = 1; i < keys.length; i++) if (keys.indexOf(keys[i]!) < i) return true;
   return false;
 }
 

@@ -1,7 +1,3 @@
-/**
- * Long because: compiled code reads and counts down fields of this one object at every step, which is why
- * it is not divided.
- */
 import type { Rules } from '@althing/language';
 import type { Access } from '../admin/access.js';
 import { LEVEL_AFTER_0_1_0 } from '../admin/level.js';
@@ -10,20 +6,10 @@ import { RootEditor } from '../admin/root-editor.js';
 import type { RootGroup } from '../admin/root-group.js';
 import type { PasswordHash, User } from '../admin/user.js';
 import type { Environment } from '../environment.js';
-import {
-  ErrorCode,
-  forbiddenError,
-  lookupError,
-  operationError,
-  QueryError,
-  quotaError,
-  typeError,
-  valueError,
-} from '../error.js';
+import { forbiddenError, lookupError, operationError, quotaError, typeError, valueError } from '../error.js';
 import type { NodeView, RestoreOrder } from '../node-view.js';
 import { Catalog } from '../schema/catalog.js';
 import type { Definition } from '../schema/definition.js';
-import type { CollectionGroup } from '../state/collection-group.js';
 import type { Group } from '../state/group.js';
 import type { Procedure } from '../state/parts/procedures.js';
 import { SchemaEditor } from '../state/parts/schema.js';
@@ -31,135 +17,38 @@ import type { Scope } from '../state/scope.js';
 import type { Store } from '../state/store.js';
 import type { Transaction } from '../state/transaction.js';
 import type { Closure } from '../value/closure.js';
-import { List, ThingSet, unitsToFill } from '../value/containers.js';
 import type { Future } from '../value/future.js';
 import { ShapeTree } from '../value/shape.js';
 import type { Thing } from '../value/thing.js';
 import { typeName, type Value } from '../value/value.js';
 import { defaultOf } from './defaults.js';
+import {
+  type Collections,
+  type Compiler,
+  type Execution,
+  type Freshness,
+  GroupNeeded,
+  HashNeeded,
+  NO_IDS,
+  type Outlet,
+  type Quotas,
+  type TaskRun,
+} from './execution.js';
 import { Signal } from './jump.js';
 import { FUTURES_DEPTH_MAX, FUTURES_MAX, FUTURES_OF_CLOSURE_MAX } from './later.js';
-import {
-  CHECKS_PER_HEAP_LOOK,
-  DEEP_MAX,
-  DEPTH_MAX,
-  HEAP_LOOK_UNITS,
-  HOT_RUNS,
-  MS_PER_UNIT,
-  type QueryLimits,
-  SPENT_LOOK_MS,
-  STEPS_PER_CHECK,
-} from './limits.js';
+import { DEEP_MAX, HOT_RUNS } from './limits.js';
+import { Meter } from './meter.js';
 import type { FirstTier } from './operators.js';
 import { rulesOf } from './rules.js';
-import { Symbols } from './symbols.js';
+import { type SavedValue, Symbols } from './symbols.js';
 import type { FunctionTable } from './table.js';
 import type { Unit } from './unit.js';
-
-/** What a query runs as and with. */
-export interface Execution {
-  readonly scope: Scope;
-  readonly transaction: Transaction;
-  readonly access: Access;
-  readonly limits: QueryLimits;
-  /** Milliseconds of the time limit that were spent before. */
-  readonly spentMs: number;
-  /** Milliseconds after which it is given up, to run again when it has more time: see `SliceOver`. */
-  readonly sliceMs: number;
-  /** Depth of the result, until the query sets another one. */
-  readonly deep: number;
-  /** The text of the query; null where something else runs. */
-  readonly source: string | null;
-  /** Collections whose state here was confirmed for the query: see `GroupNeeded`. */
-  readonly fresh: Freshness;
-  /** Hashes of passwords that the query sets, made beforehand: see `HashNeeded`. */
-  readonly hashes: ReadonlyMap<string, PasswordHash>;
-  /** The run of a task that it is a part of; null for none. */
-  readonly run: TaskRun | null;
-  /** Takes what code says by `log`, besides the log of the node; null for nobody. */
-  readonly outlet: Outlet | null;
-}
-
-/** Takes what code says to who asked for it to run. */
-export interface Outlet {
-  log(text: string): void;
-}
-
-/** A run of a task, as the functions of tasks know it. */
-export interface TaskRun {
-  /** The task. */
-  readonly id: number;
-  /** When it shall run again, in Unix seconds; null when it was not said. */
-  next: number | null;
-  /** Whether it cancelled itself. */
-  isCancelled: boolean;
-}
-
-/** Tells of which collections this node is known to have all that was acknowledged. */
-export interface Freshness {
-  isFresh(collection: number): boolean;
-}
-
-/** Collections of this node, for the functions of the root scope that look into them. */
-export interface Collections {
-  collection(id: number): CollectionGroup | undefined;
-}
-
-/** Makes code of texts; see `program.ts`. */
-export interface Compiler {
-  compileStored(rt: Runtime, closure: Closure): Unit;
-  compileText(rt: Runtime, source: string): Closure;
-}
-
-/** How many of something there may be. */
-export interface Quotas {
-  readonly tokensPerUser: number;
-  readonly users: number;
-  readonly collections: number;
-  readonly procedures: number;
-  /** Of each scope. */
-  readonly tasks: number;
-}
-
-/**
- * Thrown by a query that sets a password. Hashing takes tens of milliseconds, so it is done elsewhere, and the query,
- * which has changed nothing, is run again with the hash.
- */
-export class HashNeeded {
-  constructor(readonly password: string) {}
-}
-
-/**
- * Thrown by a query of the root scope that reads a collection. This node has to hear first that it has all that was acknowledged
- * there; the query, which has changed nothing, is run again then.
- */
-export class GroupNeeded {
-  constructor(readonly collection: number) {}
-}
-
-/**
- * Thrown by a query that has used up the slice of time that it was given, which is less than its time limit. What it changed is taken
- * back, and it may run again with more time. To code it is what the time limit is.
- */
-export class SliceOver extends QueryError {
-  constructor() {
-    super(ErrorCode.TIMEOUT, 'the query needs more time than it has now');
-  }
-
-  /** Nobody is told of it. */
-  override withPlaces(): this {
-    return this;
-  }
-}
-
-/** Bit of `return v, deep, flags` that leaves ids out of the result. */
-export const NO_IDS = 32;
 
 /**
  * The machine that runs compiled code. One for each engine thread: code is compiled for its runtime and finds
  * everything about the running query here. Queries run one after another, each to completion.
  */
-export class Runtime {
+export class Runtime extends Meter {
   readonly symbols = new Symbols();
   readonly shapes = new ShapeTree();
   private readonly noSchema = new Catalog(this.shapes, { load: () => {} });
@@ -179,7 +68,6 @@ export class Runtime {
   procedures: ReadonlyMap<string, Procedure> = NO_PROCEDURES;
   transaction!: Transaction;
   access!: Access;
-  limits!: QueryLimits;
   deep = 1;
   /** Depth of the result where the query sets no other. */
   defaultDeep = 1;
@@ -226,13 +114,9 @@ export class Runtime {
   returned: Value = null;
   /** What the locals of the running closure hide: see `invoke.ts`. */
   saved: SavedValue[] = [];
-  /** Heights of all that runs inside each other: see `limits.ts`. */
-  depth = 0;
   /** What `depth` and the length of the effects were when the present statement of the query itself began. */
   private statementDepth = -1;
   private statementEffects = -1;
-  /** Steps until the next look at the clock. */
-  steps = 0;
   /** Runs after which a piece of code moves to the second tier; decided when it is compiled. */
   hotRuns = HOT_RUNS;
   /** The closure that a text is the source of. */
@@ -242,21 +126,15 @@ export class Runtime {
   /** Code of closures that was made for the running query alone. */
   private readonly passingUnits: Unit[] = [];
   private hashes: ReadonlyMap<string, PasswordHash> = new Map();
-  private deadline = 0;
-  private spentMs = 0;
-  private sliceMs = Number.POSITIVE_INFINITY;
-  private heapMax = 0;
-  private looks = 0;
-  /** What would have to be taken back if the query ended now. */
-  private changes: Pick<Transaction, 'undoMs'> = NO_CHANGES;
 
   constructor(
     readonly functions: FunctionTable,
-    readonly environment: Environment,
+    environment: Environment,
     readonly catalog: Collections,
     readonly quotas: Quotas,
     compiler: Compiler,
   ) {
+    super(environment);
     this.schema = this.noSchema;
     this.rules = rulesOf(functions);
     this.compileClosure = (closure) => compiler.compileStored(this, closure);
@@ -406,25 +284,7 @@ export class Runtime {
     this.depth = 0;
     this.statementDepth = -1;
     this.statementEffects = -1;
-    this.startClock(execution.limits, execution.spentMs);
-    this.sliceMs = execution.sliceMs;
-    this.changes = execution.transaction;
-  }
-
-  /**
-   * Begins to count time and memory: those of a query, or of other work that is charged.
-   *
-   * @param spentMs milliseconds that were spent on it before, which count
-   */
-  startClock(limits: QueryLimits, spentMs = 0): void {
-    this.limits = limits;
-    this.spentMs = spentMs;
-    this.sliceMs = Number.POSITIVE_INFINITY;
-    this.steps = STEPS_PER_CHECK;
-    this.deadline = 0;
-    this.heapMax = 0;
-    this.looks = 0;
-    this.changes = NO_CHANGES;
+    this.startClock(execution.limits, execution.spentMs, execution.sliceMs, execution.transaction);
   }
 
   /**
@@ -534,114 +394,6 @@ export class Runtime {
     if (thing.id !== 0) this.store?.load(thing);
     else if (thing.shape.stale !== null) thing.shape.stale.load(thing);
   }
-
-  /**
-   * Looks at clock and heap. Called when `steps` ran out, which the code of loops and calls counts down.
-   *
-   * @throws QueryError -5 past the time limit, max_quota_err past the memory limit; neither can be caught
-   */
-  check(): void {
-    this.checkAhead(0);
-  }
-
-  /** As `check`, for a query that is going to take so many milliseconds more before the next one. */
-  private checkAhead(aheadMs: number): void {
-    this.steps = STEPS_PER_CHECK;
-    const now = this.environment.monotonic();
-    if (this.deadline === 0) {
-      // The clock starts at the first check: a short query never looks at it.
-      this.deadline = now + Math.min(this.limits.durationMs - this.spentMs, this.sliceMs);
-      this.heapMax = this.environment.heapUsed() + this.limits.memoryBytes;
-      if (aheadMs === 0) return;
-    }
-    if (now + aheadMs + this.changes.undoMs > this.deadline) {
-      if (this.sliceMs < this.limits.durationMs - this.spentMs) throw new SliceOver();
-      throw new QueryError(
-        ErrorCode.TIMEOUT,
-        `the query ran longer than ${this.limits.durationMs} ms (query_duration_limit_ms) and was ended`,
-      );
-    }
-    this.looks += 1;
-    if (this.looks % CHECKS_PER_HEAP_LOOK !== 0) return;
-    if (this.environment.heapFull()) {
-      throw new QueryError(
-        ErrorCode.MAX_QUOTA,
-        'the memory of the node is full, so the query was ended',
-        true,
-      );
-    }
-    if (this.environment.heapUsed() > this.heapMax) {
-      throw new QueryError(
-        ErrorCode.MAX_QUOTA,
-        `the query used more than ${this.limits.memoryBytes / 1048576} MB (query_memory_limit_mb) and was ended`,
-        true,
-      );
-    }
-  }
-
-  /** Whether the running query has looked at the clock. */
-  get wasLong(): boolean {
-    return this.deadline !== 0;
-  }
-
-  /** Counts steps. */
-  step(count: number): void {
-    this.steps -= count;
-    if (this.steps < 0) this.check();
-  }
-
-  /** Counts work that takes longer than a step: about one step for each 64 units. */
-  charge(units: number): void {
-    this.steps -= units >> 6;
-    if (this.steps >= 0) return;
-    // What is that large may soon be larger: the heap is looked at now.
-    if (units < HEAP_LOOK_UNITS) this.check();
-    else {
-      this.looks = -1;
-      this.checkAhead(units * MS_PER_UNIT);
-    }
-  }
-
-  /**
-   * Counts time that the node is going to spend behind the query on what this asked for.
-   *
-   * @throws QueryError -5 where the query has not so much left
-   */
-  spend(ms: number): void {
-    if (ms === 0) return;
-    this.spentMs += ms;
-    if (this.deadline !== 0) this.deadline -= ms;
-    if (ms >= SPENT_LOOK_MS) this.checkAhead(Number.MIN_VALUE);
-  }
-
-  /** Counts what it takes to bring a list into memory that is about to be looked at, before that is done. */
-  chargeFill(value: Value): void {
-    const units = unitsToFill(value);
-    if (units > 0) this.charge(units);
-  }
-
-  /** Counts and bounds a str or bytes value that was just made or is about to be. */
-  chargeLength(length: number): void {
-    if (length > this.limits.valueBytes) {
-      throw quotaError(
-        `a value of ${length} bytes is larger than value_size_limit (${this.limits.valueBytes})`,
-      );
-    }
-    this.charge(length);
-  }
-
-  /** Goes deeper by a height; throws operation_err where the stack would get too full. */
-  enter(height: number): void {
-    this.depth += height;
-    if (this.depth > DEPTH_MAX) {
-      this.depth -= height;
-      throw operationError('expressions and calls are nested too deeply');
-    }
-  }
-
-  leave(height: number): void {
-    this.depth -= height;
-  }
 }
 
 /** Number of the root scope among the groups that a query needs the newest state of. */
@@ -649,21 +401,9 @@ const ROOT_GROUP = 0;
 
 const NOTHING_PENDING: readonly Value[] = [];
 
-const NO_CHANGES = { undoMs: 0 };
-
 /** The body of code that was made for a query that has ended. */
 function gone(): never {
   throw new Error('code of a query is run that has ended');
 }
 
 const NO_PROCEDURES: ReadonlyMap<string, Procedure> = new Map();
-
-/** A local of a closure that was not assigned in this activation yet: nothing is hidden. */
-export const UNTOUCHED = Symbol('untouched');
-
-export type SavedValue = Value | undefined | typeof UNTOUCHED;
-
-/** Notes that a variable may refer to a list or set, so that placing it elsewhere copies it. */
-export function share(value: Value): void {
-  if (typeof value === 'object' && (value instanceof List || value instanceof ThingSet)) value.shared = true;
-}

@@ -12,6 +12,11 @@ export class Cell {
   constructor(readonly name: string) {}
 }
 
+/** A local of a closure that was not assigned in this activation yet: nothing is hidden. */
+export const UNTOUCHED = Symbol('untouched');
+
+export type SavedValue = Value | undefined | typeof UNTOUCHED;
+
 /**
  * The cells of one engine thread. Names come from clients, so a cell lives only as long as code that mentions it. The cells that only
  * the running query mentions go with it: most texts come once, and a cell that is to be found again as long as it lives costs ten

@@ -38,7 +38,7 @@ export class IdSet {
     const chunk = this.chunks.get(Math.floor(id / CHUNK_SIZE));
     if (chunk === undefined) return false;
     const low = id % CHUNK_SIZE;
-    if (chunk.bits !== null) return ((chunk.bits[low >> 3] as number) & (1 << (low & 7))) !== 0;
+    if (chunk.bits !== null) return (chunk.bits[low >> 3]! & (1 << (low & 7))) !== 0;
     const place = placeOf(chunk.low as number[], low);
     return (chunk.low as number[])[place] === low;
   }
@@ -54,7 +54,7 @@ export class IdSet {
     }
     if (chunk.low !== null && chunk.count >= SPARSE_MAX) toBits(chunk);
     if (chunk.bits !== null) {
-      const before = chunk.bits[low >> 3] as number;
+      const before = chunk.bits[low >> 3]!;
       if ((before & (1 << (low & 7))) !== 0) throw new Error(`the id ${id} is in the index already`);
       chunk.bits[low >> 3] = before | (1 << (low & 7));
     } else {
@@ -80,7 +80,7 @@ export class IdSet {
     const chunk = this.chunks.get(number);
     if (chunk === undefined || !this.has(id)) throw new Error(`the id ${id} is not in the index`);
     if (chunk.bits !== null) {
-      chunk.bits[low >> 3] = (chunk.bits[low >> 3] as number) & ~(1 << (low & 7));
+      chunk.bits[low >> 3] = chunk.bits[low >> 3]! & ~(1 << (low & 7));
     } else {
       const all = chunk.low as number[];
       all.splice(placeOf(all, low), 1);
@@ -175,7 +175,7 @@ function* lowOf(chunk: Chunk): Generator<number, void, undefined> {
   }
   const bits = chunk.bits as Uint8Array;
   for (let i = 0; i < BITMAP_BYTES; i++) {
-    const byte = bits[i] as number;
+    const byte = bits[i]!;
     if (byte === 0) continue;
     for (let bit = 0; bit < 8; bit++) if ((byte & (1 << bit)) !== 0) yield i * 8 + bit;
   }
@@ -183,7 +183,7 @@ function* lowOf(chunk: Chunk): Generator<number, void, undefined> {
 
 function visitBits(bits: Uint8Array, base: number, visit: (id: number) => void): void {
   for (let i = 0; i < BITMAP_BYTES; i++) {
-    const byte = bits[i] as number;
+    const byte = bits[i]!;
     for (let bit = 0; byte >> bit !== 0; bit++) if ((byte & (1 << bit)) !== 0) visit(base + i * 8 + bit);
   }
 }
@@ -200,7 +200,7 @@ function toLow(chunk: Chunk): void {
 
 function bitsOf(low: readonly number[]): Uint8Array {
   const bits = new Uint8Array(BITMAP_BYTES);
-  for (const id of low) bits[id >> 3] = (bits[id >> 3] as number) | (1 << (id & 7));
+  for (const id of low) bits[id >> 3] = bits[id >> 3]! | (1 << (id & 7));
   return bits;
 }
 
@@ -210,7 +210,7 @@ function placeOf(ascending: readonly number[], number: number): number {
   let to = ascending.length;
   while (from < to) {
     const middle = (from + to) >> 1;
-    if ((ascending[middle] as number) < number) from = middle + 1;
+    if (ascending[middle]! < number) from = middle + 1;
     else to = middle;
   }
   return from;

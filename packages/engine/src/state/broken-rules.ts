@@ -36,7 +36,7 @@ export function brokenRules(group: CollectionGroup): string[] {
       count(value);
     });
     const slots = [...thing.shape.index.values()];
-    if (slots.some((slot, i) => slot >= thing.slots.length || (i > 0 && slot <= (slots[i - 1] as number)))) {
+    if (slots.some((slot, i) => slot >= thing.slots.length || (i > 0 && slot <= slots[i - 1]!))) {
       broken.push(`thing ${thing.id} has the slots ${slots}`);
     }
   }

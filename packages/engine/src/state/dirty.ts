@@ -22,7 +22,7 @@ export class IdRuns implements Iterable<number> {
 
   add(id: number): void {
     const { runs } = this;
-    if (id === this.next) runs[runs.length - 1] = (runs[runs.length - 1] as number) + 1;
+    if (id === this.next) runs[runs.length - 1] = runs[runs.length - 1]! + 1;
     else runs.push(id, 1);
     this.next = id + 1;
   }
@@ -31,18 +31,18 @@ export class IdRuns implements Iterable<number> {
   removeLast(id: number): void {
     if (id + 1 !== this.next) return;
     const { runs } = this;
-    runs[runs.length - 1] = (runs[runs.length - 1] as number) - 1;
+    runs[runs.length - 1] = runs[runs.length - 1]! - 1;
     this.next = id;
     if (runs[runs.length - 1] !== 0) return;
     runs.length -= 2;
     const { length } = runs;
-    this.next = length === 0 ? -1 : (runs[length - 2] as number) + (runs[length - 1] as number);
+    this.next = length === 0 ? -1 : runs[length - 2]! + runs[length - 1]!;
   }
 
   *[Symbol.iterator](): Generator<number, void, undefined> {
     for (let i = 0; i < this.runs.length; i += 2) {
-      const first = this.runs[i] as number;
-      for (let id = first, end = first + (this.runs[i + 1] as number); id < end; id++) yield id;
+      const first = this.runs[i]!;
+      for (let id = first, end = first + this.runs[i + 1]!; id < end; id++) yield id;
     }
   }
 }

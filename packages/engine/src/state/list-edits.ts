@@ -35,7 +35,7 @@ export function takeRuns(list: List, runs: readonly Run[]): Value[] {
   const removed: Value[] = [];
   let end = runs[0]?.start ?? items.length;
   for (let i = 0; i < runs.length; i++) {
-    const { start, count } = runs[i] as Run;
+    const { start, count } = runs[i]!;
     const next = start + count;
     for (let j = start; j < next; j++) removed.push(items[j] as Value);
     const keptTo = runs[i + 1]?.start ?? items.length;

@@ -34,7 +34,7 @@ export class Marking {
     if (this.isMarked(id)) return;
     const word = Math.floor(id / 32);
     if (word >= this.marks.length) this.grow(word);
-    this.marks[word] = (this.marks[word] as number) | (1 << (id & 31));
+    this.marks[word] = this.marks[word]! | (1 << (id & 31));
     this.grey.push(id);
   }
 

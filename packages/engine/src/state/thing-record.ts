@@ -11,7 +11,7 @@
  */
 import { type ByteReader, type ByteWriter, FormatError } from '../bytes.js';
 import { Restriction } from '../schema/restriction.js';
-import type { Field, Type } from '../schema/type.js';
+import type { Type } from '../schema/type.js';
 import type { Thing } from '../value/thing.js';
 import type { Value } from '../value/value.js';
 import type { ThingMemory } from './memory.js';
@@ -79,13 +79,13 @@ export function writeProperties(out: ByteWriter, thing: Thing): void {
   const { keys, index, type, fields } = thing.shape;
   if (type !== null) {
     for (let i = 0; i < fields.length; i++) {
-      out.varint((fields[i] as Field).id);
+      out.varint(fields[i]!.id);
       writeValue(out, thing.slots[i] as Value);
     }
   } else if (keys === null) {
     for (const [key, slot] of index) writeProperty(out, key, thing.slots[slot] as Value);
   } else {
-    for (let i = 0; i < keys.length; i++) writeProperty(out, keys[i] as string, thing.slots[i] as Value);
+    for (let i = 0; i < keys.length; i++) writeProperty(out, keys[i]!, thing.slots[i] as Value);
   }
 }
 

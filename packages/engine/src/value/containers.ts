@@ -250,3 +250,8 @@ function nest(into: List, tuple: List): void {
   if (tuple.nesting >= into.nesting) into.nesting = tuple.nesting + 1;
   into.inner += more;
 }
+
+/** Notes that a variable may refer to a list or set, so that placing it elsewhere copies it. */
+export function share(value: Value): void {
+  if (typeof value === 'object' && (value instanceof List || value instanceof ThingSet)) value.shared = true;
+}

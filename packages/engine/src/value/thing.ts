@@ -128,7 +128,7 @@ export class Thing {
     if (keys === null) {
       for (const [key, slot] of index) visit(key, slots[slot] as Value);
     } else {
-      for (let i = 0; i < keys.length; i++) visit(keys[i] as string, slots[i] as Value);
+      for (let i = 0; i < keys.length; i++) visit(keys[i]!, slots[i] as Value);
     }
   }
 

@@ -135,7 +135,7 @@ export class Compiler {
   /** Code of some expressions in operand position, in their order. */
   operands(nodes: readonly Node[]): Code[] {
     const codes = new Array<Code>(nodes.length);
-    for (let i = 0; i < codes.length; i++) codes[i] = this.compile(nodes[i] as Node, 'operand');
+    for (let i = 0; i < codes.length; i++) codes[i] = this.compile(nodes[i]!, 'operand');
     return codes;
   }
 
@@ -169,7 +169,7 @@ export class Compiler {
       let i = 0;
       try {
         for (; i < codes.length; i++) {
-          value = (codes[i] as Code)();
+          value = codes[i]!();
           if (jumps[i] && rt.signal !== Signal.NONE) return null;
         }
       } catch (error) {
@@ -197,7 +197,7 @@ export class Compiler {
     if (!nested.some(isNested)) return operatorsCode(this.rt, root, this.operands(nested));
     const open: OpenOperators[] = [{ node: root, operands: nested, codes: [] }];
     for (;;) {
-      const { node, operands, codes } = open[open.length - 1] as OpenOperators;
+      const { node, operands, codes } = open[open.length - 1]!;
       const operand = operands[codes.length];
       if (operand === undefined) {
         const code = operatorsCode(this.rt, node, codes);

@@ -24,7 +24,7 @@ export function thingCode(rt: Runtime, keys: readonly string[], codes: readonly 
     return () => {
       const thing = new Thing(0, rt.shapes.empty(), []);
       for (let i = 0; i < keys.length; i++) {
-        rt.transaction.setProperty(thing, keys[i] as string, (codes[i] as Code)());
+        rt.transaction.setProperty(thing, keys[i]!, codes[i]!());
       }
       return thing;
     };
@@ -33,7 +33,7 @@ export function thingCode(rt: Runtime, keys: readonly string[], codes: readonly 
     const slots = new Array<Value>(codes.length);
     const thing = new Thing(0, shape.owned ? shape.own() : shape, slots);
     for (let i = 0; i < slots.length; i++) {
-      slots[i] = ownValue(rt, thing, keys[i] as string, (codes[i] as Code)());
+      slots[i] = ownValue(rt, thing, keys[i]!, codes[i]!());
     }
     return thing;
   };
@@ -43,7 +43,7 @@ export function listCode(rt: Runtime, codes: readonly Code[]): Code {
   return () => {
     const items = new Array<Value>(codes.length);
     const list = new List(items);
-    for (let i = 0; i < items.length; i++) items[i] = toOwnItem(rt, (codes[i] as Code)(), list);
+    for (let i = 0; i < items.length; i++) items[i] = toOwnItem(rt, codes[i]!(), list);
     if (list.inner > 0) rt.charge(list.inner);
     return list;
   };

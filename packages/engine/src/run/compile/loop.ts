@@ -1,14 +1,14 @@
 /** Code of loops. */
 import type { For } from '@althing/language';
 import { typeError } from '../../error.js';
-import { List, ThingSet } from '../../value/containers.js';
+import { List, share, ThingSet } from '../../value/containers.js';
 import { isTruthy } from '../../value/kinds.js';
 import { Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
 import { translate } from '../jit/index.js';
 import { Jump, Signal } from '../jump.js';
-import { share, UNTOUCHED } from '../runtime.js';
+import { UNTOUCHED } from '../symbols.js';
 import type { Code } from '../unit.js';
 import type { Compiler } from './compiler.js';
 import type { Position } from './position.js';

@@ -41,9 +41,9 @@ export function operandsOf(node: Operators): readonly Node[] {
 export function operatorsCode(rt: Runtime, node: Operators, codes: readonly Code[]): Code {
   switch (node.kind) {
     case 'paren':
-      return codes[0] as Code;
+      return codes[0]!;
     case 'prefix':
-      return prefix(node.ops, codes[0] as Code);
+      return prefix(node.ops, codes[0]!);
     case 'operation':
       return operation(rt, node.operands, node.ops, codes);
     case 'and':
@@ -74,7 +74,7 @@ function operation(
 ): Code {
   const [first, second] = operands as readonly [Code, Code];
   if (operands.length === 2) {
-    const { operate, withInt } = firstTier(rt, ops[0] as BinaryOp);
+    const { operate, withInt } = firstTier(rt, ops[0]!);
     const right = nodes[1];
     if (right?.kind === 'int' || right?.kind === 'str') {
       const value = second();
@@ -100,7 +100,7 @@ function operation(
   return () => {
     let value = first();
     for (let i = 0; i < operators.length; i++) {
-      value = (operators[i] as Operate)(value, (operands[i + 1] as Code)());
+      value = operators[i]!(value, operands[i + 1]!());
     }
     return value;
   };
@@ -117,7 +117,7 @@ function and(operands: readonly Code[]): Code {
   return () => {
     let value: Value = null;
     for (let i = 0; i < operands.length; i++) {
-      value = (operands[i] as Code)();
+      value = operands[i]!();
       if (!isTruthy(value)) return value;
     }
     return value;
@@ -135,7 +135,7 @@ function or(operands: readonly Code[]): Code {
   return () => {
     let value: Value = null;
     for (let i = 0; i < operands.length; i++) {
-      value = (operands[i] as Code)();
+      value = operands[i]!();
       if (isTruthy(value)) return value;
     }
     return value;

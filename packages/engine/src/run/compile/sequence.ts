@@ -28,8 +28,8 @@ export function allInTurn(codes: readonly Code[], placeOf: PlaceOf): Code {
   return () => {
     let i = 0;
     try {
-      for (; i < end; i++) (codes[i] as Code)();
-      return (codes[end] as Code)();
+      for (; i < end; i++) codes[i]!();
+      return codes[end]!();
     } catch (error) {
       throw placed(error, placeOf(i));
     }

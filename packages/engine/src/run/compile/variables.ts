@@ -1,10 +1,11 @@
 /** Code that reads variables and assigns to them. */
 import type { AssignOp } from '@althing/language';
 import { lookupError } from '../../error.js';
-import { ThingSet } from '../../value/containers.js';
+import { share, ThingSet } from '../../value/containers.js';
 import { assignOperator, updateInPlace } from '../operators.js';
-import { type Runtime, share, UNTOUCHED } from '../runtime.js';
+import type { Runtime } from '../runtime.js';
 import type { Cell } from '../symbols.js';
+import { UNTOUCHED } from '../symbols.js';
 import type { Code } from '../unit.js';
 
 /** Reads a variable; without one: a procedure of the scope, then a constant. */

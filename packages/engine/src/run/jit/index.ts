@@ -9,14 +9,16 @@
  */
 import type { Assign, Call, Chain, Node, Return, Span } from '@althing/language';
 import { Closure } from '../../value/closure.js';
+import { share } from '../../value/containers.js';
 import { isTruthy } from '../../value/kinds.js';
 import { readProperty } from '../chain.js';
 import { call1, call2, unitOf } from '../invoke.js';
 import { Jump, Signal } from '../jump.js';
 import { namedBy } from '../named.js';
 import type { Place } from '../place.js';
-import { type Runtime, share, UNTOUCHED } from '../runtime.js';
+import type { Runtime } from '../runtime.js';
 import type { Cell } from '../symbols.js';
+import { UNTOUCHED } from '../symbols.js';
 import type { Code } from '../unit.js';
 import { instanceLiteral, thingLiteral } from './literals.js';
 import { loopText } from './loops.js';

@@ -28,7 +28,7 @@ export function thingLiteral(translator: Translator, node: Node, entries: readon
   const attached: string[] = [];
   for (const [i, { key, value }] of entries.entries()) {
     const { code, kind } = value === null ? translator.variable(key) : translator.expression(value);
-    const held = values[i] as string;
+    const held = values[i]!;
     evaluated.push(`${held} = ${code}`);
     if (kind !== 'any') continue;
     const isObject = `typeof ${held} === "object" && ${held} !== null`;

@@ -1,11 +1,11 @@
 /** Loops in the second tier. */
 import type { For, Node } from '@althing/language';
 import { typeError } from '../../error.js';
-import { List, ThingSet } from '../../value/containers.js';
+import { List, share, ThingSet } from '../../value/containers.js';
 import { Thing } from '../../value/thing.js';
 import { typeName, type Value } from '../../value/value.js';
 import { lockForReading, unlockReading } from '../dispatch.js';
-import { type Runtime, share } from '../runtime.js';
+import type { Runtime } from '../runtime.js';
 import type { Translator } from './index.js';
 
 /** @param isLast whether the value of the loop counts */

@@ -58,7 +58,7 @@ export function operation(translator: Translator, { operands, ops }: Operation):
     // The left side has been evaluated when the right one begins, and must survive it.
     const left = source.temp();
     const right = translator.expression(operand);
-    value = binary(translator, ops[i] as BinaryOp, value, left, right);
+    value = binary(translator, ops[i]!, value, left, right);
     source.release(mark);
   }
   return value;

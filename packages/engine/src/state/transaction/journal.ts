@@ -179,7 +179,7 @@ export class Journal {
 
 /** Runs inverses, newest first. */
 export function takeBack(undos: readonly Undo[]): void {
-  for (let i = undos.length - 1; i >= 0; i--) (undos[i] as Undo)();
+  for (let i = undos.length - 1; i >= 0; i--) undos[i]!();
 }
 
 /** Units that are charged together. */

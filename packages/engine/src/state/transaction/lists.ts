@@ -217,7 +217,7 @@ function runsOf(positions: readonly number[]): Run[] {
   const runs: Run[] = [];
   let start = positions[0] ?? 0;
   for (let i = 1; i <= positions.length; i++) {
-    const before = positions[i - 1] as number;
+    const before = positions[i - 1]!;
     if (positions[i] === before + 1) continue;
     runs.push({ start, count: before + 1 - start });
     start = positions[i] ?? 0;

@@ -50,7 +50,7 @@ export class ThingChanges extends SetChanges {
     if (shape.type !== null) {
       const slot = shape.index.get(key);
       if (slot === undefined) throw noField(shape, key);
-      return this.setField(thing, shape.fields[slot] as Field, value);
+      return this.setField(thing, shape.fields[slot]!, value);
     }
     const old = thing.get(key);
     if (old === undefined) {
@@ -153,7 +153,7 @@ export class ThingChanges extends SetChanges {
       }
       this.checkField(field, value);
     }
-    for (const [i, [, value]] of entries.entries()) this.placeField(thing, fields[i] as Field, value);
+    for (const [i, [, value]] of entries.entries()) this.placeField(thing, fields[i]!, value);
   }
 
   private place(thing: Thing, key: string, value: Value): Value {

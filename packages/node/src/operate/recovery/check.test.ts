@@ -1,0 +1,71 @@
+import {
+  CollectionGroup,
+  EMPTY_SOURCE,
+  type Group,
+  RecordKind,
+  RootGroup,
+  ShapeTree,
+  writeCheckpoint,
+} from '@althing/engine';
+import type { StateRecord } from '@althing/storage';
+import { expect, test } from '@jest/globals';
+import { ROOT_GROUP } from '../../between/protocol.js';
+import { type CollectionCheck, checksOf } from './check.js';
+import type { StateRecords } from './survey.js';
+
+const STUFF = 2;
+
+test('a state in which all is counted right keeps its rules', async () => {
+  expect(await checks(stuff())).toEqual([{ name: 'stuff', things: 1, broken: [] }]);
+});
+
+test('a thing whose references are counted wrong is found', async () => {
+  const group = stuff();
+  group.store.root.refs = 3;
+  const [check] = await checks(group);
+  expect(check?.broken).toContain('thing 1 has 1 references, counted 3');
+});
+
+test('a thing that is counted and not there is found', async () => {
+  const group = stuff();
+  group.store.thingCount = 2;
+  expect(await checks(group)).toEqual([{ name: 'stuff', things: 2, broken: ['1 things, counted 2'] }]);
+});
+
+function stuff(): CollectionGroup {
+  const group = new CollectionGroup(STUFF, new ShapeTree(), EMPTY_SOURCE);
+  group.create();
+  return group;
+}
+
+/** What is found in the state on disk that a collection makes. */
+async function checks(collection: CollectionGroup): Promise<CollectionCheck[]> {
+  const root = new RootGroup();
+  root.putCollection({ id: STUFF, name: 'stuff', createdAt: 0, deep: 1, timeZone: 'UTC', members: [1] });
+  const records = new Map([
+    [ROOT_GROUP, recordsOf(root)],
+    [STUFF, recordsOf(collection)],
+  ]);
+  const of = (group: number): readonly StateRecord[] => records.get(group) ?? [];
+  const state: StateRecords = {
+    groups: () => [...records.keys()],
+    read: (group, kind, id, part = 0) =>
+      of(group).find((record) => record.kind === kind && record.id === id && record.part === part)?.value,
+    async *scan(group, kind) {
+      yield* of(group).filter((record) => kind === undefined || record.kind === kind);
+    },
+  };
+  const found: CollectionCheck[] = [];
+  for await (const check of checksOf(state)) found.push(check);
+  return found;
+}
+
+function recordsOf(group: Group): readonly StateRecord[] {
+  const records: StateRecord[] = [];
+  const put = (kind: number, id: number, part: number, value: Uint8Array): void => {
+    records.push({ kind, id, part, value: Buffer.from(value) });
+  };
+  writeCheckpoint(group, { put, delete: () => {} });
+  put(RecordKind.META, 0, 0, group.encodeMeta());
+  return records;
+}
