@@ -221,6 +221,8 @@ export class Caller {
       try {
         return read(reply.body);
       } catch (error) {
+        // The caller wanted numbers that the answer does not have.
+        if (error instanceof RangeError) throw error;
         throw new ProtocolError(`the answer is no value: ${messageOf(error)}`, 'unknown');
       }
     }

@@ -23,7 +23,8 @@ export class RetryBudget {
   take(now: number): number {
     this.#earned = Math.min(this.#capacity, this.#earned + ((now - this.#at) / 1000) * PER_SECOND);
     this.#at = now;
-    if (this.#earned < REPEAT) return ((REPEAT - this.#earned) / PER_SECOND) * 1000;
+    // Whole milliseconds: less than a clock can tell would never pass.
+    if (this.#earned < REPEAT) return Math.ceil(((REPEAT - this.#earned) / PER_SECOND) * 1000);
     this.#earned -= REPEAT;
     return 0;
   }

@@ -11,6 +11,8 @@ export class JoinedRoom {
   readonly #queues = new Set<EventQueue>();
   /** Its id while it is joined; null while it is not. */
   id: bigint | null = null;
+  /** Calls off what fails it when it is not joined in time. */
+  stopWaiting: () => void = () => {};
   /** Whether it was joined before: what happened since is missing. */
   #wasJoined = false;
 
@@ -39,6 +41,7 @@ export class JoinedRoom {
   /** The node counts this client among those in the room. */
   joined(id: bigint): void {
     this.id = id;
+    this.stopWaiting();
     if (this.#wasJoined) this.tell({ kind: 'gap' });
     this.#wasJoined = true;
     this.tell(joinedEvent(id));
@@ -55,12 +58,14 @@ export class JoinedRoom {
 
   /** There is no such room any more. */
   deleted(): void {
+    this.stopWaiting();
     this.tell({ kind: 'deleted' });
     for (const queue of this.#queues) queue.end();
     this.#queues.clear();
   }
 
   fail(error: unknown): void {
+    this.stopWaiting();
     for (const queue of this.#queues) queue.fail(error);
     this.#queues.clear();
   }

@@ -28,7 +28,7 @@ export interface RoomHubOptions {
   /** Events that wait to be read, for each iteration. */
   readonly eventsMax: number;
   readonly reading: Reading;
-  /** Milliseconds in which the first connection must be there. */
+  /** Milliseconds in which a room must be joined the first time. */
   readonly timeoutMs: number;
 }
 
@@ -45,6 +45,8 @@ export class RoomHub {
   readonly #options: RoomHubOptions;
   readonly #rooms = new Map<string, JoinedRoom>();
   #session: Session | null = null;
+  /** Why there was no connection the last time. */
+  #problem = 'no answer';
   #isRunning = false;
   #isClosed = false;
   /** Ends a pause, or the opening of a connection. */
@@ -112,6 +114,8 @@ export class RoomHub {
     const room = new JoinedRoom(scope, name);
     this.#rooms.set(key, room);
     room.add(queue);
+    const { surroundings, timeoutMs } = this.#options;
+    room.stopWaiting = surroundings.clock.after(timeoutMs, () => this.#giveUp(key, room));
     const session = this.#session;
     if (session !== null) void this.#join(session, key, room);
     else if (!this.#isRunning) void this.#run();
@@ -122,6 +126,7 @@ export class RoomHub {
     room?.remove(queue);
     if (room === undefined || room.isWanted) return;
     this.#rooms.delete(key);
+    room.stopWaiting();
     const session = this.#session;
     if (this.#rooms.size === 0) {
       session?.close();
@@ -134,28 +139,26 @@ export class RoomHub {
 
   /** Is connected as long as somebody listens. */
   async #run(): Promise<void> {
-    const { surroundings, nodes, timeoutMs } = this.#options;
+    const { surroundings, nodes } = this.#options;
     const { clock, random } = surroundings;
     this.#isRunning = true;
-    const until = clock.now() + timeoutMs;
-    let hasConnected = false;
     for (let failures = 0; this.#rooms.size > 0 && !this.#isClosed; ) {
       const node = nodes.choose(clock.now(), NONE);
       const session = await this.#open(node);
       if (session instanceof Session) {
-        hasConnected = true;
         failures = 0;
         nodes.served(node);
         await this.#serve(session);
+        // Nobody listens any more: the connection was closed here.
+        if (this.#rooms.size === 0) continue;
         if (session.wentAway) nodes.leaves(node, clock.now());
         else nodes.failed(node, clock.now());
-        if (this.#rooms.size > 0)
-          await this.#pause(session.wentAway ? random() * GOING_AWAY_MS : pauseMs(0, random));
+        await this.#pause(session.wentAway ? random() * GOING_AWAY_MS : pauseMs(0, random));
         continue;
       }
       nodes.failed(node, clock.now());
-      const isFinal = session instanceof QueryError && session.code !== Code.NODE;
-      if (isFinal || (!hasConnected && clock.now() >= until)) this.#failAll(errorOf(session, node));
+      this.#problem = `no connection to ${node.url.host}: ${session.message}`;
+      if (session instanceof QueryError && session.code !== Code.NODE) this.#failAll(session);
       else await this.#pause(pauseMs(failures, random));
       failures += 1;
     }
@@ -271,6 +274,17 @@ export class RoomHub {
     return { kind: 'emit', event: String(event), args: values };
   }
 
+  /** A room could not be joined in time; one that was joined before is waited for. */
+  #giveUp(key: string, room: JoinedRoom): void {
+    if (room.wasJoined || this.#rooms.get(key) !== room) return;
+    this.#rooms.delete(key);
+    const { timeoutMs } = this.#options;
+    room.fail(new ConnectionError(`the room could not be joined within ${timeoutMs} ms: ${this.#problem}`));
+    if (this.#rooms.size > 0) return;
+    this.#session?.close();
+    this.#wake();
+  }
+
   #failAll(error: Error): void {
     for (const room of this.#rooms.values()) room.fail(error);
     this.#rooms.clear();
@@ -288,12 +302,6 @@ export class RoomHub {
 }
 
 const NONE: ReadonlySet<NodeAddress> = new Set();
-
-function errorOf(error: Error, { url }: NodeAddress): Error {
-  return error instanceof QueryError
-    ? error
-    : new ConnectionError(`no connection for rooms to ${url.host}: ${error.message}`, error);
-}
 
 function noSuchRoom({ scope, room }: JoinedRoom): LookupErr {
   return new LookupErr({

@@ -25,7 +25,7 @@ export interface Reading {
 /**
  * Reads a value, which has to take all of the bytes.
  *
- * @throws {WireError} for anything else, and for an int that `ints: 'number'` can't hold
+ * @throws {WireError} for anything else; RangeError for an int that `ints: 'number'` can't hold
  */
 export function readValue(bytes: Uint8Array, reading: Reading): Value {
   let read: unknown;
@@ -69,7 +69,7 @@ function intOf(read: number | bigint, ints: IntsAs): number | bigint {
   const number = Number(read);
   if (Number.isSafeInteger(number)) return number;
   if (ints === 'number')
-    throw new WireError(`the int ${read} is no safe number: ask with ints: 'auto' or 'bigint'`);
+    throw new RangeError(`the int ${read} is no safe number: ask with ints: 'auto' or 'bigint'`);
   return BigInt(read);
 }
 
