@@ -33,4 +33,6 @@ export interface Environment {
   readonly node: NodeView | null;
   /** The nodes that vote in the group of a collection that is made now, by id. */
   voters(): readonly number[];
+  /** Whether the change that made a user is committed, as far as is known: with one that is lost its id goes to somebody else. */
+  isCommittedUser(id: number): boolean;
 }

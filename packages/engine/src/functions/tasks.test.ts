@@ -105,6 +105,18 @@ describe('tasks', () => {
     expect(collect()).toBe(1);
   });
 
+  test('get an owner only once the change that made the user is committed', () => {
+    const db = new Harness();
+    db.run("new_user('kim'); grant('//stuff', 'kim', QUERY|CHANGE);", { scope: 'thingsdb' });
+    db.run(`.t = task(${FAR}, || 1); nil;`);
+    db.uncommittedUser = db.engine.root.usersByName.get('kim')?.id ?? 0;
+    expect(db.outcome(".t.set_owner('kim');")).toEqual({ kind: 'behind', collection: 0 });
+    expect(db.outcome(`task(${FAR}, || 1);`, { user: 'kim' })).toEqual({ kind: 'behind', collection: 0 });
+    expect(db.run('[tasks().len(), .t.owner()];')).toEqual([1, 'admin']);
+    db.uncommittedUser = 0;
+    expect(db.run(".t.set_owner('kim'); .t.owner();")).toBe('kim');
+  });
+
   test('belong to their owner: others need GRANT, and go with it when it is deleted', () => {
     const db = new Harness();
     const root = { scope: 'thingsdb' } as const;

@@ -46,6 +46,7 @@ export const TASKS: readonly Entry[] = [
       const closure = copy(p.closure('closure').accept(second(), where(2)));
       const given = third === undefined ? NO_ARGS : p.array('args').accept(third(), where(3));
       const args = argsOf(rt, closure, given.items);
+      rt.assertCommittedUser(rt.user.id);
       return editorOf(rt).make({ owner: rt.user.id, startAt, status: 'nil', error: null, closure, args });
     },
   }),
@@ -154,6 +155,7 @@ export const TASKS: readonly Entry[] = [
       if (user === undefined) throw lookupError(`there is no user '${name}'`);
       const state = stateOf(task);
       assertMine(rt, state);
+      rt.assertCommittedUser(user.id);
       const { target } = rt.access;
       const mask = rt.root.maskOf(target, user.id) ?? 0;
       const own = rt.root.maskOf(target, rt.user.id) ?? 0;

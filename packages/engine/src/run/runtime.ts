@@ -354,6 +354,15 @@ export class Runtime extends Meter {
     if (this.scope.kind !== 'thingsdb' && !this.fresh.isFresh(ROOT_GROUP)) throw new GroupNeeded(ROOT_GROUP);
   }
 
+  /**
+   * Makes sure that a user stays to which something in another group is going to refer: the change that made it may be lost though that
+   * of the other group is not. The query runs again when this node has heard what is committed.
+   */
+  assertCommittedUser(id: number): void {
+    if (this.scope.kind !== 'thingsdb' && !this.environment.isCommittedUser(id))
+      throw new GroupNeeded(ROOT_GROUP);
+  }
+
   /** Throws forbidden_err unless a module may be called in the scope of the query. */
   assertCallable({ name, scope: only }: ModuleInfo): void {
     const { scope } = this;

@@ -31,6 +31,7 @@ function makeEngine(): Engine {
       log: NOTHING,
       node: null,
       voters: () => [],
+      isCommittedUser: () => true,
     },
     limits: DEFAULT_LIMITS,
     quotas: { tokensPerUser: 1, users: 1, collections: 1, procedures: 1, tasks: 500 },

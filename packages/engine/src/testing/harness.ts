@@ -92,6 +92,8 @@ export class Harness {
   collection: CollectionGroup;
   /** What queries logged. */
   readonly logged: string[] = [];
+  /** The user whose making is not committed; 0 for none. */
+  uncommittedUser = 0;
   /** The wall clock, in milliseconds since 1970. */
   nowMs = NOW_MS;
   /** Effects of the change that the root scope began with. */
@@ -123,6 +125,7 @@ export class Harness {
     this.engine = new Engine({
       environment: {
         ...environment(seed, this.logged, node ?? null),
+        isCommittedUser: (id) => id !== this.uncommittedUser,
         now: () => this.nowMs,
         monotonic: monotonic ?? (realTime ? () => performance.now() : clockOfLooks()),
       },
@@ -291,7 +294,7 @@ function environment(
   seed: number,
   logged: string[],
   node: NodeView | null,
-): Omit<Environment, 'now' | 'monotonic'> {
+): Omit<Environment, 'now' | 'monotonic' | 'isCommittedUser'> {
   const random = randomOf(seed);
   return {
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),

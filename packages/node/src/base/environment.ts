@@ -15,7 +15,10 @@ const HEAP_FULL = 0.85;
  *
  * @param node what functions see of the node
  */
-export function systemEnvironment(log: Logger, node: NodeView | null): Omit<Environment, 'voters'> {
+export function systemEnvironment(
+  log: Logger,
+  node: NodeView | null,
+): Omit<Environment, 'voters' | 'isCommittedUser'> {
   let offset = Date.now() - performance.now();
   return {
     now() {

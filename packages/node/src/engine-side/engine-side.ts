@@ -42,7 +42,11 @@ export class EngineSide {
     });
     this.engine = new Engine({
       ...settings.engine,
-      environment: { ...environment, voters: () => this.scopes.sessions.voters },
+      environment: {
+        ...environment,
+        voters: () => this.scopes.sessions.voters,
+        isCommittedUser: (id) => this.scopes.sessions.isCommittedUser(id),
+      },
       onInternalError: (error) => this.noteDefect(error),
     });
     this.calls = new Calls({

@@ -83,7 +83,7 @@ export interface EngineReports {
 
 export interface EnginePorts {
   readonly clock: EngineClock;
-  readonly environment: Omit<Environment, 'voters'>;
+  readonly environment: Omit<Environment, 'voters' | 'isCommittedUser'>;
   readonly disk: StateDisk;
   /** The line to the consensus side; its events come by `EngineSide.handle`. */
   readonly line: Pick<Consensus, 'send'>;

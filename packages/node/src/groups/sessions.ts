@@ -67,6 +67,8 @@ export interface RoomsOfGroups {
 export class Sessions {
   private readonly options: SessionsOptions;
   private readonly sessions = new Map<GroupId, GroupSession>();
+  /** Users with lower ids are committed. */
+  private committedIds = 0;
   private readonly opening = new Map<GroupId, Promise<void>>();
   /** Sessions that stand still until `resume`, and whether those that are opened meanwhile do. */
   private readonly paused = new Set<GroupSession>();
@@ -130,6 +132,12 @@ export class Sessions {
     const { voters } = this.root.membership;
     const staying = voters.filter((id) => members.get(id)?.leaving === false);
     return staying.length > 0 ? staying : voters;
+  }
+
+  /** Whether the change that made a user is committed, as far as is known. Ids rise, and what is there while nothing is under way is committed. */
+  isCommittedUser(id: number): boolean {
+    if (!this.root.hasUncommitted) this.committedIds = this.options.engine.root.nextId;
+    return id < this.committedIds;
   }
 
   /** Changes that the states hold for good, of all groups. */

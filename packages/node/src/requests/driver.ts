@@ -20,6 +20,7 @@ import type { Clock } from '../base/clock.js';
 import type { GroupId } from '../between/protocol.js';
 import type { GroupSession } from '../groups/group-session.js';
 import { programOf, readsOf } from './checks.js';
+import { confirm } from './confirm.js';
 import { type Answer, type FuturesEnd, type FuturesOwner, ProposedParts } from './proposed-parts.js';
 import { failed, nodeError, TOO_SLOW } from './replies.js';
 import { CONFIRMING, HASHING, type PendingRequest, type Prerequisites, QUEUED } from './request.js';
@@ -169,7 +170,7 @@ export class Driver {
     goOn: () => void,
     failed: (error: QueryError) => void,
   ): void {
-    const { hash, session } = this.options;
+    const { hash, session, clock } = this.options;
     if (lack.kind === 'hash') {
       const hashed = (made: PasswordHash): void => {
         to.addHash(lack.password, made);
@@ -178,15 +179,9 @@ export class Driver {
       hash(lack.password, saltKey).then(hashed, () => failed(TOO_MANY_PASSWORDS));
       return;
     }
-    const confirmed = (isConfirmed: boolean): void => {
-      if (isConfirmed) {
-        to.addFresh(lack.collection);
-        goOn();
-      } else failed(NOT_READ);
-    };
-    const other = session(lack.collection);
-    if (other === undefined) confirmed(true);
-    else other.readIndex(confirmed);
+    confirm(lack.collection, to, session(lack.collection), clock, (isConfirmed) =>
+      isConfirmed ? goOn() : failed(NOT_READ),
+    );
   }
 
   /** Goes on with a call whose own statements are done: at once, and later if it takes long. */

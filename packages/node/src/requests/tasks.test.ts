@@ -295,3 +295,23 @@ test('a queue gives what starts first, whatever was added when', () => {
   for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next.startAt);
   expect(taken).toEqual([...starts].sort((a, b) => a - b));
 });
+
+test('a task gets no owner whose making is lost', async () => {
+  const cluster = await MiniCluster.begin(3);
+  await value(cluster, 1, '.t = task(datetime(2050, 1, 1), || 1); nil;');
+  // Given a user who is made by a change that is not committed, at a node that leads root and the collection
+  cluster.commits = false;
+  const made = cluster.node(1).query('/t', "new_user('kim'); grant('//stuff', 'kim', CHANGE);");
+  await cluster.pass(20);
+  // When the task is given to that user, and the change that made it is lost for good
+  const given = cluster.node(1).query('stuff', ".t.set_owner('kim');");
+  await cluster.pass(20);
+  cluster.log(ROOT_GROUP).depose();
+  await cluster.pass(1100);
+  cluster.log(ROOT_GROUP).lead(2, 0);
+  cluster.commits = true;
+  await cluster.pass(20);
+  await Promise.all([made, given]);
+  // Then it belongs to somebody who is there.
+  expect(await value(cluster, 1, '.t.owner();')).toBe('admin');
+});

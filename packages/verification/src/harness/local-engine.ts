@@ -109,5 +109,6 @@ const environment: Environment = {
   heapFull: () => false,
   node: null,
   voters: () => [firstNode.nodeId],
+  isCommittedUser: () => true,
   log: () => undefined,
 };

@@ -367,7 +367,7 @@ export class Process {
     };
   }
 
-  private environment(): Omit<Environment, 'voters'> {
+  private environment(): Omit<Environment, 'voters' | 'isCommittedUser'> {
     const { draw } = this;
     return {
       now: () => this.wallClock(),
