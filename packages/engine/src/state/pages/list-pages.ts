@@ -62,9 +62,11 @@ export class ListPages extends PageTable<ListPage> implements Backing {
     list.backing = this;
   }
 
-  /** Cuts a list that is in memory as a whole, and a property of a stored thing. */
+  /** Cuts a list that is in memory as a whole, and a property of a stored thing. Its pages get their numbers here, not in a checkpoint. */
   static cut(list: List, home: ThingPages): ListPages {
-    return new ListPages(list, home, pagesOf(list.held, 0, list.held.length));
+    const made = new ListPages(list, home, pagesOf(list.held, 0, list.held.length));
+    for (const page of made.pages) made.numberOf(page);
+    return made;
   }
 
   /** Whether a list that lies in no pages should. */

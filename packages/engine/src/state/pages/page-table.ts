@@ -28,7 +28,7 @@ export const PageState = {
 export type PageState = (typeof PageState)[keyof typeof PageState];
 
 export interface Page {
-  /** Number of its record; 0 until a checkpoint comes to it for the first time. */
+  /** Number of its record; 0 until it gets one, which is when a checkpoint comes to it at the latest. */
   number: number;
   /** Number of entries in it. */
   entries: number;
