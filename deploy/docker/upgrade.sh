@@ -13,7 +13,7 @@ set -eu
 
 NODES='node0 node1 node2'
 WAIT_S=${ALTHING_UPGRADE_WAIT_S:-120}
-# The oldest Compose, as MAJOR MINOR, with which this was seen to work.
+# The oldest Compose, as MAJOR MINOR, that this is written for: that of Debian 13.
 COMPOSE_MAJOR=2
 COMPOSE_MINOR=26
 

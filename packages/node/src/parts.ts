@@ -33,7 +33,7 @@ export { ExitCode } from './config/exit-codes.js';
 export { ConsensusSide } from './consensus/consensus-side.js';
 export type { GroupHost } from './consensus/group-host.js';
 export { logChainHash } from './consensus/group-log.js';
-export type { Network, NetworkEvents } from './consensus/network.js';
+export type { InvitedPlace, Network, NetworkEvents } from './consensus/network.js';
 export { EngineSide } from './engine-side/engine-side.js';
 export type { EngineClock, EngineReports } from './engine-side/ports.js';
 export { type Listener, Push } from './events/listener.js';
@@ -48,6 +48,7 @@ export { statusOfReply } from './listen/http/reply.js';
 export { NativeListener, type NativeOptions } from './listen/native/listener.js';
 export { bootstrapCluster } from './operate/start/bootstrap.js';
 export { LAG_LOW_MS } from './operate/status/lagging.js';
+export type { InviteAnswer } from './peers/formation/formation.js';
 export { FrameKind, readRaftFrame } from './peers/frames.js';
 export { LINK_SIZES, type LinkSizes } from './peers/links.js';
 export {

@@ -2,6 +2,8 @@
 
 import {
   FrameKind,
+  type InviteAnswer,
+  type InvitedPlace,
   type JoinAnswer,
   type Joiner,
   type Network,
@@ -31,6 +33,8 @@ export interface ConnectionsOptions {
   readonly nodes: () => readonly NodeId[];
   /** The start of another node that can be heard now; null for none. */
   readonly heard: (from: NodeId) => number | null;
+  /** Calls a node outside of the cluster. */
+  readonly invite: (place: InvitedPlace) => Promise<InviteAnswer>;
   readonly onReached: (place: string) => void;
   readonly onFailure: (what: string, error: unknown) => void;
 }
@@ -94,8 +98,8 @@ export class Connections implements Network {
     return this.removed;
   }
 
-  invite(): Promise<{ readonly problem: string }> {
-    return Promise.resolve({ problem: 'no simulated node is invited' });
+  invite(place: InvitedPlace): Promise<InviteAnswer> {
+    return this.options.invite(place);
   }
 
   renewTls(): void {}

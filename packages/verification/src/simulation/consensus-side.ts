@@ -12,7 +12,10 @@ import type { Thread } from './thread.js';
 import { Violation } from './watcher.js';
 
 export interface SimulatedConsensusOptions
-  extends Pick<ConnectionsOptions, 'now' | 'send' | 'nodes' | 'heard' | 'onReached' | 'onFailure'> {
+  extends Pick<
+    ConnectionsOptions,
+    'now' | 'send' | 'nodes' | 'heard' | 'invite' | 'onReached' | 'onFailure'
+  > {
   readonly machine: Machine;
   readonly thread: Thread;
   readonly swarm: Swarm;

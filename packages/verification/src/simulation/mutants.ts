@@ -12,7 +12,7 @@ import {
 } from '@althing/storage/testing';
 import { RaftNode } from 'raft-ts';
 import { isMutant, MUTANT_NAMES, type Mutant, Planter, type RaftNodeClass } from 'raft-ts/testing';
-import { isNodeMutant, NODE_MUTANTS, type NodeMutant } from './node-mutants.js';
+import { isNodeMutant, NODE_MUTANTS, type NodeMutant } from './node-mutant-names.js';
 
 /** Which bugs are on. */
 export interface Planted {

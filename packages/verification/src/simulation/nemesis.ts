@@ -202,7 +202,10 @@ export class Nemesis {
       transfer: () => faults.transfer(machine),
       wipe: () => faults.wipe(machine),
       grow: () => {
-        if (machines.length < MACHINES_MAX) world.start(world.grow());
+        if (machines.length >= MACHINES_MAX) return;
+        const newcomer = world.grow();
+        world.newcomers.callIn(newcomer);
+        world.start(newcomer);
       },
       remove: () => faults.remove(machine),
       disk_full: () => faults.fillDisk(machine),

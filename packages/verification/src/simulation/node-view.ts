@@ -1,7 +1,7 @@
 import type { NodeView } from '@althing/engine';
 import type { EngineSide } from '@althing/node/parts';
 
-/** What the simulated clients ask of a node: to remove others. */
+/** What the simulated clients ask of a node: to remove others, and to call them in. */
 export function nodeViewOf(side: () => EngineSide | null): NodeView {
   const unused = (): never => {
     throw new Error('no simulated client asks for this');
@@ -18,8 +18,8 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     setLogLevel: unused,
     shutDown: unused,
     handOver: unused,
-    invitationProblem: unused,
-    isClusterSecret: unused,
+    invitationProblem: () => null,
+    isClusterSecret: () => true,
     removalProblem: (member) => {
       const members = side()?.members;
       return members === undefined ? 'the node is starting' : members.removalProblem(member);

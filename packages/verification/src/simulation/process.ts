@@ -248,6 +248,7 @@ export class Process {
         if (this.alive) world.send(this, to, frame);
       },
       heard: (from) => world.heard(this, from),
+      invite: (place) => world.invite(this, place),
       engineSilence: () => this.engineThread.silenceMs,
       onBegin: (group) => world.onBegin(this, group),
       onTrace: (group, event) => world.onTrace(this, group, event),

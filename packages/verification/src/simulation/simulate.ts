@@ -220,6 +220,7 @@ async function checkEverything(world: World): Promise<void> {
   }
   for (const collection of world.clients.collections) checkCollection(world, collection);
   world.listeners.check((process, collection) => counterIn(readLocally(process, collection)));
+  for (const process of world.processes) world.newcomers.check(process);
   checkSockets(world);
   checkRights(world.clients.history);
   checkIndexes(world.clients.history.filter(({ collection }) => collection === null));

@@ -1,4 +1,4 @@
-import type { Event, GroupId, NodeId, StateCheck } from '@althing/node/parts';
+import type { Event, GroupId, InviteAnswer, InvitedPlace, NodeId, StateCheck } from '@althing/node/parts';
 import type { Message, TraceEvent } from 'raft-ts';
 import type { Frame } from './connections.js';
 import type { Machine } from './machine.js';
@@ -27,6 +27,8 @@ export interface Surroundings {
   readonly heard: (by: Process, from: NodeId) => number | null;
   /** Asks a cluster to take a node in; resolves when it did. */
   readonly join: (process: Process) => Promise<void>;
+  /** Calls a node outside of the cluster for another one. */
+  readonly invite: (from: Process, place: InvitedPlace) => Promise<InviteAnswer>;
   /** Called with each transition of a group's core. */
   readonly onTrace: (process: Process, group: GroupId, event: TraceEvent) => void;
   /** Called when the core of a group begins: at a start, and behind a snapshot that did not become the state. */

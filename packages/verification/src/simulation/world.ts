@@ -1,6 +1,5 @@
 /** A cluster of simulated nodes, with everything around it. */
-import { LEVEL_NEWEST } from '@althing/engine';
-import { type Founder, FrameKind, type JoinAnswer, votersWanted } from '@althing/node/parts';
+import { type Founder, FrameKind, votersWanted } from '@althing/node/parts';
 import { DiskFullError } from '@althing/storage';
 import { formatTrace, membersOf, type TraceEvent } from 'raft-ts';
 import { Clients } from './clients.js';
@@ -15,6 +14,7 @@ import { Machine, NODE_PORT } from './machine.js';
 import { NOTHING_PLANTED, type Planted } from './mutants.js';
 import { Nemesis } from './nemesis.js';
 import { Network } from './network.js';
+import { Newcomers } from './newcomers.js';
 import { Process } from './process.js';
 import { Draw } from './random.js';
 import { Reached } from './reached.js';
@@ -29,8 +29,7 @@ import { Violation, Watcher } from './watcher.js';
 import { COLLECTIONS } from './workload.js';
 import type { WorldOptions } from './world-options.js';
 
-/** Time between two questions of a node that wants to join, and between two looks at who was removed, in milliseconds. */
-const JOIN_MS = 300;
+/** Time between two looks at who was removed, in milliseconds. */
 const RETIRE_MS = 500;
 /** Time until a node is started again that a full disk ended. */
 const RESTART_MS = 300;
@@ -69,12 +68,13 @@ export class World {
   readonly nemesis: Nemesis;
   readonly listeners: Listeners;
   readonly drains: Drains;
+  /** Machines that the cluster takes in. */
+  readonly newcomers: Newcomers;
   /** A hash of everything that happened: equal runs have equal ones. */
   traceHash = 0;
   private readonly options: WorldOptions;
   private readonly surroundings: Surroundings;
   private readonly crashDraw: Draw;
-  private readonly joinDraw: Draw;
   private readonly clusterId: Uint8Array;
   readonly reached = new Reached();
   private violation: unknown = null;
@@ -91,7 +91,6 @@ export class World {
     this.watcher = new Watcher(swarm.raft.maxPendingEntries ?? Number.MAX_SAFE_INTEGER);
     this.network = new Network(scheduler, seed, swarm.network);
     this.crashDraw = new Draw(seed, 'crash', scheduler);
-    this.joinDraw = new Draw(seed, 'join', scheduler);
     this.clusterId = new Draw(seed, 'cluster').bytes(16);
     this.listeners = new Listeners({
       scheduler,
@@ -107,7 +106,8 @@ export class World {
       engineThread: () => options.engineThread?.(scheduler) ?? new Thread(scheduler),
       nodes: () => this.present.map(({ nodeId }) => nodeId),
       heard: (by, from) => this.heard(by, from),
-      join: (process) => new Promise((resolve) => this.join(process, resolve)),
+      join: (process) => this.newcomers.join(process),
+      invite: (from, place) => this.newcomers.invite(from, place),
       send: (from, to, frame) => {
         const turn = scheduler.turns;
         this.network.carry(from.nodeId, to, frame.kind !== FrameKind.RAFT, () => {
@@ -160,6 +160,7 @@ export class World {
     this.clients = new Clients(this, new Draw(seed, 'clients', scheduler));
     this.sockets = new SocketClients(this);
     this.drains = new Drains(this);
+    this.newcomers = new Newcomers(this);
     this.nemesis = new Nemesis(this, new Draw(seed, 'nemesis', scheduler));
   }
 
@@ -335,40 +336,6 @@ export class World {
     return machine;
   }
 
-  /** Asks one node after the other until the cluster takes this one in. */
-  private join(process: Process, joined: () => void): void {
-    const { machine, consensusThread } = process;
-    const { nodeId, name } = machine;
-    let isDone = false;
-    const attempt = (): void => {
-      if (isDone) return;
-      consensusThread.after(JOIN_MS, attempt);
-      const others = this.processes.filter(
-        ({ consensus }) => consensus !== null && consensus.side.host !== process.host,
-      );
-      if (others.length === 0) return;
-      const target = this.joinDraw.pick(others);
-      const take = ({ kind }: JoinAnswer): void => {
-        if (isDone) return;
-        isDone = kind === 'accepted' || kind === 'removed';
-        if (kind === 'accepted') joined();
-        else if (kind === 'removed') this.retire(machine);
-      };
-      this.network.carry(nodeId, target.nodeId, true, () =>
-        target.consensusThread.after(0, () =>
-          target.consensus?.side.network
-            .askToJoin({ nodeId, name, host: name, port: NODE_PORT, level: LEVEL_NEWEST })
-            .then((answer) =>
-              this.network.carry(target.nodeId, nodeId, true, () =>
-                consensusThread.after(0, () => take(answer)),
-              ),
-            ),
-        ),
-      );
-    };
-    attempt();
-  }
-
   /** Nodes that learn from others that they were removed end. */
   private retireRemoved(): void {
     this.scheduler.after(RETIRE_MS, () => {
@@ -382,7 +349,8 @@ export class World {
     });
   }
 
-  private retire(machine: Machine): void {
+  /** A machine learns that it was removed, and ends. */
+  retire(machine: Machine): void {
     this.note(() => `${machine.nodeId} was removed and ends`, machine);
     this.crash(machine, false);
     machine.isGone = true;

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { RootGroup, User } from '@althing/engine';
 import { Gate, NativeListener } from '@althing/node/parts';
-import type { NodeMutant } from '../node-mutants.js';
+import type { NodeMutant } from '../node-mutant-names.js';
 import type { Process } from '../process.js';
 import type { Pipe } from './pipe.js';
 import { loseEvents, overtake, roomsWithBugs } from './planted.js';

@@ -1,7 +1,7 @@
 /** Planted bugs of sessions, put around their parts. */
 import { PackageDecoder, PackageType } from '@althing/client';
 import type { NativeOptions } from '@althing/node/parts';
-import type { NodeMutant } from '../node-mutants.js';
+import type { NodeMutant } from '../node-mutant-names.js';
 import type { NodeEnd } from './pipe.js';
 
 type Rooms = NativeOptions['rooms'];
