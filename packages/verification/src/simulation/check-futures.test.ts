@@ -3,7 +3,7 @@ import { checkFutures } from './check-futures.js';
 import type { Operation, Outcome } from './history.js';
 
 function made(value: string, outcome: Outcome | 'made', fails = false): Operation {
-  const action = { kind: 'future', value, fails } as const;
+  const action = { kind: 'future', value, fails, asks: false } as const;
   const told = outcome === 'made' ? ({ outcome: 'unknown', isMade: true } as const) : { outcome };
   const rest = { client: 0, collection: 'stuff', node: 'n0', begin: 0, end: 1, answer: null, index: 0 };
   return { id: 1, action, error: '', ...told, ...rest };

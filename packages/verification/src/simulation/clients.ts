@@ -15,7 +15,17 @@ import type { Machine } from './machine.js';
 import { NOW_MS, type Process } from './process.js';
 import { Draw } from './random.js';
 import { Violation } from './watcher.js';
-import { ADMIN, COLLECTIONS, codeOf, drawAction, GUEST, type LISTS, SET_UP, VISITED } from './workload.js';
+import {
+  ADMIN,
+  COLLECTIONS,
+  codeOf,
+  drawAction,
+  GUEST,
+  type LISTS,
+  NEW_MODULE,
+  SET_UP,
+  VISITED,
+} from './workload.js';
 import type { World } from './world.js';
 
 /** Milliseconds after which a client gives up. */
@@ -80,6 +90,8 @@ export class Clients {
   private working = true;
   private restUntil = 0;
   private probes = 0;
+  /** Whether the module of the workload is known to be there. */
+  private hasModule = false;
   /** Collections that are known to be set up. */
   private readonly ready = new Set<string>();
 
@@ -137,6 +149,13 @@ export class Clients {
   private setUp(agent: Agent, collection: string): void {
     const process = this.nodeFor(collection);
     if (process === null) return this.next(agent);
+    if (!this.hasModule) {
+      this.ask(process, { collection: null, code: NEW_MODULE, key: null, name: null }, (outcome) => {
+        if (outcome === 'ok') this.hasModule = true;
+        this.next(agent);
+      });
+      return;
+    }
     const isThere = process.root?.collectionsByName.has(collection) === true;
     const [where, code] = isThere ? [collection, SET_UP] : [null, `new_collection('${collection}'); nil;`];
     this.ask(process, { collection: where, code, key: null, name: null }, (outcome) => {

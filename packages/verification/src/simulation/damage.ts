@@ -2,7 +2,7 @@
 import { ExitCode } from '@althing/node/parts';
 import { StorageError } from '@althing/storage';
 import { LostVoteError } from './consensus-side.js';
-import { NodeFailure } from './process.js';
+import { NodeFailure } from './node-failure.js';
 
 /** How it came out that a disk had lied. */
 export function lieNoticedBy(error: unknown): string {

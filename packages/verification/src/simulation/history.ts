@@ -44,7 +44,7 @@ export type Action =
       readonly deletes: boolean;
     }
   /** Appends a value, and another one in a future, which may fail behind that. */
-  | { readonly kind: 'future'; readonly value: string; readonly fails: boolean }
+  | { readonly kind: 'future'; readonly value: string; readonly fails: boolean; readonly asks: boolean }
   /** Lets a user in, and takes that back. */
   | { readonly kind: 'allow' }
   | { readonly kind: 'forbid' }

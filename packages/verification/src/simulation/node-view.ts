@@ -1,5 +1,6 @@
 import type { NodeView } from '@althing/engine';
 import type { EngineSide } from '@althing/node/parts';
+import { MODULES } from './modules.js';
 
 /** What the simulated clients ask of a node: to remove others, and to call them in. */
 export function nodeViewOf(side: () => EngineSide | null): NodeView {
@@ -20,6 +21,7 @@ export function nodeViewOf(side: () => EngineSide | null): NodeView {
     handOver: unused,
     invitationProblem: () => null,
     isClusterSecret: () => true,
+    modules: MODULES,
     removalProblem: (member) => {
       const members = side()?.members;
       return members === undefined ? 'the node is starting' : members.removalProblem(member);

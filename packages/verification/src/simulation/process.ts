@@ -18,7 +18,6 @@ import {
   EngineSide,
   type Event,
   type EventSender,
-  type Failure,
   type GroupHost,
   type GroupId,
   type GroupSession,
@@ -33,6 +32,8 @@ import { membersOf } from 'raft-ts';
 import type { Frame } from './connections.js';
 import { openConsensus, type SimulatedConsensus } from './consensus-side.js';
 import { type Machine, NODE_PORT } from './machine.js';
+import { moduleOn } from './modules.js';
+import { NodeFailure } from './node-failure.js';
 import { NodeBugs } from './node-mutants.js';
 import { nodeViewOf } from './node-view.js';
 import type { Draw } from './random.js';
@@ -54,16 +55,6 @@ const GARBAGE_MS = 500;
 const CACHE_BYTES_SMALL = 20_000;
 /** Where the wall clocks of all runs begin, in milliseconds. */
 export const NOW_MS = 1_750_000_000_000;
-
-/** The consensus side of a node can't go on. */
-export class NodeFailure extends Error {
-  readonly exitCode: number;
-
-  constructor({ message, exitCode }: Failure) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
 
 export class Process {
   readonly machine: Machine;
@@ -315,6 +306,7 @@ export class Process {
         hasher: new PasswordHasher(),
         reports: this.reports(),
         departs: () => Promise.resolve(),
+        askModule: moduleOn(this.engineThread, world.drawFor(machine, 'modules')),
         status: () => ({ status: 'READY', committed: 0, stored: 0, zone: 0 }),
       },
     );

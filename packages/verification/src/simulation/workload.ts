@@ -17,6 +17,10 @@ export function roomOf(collection: string): string {
   return `@collection:${collection}`;
 }
 
+/** Name of a module that every node has, and the code that makes it. */
+const MODULE = 'Module';
+export const NEW_MODULE = `if (!has_module('${MODULE}')) new_module('${MODULE}', 'x'); nil;`;
+
 export const ADMIN = 'admin';
 export const GUEST = 'guest';
 /** The collection that the guest visits. */
@@ -93,7 +97,7 @@ export function drawAction(draw: Draw, nextValue: () => string, now: number): Ac
     case 'recalled_task':
       return { kind, value: nextValue(), startAt: now + draw.int(0, 2), deletes: draw.chance(0.5) };
     case 'future':
-      return { kind, value: nextValue(), fails: draw.chance(0.3) };
+      return { kind, value: nextValue(), fails: draw.chance(0.3), asks: draw.chance(0.4) };
     case 'balances':
     case 'sweep':
     case 'look':
@@ -149,9 +153,14 @@ export function codeOf(action: Action, number: number): string {
       return `task(timeval(${startAt}), || { ${recall} }); .boxes.set('${value}', {task: ${victim}}); nil;`;
     }
     case 'future': {
-      const { value, fails } = action;
+      const { value, fails, asks } = action;
       const [query, future] = stepsOf(value).map((step) => `.steps.push('${step}');`);
-      return `${query} future(|| { ${future} ${fails ? "raise('on purpose');" : '.steps.len();'} });`;
+      const end = fails ? "raise('on purpose');" : '.steps.len();';
+      // While the module has not answered, the thing that the future holds must be the one that is stored.
+      const held = `held.n += 1; if (.boxes.get('${value}').n == 2) { ${future} }; .boxes.del('${value}'); ${end}`;
+      if (asks)
+        return `${query} box = {n: 1}; .boxes.set('${value}', box); ${MODULE}({}, box).then(|_, held| { ${held} });`;
+      return `${query} future(|| { ${future} ${end} });`;
     }
     case 'allow':
       return `grant('@:${VISITED}', '${GUEST}', QUERY); nil;`;
